@@ -1,0 +1,37 @@
+.PHONY: demo test lint types layers benchmarks clean help
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+help: ## what can be made
+	@grep -E '^[a-z-]+:.*##' Makefile | sed 's/:.*## /\t/' | expand -t 14
+
+$(VENV)/demo: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+$(VENV)/dev: $(VENV)/demo
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'pip>=25.1'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group dev
+	@touch $@
+
+demo: $(VENV)/demo ## run the main job: 30 scenarios against the bot of example_project
+	cd example_project && ../$(BIN)/python -m pytest --personalens-sample 30 -n 2
+
+test: $(VENV)/dev ## run the tests
+	$(BIN)/python -m pytest -n 2
+
+lint: $(VENV)/dev ## ruff, formatting and import layers
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports
+
+types: $(VENV)/dev ## mypy --strict
+	$(BIN)/mypy
+
+benchmarks: $(VENV)/dev ## speed, as ratios measured side by side in one run
+	$(BIN)/python benchmarks/run.py
+
+clean: ## remove what was made
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache

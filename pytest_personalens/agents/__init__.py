@@ -1,0 +1,8 @@
+"""User agents and judges: the embedded ones, and those that a language model plays."""
+
+from __future__ import annotations
+
+from pytest_personalens.agents.embedded_judge import EmbeddedJudge
+from pytest_personalens.agents.embedded_user import EmbeddedUserAgent
+
+__all__ = ["EmbeddedJudge", "EmbeddedUserAgent"]

@@ -1,0 +1,286 @@
+"""A transcript read against a scenario: who mentioned, asked, contradicted or did what, and at which turn."""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from pytest_personalens.agents.lexicon import TypeWords, asks_for, in_domain, type_words
+from pytest_personalens.agents.text import content, fold, mentions, sentences, stems
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from pytest_personalens.dialogue import Message
+    from pytest_personalens.scenario import Scenario
+
+_VERBS: Final = (
+    "set|booked|added|created|scheduled|sent|ordered|reserved|saved|moved|cancell?ed|updated|changed|turned|queued|put|switched|removed|invited|"
+    "shared|paid|bought|placed|made|arranged|activated|deleted|started|stored|entered|renamed|blocked|posted|replied|built|filled|got|noted|"
+    "picked|found|chosen|selected|compared|checked|confirmed|rescheduled|shifted|rebooked|drafted|written|subscribed|purchased|rang|called"
+)
+#: What an assistant says when something has been done.
+DEED: Final = re.compile(
+    rf"\b(?:i(?:'ve| have)?(?: also| just| now| already)?|we(?:'ve| have)?(?: also| just| now)?) (?:{_VERBS})\b"
+    rf"|\b(?:is|are|was|were|has been|have been|'s|'re)(?: now| all| both| already| safely)? (?:{_VERBS}|active|on your|in your|live|ready|yours|through)\b"
+    rf"|^\W*(?:all |both )?(?:{_VERBS}|done|all set|ready|sorted|there you go)\b"
+    r"|\bhere (?:is|are|'s)\b|\bhere's\b|\bconfirmation\b|\bbooking (?:number|reference|code)\b|\bfrom now on\b|\bgoes off\b|\bwill (?:ring|remind|arrive|play)\b"
+)
+_PROPOSAL: Final = re.compile(
+    r"\b(?:i(?:'d| would)? (?:suggest|recommend|propose|go for|pick|choose)|how about|what about|(?:a|the) good (?:fit|choice|option)|you could|there(?:'s| is| are)|options?)\b"
+)
+_PROMISE: Final = re.compile(r"\b(?:i(?:'ll| will)|i(?:'m| am) going to|let me|i(?:'ll| will) be|one moment|working on|give me a (?:second|moment|minute))\b")
+_REFUSAL: Final = re.compile(
+    r"\b(?:i(?:'m| am)? (?:afraid|unable|not able)|i (?:can't|cannot|could not|couldn't|don't have (?:access|a way|the ability))|(?:is|are|was|were)n't possible"
+    r"|not possible|no longer possible|(?:does|did|do)n't (?:support|work|go through)|failed|sold out|not available|unavailable|declined|error)\b"
+)
+_RECALL: Final = re.compile(
+    r"\b(?:i (?:know|remember|recall|see|noticed?) (?:that |how |what )?(?:you|your)|as (?:someone|a (?:fan|lover|person))|knowing (?:you|your)|given your (?:love|taste|passion|interest)"
+    r"|(?:since|because|as) you(?:'re| are)? (?:such |like|love|enjoy|prefer|adore|a fan|fond|into)|you(?:'re| are) (?:such )?a (?:fan|lover)|your (?:love|passion|fondness) (?:of|for)"
+    r"|you (?:really |truly |always )?(?:love|adore|enjoy|like|prefer))\b"
+)
+_WANTS: Final = re.compile(r"^\W*(?:please )?(?:tell|let|give|specify|choose|enter|provide|share|confirm|select|state|name)\b.*|.*\b(?:i need|i'd need|missing|please (?:tell|specify|provide|share|choose|enter|give|let me know))\b")
+_ALTERNATIVE: Final = re.compile(r"\bor\b|/|,")
+
+
+class Mention(NamedTuple):
+    """A preference value said in a sentence of message `turn`."""
+
+    turn: int
+    sentence: str
+    domain: str
+    type: str
+    value: str
+    role: str
+
+
+class Ask(NamedTuple):
+    """A question of the assistant about a preference type, asked at message `turn`."""
+
+    turn: int
+    sentence: str
+    domain: str
+    type: str
+    again: bool
+
+
+class Clash(NamedTuple):
+    """A value of the type that is not the user's, taken by the assistant on its own at message `turn`."""
+
+    turn: int
+    sentence: str
+    domain: str
+    type: str
+    value: str
+
+
+class Detail(NamedTuple):
+    """A word of the past-interaction summary, used by the assistant before the user said it."""
+
+    turn: int
+    sentence: str
+    word: str
+
+
+class Reading:
+    """Everything the embedded agents take from a transcript; computed when asked for, once."""
+
+    def __init__(self, scenario: Scenario, messages: Sequence[Message]) -> None:
+        self.scenario, self.messages = scenario, tuple(messages)
+
+    def _sentences(self, role: str) -> Iterator[tuple[int, str]]:
+        for turn, message in enumerate(self.messages):
+            if message.role == role:
+                for sentence in sentences(message.content):
+                    yield turn, sentence
+
+    @cached_property
+    def types(self) -> tuple[tuple[str, str, TypeWords, tuple[str, ...]], ...]:
+        """(domain, type, words, the user's values) for every preference of the task's domains."""
+        return tuple(
+            (domain, name, type_words(domain, name), values)
+            for domain, types in self.scenario.preferences.items()
+            for name, values in types.items()
+            if values
+        )
+
+    def relevant(self, domain: str, name: str) -> bool:
+        """True if the task names the type; where it names none, every type of its domains counts."""
+        return not self.scenario.task.relevant or (domain, name) in self.scenario.task.relevant
+
+    @cached_property
+    def mentions(self) -> tuple[Mention, ...]:
+        """Every preference value said by anybody, in order."""
+        return tuple(
+            Mention(turn, sentence, domain, name, value, message.role)
+            for turn, message in enumerate(self.messages)
+            for sentence in sentences(message.content)
+            for domain, name, _, values in self.types
+            for value in values
+            if mentions(value, sentence)
+        )
+
+    def said_by_user(self, domain: str, name: str, before: int) -> bool:
+        """True if the user named one of the type's values before message `before`."""
+        return any(m.role == "user" and m.turn < before and (m.domain, m.type) == (domain, name) for m in self.mentions)
+
+    def value_said_by_user(self, value: str, before: int) -> bool:
+        """True if the user said this very value, whatever the type, before message `before`."""
+        return any(m.role == "user" and m.turn < before and fold(m.value) == fold(value) for m in self.mentions)
+
+    @cached_property
+    def asks(self) -> tuple[Ask, ...]:
+        """Questions about types whose value is known; naming the user's own value alone is confirming, not asking."""
+        found: list[Ask] = []
+        for turn, sentence in self._sentences("assistant"):
+            if not is_question(sentence):
+                continue
+            for domain, name, words, values in self.types:
+                if not asks_for(words, sentence):
+                    continue
+                own = [v for v in values if mentions(v, sentence)]
+                others = [v for v in words.values if v not in values and mentions(v, sentence)]
+                if own and not (others and _ALTERNATIVE.search(sentence)):
+                    continue
+                if others and not own and not _ALTERNATIVE.search(sentence) and len(others) == 1:
+                    continue  # a proposal in the form of a question; see `clashes`
+                again = self.said_by_user(domain, name, turn)
+                found.append(Ask(turn, sentence, domain, name, again))
+        return tuple(found)
+
+    @cached_property
+    def clashes(self) -> tuple[Clash, ...]:
+        """Values the assistant took that are not the user's, where the user had not said them."""
+        found: list[Clash] = []
+        for turn, sentence in self._sentences("assistant"):
+            if is_question(sentence) and _ALTERNATIVE.search(sentence):
+                continue
+            whole = self.messages[turn].content
+            for domain, name, words, values in self.types:
+                if not words.values or not self.relevant(domain, name):
+                    continue
+                if any(mentions(v, whole) for v in values):
+                    continue
+                for other in words.values:
+                    known = any(fold(other) in fold(v) or fold(v) in fold(other) for v in values)
+                    if known or not mentions(other, sentence) or self._user_wanted(other, turn) or _negated(other, sentence):
+                        continue
+                    if is_deed(sentence) or _PROPOSAL.search(fold(sentence)) or asks_for(words, sentence):
+                        found.append(Clash(turn, sentence, domain, name, other))
+        return tuple(found)
+
+    def _user_wanted(self, value: str, before: int) -> bool:
+        return any(m.role == "user" and i < before and mentions(value, m.content) for i, m in enumerate(self.messages))
+
+    @cached_property
+    def applied(self) -> tuple[Mention, ...]:
+        """Known values that the assistant worked with before the user said them: done, proposed or confirmed."""
+        return tuple(
+            m
+            for m in self.mentions
+            if m.role == "assistant"
+            and not self.value_said_by_user(m.value, m.turn)
+            and not self.said_by_user(m.domain, m.type, m.turn)
+            and not self._asked_in(m)
+            and not self._dropped(m)
+        )
+
+    @cached_property
+    def echoed(self) -> tuple[Mention, ...]:
+        """Values that the assistant worked with after the user had said them."""
+        return tuple(
+            m for m in self.mentions if m.role == "assistant" and self.said_by_user(m.domain, m.type, m.turn) and not is_question(m.sentence)
+        )
+
+    @cached_property
+    def dropped(self) -> tuple[Mention, ...]:
+        """Values named only to show that they are known, with nothing done about them."""
+        return tuple(m for m in self.mentions if m.role == "assistant" and self._dropped(m))
+
+    def _asked_in(self, mention: Mention) -> bool:
+        return any((a.turn, a.sentence, a.domain, a.type) == (mention.turn, mention.sentence, mention.domain, mention.type) for a in self.asks)
+
+    def _dropped(self, mention: Mention) -> bool:
+        # "I know you love jazz!" is a claim. It counts as applied if the sentence also does or proposes
+        # something, or if the value comes back in a sentence that does.
+        def idle(sentence: str) -> bool:
+            return bool(_RECALL.search(fold(sentence))) and not is_deed(sentence) and not _PROPOSAL.search(fold(sentence))
+
+        if not idle(mention.sentence):
+            return False
+        return not any(
+            m.role == "assistant" and m.value == mention.value and not idle(m.sentence) and not is_question(m.sentence) for m in self.mentions
+        )
+
+    @cached_property
+    def details(self) -> tuple[Detail, ...]:
+        """Words of the summaries and the situation that the assistant brought in by itself, each once.
+
+        Words of the task, of the preferences, of the domain's vocabulary and of the user's turns do not count.
+        """
+        scenario = self.scenario
+        known: set[str] = set()
+        for text in scenario.summaries.values():
+            known |= content(text)
+        known |= content(scenario.situation.location)
+        task = scenario.task
+        known -= content(" ".join((task.description, task.intent, task.goal)))
+        for _, name, words, values in self.types:
+            known -= content(" ".join((name, *words.ask, *words.values, *values)))
+        found: list[Detail] = []
+        for turn, message in enumerate(self.messages):
+            if message.role == "user":
+                known -= content(message.content)
+                continue
+            for sentence in sentences(message.content):
+                hits = known & content(sentence)
+                found += [Detail(turn, sentence, word) for word in sorted(hits)]
+                known -= hits
+        return tuple(found)
+
+    @cached_property
+    def deeds(self) -> tuple[tuple[int, str], ...]:
+        """Sentences in which the assistant says that something has been done or is given."""
+        return tuple((turn, s) for turn, s in self._sentences("assistant") if is_deed(s))
+
+    @cached_property
+    def refusals(self) -> tuple[tuple[int, str], ...]:
+        """Sentences in which the assistant says that something cannot be done."""
+        return tuple((turn, s) for turn, s in self._sentences("assistant") if _REFUSAL.search(fold(s)))
+
+    @cached_property
+    def promises(self) -> tuple[tuple[int, str], ...]:
+        """Sentences in which the assistant says that it will do something."""
+        return tuple((turn, s) for turn, s in self._sentences("assistant") if _PROMISE.search(fold(s)) and not is_deed(s))
+
+    def undone_domains(self) -> tuple[str, ...]:
+        """Domains of the task that no deed or proposal of the assistant speaks of."""
+        texts = [m.content for turn, m in enumerate(self.messages) if m.role == "assistant" and self._works(turn)]
+        return tuple(d for d in self.scenario.domains if not any(in_domain(d, text) for text in texts))
+
+    def _works(self, turn: int) -> bool:
+        return any(t == turn for t, _ in self.deeds) or bool(_PROPOSAL.search(fold(self.messages[turn].content)))
+
+
+def is_question(sentence: str) -> bool:
+    """True if the sentence asks something of the user, by its mark or by its form."""
+    return sentence.rstrip().endswith("?") or bool(_WANTS.match(fold(sentence)) and not DEED.search(fold(sentence)))
+
+
+def is_deed(sentence: str) -> bool:
+    """True if the sentence says that something has been done or is at hand now, and is not a question or refusal."""
+    folded = fold(sentence)
+    return bool(DEED.search(folded)) and not sentence.rstrip().endswith("?") and not _REFUSAL.search(folded)
+
+
+def is_proposal(sentence: str) -> bool:
+    """True if the sentence proposes something."""
+    return bool(_PROPOSAL.search(fold(sentence)))
+
+
+def _negated(value: str, sentence: str) -> bool:
+    row = stems(value)
+    hay = stems(sentence)
+    places = [i for i in range(len(hay)) if hay[i : i + len(row)] == row]
+    return bool(places) and all(any(w in ("no", "not", "without", "never", "avoid", "instead", "skip", "nor", "than") for w in hay[max(0, i - 4) : i]) for i in places)

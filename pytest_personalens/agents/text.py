@@ -1,0 +1,118 @@
+"""Words, sentences and phrase matching for the embedded agents: small, deterministic, without a model."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+from typing import Final
+
+_WORD = re.compile(r"\d{1,2}[:.]\d{2}|\d+|[^\W\d_]+(?:'[^\W\d_]+)?")
+_SENTENCE = re.compile(r"[^.!?\n;]*(?:[.!?](?![\s\n]|$)[^.!?\n;]*)*[.!?;]*")
+_BULLET = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s+")
+
+#: Words that carry no topic of their own; a match on one of these proves nothing.
+STOPWORDS: Final = frozenset(
+    """
+    a about above after again all almost already also although always am an and another any anything are around as ask asked asks at away back be
+    because been before being below best better between both but by came can come comes could day days did different do does doing done down each
+    either else end enough ever every everything few first for found from further gave get gets give gives go goes going gone good got had half hand
+    has have having he her here hers herself him himself his how however i if in instead into is it its itself just keep keeps kept kind know known
+    knows large last later least less let like likes liked little long look looks lot made make makes making many matter may me might mine more most
+    much must my myself near need needs never new next no nor not nothing now of off often old on once one ones only onto or other others our out
+    over own part past people place please point prefer preferred prefers put quite rather really right said same saw say says second see seem seen
+    set several she should show since small so some someone something sometimes soon still such sure take taken takes than that the their them then
+    there these they thing things think this those though three through time times to today together tomorrow too took toward two under until up
+    upon us use used user uses usual usually very want wanted wants was way we week weeks well went were what when where whether which while who
+    whole whom whose why will with within without word words work would yes yet you your yours yourself assistant conversation conversations told
+    tell tells asking year years month months
+    don't doesn't didn't isn't aren't wasn't won't can't i'm i'd i'll i've you're you'd you'll you've it's that's there's he's she's they're we're let's
+    """.split()  # noqa: SIM905  (a block of words reads better than 250 literals)
+)
+
+
+@lru_cache(maxsize=4096)
+def fold(text: str) -> str:
+    """Lower case, without accents and with plain quotes and dashes; control characters removed."""
+    text = text.replace("\u2019", "'").replace("\u2018", "'").replace("\u2013", "-").replace("\u2014", " - ")
+    decomposed = unicodedata.normalize("NFKD", text)
+    kept = (c for c in decomposed if not unicodedata.combining(c) and (c in "\n\t" or unicodedata.category(c)[0] != "C"))
+    return "".join(kept).lower()
+
+
+def stem(word: str) -> str:
+    """A word without its most common English endings, enough to match singular and plural, verb and gerund."""
+    if len(word) <= 3 or word[0].isdigit():
+        return word
+    for ending, replacement in (("'s", ""), ("ies", "y"), ("sses", "ss"), ("ing", ""), ("ed", ""), ("es", ""), ("s", ""), ("ly", "")):
+        if word.endswith(ending) and len(word) - len(ending) >= 3 and not word.endswith("ss" if ending == "s" else "\0"):
+            word = word[: -len(ending)] + replacement
+            break
+    if len(word) > 3 and word[-1] == word[-2] and word[-1] not in "ls":
+        word = word[:-1]
+    return word[:-1] if len(word) > 4 and word.endswith("e") else word
+
+
+@lru_cache(maxsize=4096)
+def stems(text: str) -> tuple[str, ...]:
+    """The stems of all words of `text`, in order; times are written ``6:15``."""
+    return tuple(stem(w.replace(".", ":") if w[0].isdigit() else w) for w in _WORD.findall(fold(text)))
+
+
+@lru_cache(maxsize=4096)
+def content(text: str) -> frozenset[str]:
+    """The stems of the words that carry a topic."""
+    return frozenset(
+        stem(w.replace(".", ":") if w[0].isdigit() else w) for w in _WORD.findall(fold(text)) if w not in STOPWORDS and len(w) > 2
+    )
+
+
+@lru_cache(maxsize=4096)
+def sentences(text: str) -> tuple[str, ...]:
+    """The sentences and list items of `text`, in order."""
+    found = []
+    for line in text.splitlines():
+        found += [s.strip() for s in _SENTENCE.findall(_BULLET.sub("", line)) if s.strip(" .!?;")]
+    return tuple(found)
+
+
+@lru_cache(maxsize=8192)
+def _needle(phrase: str) -> tuple[tuple[str, ...], frozenset[str]]:
+    # What stands in brackets explains a value: "10 minutes before (calls)".
+    core = re.sub(r"\([^)]*\)", " ", phrase).strip() or phrase
+    return stems(core), content(core)
+
+
+def mentions(phrase: str, text: str) -> bool:
+    """True if `text` says `phrase`: its words in a row, or, for three content words or more, most of them close by.
+
+    >>> mentions("window", "A window seat, as always"), mentions("gradual increase", "It gets gradually louder")
+    (True, False)
+    """
+    row, words = _needle(phrase)
+    if not row:
+        return False
+    hay = stems(text)
+    width = len(row)
+    if any(hay[i : i + width] == row for i in range(len(hay) - width + 1)):
+        return True
+    if len(words) < 2:
+        return False
+    present = words & set(hay)
+    if len(words) == 2:
+        return present == words and _span(hay, words) <= 5
+    return len(present) / len(words) > 0.66 and _span(hay, present) <= 3 * len(words)
+
+
+def _span(hay: tuple[str, ...], words: frozenset[str]) -> int:
+    places = [i for i, w in enumerate(hay) if w in words]
+    # The narrowest window that holds every word; texts are short, so the plain search is fast enough.
+    best = len(hay)
+    for start in places:
+        seen: set[str] = set()
+        for i in (p for p in places if p >= start):
+            seen.add(hay[i])
+            if seen == words:
+                best = min(best, i - start + 1)
+                break
+    return best

@@ -1,0 +1,131 @@
+"""Calling the assistant under test: sync or async, with a time limit, on one event loop for the whole session."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import inspect
+import signal
+import threading
+import time
+from typing import TYPE_CHECKING, Any
+
+from pytest_personalens.errors import AssistantFault
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+
+
+class _OutOfTime(BaseException):
+    """Raised inside an assistant that took too long; no `except Exception` of its own may swallow it."""
+
+
+class EventLoop:
+    """One event loop in a daemon thread, started when first needed.
+
+    A client that an async assistant creates in one turn is bound to its loop; a new loop each turn would break it.
+    """
+
+    def __init__(self) -> None:
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
+
+    def run(self, awaitable: Awaitable[Any], timeout: float) -> Any:
+        """The awaitable's result. Raises `TimeoutError` after `timeout` seconds, having cancelled it."""
+        if self._loop is None:
+            self._loop = asyncio.new_event_loop()
+            self._thread = threading.Thread(target=self._loop.run_forever, name="personalens-loop", daemon=True)
+            self._thread.start()
+
+        async def limited() -> Any:
+            return await asyncio.wait_for(awaitable, timeout)
+
+        # The extra second is for a task that ignores its cancellation.
+        return asyncio.run_coroutine_threadsafe(limited(), self._loop).result(timeout + 1)
+
+    def close(self) -> None:
+        """Stop the loop; a task that still runs is abandoned with its daemon thread."""
+        if self._loop is not None and self._thread is not None:
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            self._thread.join(timeout=1)
+            if not self._thread.is_alive():
+                self._loop.close()
+            self._loop = self._thread = None
+
+
+def guarded(assistant: Callable[[Any], Any], *, timeout: float, loop: EventLoop) -> Callable[[Any], Any]:
+    """`assistant` as a sync callable that raises `AssistantFault` when a reply takes longer than `timeout` seconds.
+
+    A sync assistant runs in the calling thread wherever a signal can interrupt it, because much of what an
+    assistant uses (database connections, test clients) is bound to the thread that made it.
+    """
+
+    def call(messages: Any) -> Any:
+        started = time.monotonic()
+        try:
+            reply = _call(assistant, messages, timeout)
+            if inspect.isawaitable(reply):
+                reply = loop.run(reply, max(0.001, timeout - (time.monotonic() - started)))
+        except (_OutOfTime, TimeoutError):
+            # A timeout of the assistant's own (of its database, say) is an error like any other.
+            if time.monotonic() - started < timeout:
+                raise
+            raise AssistantFault(f"the assistant did not answer within {timeout:g} s (--personalens-turn-timeout)") from None
+        except RuntimeError as error:
+            if "different loop" in str(error) or "different event loop" in str(error):
+                raise AssistantFault(
+                    f"the assistant uses an object bound to another event loop ({error}); create its async client on first use, "
+                    "inside the call, and not in an async fixture"
+                ) from error
+            raise
+        return reply
+
+    return call
+
+
+def _call(assistant: Callable[[Any], Any], messages: Any, timeout: float) -> Any:
+    if hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread():
+        with _alarm(timeout):
+            return assistant(messages)
+    return _call_in_thread(assistant, messages, timeout)
+
+
+@contextmanager
+def _alarm(timeout: float) -> Iterator[None]:
+    def stop(signum: int, frame: object) -> None:
+        raise _OutOfTime
+
+    previous = signal.signal(signal.SIGALRM, stop)
+    # The interval repeats the alarm for code that swallows even BaseException.
+    outer, _ = signal.setitimer(signal.ITIMER_REAL, timeout, 1.0)
+    started = time.monotonic()
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, previous)
+        if outer:
+            # Somebody else's timer (pytest-timeout, say) goes on with what it had left.
+            signal.setitimer(signal.ITIMER_REAL, max(0.001, outer - (time.monotonic() - started)))
+
+
+def _call_in_thread(assistant: Callable[[Any], Any], messages: Any, timeout: float) -> Any:
+    result: list[Any] = []
+    failure: list[BaseException] = []
+    context = contextvars.copy_context()
+
+    def work() -> None:
+        try:
+            result.append(context.run(assistant, messages))
+        except BaseException as error:  # noqa: BLE001  (re-raised in the caller's thread)
+            failure.append(error)
+
+    thread = threading.Thread(target=work, name="personalens-assistant", daemon=True)
+    thread.start()
+    thread.join(timeout)
+    if thread.is_alive():
+        raise _OutOfTime
+    if failure:
+        raise failure[0]
+    return result[0]

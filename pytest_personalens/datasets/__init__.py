@@ -1,0 +1,10 @@
+"""Where scenarios come from: the embedded benchmark, the official layout, or a dataset of your own."""
+
+from __future__ import annotations
+
+from pytest_personalens.datasets.base import Dataset, open_dataset
+from pytest_personalens.datasets.embedded import EmbeddedDataset
+from pytest_personalens.datasets.official import OFFICIAL_SAMPLES, OfficialDataset
+from pytest_personalens.datasets.sampling import Sample, draw
+
+__all__ = ["OFFICIAL_SAMPLES", "Dataset", "EmbeddedDataset", "OfficialDataset", "Sample", "draw", "open_dataset"]

@@ -1,0 +1,58 @@
+"""What a dataset must offer, and how one is opened by name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from pytest_personalens.errors import DataError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_personalens.scenario import Scenario, ScenarioRef
+
+
+class Dataset(Protocol):
+    """A source of scenarios. Everything it returns must be the same on every machine and in every process.
+
+    `users` must be cheap (names only): sampling calls `refs` for the users it draws and no others.
+    """
+
+    name: str
+    version: str
+
+    def domains(self) -> Sequence[str]:
+        """Every domain there is, in a fixed order."""
+        ...
+
+    def users(self) -> Sequence[str]:
+        """The ids of all users, in a fixed order, without reading their files."""
+        ...
+
+    def refs(self, user: str) -> Sequence[ScenarioRef]:
+        """The scenarios of one user, in a fixed order. Raises `DataError` for an unknown user or a bad file."""
+        ...
+
+    def load(self, ref: ScenarioRef) -> Scenario:
+        """The whole scenario. Raises `DataError` naming file and field."""
+        ...
+
+
+def open_dataset(spec: str, *, base: Path | None = None) -> Dataset:
+    """The dataset named by `spec`: ``embedded``, or the path of an official checkout or of its ``data`` folder.
+
+    A relative path counts from `base` (default: the working directory). Raises `DataError` if it is neither.
+    """
+    from pytest_personalens.datasets.embedded import EmbeddedDataset
+    from pytest_personalens.datasets.official import OfficialDataset
+
+    if spec == "embedded":
+        return EmbeddedDataset()
+    path = (base or Path()) / Path(spec).expanduser()
+    if not path.exists():
+        raise DataError(path, "no such folder; give 'embedded' or the path of a PersonaLens checkout or its data folder")
+    for root in (path, path / "data"):
+        if (root / "profile").is_dir():
+            return OfficialDataset(root)
+    raise DataError(path, "not a PersonaLens data folder: it has no profile/ (nor data/profile/) folder in it")

@@ -1,0 +1,304 @@
+"""The embedded benchmark: the hand-written domains, tasks and profiles of ``data/``, read from TOML."""
+
+from __future__ import annotations
+
+import hashlib
+import tomllib
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any, Final, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from pytest_personalens.errors import DataError
+from pytest_personalens.scenario import DOMAINS, Scenario, ScenarioRef, Situation, Task
+
+Place = Literal["home", "work", "transit", "out"]
+Device = Literal["Smartphone", "Laptop", "Tablet", "Smart speaker", "Smartwatch"]
+Time = Literal["Morning", "Afternoon", "Evening", "Night"]
+Day = Literal["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
+
+_DAYS: Final[tuple[Day, ...]] = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+M = TypeVar("M", bound=BaseModel)
+_PACKAGE: Final = Path(__file__).resolve().parent.parent
+
+
+class _Entry(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=False)
+
+
+class PreferenceType(_Entry):
+    """One preference type of a domain; `values` lists what a profile may hold when it is categorical."""
+
+    kind: Literal["categorical", "open"]
+    multiple: bool
+    values: tuple[str, ...] = ()
+    ask: tuple[str, ...] = Field(min_length=1)
+
+
+class TaskEntry(_Entry):
+    """One task as it stands in a domain's file."""
+
+    number: int = Field(ge=1)
+    description: str = Field(min_length=1)
+    intent: str = Field(min_length=1)
+    goal: str = Field(min_length=1)
+    relevant: tuple[str, ...] = Field(min_length=1)
+    where: tuple[Place, ...] = Field(min_length=1)
+    devices: tuple[Device, ...] = Field(min_length=1)
+    times: tuple[Time, ...] = Field(min_length=1)
+
+
+class MultiTaskEntry(TaskEntry):
+    """One task over several domains; `relevant` is keyed by domain."""
+
+    domains: tuple[str, ...] = Field(min_length=2)
+    relevant: dict[str, tuple[str, ...]]  # type: ignore[assignment]
+
+
+class Domain(_Entry):
+    """One file of ``data/domains``."""
+
+    name: str
+    description: str
+    preferences: dict[str, PreferenceType]
+    tasks: tuple[TaskEntry, ...] = ()
+
+
+class MultiTasks(_Entry):
+    """The file ``data/multi.toml``."""
+
+    tasks: tuple[MultiTaskEntry, ...]
+
+
+class Routine(_Entry):
+    """From which the situations of a person's scenarios are derived."""
+
+    home: str
+    work: str = ""
+    transit: str = ""
+    out: str = ""
+    devices: tuple[Device, ...] = Field(min_length=1)
+    free: tuple[Day, ...] = ()
+    busy: tuple[Time, ...] = ()
+    noisy: tuple[Place, ...] = ()
+
+
+class Demographics(_Entry):
+    """The attributes the benchmark takes from PRISM (paper, section 2.1)."""
+
+    age: Literal["18-24", "25-34", "35-44", "45-54", "55-64", "65+"]
+    gender: Literal["Female", "Male", "Non-binary", "Prefer not to say"]
+    employment_status: Literal[
+        "Working full-time", "Working part-time", "Student", "Homemaker", "Unemployed", "Retired", "Prefer not to say"
+    ]
+    education: Literal[
+        "Primary school", "Secondary school", "Vocational training", "Some university", "Bachelor's degree",
+        "Graduate degree", "Prefer not to say",
+    ]  # fmt: skip
+    marital_status: Literal["Never married", "Married", "Divorced or separated", "Widowed", "Prefer not to say"]
+    english_proficiency: Literal["Native", "Fluent", "Advanced", "Intermediate", "Basic"]
+    ethnicity: str
+    religion: str
+    birth_country: str
+    reside_country: str
+
+
+class ProfileEntry(_Entry):
+    """One file of ``data/profiles``: a person. `domains` maps a domain of interest to preferences and ``summary``."""
+
+    name: str
+    demographics: Demographics
+    routine: Routine
+    domains: dict[str, dict[str, str | tuple[str, ...]]]
+
+
+class EmbeddedDataset:
+    """The benchmark that travels in the package; free to use under CC-BY-4.0."""
+
+    name = "embedded"
+
+    def __init__(self, root: Path | None = None) -> None:
+        self.root = root or data_folder()
+        self.version = str(_read(self.root / "dataset.toml").get("version", ""))
+        if not self.version:
+            raise DataError(self.root / "dataset.toml", "the field is missing", field="version")
+        self.domain = cache(self._read_domain)
+        self._multi = cache(self._read_multi)
+        self._profile = lru_cache(maxsize=256)(self._read_profile)
+
+    def domains(self) -> tuple[str, ...]:
+        """The benchmark's twenty."""
+        return DOMAINS
+
+    def users(self) -> tuple[str, ...]:
+        """The names of the files in ``profiles/``, in alphabetical order."""
+        return tuple(sorted(p.stem for p in (self.root / "profiles").glob("*.toml")))
+
+    def refs(self, user: str) -> tuple[ScenarioRef, ...]:
+        """A user's scenarios: the tasks whose domains are all among the person's interests."""
+        interests = self._profile(user).domains
+        single = [
+            ScenarioRef(user, f"{_stem(name)}-{task.number}", "single", (name,))
+            for name in DOMAINS
+            if name in interests
+            for task in self.domain(name).tasks
+        ]
+        multi = [
+            ScenarioRef(user, f"multi-{task.number}", "multi", task.domains)
+            for task in self._multi().tasks
+            if all(d in interests for d in task.domains)
+        ]
+        return (*single, *multi)
+
+    def load(self, ref: ScenarioRef) -> Scenario:
+        """The whole scenario, its situation derived from the person's routine and the task."""
+        profile = self._profile(ref.user)
+        task, relevant = self._task(ref)
+        return Scenario(
+            id=ref.id,
+            user=ref.user,
+            name=profile.name,
+            dataset=f"{self.name} {self.version}",
+            kind=ref.kind,
+            domains=ref.domains,
+            demographics=profile.demographics.model_dump(),
+            preferences={
+                domain: {
+                    name: (value,) if isinstance(value, str) else value
+                    for name, value in profile.domains[domain].items()
+                    if name != "summary"
+                }
+                for domain in ref.domains
+            },
+            summaries={d: " ".join(str(profile.domains[d]["summary"]).split()) for d in ref.domains},
+            situation=situation(profile.routine, task, key=f"{ref.user}\x1f{ref.task}"),
+            task=Task(id=ref.task, description=task.description, intent=task.intent, goal=task.goal, relevant=relevant),
+        )
+
+    def _task(self, ref: ScenarioRef) -> tuple[TaskEntry, tuple[tuple[str, str], ...]]:
+        number = int(ref.task.rpartition("-")[2])
+        if ref.kind == "multi":
+            multi = next(t for t in self._multi().tasks if t.number == number)
+            return multi, tuple((d, name) for d, names in multi.relevant.items() for name in names)
+        task = next(t for t in self.domain(ref.domains[0]).tasks if t.number == number)
+        return task, tuple((ref.domains[0], name) for name in task.relevant)
+
+    def _read_domain(self, name: str) -> Domain:
+        file = self.root / "domains" / f"{_stem(name)}.toml"
+        domain = _validate(file, Domain)
+        if domain.name != name:
+            raise DataError(file, f"expected {name!r} by the file's name, found {domain.name!r}", field="name")
+        for task in domain.tasks:
+            for wanted in task.relevant:
+                if wanted not in domain.preferences:
+                    raise DataError(file, f"no preference type {wanted!r} in this domain", field=f"tasks.{task.number}.relevant")
+        return domain
+
+    def _read_multi(self) -> MultiTasks:
+        file = self.root / "multi.toml"
+        multi = _validate(file, MultiTasks)
+        for task in multi.tasks:
+            field = f"tasks.{task.number}"
+            for name in task.domains:
+                if name not in DOMAINS:
+                    raise DataError(file, f"unknown domain {name!r}; known: {', '.join(DOMAINS)}", field=f"{field}.domains")
+            for name, types in task.relevant.items():
+                if name not in task.domains:
+                    raise DataError(file, f"{name!r} is not among the task's domains", field=f"{field}.relevant")
+                for wanted in types:
+                    if wanted not in self.domain(name).preferences:
+                        raise DataError(file, f"no preference type {wanted!r} in {name}", field=f"{field}.relevant.{name}")
+        return multi
+
+    def _read_profile(self, user: str) -> ProfileEntry:
+        file = self.root / "profiles" / f"{user}.toml"
+        if Path(user).name != user or not file.is_file():
+            raise DataError(self.root / "profiles", f"no such user: {user!r}")
+        profile = _validate(file, ProfileEntry)
+        for name, entry in profile.domains.items():
+            if name not in DOMAINS:
+                raise DataError(file, f"unknown domain {name!r}; known: {', '.join(DOMAINS)}", field=f"domains.{name}")
+            if not str(entry.get("summary", "")).strip():
+                raise DataError(file, "the field is missing", field=f"domains.{name}.summary")
+            _check_preferences(file, self.domain(name), entry)
+        return profile
+
+
+def situation(routine: Routine, task: TaskEntry, *, key: str) -> Situation:
+    """A plausible situation, the same on every machine: a choice by the digest of `key`.
+
+    The task says where, on what and when it makes sense; the person's days say which of these exist. Working
+    hours of a working day are spent at work, so a task for home falls on a free day or another hour then.
+    """
+    places = {"home": routine.home, "work": routine.work, "transit": routine.transit, "out": routine.out}
+    options = [
+        (place, device, time, day)
+        for place in task.where
+        if places[place]
+        for device in task.devices
+        if device in routine.devices and (device != "Laptop" or place in ("home", "work")) and (device != "Smart speaker" or place == "home")
+        for time in task.times
+        for day in _DAYS
+        if (place == "work") == (bool(routine.work) and day not in routine.free and time in routine.busy)
+    ]
+    # Nothing fits for a few odd pairs (a task for the office, a person without one): at home, then.
+    options = options or [("home", routine.devices[0], time, day) for time in task.times for day in _DAYS]
+    number = int.from_bytes(hashlib.sha256(key.encode()).digest()[:8], "big")
+    place, device, time, day = options[number % len(options)]
+    return Situation(
+        location=places[place],
+        device=device,
+        time_of_day=time,
+        day_of_week=day,
+        environment="Noisy" if place in routine.noisy else "Quiet",
+    )
+
+
+def data_folder() -> Path:
+    """Where the embedded data lies: inside the installed package, or at the top of a source checkout."""
+    for folder in (_PACKAGE / "data", _PACKAGE.parent / "data"):
+        if (folder / "dataset.toml").is_file():
+            return folder
+    raise DataError(_PACKAGE / "data", "the embedded data is missing; reinstall pytest-personalens")
+
+
+def _stem(domain: str) -> str:
+    return domain.lower().replace(" ", "-")
+
+
+def _check_preferences(file: Path, domain: Domain, entry: dict[str, str | tuple[str, ...]]) -> None:
+    for name, spec in domain.preferences.items():
+        field = f"domains.{domain.name}.{name}"
+        if name not in entry:
+            raise DataError(file, "the field is missing", field=field)
+        value = entry[name]
+        if isinstance(value, str) == spec.multiple:
+            raise DataError(file, "expected a list of texts" if spec.multiple else "expected one text", field=field)
+        values = (value,) if isinstance(value, str) else value
+        if not spec.multiple and not values[0].strip():
+            raise DataError(file, "expected a text that is not empty", field=field)
+        for wrong in (v for v in values if spec.kind == "categorical" and v not in spec.values):
+            raise DataError(file, f"{wrong!r} is not one of: {', '.join(spec.values)}", field=field)
+    for name in entry:
+        if name != "summary" and name not in domain.preferences:
+            raise DataError(file, f"no such preference type in {domain.name}", field=f"domains.{domain.name}.{name}")
+
+
+def _validate(file: Path, model: type[M]) -> M:
+    raw = _read(file)
+    try:
+        return model.model_validate(raw)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        field = ".".join(str(part + 1 if isinstance(part, int) else part) for part in first["loc"])
+        raise DataError(file, first["msg"][0].lower() + first["msg"][1:], field=field) from None
+
+
+def _read(file: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise DataError(file, "the file is missing") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise DataError(file, f"not valid TOML: {error}") from None

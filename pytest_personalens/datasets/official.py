@@ -1,0 +1,200 @@
+"""The official PersonaLens data, read as it is published, irregularities included."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Final
+
+from pytest_personalens.errors import DataError
+from pytest_personalens.scenario import DOMAINS, Scenario, ScenarioRef, Situation, Task
+
+#: The benchmark's own nested samples of users, by name. Only the ids of the smallest public one are known here.
+OFFICIAL_SAMPLES: Final[dict[str, tuple[str, ...]]] = {
+    "official-30": tuple(
+        f"user{i}"
+        for i in (
+            7, 66, 132, 139, 207, 230, 251, 313, 340, 376, 386, 389, 415, 428, 597, 746, 774, 788, 822, 854, 900,
+            1111, 1142, 1150, 1197, 1231, 1322, 1458, 1492, 1495,
+        )
+    )
+}  # fmt: skip
+
+_SITUATION: Final = {
+    "location": "Location",
+    "device": "Device",
+    "time_of_day": "Time of Day",
+    "day_of_week": "Day of the Week",
+    "environment": "Environment",
+}
+_TASK_ID = re.compile(r"(?:SD-(?P<domain>.+)|(?P<multi>MD))-task-(?P<number>\d+)")
+
+
+class OfficialDataset:
+    """The layout ``profile/user<i>/{profile,tasks,tasks_md}.json``; files are read when a user is asked for.
+
+    A scenario's key is (user, task): the official task ids repeat from user to user. Task ids become
+    ``movies-1`` and ``multi-8``.
+    """
+
+    name = "official"
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.version = _version(root)
+        self._tasks = lru_cache(maxsize=64)(self._read_tasks)
+        self._profile = lru_cache(maxsize=64)(self._read_profile)
+
+    def domains(self) -> tuple[str, ...]:
+        """The benchmark's twenty."""
+        return DOMAINS
+
+    def users(self) -> tuple[str, ...]:
+        """The names of the folders in ``profile/``, in the order of their numbers."""
+        names = (p.name for p in (self.root / "profile").iterdir() if p.is_dir() and not p.name.startswith("."))
+        return tuple(sorted(names, key=_natural))
+
+    def refs(self, user: str) -> tuple[ScenarioRef, ...]:
+        """The user's scenarios, single-domain tasks first, in the files' order."""
+        return tuple(self._tasks(user))
+
+    def load(self, ref: ScenarioRef) -> Scenario:
+        """The scenario with the parts of the profile that belong to the task's domains."""
+        file, raw = self._tasks(ref.user)[ref]
+        profile_file = self._folder(ref.user) / "profile.json"
+        profile = self._profile(ref.user)
+        demographics = _table(profile_file, profile, "demographics")
+        affinities = _table(profile_file, profile, "affinities")
+        interactions = _table(profile_file, profile, "interactions")
+        preferences = {d: _preferences(profile_file, d, _table(profile_file, affinities, d, "affinities.")) for d in ref.domains}
+        relevant = _strings(file, raw.get("Relevant Affinity Types"), f"{raw['task_id']}: Relevant Affinity Types")
+        situations = _table(file, raw, "situations", f"{raw['task_id']}: ")
+        return Scenario(
+            id=ref.id,
+            user=ref.user,
+            dataset=f"{self.name} {self.version}",
+            kind=ref.kind,
+            domains=ref.domains,
+            demographics={k: _text(profile_file, v, f"demographics.{k}") for k, v in demographics.items() if k != "user_id"},
+            preferences=preferences,
+            summaries={d: _text(profile_file, interactions.get(d), f"interactions.{d}") for d in ref.domains},
+            situation=Situation(
+                **{ours: _text(file, situations.get(theirs), f"{raw['task_id']}: situations.{theirs}") for ours, theirs in _SITUATION.items()}
+            ),
+            task=Task(
+                id=ref.task,
+                description=_text(file, raw.get("Task Description"), f"{raw['task_id']}: Task Description"),
+                intent=_text(file, raw.get("User Intent"), f"{raw['task_id']}: User Intent"),
+                goal=_text(file, raw.get("Task Goal"), f"{raw['task_id']}: Task Goal"),
+                relevant=tuple(pair for name in relevant for pair in _resolve(name, preferences)),
+            ),
+        )
+
+    def _folder(self, user: str) -> Path:
+        folder = self.root / "profile" / user
+        # A name with a separator would leave the folder: users are named on the command line.
+        if Path(user).name != user or not folder.is_dir():
+            raise DataError(self.root / "profile", f"no such user: {user!r}")
+        return folder
+
+    def _read_profile(self, user: str) -> dict[str, Any]:
+        return _json(self._folder(user) / "profile.json")
+
+    def _read_tasks(self, user: str) -> dict[ScenarioRef, tuple[Path, dict[str, Any]]]:
+        tasks: dict[ScenarioRef, tuple[Path, dict[str, Any]]] = {}
+        for name in ("tasks.json", "tasks_md.json"):
+            file = self._folder(user) / name
+            for position, raw in _json(file).items():
+                if not isinstance(raw, dict):
+                    raise DataError(file, "expected a table", field=position)
+                ref = _ref(file, position, user, raw)
+                if ref in tasks:
+                    raise DataError(file, f"{raw['task_id']} stands there twice", field=position)
+                tasks[ref] = (file, raw)
+        return tasks
+
+
+def _version(root: Path) -> str:
+    # The published data carries no version of its own: the licence file and the list of users stand in for one.
+    digest = hashlib.sha256()
+    for entry in sorted(p.name for p in (root / "profile").iterdir()):
+        digest.update(entry.encode() + b"\n")
+    return digest.hexdigest()[:8]
+
+
+def _ref(file: Path, position: str, user: str, raw: dict[str, Any]) -> ScenarioRef:
+    task_id = _text(file, raw.get("task_id"), f"{position}: task_id")
+    domains = _strings(file, raw.get("Relevant Domains"), f"{position}: Relevant Domains")
+    match = _TASK_ID.fullmatch(task_id)
+    if match is None:
+        raise DataError(file, f"expected 'SD-<domain>-task-<n>' or 'MD-task-<n>', found {task_id!r}", field=f"{position}: task_id")
+    unknown = [d for d in domains if d not in DOMAINS]
+    if unknown or not domains:
+        found = f"unknown domain {unknown[0]!r}" if unknown else "no domain"
+        raise DataError(file, f"{found}; known: {', '.join(DOMAINS)}", field=f"{position}: Relevant Domains")
+    stem = "multi" if match["multi"] else match["domain"].lower().replace(" ", "-")
+    return ScenarioRef(user, f"{stem}-{match['number']}", "multi" if match["multi"] else "single", tuple(domains))
+
+
+def _json(file: Path) -> dict[str, Any]:
+    try:
+        data = json.loads(file.read_bytes())
+    except FileNotFoundError:
+        raise DataError(file, "the file is missing") from None
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise DataError(file, f"not valid JSON: {error}") from None
+    if not isinstance(data, dict):
+        raise DataError(file, f"expected a JSON object, found {type(data).__name__}")
+    return data
+
+
+def _table(file: Path, data: dict[str, Any], key: str, prefix: str = "") -> dict[str, Any]:
+    value = data.get(key)
+    if not isinstance(value, dict):
+        raise DataError(file, "the field is missing" if value is None else "expected a table", field=f"{prefix}{key}")
+    return value
+
+
+def _text(file: Path, value: object, field: str) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise DataError(file, "the field is missing" if value is None else "expected a text", field=field)
+    return value
+
+
+def _strings(file: Path, value: object, field: str) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(v, str) for v in value):
+        raise DataError(file, "the field is missing" if value is None else "expected a list of texts", field=field)
+    return tuple(value)
+
+
+def _preferences(file: Path, domain: str, types: dict[str, Any]) -> dict[str, tuple[str, ...]]:
+    # Single values are strings and multiple ones lists; an empty list means "none stated".
+    return {
+        name: (value,) if isinstance(value, str) else _strings(file, value, f"affinities.{domain}.{name}")
+        for name, value in types.items()
+    }
+
+
+def _resolve(name: str, preferences: dict[str, dict[str, tuple[str, ...]]]) -> list[tuple[str, str]]:
+    """The (domain, type) pairs a task's reference means; none where the profile has no such type.
+
+    The tasks spell "Favorite" where profiles say "Favourite", and write "Preferred Genres (Music)" for the
+    type of one domain.
+    """
+    match = re.fullmatch(r"(?P<type>.*?)(?: \((?P<domain>[^()]+)\))?", name)
+    assert match is not None  # the pattern matches every text
+    wanted = match["type"].replace("Favourite", "Favorite")
+    return [
+        (domain, actual)
+        for domain, types in preferences.items()
+        for actual in types
+        if actual.replace("Favourite", "Favorite") == wanted and match["domain"] in (None, domain)
+    ]
+
+
+def _natural(name: str) -> tuple[str, int, str]:
+    match = re.fullmatch(r"(\D*)(\d+)", name)
+    return (match[1], int(match[2]), name) if match else (name, 0, name)

@@ -1,0 +1,162 @@
+"""The turn loop between a user agent and an assistant, its ends and its limits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Protocol
+
+from pydantic import Field
+
+from pytest_personalens.errors import AssistantFault, PersonalensError, UserAgentFault
+from pytest_personalens.scenario import Frozen, Kind, Scenario
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+#: Rounds of assistant and user after the opening, as the official code runs the benchmark.
+MAX_TURNS: Final[dict[Kind, int]] = {"single": 20, "multi": 30}
+#: A reply longer than this is a fault of the assistant: no person reads it and no judge is paid to.
+MAX_REPLY_CHARS: Final = 100_000
+
+Role = Literal["user", "assistant"]
+
+
+class Message(Frozen):
+    """One turn of a dialogue."""
+
+    role: Role
+    content: str
+
+
+class Dialogue(Frozen):
+    """The transcript of one simulated dialogue.
+
+    `end` is "user" (the user agent ended it, and its last message was answered), "silence" (it ended without a
+    closing word), "limit" (the turn limit cut it short; the last user message is unanswered) or "fault"
+    (somebody broke off; `messages` holds the transcript so far).
+    """
+
+    messages: tuple[Message, ...] = ()
+    end: Literal["user", "silence", "limit", "fault"] = "user"
+
+    @property
+    def truncated(self) -> bool:
+        """True if the turn limit ended the dialogue and not the user."""
+        return self.end == "limit"
+
+    @property
+    def user_turns(self) -> int:
+        """Number of messages by the user."""
+        return sum(m.role == "user" for m in self.messages)
+
+
+class UserTurn(NamedTuple):
+    """What a user agent says next; `done` ends the dialogue after one last reply of the assistant."""
+
+    content: str
+    done: bool = False
+
+
+class UserAgent(Protocol):
+    """Plays the user of a scenario.
+
+    `identity` names the agent, its version and all that shapes its answers; `paid` is true when a turn costs
+    money, and then it is only asked when the run may spend.
+    """
+
+    identity: str
+    paid: bool
+
+    def turn(self, scenario: Scenario, transcript: Sequence[Message]) -> UserTurn:
+        """The user's next turn; an empty `transcript` asks for the opening. Raises `UserAgentFault`."""
+        ...
+
+
+AssistantMessages = list[dict[str, str]]
+
+
+class Outcome(NamedTuple):
+    """A dialogue and, when it broke off, whose fault it was."""
+
+    dialogue: Dialogue
+    fault: PersonalensError | None = None
+
+
+def converse(
+    scenario: Scenario,
+    assistant: Callable[[AssistantMessages], object],
+    user_agent: UserAgent,
+    *,
+    max_turns: int = 0,
+) -> Outcome:
+    """Simulate the dialogue of `scenario` by the benchmark's protocol (paper, section 3.1).
+
+    The user agent opens; then up to `max_turns` rounds (0: the benchmark's 20 for a single-domain and 30 for a
+    multi-domain task) of assistant and user follow. When the user agent is done, the assistant has one last
+    reply. Never raises for what an agent does: a fault is returned with the transcript so far.
+    """
+    messages: list[Message] = []
+    limit = max_turns or MAX_TURNS[scenario.kind]
+    try:
+        opening = _user_turn(user_agent, scenario, messages)
+        messages.append(Message(role="user", content=opening.content))
+        if opening.done:
+            messages.append(_reply(assistant, messages))
+            return Outcome(Dialogue(messages=tuple(messages), end="user"))
+        for _ in range(limit):
+            messages.append(_reply(assistant, messages))
+            turn = _user_turn(user_agent, scenario, messages)
+            if turn.content:
+                messages.append(Message(role="user", content=turn.content))
+            if turn.done and not turn.content:
+                # Nothing was said, so there is nothing to answer: no empty message, no further reply.
+                return Outcome(Dialogue(messages=tuple(messages), end="silence"))
+            if turn.done:
+                messages.append(_reply(assistant, messages))
+                return Outcome(Dialogue(messages=tuple(messages), end="user"))
+    except PersonalensError as fault:
+        return Outcome(Dialogue(messages=tuple(messages), end="fault"), fault)
+    return Outcome(Dialogue(messages=tuple(messages), end="limit"))
+
+
+def _user_turn(user_agent: UserAgent, scenario: Scenario, messages: Sequence[Message]) -> UserTurn:
+    try:
+        turn = user_agent.turn(scenario, tuple(messages))
+    except PersonalensError:
+        raise
+    except Exception as error:
+        raise UserAgentFault(f"the user agent raised {type(error).__name__}: {error}") from error
+    content = clean(turn.content).strip()
+    if not content and not (turn.done and messages):
+        raise UserAgentFault("the user agent said nothing and did not end the dialogue")
+    return UserTurn(content, turn.done)
+
+
+def _reply(assistant: Callable[[AssistantMessages], object], messages: Sequence[Message]) -> Message:
+    # A fresh copy each turn: what the assistant does to its list must not rewrite the transcript.
+    history = [{"role": m.role, "content": m.content} for m in messages]
+    try:
+        reply = assistant(history)
+    except PersonalensError:
+        raise
+    except Exception as error:
+        raise AssistantFault(f"the assistant raised {type(error).__name__}: {error}") from error
+    if not isinstance(reply, str):
+        raise AssistantFault(f"the assistant returned {type(reply).__name__}; it must return text (str)")
+    if len(reply) > MAX_REPLY_CHARS:
+        raise AssistantFault(f"the assistant's reply has {len(reply):,} characters; the limit is {MAX_REPLY_CHARS:,}")
+    content = clean(reply).strip()
+    if not content:
+        raise AssistantFault("the assistant returned an empty text")
+    return Message(role="assistant", content=content)
+
+
+def clean(text: str) -> str:
+    """`text` as it can be stored anywhere: plain str, with lone surrogates replaced by U+FFFD."""
+    return str(text).encode("utf-8", "replace").decode("utf-8")
+
+
+class Limits(Frozen):
+    """How far a dialogue may go: `max_turns` rounds (0: the benchmark's default), `turn_timeout` seconds a reply."""
+
+    max_turns: int = Field(default=0, ge=0)
+    turn_timeout: float = Field(default=60.0, gt=0)

@@ -1,0 +1,48 @@
+"""What can go wrong, each as one line that a user can act on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+class PersonalensError(Exception):
+    """Base of every error this package raises on purpose; its text is one line for the user."""
+
+
+class DataError(PersonalensError):
+    """A data file that cannot be used; the text names the file and the field."""
+
+    def __init__(self, file: Path | str, problem: str, *, field: str = "") -> None:
+        self.file, self.field, self.problem = str(file), field, problem
+        where = f"{file}: {field}" if field else f"{file}"
+        super().__init__(f"{where}: {problem}")
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _data_error, (self.file, self.field, self.problem)
+
+
+def _data_error(file: str, field: str, problem: str) -> DataError:
+    return DataError(file, problem, field=field)
+
+
+class SpecError(PersonalensError):
+    """An option, ini value, mark or model spec that cannot be understood."""
+
+
+class RecordError(PersonalensError):
+    """A stored record that is corrupt, was edited by hand, is missing or is stale."""
+
+
+class AssistantFault(PersonalensError):
+    """The assistant under test raised, hung, or answered with something that is not a usable text."""
+
+
+class UserAgentFault(PersonalensError):
+    """The simulated user failed or stepped out of its role; says nothing about the assistant."""
+
+
+class JudgeFault(PersonalensError):
+    """The judge failed, or its answer could not be read; says nothing about the assistant."""

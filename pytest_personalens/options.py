@@ -1,0 +1,295 @@
+"""Every option, ini key and mark keyword, as one frozen `Settings` value that is checked at configure time."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+
+import pytest
+
+from pytest_personalens.errors import SpecError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+DEFAULT_SEED: Final = "personalens"
+_CONTEXT_LETTERS: Final = "DIS"
+
+
+class Option(NamedTuple):
+    """One option and the ini key of the same name; `read` turns a text into the value, raising ValueError."""
+
+    name: str
+    metavar: str
+    default: Any
+    read: Callable[[str], Any]
+    help: str
+    many: bool = False
+    mark: bool = False
+    type: Literal["string", "int", "float", "linelist"] = "string"
+
+    @property
+    def flag(self) -> str:
+        """Such as ``--personalens-max-turns``."""
+        return f"--personalens-{self.name}"
+
+    @property
+    def ini(self) -> str:
+        """Such as ``personalens_max_turns``."""
+        return f"personalens_{self.key}"
+
+    @property
+    def key(self) -> str:
+        """Such as ``max_turns``: the field of `Settings` and the keyword of the mark."""
+        return self.name.replace("-", "_")
+
+
+def _number(low: float, high: float | None = None, kind: type[int] | type[float] = float) -> Callable[[str], Any]:
+    def read(text: str) -> int | float:
+        span = f"{low:g} or more" if high is None else f"from {low:g} to {high:g}"
+        what = "a whole number" if kind is int else "a number"
+        try:
+            value = kind(text)
+        except ValueError:
+            raise ValueError(f"expected {what} {span}") from None
+        # `not (a <= b)` instead of `a > b`: NaN must not pass.
+        if not low <= value or (high is not None and not value <= high):
+            raise ValueError(f"expected {what} {span}")
+        return value
+
+    return read
+
+
+def _choice(*choices: str) -> Callable[[str], str]:
+    def read(text: str) -> str:
+        if text not in choices:
+            raise ValueError(f"expected one of: {', '.join(choices)}")
+        return text
+
+    return read
+
+
+def _some(what: str) -> Callable[[str], str]:
+    def read(text: str) -> str:
+        if not text.strip():
+            raise ValueError(f"expected {what}")
+        return text.strip()
+
+    return read
+
+
+def _letters(text: str) -> str:
+    letters = "" if text.lower() == "none" else text.upper().replace("+", "").replace(",", "")
+    if (not letters and text.lower() != "none") or set(letters) - set(_CONTEXT_LETTERS) or len(set(letters)) != len(letters):
+        raise ValueError("expected 'none' or any of the letters D (demographics), I (interactions), S (situation), each once")
+    return "".join(c for c in _CONTEXT_LETTERS if c in letters)
+
+
+def _threshold(text: str) -> tuple[str, int]:
+    from pytest_personalens.verdict import dimension
+
+    match = re.fullmatch(r"\s*([\w-]+)\s*(?:>=|=)\s*(\d+)\s*", text)
+    if match is None:
+        raise ValueError("expected DIMENSION>=SCORE, such as p>=3")
+    dim = dimension(match[1])
+    low, high = dim.scale
+    if not low <= int(match[2]) <= high:
+        raise ValueError(f"{dim.short} is scored {low} to {high}")
+    return dim.value, int(match[2])
+
+
+def _dimension(text: str) -> str:
+    from pytest_personalens.verdict import dimensions
+
+    return ",".join(d.value for d in dimensions(text.split(",")))
+
+
+_POSITIVE: Final = _number(1, kind=int)
+_SHARE: Final = _number(0, 1)
+
+OPTIONS: Final = (
+    Option("sample", "N", None, _POSITIVE, "Draw N scenarios and make one test item of each; without it the plugin does nothing", mark=True, type="int"),
+    Option("seed", "TEXT", DEFAULT_SEED, _some("a text"), "Seed of the draw; another text gives another sample", mark=True),
+    Option("data", "embedded|PATH", "embedded", _some("'embedded' or a path"), "The embedded benchmark, a dataset added by a plugin, or the path of an official PersonaLens checkout or its data folder"),
+    Option("users", "LIST", (), _some("user ids"), "Only these users: ids separated by commas, official-30, or @FILE with an id a line", many=True, type="linelist"),
+    Option("domain", "NAME", (), _some("a domain"), "Only scenarios that span this domain; may be repeated. Applied before sampling", many=True, mark=True, type="linelist"),
+    Option("kind", "single|multi|all", "all", _choice("single", "multi", "all"), "Only single-domain or only multi-domain tasks", mark=True),
+    Option("context", "LETTERS", "DIS", _letters, "What the assistant may know: any of D (demographics), I (past interactions), S (situation), or none", mark=True),
+    Option("max-turns", "N", 0, _POSITIVE, "Rounds of a dialogue after the opening (default: 20 for single-domain, 30 for multi-domain tasks)", mark=True, type="int"),
+    Option("turn-timeout", "SECONDS", 60.0, _number(0.001), "Time limit of one reply of the assistant (default: 60)", mark=True, type="float"),
+    Option("dimensions", "LIST", ("task_completion", "personalization"), _dimension, "What the judge reads: tc, p, nat-user, nat-assistant, coh-user, coh-assistant, or all (default: tc,p)", many=True, mark=True, type="linelist"),
+    Option("threshold", "DIM>=SCORE", (), _threshold, "Score an item must reach, such as p>=3 or tc>=0; may be repeated (default: tc>=1 and p>=2)", many=True, mark=True, type="linelist"),
+    Option("user-model", "SPEC", "embedded", _some("a model spec"), "Who plays the user: embedded, or PROVIDER:MODEL of a provider added by a plugin"),
+    Option("judge-model", "SPEC", "embedded", _some("a model spec"), "Who judges: embedded, or PROVIDER:MODEL of a provider added by a plugin"),
+    Option("min-tcr", "X", None, _SHARE, "Gate of the run: fail below this task completion rate, 0 to 1", type="float"),
+    Option("min-p", "X", None, _number(1, 4), "Gate of the run: fail below this mean personalization, 1 to 4", type="float"),
+    Option("min-valid", "X", 0.9, _SHARE, "Floor of every gate: fail when fewer than this share of items could be scored (default: 0.9)", type="float"),
+    Option("fail-on", "item|gate", None, _choice("item", "gate"), "Whether low items fail, or the gates alone decide (default: gate if there is one, else item)"),
+    Option("json", "PATH", None, _some("a path"), "Write all results as JSON"),
+)  # fmt: skip
+_BY_KEY: Final = {o.key: o for o in OPTIONS}
+
+
+class Settings(NamedTuple):
+    """What a run or one test is to do; `sample` None means that the plugin is inert."""
+
+    sample: int | None
+    seed: str
+    data: str
+    users: tuple[str, ...]
+    domain: tuple[str, ...]
+    kind: Literal["single", "multi", "all"]
+    context: str
+    max_turns: int
+    turn_timeout: float
+    dimensions: tuple[str, ...]
+    threshold: tuple[tuple[str, int], ...]
+    user_model: str
+    judge_model: str
+    min_tcr: float | None
+    min_p: float | None
+    min_valid: float
+    fail_on: Literal["item", "gate"] | None
+    json: str | None
+    live: bool = False
+
+    @property
+    def fails_on(self) -> Literal["item", "gate"]:
+        """Who decides: what was asked for, else the gates if there is one."""
+        return self.fail_on or ("item" if self.min_tcr is None and self.min_p is None else "gate")
+
+    @property
+    def thresholds(self) -> dict[str, int]:
+        """Dimension -> least score of an item; TC and P have defaults when they are judged."""
+        defaults = {"task_completion": 1, "personalization": 2}
+        return {d: s for d, s in {**defaults, **dict(self.threshold)}.items() if d in self.dimensions}
+
+
+def add_options(parser: pytest.Parser) -> None:
+    """Declare every option and its typed ini key."""
+    group = parser.getgroup("personalens", "personalized chat assistants")
+    for o in OPTIONS:
+        group.addoption(o.flag, metavar=o.metavar, default=None, action="append" if o.many else "store", dest=o.ini, help=o.help)
+        parser.addini(o.ini, o.help, type=o.type, default=None)
+    group.addoption("--personalens-live", action="store_true", default=None, dest="personalens_live", help="Let this run call paid models")
+    parser.addini("personalens_live", "Let runs call paid models", type="bool", default=None)
+
+
+def read_settings(config: pytest.Config) -> Settings:
+    """The settings of the run: option before ini before default. Raises `pytest.UsageError` naming the option."""
+    values: dict[str, Any] = {}
+    for o in OPTIONS:
+        given, source = config.getoption(o.ini), o.flag
+        if given is None:
+            given, source = _ini(config, o.ini, o.type), o.ini
+        if given in (None, [], ""):
+            values[o.key] = o.default
+            continue
+        values[o.key] = _read(o, given, source)
+    live = config.getoption("personalens_live")
+    values["live"] = bool(_ini(config, "personalens_live", "bool") if live is None else live)
+    values["users"] = _users(values["users"], config.rootpath)
+    _check_thresholds(values["threshold"], values["dimensions"], "--personalens-threshold")
+    return Settings(**values)
+
+
+def _ini(config: pytest.Config, name: str, kind: str) -> Any:
+    try:
+        return config.getini(name)
+    except (TypeError, ValueError) as error:
+        raise pytest.UsageError(f"{name}: expected a value of type {kind} in the configuration file ({error})") from None
+
+
+def _read(option: Option, given: object, source: str) -> Any:
+    texts = [str(v) for v in given] if isinstance(given, (list, tuple)) else [str(given)]
+    try:
+        if not option.many:
+            return option.read(texts[0])
+        if option.key in ("users", "dimensions"):
+            texts = [part for text in texts for part in text.split(",") if part.strip()]
+        found = [option.read(text) for text in texts]
+        if option.key == "dimensions":
+            from pytest_personalens.verdict import dimensions
+
+            return tuple(d.value for d in dimensions(part for text in found for part in text.split(",")))
+        return tuple(found)
+    except (ValueError, SpecError) as error:
+        raise pytest.UsageError(f"{source}: {error}, not {', '.join(texts)!r}") from None
+
+
+def _users(names: Sequence[str], base: Path) -> tuple[str, ...]:
+    users: list[str] = []
+    for name in names:
+        if name.startswith("@"):
+            file = base / name[1:]
+            try:
+                users += [line.strip() for line in file.read_text(encoding="utf-8").splitlines() if line.strip()]
+            except (OSError, UnicodeDecodeError) as error:
+                raise pytest.UsageError(f"--personalens-users: cannot read {file}: {error}") from None
+        elif name.startswith("official-"):
+            from pytest_personalens.datasets import OFFICIAL_SAMPLES
+
+            if name not in OFFICIAL_SAMPLES:
+                raise pytest.UsageError(
+                    f"--personalens-users: the ids of {name} are not known to this plugin (known: {', '.join(OFFICIAL_SAMPLES)}); "
+                    "copy them from the official code into a file, an id a line, and give @FILE"
+                )
+            users += OFFICIAL_SAMPLES[name]
+        else:
+            users.append(name)
+    return tuple(dict.fromkeys(users))
+
+
+def _check_thresholds(thresholds: Sequence[tuple[str, int]], dims: Sequence[str], source: str) -> None:
+    for dim, _ in thresholds:
+        if dim not in dims:
+            raise pytest.UsageError(f"{source}: {dim} is not among the dimensions judged ({', '.join(dims)}); add it with --personalens-dimensions")
+
+
+def settings_of(run: Settings, config: pytest.Config, marks: Sequence[pytest.Mark], where: str) -> Settings:
+    """The settings of one test: option before mark before ini. The closest mark wins; raises `SpecError`.
+
+    Our own marks on items carry `domain`, `kind` and `user`, so these keywords of a user's mark restrict the draw.
+    """
+    changed: dict[str, Any] = {}
+    for mark in reversed(marks):
+        if mark.args:
+            raise SpecError(f"{where}: the mark personalens takes keywords only, not {mark.args[0]!r}")
+        for key, value in mark.kwargs.items():
+            option = _BY_KEY.get(key)
+            if option is None or not option.mark:
+                if key in _short_thresholds():
+                    changed.setdefault("threshold", {}).update([_mark_threshold(key, value, where)])
+                    continue
+                allowed = [o.key for o in OPTIONS if o.mark] + list(_short_thresholds())
+                raise SpecError(f"{where}: unknown keyword {key!r} of the mark personalens; known: {', '.join(allowed)}")
+            try:
+                read = _read(option, value, f"{where}: personalens({key}=...)")
+            except pytest.UsageError as error:
+                raise SpecError(str(error)) from None
+            if key == "threshold":
+                changed.setdefault("threshold", {}).update(read)
+            else:
+                changed[key] = read
+    if "threshold" in changed:
+        changed["threshold"] = tuple({**dict(run.threshold), **changed["threshold"]}.items())
+    settings = run._replace(**{k: v for k, v in changed.items() if config.getoption(_BY_KEY[k].ini) is None})
+    try:
+        _check_thresholds(settings.threshold, settings.dimensions, where)
+    except pytest.UsageError as error:
+        raise SpecError(str(error)) from None
+    return settings
+
+
+def _short_thresholds() -> dict[str, str]:
+    from pytest_personalens.verdict import Dimension
+
+    return {d.short.replace("-", "_"): d.value for d in Dimension}
+
+
+def _mark_threshold(key: str, value: object, where: str) -> tuple[str, int]:
+    try:
+        return _threshold(f"{_short_thresholds()[key]}>={int(value) if isinstance(value, (int, bool)) else value}")
+    except (ValueError, SpecError) as error:
+        raise SpecError(f"{where}: personalens({key}={value!r}): {error}") from None

@@ -1,0 +1,200 @@
+"""pytest's side of the plugin: hooks and fixtures, and no logic."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_personalens import hookspecs
+from pytest_personalens.options import Settings, add_options, read_settings, settings_of
+
+# Everything heavy is imported where a run first needs it: a plain pytest run must not pay for this plugin.
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator
+
+    from pytest_personalens.scenario import Context, Scenario, ScenarioRef
+    from pytest_personalens.session import Session
+    from pytest_personalens.subject import Personalens
+
+SETTINGS: pytest.StashKey[Settings] = pytest.StashKey()
+SESSION: pytest.StashKey[Session] = pytest.StashKey()
+
+_PARAM = "_personalens_param"
+_NO_SAMPLE = "personalens: give --personalens-sample N (or personalens_sample in the configuration) to run this"
+_NO_ASSISTANT = (
+    "personalens: no assistant to test; define a fixture personalens_assistant in conftest.py that returns a callable "
+    "taking the messages so far ([{'role': ..., 'content': ...}, ...]) and returning the reply's text"
+)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    add_options(parser)
+
+
+def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
+    pluginmanager.add_hookspecs(hookspecs)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line(
+        "markers",
+        "personalens(domain, kind, context, max_turns, p, tc, ...): settings and thresholds of a test that asks for the "
+        "fixture personalens. Its items carry personalens(domain=..., kind=..., user=...), one mark a domain, for -m.",
+    )
+    settings = read_settings(config)
+    config.stash[SETTINGS] = settings
+    if settings.sample is None:
+        return
+    if not config.pluginmanager.hasplugin("syrupy"):
+        raise pytest.UsageError("personalens: its records need the plugin syrupy, which is blocked (-p no:syrupy)")
+    if not _is_worker(config):
+        from pytest_personalens.ledger import Ledger
+
+        config.pluginmanager.register(Ledger(config, settings), "personalens-ledger")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionstart(session: pytest.Session) -> None:
+    # Here and not at configure time: by now every conftest that may add a dataset or an agent is loaded. And
+    # first of all, so that a bad option or data file is reported before xdist starts its workers.
+    settings = session.config.stash[SETTINGS]
+    if settings.sample is not None:
+        from pytest_personalens.session import open_session
+
+        session.config.stash[SESSION] = open_session(session.config, settings)
+
+
+def pytest_report_header(config: pytest.Config) -> str | None:
+    if SESSION not in config.stash:
+        return None
+    from pytest_personalens.reports.terminal import header
+
+    return header(config.stash[SESSION])
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if _PARAM not in metafunc.fixturenames or SESSION not in metafunc.config.stash:
+        return
+    from pytest_personalens.errors import PersonalensError
+
+    config, where = metafunc.config, metafunc.definition.nodeid
+    try:
+        settings = settings_of(config.stash[SETTINGS], config, list(metafunc.definition.iter_markers("personalens")), where)
+        refs = config.stash[SESSION].sample(settings).refs
+    except PersonalensError as error:
+        raise pytest.Collector.CollectError(f"personalens: {error}") from None
+    params = [
+        pytest.param(
+            (ref, settings),
+            id=ref.id,
+            marks=[pytest.mark.personalens(domain=domain, kind=ref.kind, user=ref.user) for domain in ref.domains],
+        )
+        for ref in refs
+    ]
+    metafunc.parametrize(_PARAM, params, indirect=True)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config, items: list[pytest.Item]) -> None:
+    ours = [item for item in items if _PARAM in getattr(item, "fixturenames", ())]
+    if config.stash[SETTINGS].sample is None:
+        for item in ours:
+            item.add_marker(pytest.mark.skip(reason=_NO_SAMPLE))
+        return
+    if not ours and config.args_source is not pytest.Config.ArgsSource.ARGS:
+        from pytest_personalens import suite
+
+        # First, so that -k, -m and syrupy see these items like any others.
+        module = pytest.Module.from_parent(session, path=_path_of(suite), nodeid="personalens")
+        items.extend(item for item in session.genitems(module) if isinstance(item, pytest.Item))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Generator[None, Any, Any]:
+    report: pytest.TestReport = yield
+    if SESSION in item.config.stash and (call.when == "call" or (call.when == "setup" and not report.passed)):
+        from pytest_personalens.subject import ITEM_KEY
+
+        if ITEM_KEY in item.stash:
+            from pytest_personalens.ledger import PROPERTY, junit_properties
+
+            result = item.stash[ITEM_KEY]
+            # A JSON string: execnet carries no richer object, and fails in a way that xdist takes for success.
+            report.user_properties.append((PROPERTY, result.model_dump_json()))
+            # These reach JUnit, which reads the report of the teardown.
+            item.user_properties.extend(junit_properties(result))
+    return report
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    output = getattr(session.config, "workeroutput", None)
+    if output is not None and SESSION in session.config.stash:
+        output["personalens"] = json.dumps(session.config.stash[SESSION].requested())
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if SESSION in config.stash:
+        config.stash[SESSION].loop.close()
+
+
+@pytest.fixture
+def _personalens_param(request: pytest.FixtureRequest) -> tuple[ScenarioRef, Settings]:
+    param: tuple[ScenarioRef, Settings] = request.param
+    return param
+
+
+@pytest.fixture
+def personalens_scenario(_personalens_param: tuple[ScenarioRef, Settings], request: pytest.FixtureRequest) -> Scenario:
+    """The scenario of this item: user, task, situation, and the profile's parts that matter for the task."""
+    return request.config.stash[SESSION].dataset.load(_personalens_param[0])
+
+
+@pytest.fixture
+def personalens_context(_personalens_param: tuple[ScenarioRef, Settings], personalens_scenario: Scenario) -> Context:
+    """What the assistant may know of this user before the dialogue (see --personalens-context): a memory to seed."""
+    return personalens_scenario.context(_personalens_param[1].context)
+
+
+@pytest.fixture
+def personalens_assistant() -> Callable[[list[dict[str, str]]], str]:
+    """The assistant under test: override this fixture with one that returns a callable, messages -> reply."""
+    pytest.fail(_NO_ASSISTANT, pytrace=False)
+
+
+@pytest.fixture
+def personalens(
+    request: pytest.FixtureRequest,
+    _personalens_param: tuple[ScenarioRef, Settings],
+    personalens_scenario: Scenario,
+    personalens_assistant: Any,
+    snapshot: Any,
+) -> Personalens:
+    """This item's scenario, ready to run: `.check()` simulates, judges and asserts; `.evaluate()` returns the Evaluation."""
+    from pytest_personalens.subject import Personalens
+
+    if not callable(personalens_assistant):
+        kind = type(personalens_assistant).__name__
+        hint = "; write the fixture as a plain function, not 'async def'" if kind in ("coroutine", "async_generator") else ""
+        pytest.fail(f"personalens: the fixture personalens_assistant returned {kind}, which cannot be called{hint}", pytrace=False)
+    cache = getattr(request.config, "cache", None)
+    return Personalens(
+        item=request.node,
+        session=request.config.stash[SESSION],
+        settings=_personalens_param[1],
+        scenario=personalens_scenario,
+        assistant=personalens_assistant,
+        snapshot=snapshot,
+        journal_folder=cache.mkdir("personalens") if cache is not None else None,
+    )
+
+
+def _is_worker(config: pytest.Config) -> bool:
+    return hasattr(config, "workerinput")
+
+
+def _path_of(module: Any) -> Any:
+    from pathlib import Path
+
+    return Path(module.__file__)

@@ -1,0 +1,151 @@
+"""Records on disk: one JSON file an item, kept by syrupy beside the tests."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from syrupy.data import SnapshotCollections
+from syrupy.extensions.json import JSONSnapshotExtension
+
+from pytest_personalens.errors import RecordError
+from pytest_personalens.replay import Record, read_record, record_of
+from pytest_personalens.scenario import slug
+
+if TYPE_CHECKING:
+    import pytest
+    from syrupy.assertion import SnapshotAssertion
+    from syrupy.data import SnapshotCollection
+    from syrupy.location import PyTestLocation
+
+    from pytest_personalens.evaluation import Evaluation
+    from pytest_personalens.scenario import Scenario
+
+FOLDER: Final = "__personalens__"
+
+
+class RecordExtension(JSONSnapshotExtension):
+    """``__personalens__/<test module>/<item>.json`` beside the test file; the root folder for the built-in suite.
+
+    The folder is our own and not syrupy's: which scenarios a run uses depends on its sample, so a record that
+    today's sample leaves out is neither unused nor to be deleted.
+    """
+
+    @classmethod
+    def dirname(cls, *, test_location: PyTestLocation) -> str:
+        config = test_location.item.config
+        folder = Path(test_location.filepath).parent
+        if Path(__file__).parent == folder:
+            folder = config.rootpath
+        return str(folder / FOLDER / test_location.basename)
+
+    def discover_snapshots(
+        self, *, test_location: PyTestLocation, ignore_extensions: list[str] | None = None
+    ) -> SnapshotCollections:
+        return SnapshotCollections()
+
+    def delete_snapshots(self, *, snapshot_location: str, snapshot_names: set[str]) -> None:
+        """Records are only ever replaced."""
+
+    @classmethod
+    def write_snapshot_collection(
+        cls, *, snapshot_collection: SnapshotCollection, name_order: dict[str, int] | None = None
+    ) -> None:
+        snapshot = next(iter(snapshot_collection))
+        write_atomically(Path(snapshot_collection.location), str(snapshot.data))
+
+
+class RecordStore:
+    """The record of one item: where it is, what is in it, and when it may be written.
+
+    `journal` is a file outside the repository that keeps what was paid for in a run that does not update its
+    records (``--personalens-live``), or that breaks off halfway.
+    """
+
+    def __init__(self, snapshot: SnapshotAssertion, item: pytest.Item, journal_folder: Path | None) -> None:
+        self._snapshot = snapshot.use_extension(RecordExtension)
+        location = self._snapshot.extension.get_location(test_location=self._snapshot.test_location, index=0)
+        self.path = Path(location)
+        self.updating = bool(snapshot.session.update_snapshots)
+        self.adding = bool(item.config.getoption("update_new_snapshots_only", default=False))
+        self._journal = journal_folder / f"{slug(item.nodeid)}.json" if journal_folder else None
+        self._text: str | None = None
+        self._stored: Record | None = None
+
+    def load(self) -> Record | None:
+        """The item's record, or None. Raises `RecordError` for a corrupt or edited one, unless it is being replaced."""
+        self._text = _read(self.path)
+        if self._text is not None:
+            try:
+                self._stored = read_record(self._text, str(self.path))
+            except RecordError:
+                if not self.updating:
+                    raise
+        return self._stored
+
+    def load_journal(self) -> Record | None:
+        """What an earlier run paid for and did not put into the record; None if there is nothing readable."""
+        text = _read(self._journal) if self._journal else None
+        try:
+            return read_record(text, str(self._journal)) if text is not None else None
+        except RecordError:
+            return None
+
+    @property
+    def writes(self) -> bool:
+        """True if this run may write the record."""
+        return self.updating or (self.adding and self._text is None)
+
+    def keep(self, evaluation: Evaluation, scenario: Scenario) -> None:
+        """Put an evaluation, finished or not, where a crash cannot reach it."""
+        if self._journal:
+            self._journal.parent.mkdir(parents=True, exist_ok=True)
+            write_atomically(self._journal, record_of(evaluation, scenario).model_dump_json())
+
+    def settle(self, evaluation: Evaluation, scenario: Scenario, *, asked: int) -> str:
+        """Bring the record up to date where this run may; says what became of it."""
+        if evaluation.scored and self.writes:
+            record = record_of(evaluation, scenario)
+            if self._stored is not None:
+                record = _with_other_verdicts(record, self._stored)
+            changed = self._stored is None or record != self._stored
+            assert self._snapshot == record.data()
+            if self._journal:
+                self._journal.unlink(missing_ok=True)
+            return "written" if changed else "replayed"
+        if self._stored is None:
+            return "none"
+        if asked or not evaluation.scored:
+            return "stale"
+        # The comparison tells syrupy's summary that the snapshot was used; a reformatted file is still our record.
+        if self._snapshot.extension.serialize(self._stored.data()) == self._text:
+            assert self._snapshot == self._stored.data()
+        return "replayed"
+
+
+def _with_other_verdicts(new: Record, old: Record) -> Record:
+    # A run that reads fewer dimensions must not throw away the verdicts on the others.
+    if (new.dialogue, new.user_digest, new.judge) != (old.dialogue, old.user_digest, old.judge):
+        return new
+    have = {v.verdict.dimension for v in new.verdicts}
+    kept = tuple(v for v in old.verdicts if v.verdict.dimension not in have)
+    order = [v.verdict.dimension for v in old.verdicts]
+    merged = sorted((*new.verdicts, *kept), key=lambda v: order.index(v.verdict.dimension) if v.verdict.dimension in order else len(order))
+    return new.model_copy(update={"verdicts": tuple(merged)}).sealed()
+
+
+def _read(path: Path) -> str | None:
+    try:
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return None
+    except UnicodeDecodeError:
+        return ""
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Write `text` so that a reader or a crash sees the old file or the new one, never half of it."""
+    draft = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    draft.write_text(text, encoding="utf-8")
+    draft.replace(path)

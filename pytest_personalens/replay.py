@@ -1,0 +1,177 @@
+"""Records of finished evaluations, and the agents that play them back instead of asking again."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import TYPE_CHECKING, Any, Final
+
+from pydantic import Field, ValidationError
+
+from pytest_personalens.dialogue import Dialogue, Message, UserAgent, UserTurn
+from pytest_personalens.errors import RecordError
+from pytest_personalens.scenario import Frozen, Scenario
+from pytest_personalens.verdict import Dimension, Judge, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_personalens.evaluation import Evaluation
+
+RECORD_VERSION: Final = 1
+
+
+class StoredVerdict(Frozen):
+    """A verdict with the digest of all that its judge saw."""
+
+    evidence_digest: str
+    verdict: Verdict
+
+
+class Record(Frozen):
+    """One evaluation as it is kept on disk: the dialogue, whose user agent it was, and the verdicts.
+
+    `user_digest` covers the user agent and the scenario; `integrity` covers the rest of the record, so that an
+    edit by hand is seen.
+    """
+
+    record: int = RECORD_VERSION
+    scenario: str
+    dataset: str
+    user_agent: str
+    judge: str
+    user_digest: str
+    dialogue: Dialogue
+    verdicts: tuple[StoredVerdict, ...] = ()
+    integrity: str = Field(default="")
+
+    def sealed(self) -> Record:
+        """The same record with `integrity` set."""
+        return self.model_copy(update={"integrity": _digest(self.model_dump(mode="json", exclude={"integrity"}))})
+
+    def data(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        return self.model_dump(mode="json")
+
+
+def record_of(evaluation: Evaluation, scenario: Scenario) -> Record:
+    """The record of an evaluation, finished or not."""
+    dialogue = evaluation.dialogue
+    return Record(
+        scenario=evaluation.scenario,
+        dataset=evaluation.dataset,
+        user_agent=evaluation.user_agent,
+        judge=evaluation.judge,
+        user_digest=user_digest(evaluation.user_agent, scenario),
+        dialogue=dialogue,
+        verdicts=tuple(
+            StoredVerdict(evidence_digest=evidence_digest(evaluation.judge, scenario, dialogue, v.dimension), verdict=v)
+            for v in evaluation.verdicts
+        ),
+    ).sealed()
+
+
+def read_record(text: str, where: str) -> Record:
+    """The record in `text`, read from the file `where`. Raises `RecordError` if it is corrupt or was edited."""
+    advice = "restore it from version control, or write it anew with --snapshot-update"
+    try:
+        record = Record.model_validate(json.loads(text))
+    except ValueError as error:
+        if isinstance(error, ValidationError):
+            first = error.errors(include_url=False)[0]
+            problem = f"{'.'.join(str(p) for p in first['loc'])}: {first['msg']}"
+        else:
+            problem = str(error)
+        raise RecordError(f"{where}: the record cannot be read ({problem}); {advice}") from None
+    if record.sealed().integrity != record.integrity:
+        raise RecordError(f"{where}: the record was edited by hand (its integrity digest does not match); {advice}")
+    return record
+
+
+def user_digest(identity: str, scenario: Scenario) -> str:
+    """Digest of all that shapes a simulated user apart from the transcript."""
+    return _digest({"user_agent": identity, "scenario": scenario.model_dump(mode="json")})
+
+
+def evidence_digest(identity: str, scenario: Scenario, dialogue: Dialogue, dimension: Dimension) -> str:
+    """Digest of all that a judge sees: who judges by which rubric, the scenario, the transcript, the dimension."""
+    return _digest(
+        {
+            "judge": identity,
+            "dimension": dimension.value,
+            "scenario": scenario.model_dump(mode="json"),
+            "dialogue": dialogue.model_dump(mode="json"),
+        }
+    )
+
+
+def _digest(data: Any) -> str:
+    return hashlib.sha256(json.dumps(data, sort_keys=True, ensure_ascii=True).encode()).hexdigest()[:32]
+
+
+class Replay:
+    """What a run may reuse of `record`, and whether it may ask an agent where the record has nothing.
+
+    `asked` counts the questions that went past the record to an agent; 0 at the end means that all was replayed.
+    """
+
+    def __init__(self, record: Record | None, *, may_spend: bool, where: str, command: str) -> None:
+        self.record, self.may_spend, self.where, self.command = record, may_spend, where, command
+        self.asked = 0
+
+    def admit(self, *, paid: bool, what: str) -> None:
+        """Let a question through to an agent. Raises `RecordError` if it would cost money that the run may not spend."""
+        if paid and not self.may_spend:
+            state = "is missing" if self.record is None else "is stale"
+            raise RecordError(f"{self.where}: the record {state} ({what}); record it with: {self.command}")
+        self.asked += 1
+
+
+class ReplayUserAgent:
+    """A user agent that says what it said in the record while the transcript so far equals the record's."""
+
+    def __init__(self, agent: UserAgent, replay: Replay) -> None:
+        self.identity, self.paid = agent.identity, agent.paid
+        self._agent, self._replay = agent, replay
+
+    def turn(self, scenario: Scenario, transcript: Sequence[Message]) -> UserTurn:
+        """The stored turn if the evidence is equal, else the agent's."""
+        stored = self._stored(scenario, tuple(transcript))
+        if stored is not None:
+            return stored
+        self._replay.admit(paid=self.paid, what=f"the dialogue differs from turn {len(transcript)} on")
+        return self._agent.turn(scenario, transcript)
+
+    def _stored(self, scenario: Scenario, transcript: tuple[Message, ...]) -> UserTurn | None:
+        record = self._replay.record
+        if record is None or record.user_digest != user_digest(self.identity, scenario):
+            return None
+        messages, end = record.dialogue.messages, record.dialogue.end
+        position = len(transcript)
+        if messages[:position] != transcript:
+            return None
+        if position == len(messages):
+            # The user left without a word, or the record breaks off here.
+            return UserTurn("", done=True) if end == "silence" else None
+        # Nobody answers the last message of a dialogue that the limit cut; a user who ended got one last reply.
+        done = end == "user" and position == len(messages) - 2
+        return UserTurn(messages[position].content, done)
+
+
+class ReplayJudge:
+    """A judge that repeats a stored verdict when all that it would see is equal."""
+
+    def __init__(self, judge: Judge, replay: Replay) -> None:
+        self.identity, self.paid = judge.identity, judge.paid
+        self._judge, self._replay = judge, replay
+
+    def verdict(self, scenario: Scenario, dialogue: Dialogue, dimension: Dimension) -> Verdict:
+        """The stored verdict if the evidence is equal, else the judge's."""
+        record = self._replay.record
+        if record is not None:
+            digest = evidence_digest(self.identity, scenario, dialogue, dimension)
+            for stored in record.verdicts:
+                if stored.evidence_digest == digest and stored.verdict.dimension is dimension:
+                    return stored.verdict
+        self._replay.admit(paid=self.paid, what=f"no verdict on {dimension.short} for this dialogue")
+        return self._judge.verdict(scenario, dialogue, dimension)

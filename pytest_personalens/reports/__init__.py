@@ -1,0 +1,1 @@
+"""Reports made from the results of a run."""

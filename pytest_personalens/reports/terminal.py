@@ -1,0 +1,98 @@
+"""The header line and the summary that a run prints."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from pytest_personalens.reports.transcript import harmless
+from pytest_personalens.verdict import Dimension
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    import pytest
+
+    from pytest_personalens.results import Group, Results
+    from pytest_personalens.session import Session
+
+_HEADINGS = {
+    Dimension.TASK_COMPLETION: "TCR",
+    Dimension.PERSONALIZATION: "P",
+    Dimension.NATURALNESS_USER: "Nat.u",
+    Dimension.NATURALNESS_ASSISTANT: "Nat.a",
+    Dimension.COHERENCE_USER: "Coh.u",
+    Dimension.COHERENCE_ASSISTANT: "Coh.a",
+}
+
+
+def header(session: Session) -> str:
+    """One line: what is sampled, by which seed, who plays the user and who judges."""
+    s, told = session.settings, session.requested()
+    return (
+        f"personalens: {told['drawn']} scenarios of {session.dataset.name} {session.dataset.version}, seed {s.seed!r}, "
+        f"context {s.context or 'none'}, user {s.user_model}, judge {s.judge_model}"
+    )
+
+
+def write_summary(reporter: pytest.TerminalReporter, results: Results, extra: Sequence[str], *, json_path: Path | None) -> None:
+    """The section ``personalens`` of the terminal summary."""
+    reporter.write_sep("=", "personalens")
+    for line in _table(results):
+        reporter.write_line(line)
+    reporter.write_line("")
+    for line in _notes(results):
+        reporter.write_line(line)
+    for gate in results.gates:
+        reporter.write_line(
+            f"gate {gate.name}: {'passed' if gate.passed else 'FAILED'}, {gate.message}", green=gate.passed, red=not gate.passed
+        )
+    if json_path is not None:
+        reporter.write_line(f"results: {json_path}")
+    for line in extra:
+        reporter.write_line(harmless(line))
+
+
+def _table(results: Results) -> Iterator[str]:
+    shown = [d for d in Dimension if d.value in results.overall.means]
+    yield f"{'':14}{'items':>6}{'scored':>8}" + "".join(f"{_HEADINGS[d]:>7}" for d in shown)
+    groups = [results.overall, *(results.kinds if len(results.kinds) > 1 else ()), *results.domains]
+    for group in groups:
+        yield f"{group.name:14}{group.items:6}{group.scored:8}" + "".join(f"{_figure(group, d):>7}" for d in shown)
+
+
+def _figure(group: Group, dimension: Dimension) -> str:
+    mean = group.means.get(dimension.value)
+    return "-" if mean is None or mean.value is None else f"{mean.value:.2f}"
+
+
+def _notes(results: Results) -> Iterator[str]:
+    if results.drawn < results.requested:
+        yield f"sample: {results.requested} scenarios asked for; there are only {results.drawn}, and all of them are in it"
+    if results.turns.value is not None:
+        yield f"dialogues: {results.turns.value:.1f} user turns on average" + _usage(results)
+    states = Counter(i.record for i in results.items if i.record != "none")
+    if states:
+        line = "records: " + ", ".join(f"{states[s]} {s}" for s in ("replayed", "written", "stale") if states[s])
+        yield line + ("; bring them up to date with --snapshot-update" if states["stale"] else "")
+    for cause, number in results.uncounted.items():
+        yield f"not scored: {number}, {_CAUSES[cause]}"
+    low = [i for i in results.items if i.status == "low"]
+    if low:
+        yield "below threshold:"
+        yield from (f"  {i.evaluation.scenario}: {', '.join(i.shortfalls)}" for i in low)
+
+
+_CAUSES = {
+    "assistant": "the assistant failed",
+    "user-agent": "the simulated user failed",
+    "judge": "the judge failed",
+    "record": "the record is missing, stale or damaged",
+    "lost": "the worker died",
+}
+
+
+def _usage(results: Results) -> str:
+    u = results.usage
+    return f"; {u.calls} model calls, {u.input_tokens:,} tokens in, {u.output_tokens:,} out" if u.calls else ""

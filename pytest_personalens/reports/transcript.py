@@ -1,0 +1,75 @@
+"""A transcript and its verdicts as text for a terminal."""
+
+from __future__ import annotations
+
+import textwrap
+import unicodedata
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from pytest_personalens.evaluation import Evaluation
+    from pytest_personalens.scenario import Scenario
+    from pytest_personalens.verdict import Verdict
+
+_WIDTH = 100
+_LONGEST_MESSAGE = 2_000
+
+
+def harmless(text: str) -> str:
+    """`text` with control and formatting characters written out: what a model says must not drive a terminal."""
+    return "".join(
+        c if c == "\n" or unicodedata.category(c) not in ("Cc", "Cf", "Cs", "Co") else c.encode("unicode_escape").decode() for c in text
+    )
+
+
+def failure_text(evaluation: Evaluation, scenario: Scenario, shortfalls: Sequence[str], rerun: str) -> str:
+    """What a failing item prints: what is wrong, who asked for what, the transcript, the verdicts, how to run it again."""
+    return "\n".join(_lines(evaluation, scenario, shortfalls, rerun))
+
+
+def _lines(evaluation: Evaluation, scenario: Scenario, shortfalls: Sequence[str], rerun: str) -> Iterator[str]:
+    if evaluation.cause:
+        yield f"{scenario.id}: not scored, {evaluation.cause} at fault: {harmless(evaluation.detail)}"
+    else:
+        yield f"{scenario.id}: {', '.join(shortfalls)}"
+    yield ""
+    place = scenario.situation
+    who = scenario.name or scenario.user
+    yield f"{who}, {place.day_of_week} {place.time_of_day.lower()}, {place.device.lower()}, {place.location}"
+    yield from _wrap("wants:  ", scenario.task.intent)
+    yield from _wrap("goal:   ", scenario.task.goal)
+    for domain, name in scenario.task.relevant:
+        values = scenario.preferences.get(domain, {}).get(name, ())
+        yield from _wrap("known:  ", f"{domain}, {name}: {', '.join(values) or 'none'}")
+    yield ""
+    marked = {e.turn for v in evaluation.verdicts for e in v.evidence}
+    for turn, message in enumerate(evaluation.dialogue.messages):
+        text = message.content
+        if len(text) > _LONGEST_MESSAGE:
+            text = f"{text[:_LONGEST_MESSAGE]} [... {len(text) - _LONGEST_MESSAGE:,} more characters]"
+        yield from _wrap(f"{'>' if turn in marked else ' '}{turn:3} {message.role:9} ", text)
+    if evaluation.dialogue.truncated:
+        yield "     [the turn limit ended the dialogue]"
+    yield ""
+    for verdict in evaluation.verdicts:
+        yield from _verdict(verdict)
+    yield f"again:  {rerun}"
+
+
+def _verdict(verdict: Verdict) -> Iterator[str]:
+    low, high = verdict.dimension.scale
+    score = ("yes" if verdict.score else "no") if high == 1 else f"{verdict.score} of {low}-{high}"
+    yield from _wrap(f"{verdict.dimension.value.replace('_', ' ')}: {score}. ", verdict.justification)
+    for evidence in verdict.evidence:
+        note = f" ({evidence.note})" if evidence.note else ""
+        yield from _wrap(f"  turn {evidence.turn}: ", f'"{evidence.quote}"{note}')
+
+
+def _wrap(label: str, text: str) -> Iterator[str]:
+    indent = " " * min(len(label), 14)
+    first = True
+    for line in harmless(text).splitlines() or [""]:
+        yield from textwrap.wrap(line, _WIDTH, initial_indent=label if first else indent, subsequent_indent=indent) or ([label] if first else [])
+        first = False

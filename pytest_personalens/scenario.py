@@ -1,0 +1,129 @@
+"""Who asks, for what, and where they are: the values a scenario is made of."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+from typing import Final, Literal, NamedTuple
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Kind = Literal["single", "multi"]
+
+#: The twenty domains of the PersonaLens benchmark (paper, Table 1).
+DOMAINS: Final = (
+    "Alarm", "Books", "Buses", "Calendar", "Events", "Finance", "Flights", "Games", "Hotels", "Media",
+    "Messaging", "Movies", "Music", "Rental Cars", "Restaurants", "Services", "Shopping", "Sports", "Train", "Travel",
+)  # fmt: skip
+
+_SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+_SLUG_LIMIT: Final = 80
+
+
+def slug(text: str) -> str:
+    """A name that is safe in file names and test ids: ``[a-z0-9-]``, at most 80 characters.
+
+    Whatever is lost on the way (other letters, length) is made up for by a short digest of `text`, so
+    that two different names do not share a slug. Upper case and spaces are not counted as lost.
+    """
+    plain = text.lower().replace(" ", "-").replace("_", "-")
+    if _SLUG.fullmatch(plain) and len(plain) <= _SLUG_LIMIT:
+        return plain
+    ascii_text = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
+    stem = "-".join(re.findall(r"[a-z0-9]+", ascii_text))[: _SLUG_LIMIT - 9].strip("-")
+    mark = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    return f"{stem}-{mark}" if stem else mark
+
+
+class ScenarioRef(NamedTuple):
+    """A scenario by name only: enough to collect, filter and sample; `Dataset.load` makes it whole."""
+
+    user: str
+    task: str
+    kind: Kind
+    domains: tuple[str, ...]
+
+    @property
+    def id(self) -> str:
+        """Slug of task and user, such as ``movies-1-user7``."""
+        return slug(f"{self.task}-{self.user}")
+
+
+class Frozen(BaseModel):
+    """A value: immutable, strict about unknown fields, picklable, JSON through ``model_dump``."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Situation(Frozen):
+    """Where the user is while asking (paper, section 2.3 and Figure 11)."""
+
+    location: str
+    device: str
+    time_of_day: str
+    day_of_week: str
+    environment: str
+
+
+class Task(Frozen):
+    """What the user wants done.
+
+    `intent` is told to the user agent and `goal` to the judge of task completion; neither sees the other's.
+    `relevant` holds (domain, preference type) pairs: a type's name alone is not unique over domains.
+    """
+
+    id: str
+    description: str
+    intent: str
+    goal: str
+    relevant: tuple[tuple[str, str], ...] = ()
+
+
+class Scenario(Frozen):
+    """One user with one task in one situation; `preferences` and `summaries` hold the task's domains only."""
+
+    id: str
+    user: str
+    name: str = ""
+    dataset: str = Field(description="Name and version of the dataset, such as 'embedded 1.0'.")
+    kind: Kind
+    domains: tuple[str, ...] = Field(min_length=1)
+    demographics: dict[str, str]
+    preferences: dict[str, dict[str, tuple[str, ...]]]
+    summaries: dict[str, str]
+    situation: Situation
+    task: Task
+
+    def context(self, letters: str = "DIS") -> Context:
+        """What an assistant may know of this user: any subset of D(emographics), I(nteractions), S(ituation).
+
+        Preferences are never part of it: the benchmark leaves them to be inferred from past interactions
+        (paper, section 4.1).
+        """
+        return Context(
+            user=self.user,
+            demographics=dict(self.demographics) if "D" in letters else {},
+            interactions=dict(self.summaries) if "I" in letters else {},
+            situation=self.situation if "S" in letters else None,
+        )
+
+
+class Context(Frozen):
+    """What the assistant is allowed to know of the user before the dialogue begins; a memory to seed."""
+
+    user: str = Field(description="The user's id, to key a memory store with.")
+    demographics: dict[str, str] = Field(default_factory=dict)
+    interactions: dict[str, str] = Field(default_factory=dict, description="Domain -> past-interaction summary.")
+    situation: Situation | None = None
+
+    def text(self) -> str:
+        """The context as plain text for a system prompt; the empty string when nothing is known."""
+        parts = []
+        if self.demographics:
+            parts.append("About the user:\n" + "\n".join(f"- {k}: {v}" for k, v in self.demographics.items()))
+        parts += [f"Past conversations about {d}:\n{text.strip()}" for d, text in self.interactions.items()]
+        if self.situation is not None:
+            lines = (f"- {k.replace('_', ' ')}: {v}" for k, v in self.situation.model_dump().items())
+            parts.append("Right now:\n" + "\n".join(lines))
+        return "\n\n".join(parts)

@@ -1,0 +1,111 @@
+"""What a judge said, on which scale, and on what evidence."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
+
+from pydantic import Field, model_validator
+
+from pytest_personalens.errors import SpecError
+from pytest_personalens.scenario import Frozen, Scenario
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from pytest_personalens.dialogue import Dialogue
+
+
+class Scale(NamedTuple):
+    """Lowest and highest score of a dimension, both possible."""
+
+    low: int
+    high: int
+
+
+class Dimension(str, Enum):
+    """The readings of the benchmark's judge agent (paper, section 3.2 and Figures 16 to 20)."""
+
+    TASK_COMPLETION = "task_completion"
+    PERSONALIZATION = "personalization"
+    NATURALNESS_USER = "naturalness_user"
+    NATURALNESS_ASSISTANT = "naturalness_assistant"
+    COHERENCE_USER = "coherence_user"
+    COHERENCE_ASSISTANT = "coherence_assistant"
+
+    @property
+    def scale(self) -> Scale:
+        """0-1 for task completion (TC), 1-4 for personalization (P), 1-5 for the others."""
+        if self is Dimension.TASK_COMPLETION:
+            return Scale(0, 1)
+        return Scale(1, 4) if self is Dimension.PERSONALIZATION else Scale(1, 5)
+
+    @property
+    def short(self) -> str:
+        """The name used in options and tables: tc, p, nat-user, nat-assistant, coh-user, coh-assistant."""
+        return _SHORT[self]
+
+
+_SHORT: Final = {
+    Dimension.TASK_COMPLETION: "tc",
+    Dimension.PERSONALIZATION: "p",
+    Dimension.NATURALNESS_USER: "nat-user",
+    Dimension.NATURALNESS_ASSISTANT: "nat-assistant",
+    Dimension.COHERENCE_USER: "coh-user",
+    Dimension.COHERENCE_ASSISTANT: "coh-assistant",
+}
+DEFAULT_DIMENSIONS: Final = (Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION)
+
+
+def dimension(name: str) -> Dimension:
+    """The dimension of that long or short name; raises `SpecError` naming the known ones."""
+    key = name.strip().lower().replace("_", "-")
+    for dim in Dimension:
+        if key in (dim.short, dim.value.replace("_", "-")):
+            return dim
+    raise SpecError(f"unknown dimension {name!r}; known: {', '.join(_SHORT.values())}")
+
+
+def dimensions(names: Iterable[str]) -> tuple[Dimension, ...]:
+    """Dimensions by name, in the benchmark's order, each once; "all" stands for all six."""
+    wanted = {d for name in names for d in (Dimension if name.strip().lower() == "all" else (dimension(name),))}
+    return tuple(d for d in Dimension if d in wanted)
+
+
+class Evidence(Frozen):
+    """What a verdict rests on: a `quote` of message number `turn` (from 0), and what it shows."""
+
+    turn: int = Field(ge=0)
+    quote: str
+    note: str = ""
+
+
+class Verdict(Frozen):
+    """One reading of one dialogue; `score` lies on the dimension's scale (task completion: 1 is done, 0 is not)."""
+
+    dimension: Dimension
+    score: int
+    justification: str
+    evidence: tuple[Evidence, ...] = ()
+
+    @model_validator(mode="after")
+    def _on_scale(self) -> Verdict:
+        low, high = self.dimension.scale
+        if not low <= self.score <= high:
+            raise ValueError(f"{self.dimension.value} is scored {low} to {high}, not {self.score}")
+        return self
+
+
+class Judge(Protocol):
+    """Reads a dialogue on one dimension.
+
+    `identity` names the judge, its rubric version and all that shapes its verdicts; `paid` is true when a
+    reading costs money.
+    """
+
+    identity: str
+    paid: bool
+
+    def verdict(self, scenario: Scenario, dialogue: Dialogue, dimension: Dimension) -> Verdict:
+        """The reading on `dimension`. Raises `JudgeFault` when no verdict can be had, never guesses one."""
+        ...
