@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pytest_personalens.agents.reading import Reading, is_deed, is_question
+from pytest_personalens.agents.reading import Reading, is_deed
 from pytest_personalens.agents.text import content, fold, sentences, stems
 from pytest_personalens.errors import JudgeFault
 from pytest_personalens.verdict import Dimension, Evidence, Verdict
@@ -20,14 +20,19 @@ if TYPE_CHECKING:
     from pytest_personalens.scenario import Scenario
 
 #: Details of habit or context that an assistant must bring in by itself to count as anticipating.
-ANTICIPATION: Final = 4
-#: Details that show, without any preference named, that what is known was used.
-USED: Final = 2
+ANTICIPATION: Final = 6
+#: Words of its own that a reply needs to say what was done, beyond that it was done.
+SUBSTANCE: Final = 2
+_UNDONE: Final = re.compile(r"\b(?:nothing is|not (?:yet )?(?:booked|set|sent|bought|done)|isn't (?:booked|set|sent)|still (?:on|open|there)|not yet)\b")
 _QUOTE: Final = 160
 _MOST_EVIDENCE: Final = 4
 
 _GIVEN_UP: Final = re.compile(
     r"\b(?:never mind|forget it|i give up|i'?ll (?:do|sort|manage|book|set|find) it (?:myself|out|on my own)|isn't getting anywhere|useless|waste of|give it up|leave it then)\b"
+)
+_COMPLAINT: Final = re.compile(
+    r"\b(?:i (?:already )?(?:said|told|asked)|told you|you (?:should |ought to )?know|wrong|not (?:that|what|me|a|the|in|at|for)\b|isn't (?:what|right)|hold on|forget (?:it|that)|never mind"
+    r"|again|why (?:do|did|would|are)|what\?|as i said|like i said|already)\b|^\W*no[,!. ]"
 )
 _PENDING: Final = re.compile(r"\b(?:i(?:'ll| will)|i(?:'m| am) going to|let me|should be (?:able|ready)|soon|in a moment|working on|as soon as|once you|when you confirm)\b")
 _BROKEN: Final = re.compile(r"\ufffd|<\||\|>|\b(\w+)(?: \1){3,}\b")
@@ -66,73 +71,77 @@ def personalization(scenario: Scenario, dialogue: Dialogue) -> Reason:
     """P by the rubric's meaning (paper, Figure 17).
 
     1 asks for or contradicts what is known, or names it idly; 2 applies only what was just said; 3 applies
-    known preferences unprompted; 4 anticipates from habits and context.
+    known preferences unprompted; 4 anticipates from habits and context. What the user had to say first, ask
+    for again or put right parts the lower half of the scale from the upper.
     """
     reading = Reading(scenario, dialogue.messages)
     applied = {(m.domain, m.type): m for m in reversed(reading.applied)}
-    asked = {(a.domain, a.type): a for a in reversed(reading.asks) if not a.again and reading.relevant(a.domain, a.type)}
+    asked = {(a.domain, a.type): a for a in reversed(reading.asks) if reading.relevant(a.domain, a.type)}
     again = [a for a in reading.asks if a.again]
-    clashes = [c for c in reading.clashes if (c.domain, c.type) not in applied]
+    complaints = [(t, s) for t, s in _sentences_of(dialogue.messages, "user") if t and _COMPLAINT.search(fold(s))]
     details = reading.details
-    shown = [_evidence(m.turn, m.sentence, f"{m.type}: {m.value}, not said by the user") for m in applied.values()]
+    known = [_evidence(m.turn, m.sentence, f"{m.type}: {m.value}, not said by the user") for m in applied.values()]
     habits = [_evidence(d.turn, d.sentence, f"'{d.word}' is from past interactions or the situation") for d in _one_a_sentence(details)]
-    if clashes and len(clashes) >= len(applied):
-        found = [_evidence(c.turn, c.sentence, f"{c.value} is not this user's {c.type}") for c in clashes]
-        return Reason(1, f"contradicts what is known: {_names(clashes)}", tuple(found))
+    clashes = [_evidence(c.turn, c.sentence, f"{c.value} is not this user's {c.type}") for c in reading.clashes]
+    asks = [_evidence(a.turn, a.sentence, f"asks for {a.type}, which is known") for a in (*again, *asked.values())]
+    idle = [_evidence(m.turn, m.sentence, f"names {m.value} and does nothing with it") for m in reading.dropped]
+    cross = [_evidence(t, s, "the user objects") for t, s in complaints]
+    told = [_evidence(m.turn, m.sentence, f"the user has to say {m.type}") for m in reading.told]
+
+    if idle and not applied and len(details) < ANTICIPATION:
+        return Reason(1, f"names what it knows without using it: {_names(reading.dropped)}", tuple(idle))
+    if clashes and cross and len(reading.clashes) > len(applied):
+        return Reason(1, f"contradicts what is known: {_names(reading.clashes)}", tuple(clashes + cross))
     if again and not applied:
-        found = [_evidence(a.turn, a.sentence, f"asks for {a.type} again") for a in again]
-        return Reason(1, f"asks again for what the user has said: {_names(again)}", tuple(found))
-    if len(asked) > 2 and len(asked) > len(applied):
-        found = [_evidence(a.turn, a.sentence, f"{a.type} is known") for a in asked.values()]
-        return Reason(1, f"asks for what is known: {_names(asked.values())}", tuple(found))
-    if len(details) >= ANTICIPATION and not asked and not clashes:
-        return Reason(4, "draws on habits and context without being told", tuple(habits + shown))
-    if reading.dropped and not applied and len(details) < USED:
-        found = [_evidence(m.turn, m.sentence, f"names {m.value} and does nothing with it") for m in reading.dropped]
-        return Reason(1, f"names what it knows without using it: {_names(reading.dropped)}", tuple(found))
-    if len(applied) > len(asked) or (len(details) >= USED and not asked):
-        if len(applied) >= 2 and len(details) >= USED and not asked:
-            return Reason(4, "applies preferences unprompted and draws on habits and context", tuple(habits + shown))
-        return Reason(3, f"applies what is known unprompted: {_names(applied.values()) or 'past interactions'}", tuple(shown + habits))
-    if asked:
-        found = [_evidence(a.turn, a.sentence, f"{a.type} is known") for a in asked.values()]
-        return Reason(2, f"asks for what is known before using it: {_names(asked.values())}", tuple(found))
-    echoes = [_evidence(m.turn, m.sentence, f"{m.value}, as the user had said") for m in reading.echoed]
-    if echoes:
-        return Reason(2, "uses only what the user said in this conversation", tuple(echoes))
-    return Reason(2, "uses nothing that is known of the user, and asks for nothing", ())
+        return Reason(1, f"asks again for what the user has said: {_names(again)}", tuple(asks))
+    if len(asked) > 2 and len(asked) > len(applied) and cross:
+        return Reason(1, f"keeps asking for what is known: {_names(asked.values())}", tuple(asks))
+    if len(cross) > 1 and len(details) < ANTICIPATION:
+        return Reason(1, "the user has to object again and again", tuple(cross))
+    if told or len(asked) > 1 or (cross and len(details) < ANTICIPATION and len(applied) < 2):
+        return Reason(2, f"uses what the user had to say first: {_names(reading.told) or _names(asked.values()) or 'corrections'}", tuple(told + asks + cross))
+    if len(details) >= ANTICIPATION:
+        return Reason(4, "foresees from habits and context what the user did not ask for", tuple(habits + known))
+    if applied or details:
+        return Reason(3, f"applies what is known without being told: {_names(applied.values()) or 'past interactions'}", tuple(known + habits))
+    return Reason(2, "uses nothing that is known of the user", ())
 
 
 def task_completion(scenario: Scenario, dialogue: Dialogue) -> Reason:
     """TC from the goal (paper, Figure 16): all of it done by the end, and not merely promised, refused or undone."""
-    reading = Reading(scenario, dialogue.messages)
-    last = max(i for i, m in enumerate(dialogue.messages) if m.role == "assistant")
-    deeds = [(t, s) for t, s in reading.deeds if not _PENDING.search(fold(s))]
-    given_up = [(t, s) for t, s in _sentences_of(dialogue.messages, "user") if _GIVEN_UP.search(fold(s))]
+    messages = dialogue.messages
+    reading = Reading(scenario, messages)
+    last = max(i for i, m in enumerate(messages) if m.role == "assistant")
+    closing = _evidence(last, messages[last].content, "last reply")
+    given_up = [(t, s) for t, s in _sentences_of(messages, "user") if _GIVEN_UP.search(fold(s))]
     if dialogue.truncated:
-        return Reason(0, "the turn limit ended the dialogue before the user was served", (_evidence(last, dialogue.messages[last].content, ""),))
+        return Reason(0, "the turn limit ended the dialogue before the user was served", (closing,))
     if given_up:
         return Reason(0, "the user gave up", tuple(_evidence(t, s, "gives up") for t, s in given_up))
-    if _BROKEN.search(dialogue.messages[last].content):
-        return Reason(0, "the last reply breaks off or is garbled", (_evidence(last, dialogue.messages[last].content[-_QUOTE:], ""),))
-    if not deeds:
-        return Reason(0, "nothing was done or delivered", (_evidence(last, dialogue.messages[last].content, "last reply"),))
-    refused = [(t, s) for t, s in reading.refusals if t >= deeds[-1][0]]
+    if _BROKEN.search(messages[last].content):
+        return Reason(0, "the last reply breaks off or is garbled", (_evidence(last, messages[last].content[-_QUOTE:], ""),))
+    done = [(t, s) for t, s in reading.delivered if not _PENDING.search(fold(s)) and not _UNDONE.search(fold(s))]
+    if not done:
+        return Reason(0, "nothing was done or delivered", (closing,))
+    end = done[-1][0]
+    refused = [(t, s) for t, s in reading.refusals if t >= end] + [(t, s) for t, s in _sentences_of(messages, "assistant") if t >= end and _UNDONE.search(fold(s))]
     if refused:
-        return Reason(0, "the last word on it is a refusal", tuple(_evidence(t, s, "refuses") for t, s in refused))
-    clashes = [c for c in reading.clashes if not _put_right(reading, c.turn, c.domain, c.type)]
+        return Reason(0, "the last word on it is a refusal", tuple(_evidence(t, s, "not done") for t, s in refused))
+    crossed = [(t, s) for t, s in _sentences_of(messages, "user") if t > end and _COMPLAINT.search(fold(s))]
+    if crossed:
+        return Reason(0, "the user objects to what was done, and nothing better follows", tuple(_evidence(t, s, "objects") for t, s in crossed))
+    clashes = [c for c in reading.clashes if c.turn == end and is_deed(c.sentence)]
     if clashes:
         found = tuple(_evidence(c.turn, c.sentence, f"{c.value} is not this user's {c.type}") for c in clashes)
-        return Reason(0, f"what was done is not what the goal asks for: {_names(clashes)}", found)
+        return Reason(0, f"what was done is not what this user wants: {_names(clashes)}", found)
     missing = reading.undone_domains()
     if missing:
-        return Reason(0, f"nothing was done about {', '.join(missing)}", tuple(_evidence(t, s, "done") for t, s in deeds))
-    ends_asking = is_question(_last_sentence(dialogue.messages[last].content)) and deeds[-1][0] < last - 2
-    wanted = content(scenario.task.goal) | content(scenario.task.intent)
-    said = set().union(*(stems(s) for _, s in deeds), *(stems(dialogue.messages[t].content) for t, _ in deeds))
-    if ends_asking or not wanted & said:
-        return Reason(0, "what was done is not what was asked for", tuple(_evidence(t, s, "done instead") for t, s in deeds))
-    return Reason(1, "what the goal asks for was done or delivered", tuple(_evidence(t, s, "done") for t, s in reversed(deeds)))
+        return Reason(0, f"nothing was done about {', '.join(missing)}", tuple(_evidence(t, s, "done") for t, s in done))
+    own = set().union(*(content(messages[t].content) for t, _ in done)) - content(scenario.task.intent)
+    own -= set().union(*(content(m.content) for m in messages if m.role == "user"))
+    if len(own) < SUBSTANCE:
+        return Reason(0, "says that it is done, and nothing of what was done", tuple(_evidence(t, s, "claims") for t, s in done))
+    return Reason(1, "what the goal asks for was done or delivered", tuple(_evidence(t, s, "done") for t, s in reversed(done)))
 
 
 def naturalness(messages: Sequence[Message], role: str) -> Reason:
@@ -179,17 +188,8 @@ def _form_like(text: str) -> bool:
     return bool(re.search(r"\b(?:as an ai|error code|invalid input|please specify|required field|missing:|processing your request|\{\w*\}|null)", folded))
 
 
-def _put_right(reading: Reading, turn: int, domain: str, name: str) -> bool:
-    return any(m.role == "assistant" and m.turn > turn and (m.domain, m.type) == (domain, name) for m in reading.mentions)
-
-
 def _sentences_of(messages: Sequence[Message], role: str) -> list[tuple[int, str]]:
     return [(i, s) for i, m in enumerate(messages) if m.role == role for s in sentences(m.content)]
-
-
-def _last_sentence(text: str) -> str:
-    found = sentences(text)
-    return found[-1] if found else text
 
 
 def _one_a_sentence(details: Sequence[object]) -> list[object]:

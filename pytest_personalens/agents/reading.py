@@ -25,8 +25,10 @@ DEED: Final = re.compile(
     rf"\b(?:i(?:'ve| have)?(?: also| just| now| already)?|we(?:'ve| have)?(?: also| just| now)?) (?:{_VERBS})\b"
     rf"|\b(?:is|are|was|were|has been|have been|'s|'re)(?: now| all| both| already| safely)? (?:{_VERBS}|active|on your|in your|live|ready|yours|through)\b"
     rf"|^\W*(?:all |both )?(?:{_VERBS}|done|all set|ready|sorted|there you go)\b"
-    r"|\bhere (?:is|are|'s)\b|\bhere's\b|\bconfirmation\b|\bbooking (?:number|reference|code)\b|\bfrom now on\b|\bgoes off\b|\bwill (?:ring|remind|arrive|play)\b"
+    r"|\b(?:that's|it's|already|just) (?:all )?(?:done|gone|out|sent|playing|saved|in|on its way)\b|\bplaying (?:now|on)\b|\bon its way\b|\bgone out\b"
+    r"|\bhere (?:it |you )?(?:is|are|'s)\b|\bhere's\b|\bconfirmation\b|\bbooking (?:number|reference|code)\b|\bfrom now on\b|\bgoes off\b|\bwill (?:ring|remind|arrive|play)\b"
 )
+_FACT: Final = re.compile(r"""["'“‘«][A-Z0-9][^"'”’»]{2,}["'”’»]|[$€£¥₦₹]\s?\d|\d\s?[$€£¥]|\b\d{1,2}[:.]\d{2}\b|\b\d+ (?:minutes|euros|dollars|seconds)\b|[A-Z0-9]{6,}""")
 _PROPOSAL: Final = re.compile(
     r"\b(?:i(?:'d| would)? (?:suggest|recommend|propose|go for|pick|choose)|how about|what about|(?:a|the) good (?:fit|choice|option)|you could|there(?:'s| is| are)|options?)\b"
 )
@@ -88,6 +90,7 @@ class Reading:
 
     def __init__(self, scenario: Scenario, messages: Sequence[Message]) -> None:
         self.scenario, self.messages = scenario, tuple(messages)
+        self.told_details: set[str] = set()
 
     def _sentences(self, role: str) -> Iterator[tuple[int, str]]:
         for turn, message in enumerate(self.messages):
@@ -231,6 +234,8 @@ class Reading:
         found: list[Detail] = []
         for turn, message in enumerate(self.messages):
             if message.role == "user":
+                if turn:
+                    self.told_details |= known & content(message.content)
                 known -= content(message.content)
                 continue
             for sentence in sentences(message.content):
@@ -240,9 +245,26 @@ class Reading:
         return tuple(found)
 
     @cached_property
+    def told(self) -> tuple[Mention, ...]:
+        """Known values that the user had to say first, after the opening; one for each type."""
+        first: dict[tuple[str, str], Mention] = {}
+        for m in self.mentions:
+            first.setdefault((m.domain, m.type), m)
+        return tuple(m for m in first.values() if m.role == "user" and m.turn)
+
+    @cached_property
     def deeds(self) -> tuple[tuple[int, str], ...]:
         """Sentences in which the assistant says that something has been done or is given."""
         return tuple((turn, s) for turn, s in self._sentences("assistant") if is_deed(s))
+
+    @cached_property
+    def delivered(self) -> tuple[tuple[int, str], ...]:
+        """Deeds, and statements with facts (a name in quotes, a price, an hour, a number) that answer the user."""
+        return tuple(
+            (turn, s)
+            for turn, s in self._sentences("assistant")
+            if is_deed(s) or (_FACT.search(s) and not is_question(s) and not _REFUSAL.search(fold(s)) and not _PROMISE.search(fold(s)))
+        )
 
     @cached_property
     def refusals(self) -> tuple[tuple[int, str], ...]:
@@ -255,9 +277,12 @@ class Reading:
         return tuple((turn, s) for turn, s in self._sentences("assistant") if _PROMISE.search(fold(s)) and not is_deed(s))
 
     def undone_domains(self) -> tuple[str, ...]:
-        """Domains of the task that no deed or proposal of the assistant speaks of."""
+        """Domains of a multi-domain task that no deed or proposal of the assistant speaks of."""
+        if len(self.scenario.domains) == 1:
+            return ()  # what else should a deed be about; many say "Done." and no more
         texts = [m.content for turn, m in enumerate(self.messages) if m.role == "assistant" and self._works(turn)]
-        return tuple(d for d in self.scenario.domains if not any(in_domain(d, text) for text in texts))
+        named = {m.domain for m in self.mentions if m.role == "assistant"}
+        return tuple(d for d in self.scenario.domains if d not in named and not any(in_domain(d, text) for text in texts))
 
     def _works(self, turn: int) -> bool:
         return any(t == turn for t, _ in self.deeds) or bool(_PROPOSAL.search(fold(self.messages[turn].content)))
