@@ -61,6 +61,7 @@ class Ledger:
             self._results = self._close()
             stopped = session.shouldstop or session.shouldfail
             if self._results is not None and not stopped:
+                session.testscollected += len(self._results.gates)  # or the progress would end at 108 %
                 for gate in self._results.gates:
                     self._report(gate)
         return result

@@ -64,7 +64,7 @@ class EmbeddedJudge:
             role = "user" if dimension in (Dimension.NATURALNESS_USER, Dimension.COHERENCE_USER) else "assistant"
             read = naturalness if dimension in (Dimension.NATURALNESS_USER, Dimension.NATURALNESS_ASSISTANT) else coherence
             reason = read(dialogue.messages, role)
-        return Verdict(dimension=dimension, score=reason.score, justification=reason.why, evidence=reason.evidence[:_MOST_EVIDENCE])
+        return Verdict(dimension=dimension, score=reason.score, justification=reason.why, evidence=_merged(reason.evidence)[:_MOST_EVIDENCE])
 
 
 def personalization(scenario: Scenario, dialogue: Dialogue) -> Reason:
@@ -85,11 +85,12 @@ def personalization(scenario: Scenario, dialogue: Dialogue) -> Reason:
     clashes = [_evidence(c.turn, c.sentence, f"{c.value} is not this user's {c.type}") for c in reading.clashes]
     asks = [_evidence(a.turn, a.sentence, f"asks for {a.type}, which is known") for a in (*again, *asked.values())]
     idle = [_evidence(m.turn, m.sentence, f"names {m.value} and does nothing with it") for m in reading.dropped]
+    idle += [_evidence(d.turn, d.sentence, "claims to know, and does nothing with it") for d in reading.idle_details]
     cross = [_evidence(t, s, "the user objects") for t, s in complaints]
     told = [_evidence(m.turn, m.sentence, f"the user has to say {m.type}") for m in reading.told]
 
     if idle and not applied and len(details) < ANTICIPATION:
-        return Reason(1, f"names what it knows without using it: {_names(reading.dropped)}", tuple(idle))
+        return Reason(1, f"names what it knows without using it: {_names(reading.dropped) or 'past interactions'}", tuple(idle))
     if clashes and cross and len(reading.clashes) > len(applied):
         return Reason(1, f"contradicts what is known: {_names(reading.clashes)}", tuple(clashes + cross))
     if again and not applied:
@@ -102,8 +103,10 @@ def personalization(scenario: Scenario, dialogue: Dialogue) -> Reason:
         return Reason(2, f"uses what the user had to say first: {_names(reading.told) or _names(asked.values()) or 'corrections'}", tuple(told + asks + cross))
     if len(details) >= ANTICIPATION:
         return Reason(4, "foresees from habits and context what the user did not ask for", tuple(habits + known))
-    if applied or details:
+    if applied or len(details) > 1:
         return Reason(3, f"applies what is known without being told: {_names(applied.values()) or 'past interactions'}", tuple(known + habits))
+    if not reading.delivered:
+        return Reason(1, "neither uses what is known of the user nor does anything", ())
     return Reason(2, "uses nothing that is known of the user", ())
 
 
@@ -201,6 +204,16 @@ def _one_a_sentence(details: Sequence[object]) -> list[object]:
 
 def _names(found: object) -> str:
     return ", ".join(dict.fromkeys(f.type for f in found))  # type: ignore[attr-defined]
+
+
+def _merged(evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
+    """One entry for each quote, its notes joined."""
+    notes: dict[tuple[int, str], list[str]] = {}
+    for e in evidence:
+        of_quote = notes.setdefault((e.turn, e.quote), [])
+        if e.note and e.note not in of_quote:
+            of_quote.append(e.note)
+    return tuple(Evidence(turn=t, quote=q, note="; ".join(n[:3])) for (t, q), n in notes.items())
 
 
 def _evidence(turn: int, quote: str, note: str) -> Evidence:

@@ -123,10 +123,10 @@ def first_person(text: str) -> str:
     for pattern, replacement in (
         (r"\byou're\b", "I'm"), (r"\byou are\b", "I am"), (r"\byou were\b", "I was"), (r"\bare you\b", "am I"),
         (r"\byou've\b", "I've"), (r"\byou'd\b", "I'd"), (r"\byou'll\b", "I'll"), (r"\byours\b", "mine"), (r"\byourself\b", "myself"),
-        (r"\byour\b", "my"), (r"\b(and|or) you(?=[.,;!?]|$)", r"\1 me"),
+        (r"\byour\b", "my"), (r"\b(\w+) you(?=[.,;!?]|$)", r"\1 me"),
         (r"\b(for|to|with|of|let|let's|give|show|tell|remind|near|around|by|from|at|on|help|suits?|fits?|wakes?|meets?|takes?|gets?|keeps?|"
-         r"brings?|sends?|asks?|interests?|costs?|leaves?|behind|without|about|like|between|reach|reaches|makes?|gives?|lets?|tells?|allows?|owe|owes|"
-         r"before|after|past|into|worth|serves?|matters? to|expects?|invited?|waiting for|picks?|drops?|helps?|joins?|follows?|bothers?|lasts?) you\b", r"\1 me"),
+         r"brings?|sends?|asks?|interests?|costs?|leaves?|behind|without|about|between|reach|reaches|makes?|gives?|lets?|tells?|allows?|owe|owes|"
+         r"past|into|worth|serves?|matters? to|expects?|invited?|waiting for|picks?|drops?|helps?|joins?|follows?|bothers?|lasts?) you\b", r"\1 me"),
         (r"\byou\b", "I"),
     ):  # fmt: skip
 

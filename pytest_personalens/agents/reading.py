@@ -6,7 +6,7 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pytest_personalens.agents.lexicon import TypeWords, asks_for, in_domain, type_words
+from pytest_personalens.agents.lexicon import DOMAIN_WORDS, TypeWords, asks_for, in_domain, type_words
 from pytest_personalens.agents.text import content, fold, mentions, sentences, stems
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ _REFUSAL: Final = re.compile(
     r"|not possible|no longer possible|(?:does|did|do)n't (?:support|work|go through)|failed|sold out|not available|unavailable|declined|error)\b"
 )
 _RECALL: Final = re.compile(
-    r"\b(?:i (?:know|remember|recall|see|noticed?) (?:that |how |what )?(?:you|your)|as (?:someone|a (?:fan|lover|person))|knowing (?:you|your)|given your (?:love|taste|passion|interest)"
+    r"\b(?:i (?:know|remember) (?:all|everything|a lot) about you|i (?:know|remember|recall|see|noticed?) (?:that |how |what )?(?:you|your)|as (?:someone|a (?:fan|lover|person))|knowing (?:you|your)|given your (?:love|taste|passion|interest)"
     r"|(?:since|because|as) you(?:'re| are)? (?:such |like|love|enjoy|prefer|adore|a fan|fond|into)|you(?:'re| are) (?:such )?a (?:fan|lover)|your (?:love|passion|fondness) (?:of|for)"
     r"|you (?:really |truly |always )?(?:love|adore|enjoy|like|prefer))\b"
 )
@@ -90,7 +90,8 @@ class Reading:
 
     def __init__(self, scenario: Scenario, messages: Sequence[Message]) -> None:
         self.scenario, self.messages = scenario, tuple(messages)
-        self.told_details: set[str] = set()
+        #: Details named only to show that they are known; filled in by `details`.
+        self.idle_details: list[Detail] = []
 
     def _sentences(self, role: str) -> Iterator[tuple[int, str]]:
         for turn, message in enumerate(self.messages):
@@ -205,15 +206,11 @@ class Reading:
         return any((a.turn, a.sentence, a.domain, a.type) == (mention.turn, mention.sentence, mention.domain, mention.type) for a in self.asks)
 
     def _dropped(self, mention: Mention) -> bool:
-        # "I know you love jazz!" is a claim. It counts as applied if the sentence also does or proposes
-        # something, or if the value comes back in a sentence that does.
-        def idle(sentence: str) -> bool:
-            return bool(_RECALL.search(fold(sentence))) and not is_deed(sentence) and not _PROPOSAL.search(fold(sentence))
-
-        if not idle(mention.sentence):
+        # A claim counts as applied if the value comes back in a sentence that does something.
+        if not is_idle(mention.sentence):
             return False
         return not any(
-            m.role == "assistant" and m.value == mention.value and not idle(m.sentence) and not is_question(m.sentence) for m in self.mentions
+            m.role == "assistant" and m.value == mention.value and not is_idle(m.sentence) and not is_question(m.sentence) for m in self.mentions
         )
 
     @cached_property
@@ -229,18 +226,21 @@ class Reading:
         known |= content(scenario.situation.location)
         task = scenario.task
         known -= content(" ".join((task.description, task.intent, task.goal)))
+        for domain in scenario.domains:
+            known -= content(" ".join((domain, *DOMAIN_WORDS.get(domain, ()))))
         for _, name, words, values in self.types:
             known -= content(" ".join((name, *words.ask, *words.values, *values)))
         found: list[Detail] = []
         for turn, message in enumerate(self.messages):
             if message.role == "user":
-                if turn:
-                    self.told_details |= known & content(message.content)
                 known -= content(message.content)
                 continue
             for sentence in sentences(message.content):
                 hits = known & content(sentence)
-                found += [Detail(turn, sentence, word) for word in sorted(hits)]
+                if hits and is_idle(sentence):
+                    self.idle_details.append(Detail(turn, sentence, min(hits)))
+                    continue
+                found += [Detail(turn, sentence, _as_written(word, sentence)) for word in sorted(hits)]
                 known -= hits
         return tuple(found)
 
@@ -302,6 +302,16 @@ def is_deed(sentence: str) -> bool:
 def is_proposal(sentence: str) -> bool:
     """True if the sentence proposes something."""
     return bool(_PROPOSAL.search(fold(sentence)))
+
+
+def is_idle(sentence: str) -> bool:
+    """True if the sentence claims to know the user ("I know you love jazz!") and does or proposes nothing."""
+    folded = fold(sentence)
+    return bool(_RECALL.search(folded)) and not is_deed(sentence) and not _PROPOSAL.search(folded)
+
+
+def _as_written(word: str, sentence: str) -> str:
+    return next((w for w in re.findall(r"[^\W_]+", sentence) if word in stems(w)), word)
 
 
 def _negated(value: str, sentence: str) -> bool:
