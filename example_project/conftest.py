@@ -8,6 +8,7 @@ from collections.abc import Callable
 import pytest
 from helpbot import Memory
 from helpbot.bot import BOTS, Messages
+
 from pytest_personalens import Context
 
 

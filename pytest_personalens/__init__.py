@@ -25,7 +25,7 @@ _HOME = {
     "Judge": "verdict", "Message": "dialogue", "Personalens": "subject", "PersonalensError": "errors", "Scenario": "scenario",
     "UserAgent": "dialogue", "UserTurn": "dialogue", "Verdict": "verdict", "evaluate": "evaluation",
 }  # fmt: skip
-__all__ = sorted(_HOME)  # noqa: PLE0605
+__all__ = sorted(_HOME)
 
 
 def __getattr__(name: str) -> Any:

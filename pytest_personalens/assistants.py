@@ -118,7 +118,7 @@ def _call_in_thread(assistant: Callable[[Any], Any], messages: Any, timeout: flo
     def work() -> None:
         try:
             result.append(context.run(assistant, messages))
-        except BaseException as error:  # noqa: BLE001  (re-raised in the caller's thread)
+        except BaseException as error:
             failure.append(error)
 
     thread = threading.Thread(target=work, name="personalens-assistant", daemon=True)

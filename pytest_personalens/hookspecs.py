@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @pytest.hookspec(firstresult=True)
-def pytest_personalens_model(spec: str, config: pytest.Config) -> Model | None:  # type: ignore[empty-body]
+def pytest_personalens_model(spec: str, config: pytest.Config) -> Model | None:
     """A language model for a spec such as ``acme:large?temperature=0``, or None if the spec is not yours.
 
     It plays the user (``--personalens-user-model``) or judges (``--personalens-judge-model``) with the plugin's
@@ -28,17 +28,17 @@ def pytest_personalens_model(spec: str, config: pytest.Config) -> Model | None: 
 
 
 @pytest.hookspec(firstresult=True)
-def pytest_personalens_dataset(spec: str, config: pytest.Config) -> Dataset | None:  # type: ignore[empty-body]
+def pytest_personalens_dataset(spec: str, config: pytest.Config) -> Dataset | None:
     """The dataset meant by ``--personalens-data SPEC``, or None if the spec is not yours."""
 
 
 @pytest.hookspec(firstresult=True)
-def pytest_personalens_user_agent(spec: str, config: pytest.Config) -> UserAgent | None:  # type: ignore[empty-body]
+def pytest_personalens_user_agent(spec: str, config: pytest.Config) -> UserAgent | None:
     """The user agent meant by ``--personalens-user-model SPEC``, or None if the spec is not yours."""
 
 
 @pytest.hookspec(firstresult=True)
-def pytest_personalens_judge(spec: str, config: pytest.Config) -> Judge | None:  # type: ignore[empty-body]
+def pytest_personalens_judge(spec: str, config: pytest.Config) -> Judge | None:
     """The judge meant by ``--personalens-judge-model SPEC``, or None if the spec is not yours."""
 
 
@@ -48,5 +48,5 @@ def pytest_personalens_evaluated(item: pytest.Item, scenario: Scenario, evaluati
 
 
 @pytest.hookspec
-def pytest_personalens_report_lines(results: Results, config: pytest.Config) -> Sequence[str]:  # type: ignore[empty-body]
+def pytest_personalens_report_lines(results: Results, config: pytest.Config) -> Sequence[str]:
     """Further lines for the terminal summary; called once, in the controlling process, with all results."""

@@ -144,5 +144,3 @@ def _json_path(config: pytest.Config, settings: Settings) -> Path | None:
     if path.is_dir():
         raise pytest.UsageError(f"--personalens-json: {path} is a folder; give the path of a file")
     return path
-
-

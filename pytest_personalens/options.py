@@ -45,7 +45,7 @@ class Option(NamedTuple):
         return self.name.replace("-", "_")
 
 
-def _number(low: float, high: float | None = None, kind: type[int] | type[float] = float) -> Callable[[str], Any]:
+def _number(low: float, high: float | None = None, kind: type[int | float] = float) -> Callable[[str], Any]:
     def read(text: str) -> int | float:
         span = f"{low:g} or more" if high is None else f"from {low:g} to {high:g}"
         what = "a whole number" if kind is int else "a number"
@@ -244,7 +244,9 @@ def _users(names: Sequence[str], base: Path) -> tuple[str, ...]:
 def _check_thresholds(thresholds: Sequence[tuple[str, int]], dims: Sequence[str], source: str) -> None:
     for dim, _ in thresholds:
         if dim not in dims:
-            raise pytest.UsageError(f"{source}: {dim} is not among the dimensions judged ({', '.join(dims)}); add it with --personalens-dimensions")
+            raise pytest.UsageError(
+                f"{source}: {dim} is not among the dimensions judged ({', '.join(dims)}); add it with --personalens-dimensions"
+            )
 
 
 def settings_of(run: Settings, config: pytest.Config, marks: Sequence[pytest.Mark], where: str) -> Settings:

@@ -67,11 +67,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:
-    if SESSION not in config.stash:
-        return None
-    from pytest_personalens.reports.terminal import header
-
-    return header(config.stash[SESSION])
+    return config.stash[SESSION].header() if SESSION in config.stash else None
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

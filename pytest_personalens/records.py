@@ -40,18 +40,14 @@ class RecordExtension(JSONSnapshotExtension):
             folder = config.rootpath
         return str(folder / FOLDER / test_location.basename)
 
-    def discover_snapshots(
-        self, *, test_location: PyTestLocation, ignore_extensions: list[str] | None = None
-    ) -> SnapshotCollections:
+    def discover_snapshots(self, *, test_location: PyTestLocation, ignore_extensions: list[str] | None = None) -> SnapshotCollections:
         return SnapshotCollections()
 
     def delete_snapshots(self, *, snapshot_location: str, snapshot_names: set[str]) -> None:
         """Records are only ever replaced."""
 
     @classmethod
-    def write_snapshot_collection(
-        cls, *, snapshot_collection: SnapshotCollection, name_order: dict[str, int] | None = None
-    ) -> None:
+    def write_snapshot_collection(cls, *, snapshot_collection: SnapshotCollection, name_order: dict[str, int] | None = None) -> None:
         snapshot = next(iter(snapshot_collection))
         write_atomically(Path(snapshot_collection.location), str(snapshot.data))
 

@@ -7,7 +7,7 @@ from collections import Counter
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
 from pytest_personalens.evaluation import Evaluation, Usage
 from pytest_personalens.scenario import Frozen
@@ -65,7 +65,7 @@ class Gate(Frozen):
 class Results(Frozen):
     """Everything about one run. Holds no clock times, so that equal runs give equal files."""
 
-    model_config = {"populate_by_name": True}
+    model_config = ConfigDict(populate_by_name=True)
     schema_version: Literal["personalens-results/1"] = Field(default=SCHEMA, alias="schema")
     plugin: str = Field(default_factory=lambda: version("pytest-personalens"))
     settings: dict[str, Any] = Field(description="The settings of the run, by option name.")
@@ -97,7 +97,7 @@ def summarize(
     scored = [i for i in ordered if i.evaluation.scored]
     names = sorted({d for i in ordered for d in i.evaluation.domains})
     kinds = sorted({i.evaluation.kind for i in ordered}, reverse=True)
-    causes = Counter(i.evaluation.cause for i in ordered if not i.evaluation.scored)
+    causes: Counter[str] = Counter(i.evaluation.cause for i in ordered if not i.evaluation.scored)
     if lost:
         causes["lost"] = len(lost)
     usage = Usage()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
@@ -12,11 +12,11 @@ from pytest_personalens.agents.model_user import ModelUserAgent
 from pytest_personalens.assistants import EventLoop
 from pytest_personalens.datasets import Sample, draw, open_dataset
 from pytest_personalens.errors import PersonalensError, SpecError
+from pytest_personalens.models import Model
 
 if TYPE_CHECKING:
     from pytest_personalens.datasets import Dataset
     from pytest_personalens.dialogue import UserAgent
-    from pytest_personalens.models import Model
     from pytest_personalens.options import Settings
     from pytest_personalens.verdict import Judge
 
@@ -35,8 +35,17 @@ class Session:
         self.config, self.settings = config, settings
         self.loop = EventLoop()
         self.dataset = self._dataset()
-        self._user_agent = self._role("user_agent", settings.user_model, "--personalens-user-model")
-        self._judge = self._role("judge", settings.judge_model, "--personalens-judge-model")
+        hook = config.hook
+        self._user_agent: UserAgent | Model = (
+            EmbeddedUserAgent()
+            if settings.user_model == "embedded"
+            else self._added(hook.pytest_personalens_user_agent, settings.user_model, "--personalens-user-model")
+        )
+        self._judge: Judge | Model = (
+            EmbeddedJudge()
+            if settings.judge_model == "embedded"
+            else self._added(hook.pytest_personalens_judge, settings.judge_model, "--personalens-judge-model")
+        )
         self._samples: dict[object, Sample] = {}
         self.ids: dict[str, tuple[str, str]] = {}
         if settings.sample is not None:
@@ -73,12 +82,20 @@ class Session:
             "drawn": sum(len(s.refs) for s in self._samples.values()),
         }
 
+    def header(self) -> str:
+        """One line: what is sampled, by which seed, who plays the user and who judges."""
+        s = self.settings
+        return (
+            f"personalens: {self.requested()['drawn']} scenarios of {self.dataset.name} {self.dataset.version}, seed {s.seed!r}, "
+            f"context {s.context or 'none'}, user {s.user_model}, judge {s.judge_model}"
+        )
+
     def agents(self) -> Agents:
         """Agents for one evaluation."""
         user_agent, judge = self._user_agent, self._judge
         return Agents(
-            ModelUserAgent(user_agent) if hasattr(user_agent, "complete") else user_agent,
-            ModelJudge(judge) if hasattr(judge, "complete") else judge,
+            ModelUserAgent(user_agent) if isinstance(user_agent, Model) else user_agent,
+            ModelJudge(judge) if isinstance(judge, Model) else judge,
         )
 
     def _dataset(self) -> Dataset:
@@ -86,11 +103,10 @@ class Session:
         added: Dataset | None = self.config.hook.pytest_personalens_dataset(spec=spec, config=self.config)
         return added if added is not None else open_dataset(spec, base=self.config.rootpath)
 
-    def _role(self, role: str, spec: str, flag: str) -> UserAgent | Judge | Model:
-        if spec == "embedded":
-            return EmbeddedUserAgent() if role == "user_agent" else EmbeddedJudge()
-        for hook in (getattr(self.config.hook, f"pytest_personalens_{role}"), self.config.hook.pytest_personalens_model):
-            found: UserAgent | Judge | Model | None = hook(spec=spec, config=self.config)
+    def _added(self, role_hook: Any, spec: str, flag: str) -> Any:
+        """What a plugin adds for `spec`: an agent ready-made, or a model to play the role."""
+        for hook in (role_hook, self.config.hook.pytest_personalens_model):
+            found = hook(spec=spec, config=self.config)
             if found is not None:
                 return found
         raise SpecError(f"{flag}: no provider knows {spec!r}; use 'embedded', or add a provider with the hook pytest_personalens_model")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from enum import Enum
+from enum import StrEnum
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 from pydantic import Field, model_validator
@@ -23,7 +23,7 @@ class Scale(NamedTuple):
     high: int
 
 
-class Dimension(str, Enum):
+class Dimension(StrEnum):
     """The readings of the benchmark's judge agent (paper, section 3.2 and Figures 16 to 20)."""
 
     TASK_COMPLETION = "task_completion"

@@ -8,13 +8,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pytest_personalens.agents.reading import Reading, is_deed
+from pytest_personalens.agents.reading import Ask, Clash, Detail, Mention, Reading, is_deed
 from pytest_personalens.agents.text import content, fold, sentences, stems
 from pytest_personalens.errors import JudgeFault
 from pytest_personalens.verdict import Dimension, Evidence, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from pytest_personalens.dialogue import Dialogue, Message
     from pytest_personalens.scenario import Scenario
@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 ANTICIPATION: Final = 6
 #: Words of its own that a reply needs to say what was done, beyond that it was done.
 SUBSTANCE: Final = 2
-_UNDONE: Final = re.compile(r"\b(?:nothing is|not (?:yet )?(?:booked|set|sent|bought|done)|isn't (?:booked|set|sent)|still (?:on|open|there)|not yet)\b")
+_UNDONE: Final = re.compile(
+    r"\b(?:nothing is|not (?:yet )?(?:booked|set|sent|bought|done)|isn't (?:booked|set|sent)|still (?:on|open|there)|not yet)\b"
+)
 _QUOTE: Final = 160
 _MOST_EVIDENCE: Final = 4
 
@@ -34,7 +36,9 @@ _COMPLAINT: Final = re.compile(
     r"\b(?:i (?:already )?(?:said|told|asked)|told you|you (?:should |ought to )?know|wrong|not (?:that|what|me|a|the|in|at|for)\b|isn't (?:what|right)|hold on|forget (?:it|that)|never mind"
     r"|again|why (?:do|did|would|are)|what\?|as i said|like i said|already)\b|^\W*no[,!. ]"
 )
-_PENDING: Final = re.compile(r"\b(?:i(?:'ll| will)|i(?:'m| am) going to|let me|should be (?:able|ready)|soon|in a moment|working on|as soon as|once you|when you confirm)\b")
+_PENDING: Final = re.compile(
+    r"\b(?:i(?:'ll| will)|i(?:'m| am) going to|let me|should be (?:able|ready)|soon|in a moment|working on|as soon as|once you|when you confirm)\b"
+)
 _BROKEN: Final = re.compile(r"\ufffd|<\||\|>|\b(\w+)(?: \1){3,}\b")
 
 
@@ -64,7 +68,9 @@ class EmbeddedJudge:
             role = "user" if dimension in (Dimension.NATURALNESS_USER, Dimension.COHERENCE_USER) else "assistant"
             read = naturalness if dimension in (Dimension.NATURALNESS_USER, Dimension.NATURALNESS_ASSISTANT) else coherence
             reason = read(dialogue.messages, role)
-        return Verdict(dimension=dimension, score=reason.score, justification=reason.why, evidence=_merged(reason.evidence)[:_MOST_EVIDENCE])
+        return Verdict(
+            dimension=dimension, score=reason.score, justification=reason.why, evidence=_merged(reason.evidence)[:_MOST_EVIDENCE]
+        )
 
 
 def personalization(scenario: Scenario, dialogue: Dialogue) -> Reason:
@@ -100,11 +106,17 @@ def personalization(scenario: Scenario, dialogue: Dialogue) -> Reason:
     if len(cross) > 1 and len(details) < ANTICIPATION:
         return Reason(1, "the user has to object again and again", tuple(cross))
     if told or len(asked) > 1 or (cross and len(details) < ANTICIPATION and len(applied) < 2):
-        return Reason(2, f"uses what the user had to say first: {_names(reading.told) or _names(asked.values()) or 'corrections'}", tuple(told + asks + cross))
+        return Reason(
+            2,
+            f"uses what the user had to say first: {_names(reading.told) or _names(asked.values()) or 'corrections'}",
+            tuple(told + asks + cross),
+        )
     if len(details) >= ANTICIPATION:
         return Reason(4, "foresees from habits and context what the user did not ask for", tuple(habits + known))
     if applied or len(details) > 1:
-        return Reason(3, f"applies what is known without being told: {_names(applied.values()) or 'past interactions'}", tuple(known + habits))
+        return Reason(
+            3, f"applies what is known without being told: {_names(applied.values()) or 'past interactions'}", tuple(known + habits)
+        )
     if not reading.delivered:
         return Reason(1, "neither uses what is known of the user nor does anything", ())
     return Reason(2, "uses nothing that is known of the user", ())
@@ -127,12 +139,16 @@ def task_completion(scenario: Scenario, dialogue: Dialogue) -> Reason:
     if not done:
         return Reason(0, "nothing was done or delivered", (closing,))
     end = done[-1][0]
-    refused = [(t, s) for t, s in reading.refusals if t >= end] + [(t, s) for t, s in _sentences_of(messages, "assistant") if t >= end and _UNDONE.search(fold(s))]
+    refused = [(t, s) for t, s in reading.refusals if t >= end] + [
+        (t, s) for t, s in _sentences_of(messages, "assistant") if t >= end and _UNDONE.search(fold(s))
+    ]
     if refused:
         return Reason(0, "the last word on it is a refusal", tuple(_evidence(t, s, "not done") for t, s in refused))
     crossed = [(t, s) for t, s in _sentences_of(messages, "user") if t > end and _COMPLAINT.search(fold(s))]
     if crossed:
-        return Reason(0, "the user objects to what was done, and nothing better follows", tuple(_evidence(t, s, "objects") for t, s in crossed))
+        return Reason(
+            0, "the user objects to what was done, and nothing better follows", tuple(_evidence(t, s, "objects") for t, s in crossed)
+        )
     clashes = [c for c in reading.clashes if c.turn == end and is_deed(c.sentence)]
     if clashes:
         found = tuple(_evidence(c.turn, c.sentence, f"{c.value} is not this user's {c.type}") for c in clashes)
@@ -153,7 +169,9 @@ def naturalness(messages: Sequence[Message], role: str) -> Reason:
     flaws = [_evidence(t, s, "said before") for t, s in _repeats(turns)]
     flaws += [_evidence(t, text, "garbled") for t, text in turns if _BROKEN.search(text)]
     flaws += [_evidence(t, text, "reads like a form or a log") for t, text in turns if _form_like(text)]
-    return Reason(_scaled(len(flaws), len(turns)), "reads naturally" if not flaws else "repetition, boilerplate or garbled text", tuple(flaws))
+    return Reason(
+        _scaled(len(flaws), len(turns)), "reads naturally" if not flaws else "repetition, boilerplate or garbled text", tuple(flaws)
+    )
 
 
 def coherence(messages: Sequence[Message], role: str) -> Reason:
@@ -167,7 +185,9 @@ def coherence(messages: Sequence[Message], role: str) -> Reason:
             flaws.append(_evidence(i, message.content, "has nothing to do with what was said"))
         seen |= words
     flaws += [_evidence(t, text, "garbled") for t, text in turns if _BROKEN.search(text)]
-    return Reason(_scaled(len(flaws), len(turns)), "each turn follows from the last" if not flaws else "turns that do not follow", tuple(flaws))
+    return Reason(
+        _scaled(len(flaws), len(turns)), "each turn follows from the last" if not flaws else "turns that do not follow", tuple(flaws)
+    )
 
 
 def _scaled(flaws: int, turns: int) -> int:
@@ -188,22 +208,26 @@ def _repeats(turns: Sequence[tuple[int, str]]) -> list[tuple[int, str]]:
 
 def _form_like(text: str) -> bool:
     folded = fold(text)
-    return bool(re.search(r"\b(?:as an ai|error code|invalid input|please specify|required field|missing:|processing your request|\{\w*\}|null)", folded))
+    return bool(
+        re.search(
+            r"\b(?:as an ai|error code|invalid input|please specify|required field|missing:|processing your request|\{\w*\}|null)", folded
+        )
+    )
 
 
 def _sentences_of(messages: Sequence[Message], role: str) -> list[tuple[int, str]]:
     return [(i, s) for i, m in enumerate(messages) if m.role == role for s in sentences(m.content)]
 
 
-def _one_a_sentence(details: Sequence[object]) -> list[object]:
-    seen: dict[tuple[int, str], object] = {}
+def _one_a_sentence(details: Sequence[Detail]) -> list[Detail]:
+    seen: dict[tuple[int, str], Detail] = {}
     for d in details:
-        seen.setdefault((d.turn, d.sentence), d)  # type: ignore[attr-defined]
+        seen.setdefault((d.turn, d.sentence), d)
     return list(seen.values())
 
 
-def _names(found: object) -> str:
-    return ", ".join(dict.fromkeys(f.type for f in found))  # type: ignore[attr-defined]
+def _names(found: Iterable[Mention | Ask | Clash]) -> str:
+    return ", ".join(dict.fromkeys(f.type for f in found))
 
 
 def _merged(evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:

@@ -21,7 +21,14 @@ if TYPE_CHECKING:
 PATIENCE: Final = 3
 
 _GREETINGS: Final = ("", "Hi! ", "Hello, ", "Hey, ", "Good {time}. ", "Hi there. ")
-_WANT: Final = ("I'd like to {x}.", "I want to {x}.", "Could you help me {x}?", "Can you help me {x}?", "I'm hoping to {x}.", "I'm looking to {x}.")
+_WANT: Final = (
+    "I'd like to {x}.",
+    "I want to {x}.",
+    "Could you help me {x}?",
+    "Can you help me {x}?",
+    "I'm hoping to {x}.",
+    "I'm looking to {x}.",
+)
 _NEED: Final = ("I need to {x}.", "I have to {x}.", "Could you help me {x}?", "Can you help me {x}?")
 _ASK: Final = ("Could you help me {x}?", "Can you help me {x}?", "I'd like to {x}.", "I need to {x}.", "Please help me {x}.")
 _ANSWER: Final = (
@@ -52,7 +59,12 @@ _NO_VIEW: Final = (
     "No particular wish there, just choose.",
     "Whatever you think suits me best.",
 )
-_NUDGE: Final = ("Okay, then please get it done.", "And? Is it done?", "So what have you got for me?", "I'm still waiting for the actual thing.")
+_NUDGE: Final = (
+    "Okay, then please get it done.",
+    "And? Is it done?",
+    "So what have you got for me?",
+    "I'm still waiting for the actual thing.",
+)
 _OTHER_WAY: Final = ("Is there another way to do it?", "Can't you find an alternative?", "Hm. What can you do instead?")
 _REST: Final = ("And what about the {part}?", "That leaves the {part}.", "The {part} is still missing.", "Don't forget the {part}.")
 _THANKS: Final = (
@@ -170,7 +182,7 @@ class _Agenda:
         return UserTurn(self._say(_ACCEPT if is_proposal(self.last) else _NUDGE))
 
     def _corrections(self) -> list[str]:
-        found = []
+        found: list[str] = []
         for clash in self.reading.clashes:
             if clash.turn == self.now and not found:
                 found.append(self._value_line(_CORRECTION, clash.domain, clash.type, other=clash.value))
@@ -194,10 +206,16 @@ class _Agenda:
 
     def _reply_to(self, question: str) -> Sequence[str]:
         folded = fold(question)
-        if re.search(r"\b(?:which|first|second|either)\b", folded) and (is_proposal(self.last) or re.search(r"^\s*(?:[-*•]|\d[.)])", self.last, re.MULTILINE)):
+        if re.search(r"\b(?:which|first|second|either)\b", folded) and (
+            is_proposal(self.last) or re.search(r"^\s*(?:[-*•]|\d[.)])", self.last, re.MULTILINE)
+        ):
             return _CHOOSE
-        if re.match(r"\W*(?:and |so |then )?(?:shall|should|may|can|could|would you like|do you want|want|is (?:that|this)|does (?:that|this)|ok|okay|right|sound|ready|will)\b", folded) or re.search(
-            r"\b(?:shall i|should i|may i|do you want me|would you like me|is that (?:ok|right|fine)|ok(?:ay)? (?:with|for) you|sounds? (?:good|right)|go ahead)\b", folded
+        if re.match(
+            r"\W*(?:and |so |then )?(?:shall|should|may|can|could|would you like|do you want|want|is (?:that|this)|does (?:that|this)|ok|okay|right|sound|ready|will)\b",
+            folded,
+        ) or re.search(
+            r"\b(?:shall i|should i|may i|do you want me|would you like me|is that (?:ok|right|fine)|ok(?:ay)? (?:with|for) you|sounds? (?:good|right)|go ahead)\b",
+            folded,
         ):
             return _ACCEPT
         return _NO_VIEW
@@ -210,7 +228,9 @@ class _Agenda:
         seen: set[str] = set()
         for turn, content in replies:
             asks = {(a.domain, a.type) for a in self.reading.asks if a.turn == turn}
-            useful = bool(asks - known_asks) or (fold(content) not in seen and any(is_deed(s) or is_proposal(s) for s in sentences(content)))
+            useful = bool(asks - known_asks) or (
+                fold(content) not in seen and any(is_deed(s) or is_proposal(s) for s in sentences(content))
+            )
             again = any(a.turn == turn and a.again for a in self.reading.asks)
             clash = any(c.turn == turn for c in self.reading.clashes)
             wasted = wasted + 1 if again or clash or not useful else 0

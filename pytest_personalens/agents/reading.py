@@ -28,11 +28,15 @@ DEED: Final = re.compile(
     r"|\b(?:that's|it's|already|just) (?:all )?(?:done|gone|out|sent|playing|saved|in|on its way)\b|\bplaying (?:now|on)\b|\bon its way\b|\bgone out\b"
     r"|\bhere (?:it |you )?(?:is|are|'s)\b|\bhere's\b|\bconfirmation\b|\bbooking (?:number|reference|code)\b|\bfrom now on\b|\bgoes off\b|\bwill (?:ring|remind|arrive|play)\b"
 )
-_FACT: Final = re.compile(r"""["'“‘«][A-Z0-9][^"'”’»]{2,}["'”’»]|[$€£¥₦₹]\s?\d|\d\s?[$€£¥]|\b\d{1,2}[:.]\d{2}\b|\b\d+ (?:minutes|euros|dollars|seconds)\b|[A-Z0-9]{6,}""")
+_FACT: Final = re.compile(
+    r"""["'“‘«][A-Z0-9][^"'”’»]{2,}["'”’»]|[$€£¥₦₹]\s?\d|\d\s?[$€£¥]|\b\d{1,2}[:.]\d{2}\b|\b\d+ (?:minutes|euros|dollars|seconds)\b|[A-Z0-9]{6,}"""
+)
 _PROPOSAL: Final = re.compile(
     r"\b(?:i(?:'d| would)? (?:suggest|recommend|propose|go for|pick|choose)|how about|what about|(?:a|the) good (?:fit|choice|option)|you could|there(?:'s| is| are)|options?)\b"
 )
-_PROMISE: Final = re.compile(r"\b(?:i(?:'ll| will)|i(?:'m| am) going to|let me|i(?:'ll| will) be|one moment|working on|give me a (?:second|moment|minute))\b")
+_PROMISE: Final = re.compile(
+    r"\b(?:i(?:'ll| will)|i(?:'m| am) going to|let me|i(?:'ll| will) be|one moment|working on|give me a (?:second|moment|minute))\b"
+)
 _REFUSAL: Final = re.compile(
     r"\b(?:i(?:'m| am)? (?:afraid|unable|not able)|i (?:can't|cannot|could not|couldn't|don't have (?:access|a way|the ability))|(?:is|are|was|were)n't possible"
     r"|not possible|no longer possible|(?:does|did|do)n't (?:support|work|go through)|failed|sold out|not available|unavailable|declined|error)\b"
@@ -42,7 +46,9 @@ _RECALL: Final = re.compile(
     r"|(?:since|because|as) you(?:'re| are)? (?:such |like|love|enjoy|prefer|adore|a fan|fond|into)|you(?:'re| are) (?:such )?a (?:fan|lover)|your (?:love|passion|fondness) (?:of|for)"
     r"|you (?:really |truly |always )?(?:love|adore|enjoy|like|prefer))\b"
 )
-_WANTS: Final = re.compile(r"^\W*(?:please )?(?:tell|let|give|specify|choose|enter|provide|share|confirm|select|state|name)\b.*|.*\b(?:i need|i'd need|missing|please (?:tell|specify|provide|share|choose|enter|give|let me know))\b")
+_WANTS: Final = re.compile(
+    r"^\W*(?:please )?(?:tell|let|give|specify|choose|enter|provide|share|confirm|select|state|name)\b.*|.*\b(?:i need|i'd need|missing|please (?:tell|specify|provide|share|choose|enter|give|let me know))\b"
+)
 _ALTERNATIVE: Final = re.compile(r"\bor\b|/|,")
 
 
@@ -194,7 +200,9 @@ class Reading:
     def echoed(self) -> tuple[Mention, ...]:
         """Values that the assistant worked with after the user had said them."""
         return tuple(
-            m for m in self.mentions if m.role == "assistant" and self.said_by_user(m.domain, m.type, m.turn) and not is_question(m.sentence)
+            m
+            for m in self.mentions
+            if m.role == "assistant" and self.said_by_user(m.domain, m.type, m.turn) and not is_question(m.sentence)
         )
 
     @cached_property
@@ -203,14 +211,17 @@ class Reading:
         return tuple(m for m in self.mentions if m.role == "assistant" and self._dropped(m))
 
     def _asked_in(self, mention: Mention) -> bool:
-        return any((a.turn, a.sentence, a.domain, a.type) == (mention.turn, mention.sentence, mention.domain, mention.type) for a in self.asks)
+        return any(
+            (a.turn, a.sentence, a.domain, a.type) == (mention.turn, mention.sentence, mention.domain, mention.type) for a in self.asks
+        )
 
     def _dropped(self, mention: Mention) -> bool:
         # A claim counts as applied if the value comes back in a sentence that does something.
         if not is_idle(mention.sentence):
             return False
         return not any(
-            m.role == "assistant" and m.value == mention.value and not is_idle(m.sentence) and not is_question(m.sentence) for m in self.mentions
+            m.role == "assistant" and m.value == mention.value and not is_idle(m.sentence) and not is_question(m.sentence)
+            for m in self.mentions
         )
 
     @cached_property
@@ -318,4 +329,7 @@ def _negated(value: str, sentence: str) -> bool:
     row = stems(value)
     hay = stems(sentence)
     places = [i for i in range(len(hay)) if hay[i : i + len(row)] == row]
-    return bool(places) and all(any(w in ("no", "not", "without", "never", "avoid", "instead", "skip", "nor", "than") for w in hay[max(0, i - 4) : i]) for i in places)
+    return bool(places) and all(
+        any(w in ("no", "not", "without", "never", "avoid", "instead", "skip", "nor", "than") for w in hay[max(0, i - 4) : i])
+        for i in places
+    )

@@ -237,7 +237,9 @@ def situation(routine: Routine, task: TaskEntry, *, key: str) -> Situation:
         for place in task.where
         if places[place]
         for device in task.devices
-        if device in routine.devices and (device != "Laptop" or place in ("home", "work")) and (device != "Smart speaker" or place == "home")
+        if device in routine.devices
+        and (device != "Laptop" or place in ("home", "work"))
+        and (device != "Smart speaker" or place == "home")
         for time in task.times
         for day in _DAYS
         if (place == "work") == (bool(routine.work) and day not in routine.free and time in routine.busy)

@@ -82,7 +82,10 @@ class OfficialDataset:
             preferences=preferences,
             summaries={d: _text(profile_file, interactions.get(d), f"interactions.{d}") for d in ref.domains},
             situation=Situation(
-                **{ours: _text(file, situations.get(theirs), f"{raw['task_id']}: situations.{theirs}") for ours, theirs in _SITUATION.items()}
+                **{
+                    ours: _text(file, situations.get(theirs), f"{raw['task_id']}: situations.{theirs}")
+                    for ours, theirs in _SITUATION.items()
+                }
             ),
             task=Task(
                 id=ref.task,
@@ -173,8 +176,7 @@ def _strings(file: Path, value: object, field: str) -> tuple[str, ...]:
 def _preferences(file: Path, domain: str, types: dict[str, Any]) -> dict[str, tuple[str, ...]]:
     # Single values are strings and multiple ones lists; an empty list means "none stated".
     return {
-        name: (value,) if isinstance(value, str) else _strings(file, value, f"affinities.{domain}.{name}")
-        for name, value in types.items()
+        name: (value,) if isinstance(value, str) else _strings(file, value, f"affinities.{domain}.{name}") for name, value in types.items()
     }
 
 

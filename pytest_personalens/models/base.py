@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 
 class Request(NamedTuple):
@@ -22,6 +22,7 @@ class Completion(NamedTuple):
     output_tokens: int = 0
 
 
+@runtime_checkable
 class Model(Protocol):
     """A language model behind one method.
 

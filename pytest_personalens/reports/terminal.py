@@ -1,4 +1,4 @@
-"""The header line and the summary that a run prints."""
+"""The summary that a run prints."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     import pytest
 
     from pytest_personalens.results import Group, Results
-    from pytest_personalens.session import Session
 
 _HEADINGS = {
     Dimension.TASK_COMPLETION: "TCR",
@@ -25,15 +24,6 @@ _HEADINGS = {
     Dimension.COHERENCE_USER: "Coh.u",
     Dimension.COHERENCE_ASSISTANT: "Coh.a",
 }
-
-
-def header(session: Session) -> str:
-    """One line: what is sampled, by which seed, who plays the user and who judges."""
-    s, told = session.settings, session.requested()
-    return (
-        f"personalens: {told['drawn']} scenarios of {session.dataset.name} {session.dataset.version}, seed {s.seed!r}, "
-        f"context {s.context or 'none'}, user {s.user_model}, judge {s.judge_model}"
-    )
 
 
 def write_summary(reporter: pytest.TerminalReporter, results: Results, extra: Sequence[str], *, json_path: Path | None) -> None:

@@ -71,5 +71,7 @@ def _wrap(label: str, text: str) -> Iterator[str]:
     indent = " " * min(len(label), 14)
     first = True
     for line in harmless(text).splitlines() or [""]:
-        yield from textwrap.wrap(line, _WIDTH, initial_indent=label if first else indent, subsequent_indent=indent) or ([label] if first else [])
+        yield from textwrap.wrap(line, _WIDTH, initial_indent=label if first else indent, subsequent_indent=indent) or (
+            [label] if first else []
+        )
         first = False

@@ -1,0 +1,75 @@
+"""Speed of the plugin as ratios, each pair measured side by side in one run."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+ROUNDS = 7
+ROOT = Path(__file__).resolve().parent.parent
+EMPTY = "import pytest\n\n\n@pytest.mark.parametrize('n', range(30))\ndef test_empty(n):\n    pass\n"
+
+
+class Goal(NamedTuple):
+    """A measured figure beside the one to reach."""
+
+    name: str
+    value: float
+    bound: float
+    unit: str
+
+    @property
+    def reached(self) -> bool:
+        """True if the figure is not above its bound."""
+        return self.value <= self.bound
+
+
+def main() -> int:
+    """Measure, print a table, write ``benchmarks/results.json``; 1 if a goal is missed."""
+    with tempfile.TemporaryDirectory() as folder:
+        empty = Path(folder) / "empty"
+        empty.mkdir()
+        (empty / "test_empty.py").write_text(EMPTY, encoding="utf-8")
+        bot = Path(folder) / "bot"
+        shutil.copytree(ROOT / "example_project", bot, ignore=shutil.ignore_patterns("__pycache__", ".pytest_cache"))
+        plain = ["-p", "no:cacheprovider", "-q"]
+        sample = [*plain, "--personalens-sample", "30"]
+        pytest_in(bot, [*sample, "--snapshot-update"])
+        without, unused, replay = [], [], []
+        for _ in range(ROUNDS):
+            # In turn, so that whatever else the machine does falls on all alike.
+            without.append(pytest_in(empty, [*plain, "-p", "no:personalens"]))
+            unused.append(pytest_in(empty, plain))
+            replay.append(pytest_in(bot, sample))
+        added = statistics.median(u - w for u, w in zip(unused, without, strict=True)) * 1000
+        ratio = statistics.median(r / w for r, w in zip(replay, without, strict=True))
+    goals = [
+        Goal("installed but unused, added to start-up", added, 30.0, "ms"),
+        Goal("30 items replayed / 30 empty tests, -n 0", ratio, 2.0, "x"),
+    ]
+    for goal in goals:
+        print(f"{goal.name:45} {goal.value:8.2f} {goal.unit:3} goal {goal.bound:g} {'reached' if goal.reached else 'MISSED'}")
+    results = [{**g._asdict(), "reached": g.reached} for g in goals]
+    (ROOT / "benchmarks" / "results.json").write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+    return 0 if all(g.reached for g in goals) else 1
+
+
+def pytest_in(folder: Path, args: list[str]) -> float:
+    """Wall time in seconds of a pytest run, from process start to exit."""
+    started = time.perf_counter()
+    done = subprocess.run([sys.executable, "-m", "pytest", *args], cwd=folder, capture_output=True, text=True, check=False)
+    took = time.perf_counter() - started
+    if done.returncode:
+        raise SystemExit(f"pytest failed in {folder}:\n{done.stdout}{done.stderr}")
+    return took
+
+
+if __name__ == "__main__":
+    sys.exit(main())
