@@ -48,5 +48,5 @@ def pytest_personalens_evaluated(item: pytest.Item, scenario: Scenario, evaluati
 
 
 @pytest.hookspec
-def pytest_personalens_report_lines(results: Results, config: pytest.Config) -> Sequence[str]:
+def pytest_personalens_report_lines(results: Results, config: pytest.Config) -> Sequence[str]:  # type: ignore[empty-body]
     """Further lines for the terminal summary; called once, in the controlling process, with all results."""

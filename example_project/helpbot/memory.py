@@ -25,8 +25,8 @@ class Memory:
 
     def option(self, user: str, topic: str, options: list[str]) -> str | None:
         """The one of `options` that the notes on the topic speak of first; None if they speak of none."""
-        text = " ".join(self.notes(user, topic)).lower()
-        found = [(text.find(o.lower()), o) for o in options if o.lower() in text]
+        text = " ".join(self.notes(user, topic))
+        found = [(match.start(), o) for o in options if (match := _pattern(o).search(text))]
         return min(found)[1] if found else None
 
     def habit(self, user: str, topic: str, said: str) -> str | None:
@@ -36,3 +36,8 @@ class Memory:
         if not notes:
             return None
         return max(reversed(notes), key=lambda n: len(words & set(_WORD.findall(n.lower()))))
+
+
+def _pattern(option: str) -> re.Pattern[str]:
+    # "Signal" is an app, "no signal" is not: only what is written small may be written large.
+    return re.compile(rf"\b{re.escape(option)}\b", re.IGNORECASE if option.islower() else 0)
