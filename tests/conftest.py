@@ -1,1 +1,113 @@
-"""Shared by all tests."""
+"""Shared by all tests: a chatbot repository to run the plugin in, and the official data where it is at hand."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+from pytest_personalens.dialogue import Message, UserTurn
+from pytest_personalens.scenario import Scenario, Situation, Task
+
+ROOT = Path(__file__).resolve().parent.parent
+
+#: A bot that does whatever is asked and names what it was given to know; deterministic.
+BOT = """
+    import pytest
+
+    @pytest.fixture
+    def personalens_assistant(personalens_context):
+        known = " ".join(personalens_context.interactions.values())[:200]
+
+        def bot(messages):
+            return f"I've booked it for 19:30, reference QX77. Kept in mind: {known}"
+
+        return bot
+"""
+TEST = """
+    def test_bot(personalens):
+        personalens.check()
+"""
+
+
+class Repository:
+    """A chatbot repository in a temporary folder."""
+
+    def __init__(self, pytester: pytest.Pytester) -> None:
+        self.pytester, self.path = pytester, pytester.path
+
+    def write(self, **files: str) -> None:
+        """Write files; ``a__b`` stands for ``a/b``, and the ending is .py."""
+        for name, text in files.items():
+            path = self.path / f"{name.replace('__', '/') if not name.startswith('_') else name}.py"
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(dedent(text), encoding="utf-8")
+
+    def run(self, *args: str) -> pytest.RunResult:
+        """pytest in a process of its own, as a user runs it."""
+        return self.pytester.runpytest_subprocess("-p", "no:cacheprovider", *args)
+
+    def inline(self, *args: str) -> pytest.RunResult:
+        """pytest in this process: faster, for runs without workers."""
+        return self.pytester.runpytest_inprocess("-p", "no:cacheprovider", "-p", "no:xdist", *args)
+
+
+@pytest.fixture
+def empty_repo(pytester: pytest.Pytester) -> Repository:
+    """A repository with nothing in it."""
+    return Repository(pytester)
+
+
+@pytest.fixture
+def repo(empty_repo: Repository) -> Repository:
+    """A repository with a bot and one test."""
+    empty_repo.write(conftest=BOT, test_bot=TEST)
+    return empty_repo
+
+
+@pytest.fixture(scope="session")
+def official() -> Path:
+    """A sample of the official data, which is not part of the project."""
+    path = Path(os.environ.get("PERSONALENS_OFFICIAL", ROOT.parent / "shared" / "official"))
+    if not (path / "data" / "profile").is_dir():
+        pytest.skip("the official PersonaLens data is not at hand (set PERSONALENS_OFFICIAL to a checkout)")
+    return path
+
+
+@pytest.fixture
+def scenario() -> Scenario:
+    """A small scenario."""
+    return Scenario(
+        id="train-1-ada",
+        user="ada",
+        name="Ada",
+        dataset="test 1",
+        kind="single",
+        domains=("Train",),
+        demographics={"age": "35-44"},
+        preferences={"Train": {"Preferred Seat Type": ("window",), "Preferred Train Class": ("second class",)}},
+        summaries={"Train": "Ada takes her bicycle along and reads maps. She wants the platform beforehand."},
+        situation=Situation(location="Leeds", device="Laptop", time_of_day="Evening", day_of_week="Monday", environment="Quiet"),
+        task=Task(
+            id="train-1",
+            description="The user wants a ticket.",
+            intent="You want to buy a ticket to York.",
+            goal="A ticket to York is bought and the seat has been stated.",
+            relevant=(("Train", "Preferred Seat Type"), ("Train", "Preferred Train Class")),
+        ),
+    )
+
+
+class ScriptedUser:
+    """A user agent that says what it is told to."""
+
+    identity = "scripted"
+    paid = False
+
+    def __init__(self, *turns: UserTurn) -> None:
+        self.turns = turns
+
+    def turn(self, scenario: Scenario, transcript: tuple[Message, ...]) -> UserTurn:
+        number = sum(m.role == "user" for m in transcript)
+        return self.turns[min(number, len(self.turns) - 1)]
