@@ -112,7 +112,7 @@ OPTIONS: Final = (
     Option("sample", "N", None, _POSITIVE, "Draw N scenarios and make one test item of each; without it the plugin does nothing", mark=True, type="int"),
     Option("seed", "TEXT", DEFAULT_SEED, _some("a text"), "Seed of the draw; another text gives another sample", mark=True),
     Option("data", "embedded|PATH", "embedded", _some("'embedded' or a path"), "The embedded benchmark, a dataset added by a plugin, or the path of an official PersonaLens checkout or its data folder"),
-    Option("users", "LIST", (), _some("user ids"), "Only these users: ids separated by commas, official-30, or @FILE with an id a line", many=True, type="linelist"),
+    Option("users", "LIST", (), _some("user ids"), "Only these users: ids separated by commas, official-30, or file:PATH with an id a line", many=True, type="linelist"),
     Option("domain", "NAME", (), _some("a domain"), "Only scenarios that span this domain; may be repeated. Applied before sampling", many=True, mark=True, type="linelist"),
     Option("kind", "single|multi|all", "all", _choice("single", "multi", "all"), "Only single-domain or only multi-domain tasks", mark=True),
     Option("context", "LETTERS", "DIS", _letters, "What the assistant may know: any of D (demographics), I (past interactions), S (situation), or none", mark=True),
@@ -221,8 +221,8 @@ def _read(option: Option, given: object, source: str) -> Any:
 def _users(names: Sequence[str], base: Path) -> tuple[str, ...]:
     users: list[str] = []
     for name in names:
-        if name.startswith("@"):
-            file = base / name[1:]
+        if name.startswith("file:"):
+            file = base / name.removeprefix("file:")
             try:
                 users += [line.strip() for line in file.read_text(encoding="utf-8").splitlines() if line.strip()]
             except (OSError, UnicodeDecodeError) as error:
@@ -233,7 +233,7 @@ def _users(names: Sequence[str], base: Path) -> tuple[str, ...]:
             if name not in OFFICIAL_SAMPLES:
                 raise pytest.UsageError(
                     f"--personalens-users: the ids of {name} are not known to this plugin (known: {', '.join(OFFICIAL_SAMPLES)}); "
-                    "copy them from the official code into a file, an id a line, and give @FILE"
+                    "copy them from the official code into a file, an id a line, and give file:PATH"
                 )
             users += OFFICIAL_SAMPLES[name]
         else:

@@ -88,9 +88,9 @@ class Personalens:
         try:
             record = store.load()
         except RecordError as error:
-            return self._broken(str(error)), "stale"
+            return self._broken(str(error)), "none"
         if record is not None and record.scenario != scenario.id:
-            return self._broken(f"{store.path}: the record belongs to scenario {record.scenario!r}"), "stale"
+            return self._broken(f"{store.path}: the record belongs to scenario {record.scenario!r}"), "none"
         paid = agents.user_agent.paid or agents.judge.paid
         may_spend = settings.live or store.writes
         if paid and may_spend:

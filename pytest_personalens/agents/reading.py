@@ -28,6 +28,8 @@ DEED: Final = re.compile(
     r"|\b(?:that's|it's|already|just) (?:all )?(?:done|gone|out|sent|playing|saved|in|on its way)\b|\bplaying (?:now|on)\b|\bon its way\b|\bgone out\b"
     r"|\bhere (?:it |you )?(?:is|are|'s)\b|\bhere's\b|\bconfirmation\b|\bbooking (?:number|reference|code)\b|\bfrom now on\b|\bgoes off\b|\bwill (?:ring|remind|arrive|play)\b"
 )
+#: Words in a row that nobody finds again by chance.
+_RECITAL: Final = 6
 _FACT: Final = re.compile(
     r"""["'“‘«][A-Z0-9][^"'”’»]{2,}["'”’»]|[$€£¥₦₹]\s?\d|\d\s?[$€£¥]|\b\d{1,2}[:.]\d{2}\b|\b\d+ (?:minutes|euros|dollars|seconds)\b|[A-Z0-9]{6,}"""
 )
@@ -194,6 +196,7 @@ class Reading:
             and not self.said_by_user(m.domain, m.type, m.turn)
             and not self._asked_in(m)
             and not self._dropped(m)
+            and not self.recites(m.sentence)
         )
 
     @cached_property
@@ -225,6 +228,14 @@ class Reading:
         )
 
     @cached_property
+    def _recitable(self) -> frozenset[tuple[str, ...]]:
+        return frozenset(run for text in self.scenario.summaries.values() for run in _runs(text))
+
+    def recites(self, sentence: str) -> bool:
+        """True if the sentence repeats the past-interaction summary word for word: that shows a memory, and not its use."""
+        return not self._recitable.isdisjoint(_runs(sentence))
+
+    @cached_property
     def details(self) -> tuple[Detail, ...]:
         """Words of the summaries and the situation that the assistant brought in by itself, each once.
 
@@ -250,6 +261,8 @@ class Reading:
                 hits = known & content(sentence)
                 if hits and is_idle(sentence):
                     self.idle_details.append(Detail(turn, sentence, min(hits)))
+                    continue
+                if self.recites(sentence):
                     continue
                 found += [Detail(turn, sentence, _as_written(word, sentence)) for word in sorted(hits)]
                 known -= hits
@@ -319,6 +332,11 @@ def is_idle(sentence: str) -> bool:
     """True if the sentence claims to know the user ("I know you love jazz!") and does or proposes nothing."""
     folded = fold(sentence)
     return bool(_RECALL.search(folded)) and not is_deed(sentence) and not _PROPOSAL.search(folded)
+
+
+def _runs(text: str) -> set[tuple[str, ...]]:
+    words = stems(text)
+    return {words[i : i + _RECITAL] for i in range(len(words) - _RECITAL + 1)}
 
 
 def _as_written(word: str, sentence: str) -> str:

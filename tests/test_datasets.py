@@ -1,0 +1,184 @@
+"""The embedded and the official data: what they hold, and one clear line for what is wrong with them."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pytest_personalens.datasets import OFFICIAL_SAMPLES, EmbeddedDataset, OfficialDataset, open_dataset
+from pytest_personalens.datasets.embedded import data_folder
+from pytest_personalens.errors import DataError
+from pytest_personalens.scenario import DOMAINS, ScenarioRef
+
+EMBEDDED = EmbeddedDataset()
+
+
+def test_the_embedded_benchmark_has_its_parts() -> None:
+    assert len(EMBEDDED.users()) >= 12
+    assert all(len(EMBEDDED.domain(name).tasks) >= 2 for name in DOMAINS)
+    assert len(EMBEDDED._multi().tasks) >= 5
+    refs = [ref for user in EMBEDDED.users() for ref in EMBEDDED.refs(user)]
+    assert {d for ref in refs for d in ref.domains} == set(DOMAINS)
+    assert len({ref.id for ref in refs}) == len(refs)
+
+
+def test_every_embedded_scenario_loads_and_is_whole() -> None:
+    for user in EMBEDDED.users():
+        for ref in EMBEDDED.refs(user):
+            scenario = EMBEDDED.load(ref)
+            assert scenario.id == ref.id
+            assert all(scenario.summaries[d] and scenario.preferences[d] for d in ref.domains)
+            assert all(name in scenario.preferences[d] for d, name in scenario.task.relevant)
+
+
+def test_situations_follow_the_routine_and_do_not_change() -> None:
+    for user in EMBEDDED.users():
+        routine = EMBEDDED._profile(user).routine
+        for ref in EMBEDDED.refs(user):
+            situation = EMBEDDED.load(ref).situation
+            assert situation == EmbeddedDataset().load(ref).situation
+            assert situation.device in routine.devices
+            assert situation.location in (routine.home, routine.work, routine.transit, routine.out)
+            if situation.location == routine.work:
+                assert situation.day_of_week not in routine.free
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    """A copy of the embedded data to break."""
+    return Path(shutil.copytree(data_folder(), tmp_path / "data"))
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "told"),
+    [
+        ("profiles/amara.toml", 'gender = "Female"\n', "", "demographics.gender: field required"),
+        ("profiles/amara.toml", 'gender = "Female"', 'gender = "F"', "demographics.gender"),
+        ("profiles/amara.toml", '"Alarm Time Preference" = "4:30 AM"\n', "", "domains.Alarm.Alarm Time Preference: the field is missing"),
+        ("profiles/amara.toml", '"4:30 AM"', '"4:31 AM"', "'4:31 AM' is not one of: 4:30 AM"),
+        ("profiles/amara.toml", '["comedy", "romance"]', '"comedy"', "expected a list of texts"),
+        ("profiles/amara.toml", "[domains.Movies]", "[domains.Opera]", "unknown domain 'Opera'; known: Alarm"),
+        ("profiles/amara.toml", "[routine]", "[routine", "not valid TOML"),
+        ("domains/alarm.toml", '"Alarm Sound Preference", ', '"Alarm Colour", ', "no preference type 'Alarm Colour'"),
+        ("domains/alarm.toml", "number = 1\n", "", "tasks.1.number: field required"),
+        ("multi.toml", 'domains = ["Movies", "Restaurants"]', 'domains = ["Movies", "Opera"]', "unknown domain 'Opera'"),
+    ],
+)
+def test_a_broken_file_gets_one_line_with_file_and_field(copy: Path, file: str, old: str, new: str, told: str) -> None:
+    path = copy / file
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new, 1), encoding="utf-8")
+    with pytest.raises(DataError) as caught:
+        EmbeddedDataset(copy).refs("amara")
+    assert str(caught.value).startswith(f"{path}: ")
+    assert told in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_the_official_sample_has_its_scenarios(official: Path) -> None:
+    dataset = open_dataset(str(official))
+    refs = [ref for user in OFFICIAL_SAMPLES["official-30"] for ref in dataset.refs(user)]
+    assert sum(ref.kind == "single" for ref in refs) == 1930
+    assert sum(ref.kind == "multi" for ref in refs) == 486
+    assert len({ref.id for ref in refs}) == 2416
+
+
+def test_the_official_irregularities_are_read(official: Path) -> None:
+    dataset = open_dataset(str(official / "data"))
+    for user in ("user874", "user205", "user7"):
+        for ref in dataset.refs(user):
+            scenario = dataset.load(ref)
+            assert "user_id" not in scenario.demographics
+            assert all(name in scenario.preferences[domain] for domain, name in scenario.task.relevant)
+    books = next(ref for ref in dataset.refs("user7") if ref.task == "books-1")
+    assert ("Books", "Favourite Authors") in dataset.load(books).task.relevant, "the task spells it Favorite"
+
+
+def test_official_summaries_are_kept_byte_for_byte(official: Path) -> None:
+    dataset = open_dataset(str(official))
+    raw = json.loads((official / "data/profile/user7/profile.json").read_bytes())
+    ref = next(ref for ref in dataset.refs("user7") if ref.task == "movies-1")
+    assert dataset.load(ref).summaries["Movies"] == raw["interactions"]["Movies"]
+
+
+TASK = {
+    "Task Description": "The user wants a ticket.",
+    "User Intent": "Get a ticket.",
+    "Task Goal": "There is a ticket.",
+    "Relevant Affinity Types": ["Favorite Seats", "Preferred Genres (Movies)"],
+    "task_id": "SD-Rental Cars-task-1",
+    "situations": {
+        "Location": "[City]",
+        "Device": "[Laptop]",
+        "Time of Day": "late",
+        "Day of the Week": "Friday or Saturday",
+        "Environment": "Quiet",
+    },
+    "Relevant Domains": ["Rental Cars"],
+}
+PROFILE = {
+    "affinities": {"Rental Cars": {"Favourite Seats": [], "Price": "low"}},
+    "demographics": {"user_id": "user3", "age": "N/A"},
+    "interests": {"Buses**": 0},
+    "interactions": {"Rental Cars": "Here is a summary."},
+}
+
+
+def official_like(root: Path, task: dict[str, Any], profile: dict[str, Any]) -> OfficialDataset:
+    folder = root / "profile" / "user3"
+    folder.mkdir(parents=True)
+    (folder / "profile.json").write_text(json.dumps(profile))
+    (folder / "tasks.json").write_text(json.dumps({"Task 1": task}))
+    (folder / "tasks_md.json").write_text("{}")
+    return OfficialDataset(root)
+
+
+def test_irregular_values_in_the_official_layout(tmp_path: Path) -> None:
+    dataset = official_like(tmp_path, TASK, PROFILE)
+    scenario = dataset.load(dataset.refs("user3")[0])
+    assert scenario.id == "rental-cars-1-user3"
+    assert scenario.preferences == {"Rental Cars": {"Favourite Seats": (), "Price": ("low",)}}
+    assert scenario.task.relevant == (("Rental Cars", "Favourite Seats"),)
+    assert scenario.situation.day_of_week == "Friday or Saturday"
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"Relevant Domains": ["Opera"]}, "tasks.json: Task 1: Relevant Domains: unknown domain 'Opera'"),
+        ({"Task Goal": None}, "tasks.json: SD-Rental Cars-task-1: Task Goal: the field is missing"),
+        ({"task_id": "first"}, "expected 'SD-<domain>-task-<n>'"),
+        ({"situations": {}}, "situations.Location: the field is missing"),
+    ],
+)
+def test_a_broken_official_file_gets_one_line(tmp_path: Path, change: dict[str, Any], told: str) -> None:
+    dataset = official_like(tmp_path, {**TASK, **change}, PROFILE)
+    with pytest.raises(DataError) as caught:
+        dataset.load(dataset.refs("user3")[0])
+    assert told in str(caught.value)
+
+
+@pytest.mark.parametrize("missing", ["demographics", "affinities", "interactions"])
+def test_a_profile_with_a_missing_field(tmp_path: Path, missing: str) -> None:
+    dataset = official_like(tmp_path, TASK, {k: v for k, v in PROFILE.items() if k != missing})
+    with pytest.raises(DataError, match=rf"profile\.json: {missing}: the field is missing"):
+        dataset.load(dataset.refs("user3")[0])
+
+
+def test_a_path_that_is_no_data(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="not a PersonaLens data folder"):
+        open_dataset(str(tmp_path))
+    with pytest.raises(DataError, match="no such folder"):
+        open_dataset(str(tmp_path / "nowhere"))
+
+
+def test_a_user_cannot_name_a_path(tmp_path: Path) -> None:
+    dataset = official_like(tmp_path, TASK, PROFILE)
+    with pytest.raises(DataError, match="no such user"):
+        dataset.refs("../profile/user3")
+    with pytest.raises(DataError, match="no such user"):
+        EMBEDDED.load(ScenarioRef("../domains/alarm", "alarm-1", "single", ("Alarm",)))

@@ -1,0 +1,99 @@
+"""What a plain pytest run pays for the plugin, and what a newcomer meets: the example project and the docs."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from pytest_personalens.options import OPTIONS
+
+from tests.conftest import Repository
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
+
+
+def test_a_plain_run_loads_nothing_heavy(empty_repo: Repository) -> None:
+    empty_repo.write(
+        test_plain="""
+        import sys
+
+        def test_plain():
+            ours = {m for m in sys.modules if m.startswith("pytest_personalens")}
+            assert ours == {"pytest_personalens", "pytest_personalens.plugin", "pytest_personalens.options", "pytest_personalens.errors", "pytest_personalens.hookspecs"}
+            assert not {"pydantic", "boto3", "botocore", "asyncio", "tomllib"} & set(sys.modules)
+        """
+    )
+    empty_repo.run("-p", "no:anyio", "-p", "no:xdist").assert_outcomes(passed=1)
+
+
+def test_a_replay_does_not_load_boto3(repo: Repository) -> None:
+    repo.write(test_bot="import sys\ndef test_bot(personalens):\n    personalens.check()\n    assert 'botocore' not in sys.modules\n")
+    repo.run("--personalens-sample", "1").assert_outcomes(passed=1)
+
+
+@pytest.mark.parametrize("bot", ["remembers", "forgets", "contradicts", "name-drops"])
+def test_the_example_project_passes_with_the_good_bot_only(tmp_path: Path, bot: str) -> None:
+    project = tmp_path / "chatbot"
+    shutil.copytree(ROOT / "example_project", project, ignore=shutil.ignore_patterns("__pycache__", ".pytest_cache"))
+    clean = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST_")}
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--personalens-sample", "30", "-n", "2"],
+        cwd=project, env={**clean, "HELPBOT": bot}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (done.returncode == 0) == (bot == "remembers"), done.stdout
+    if bot == "remembers":
+        assert "records: 30 replayed" in done.stdout
+
+
+def test_every_option_is_in_the_reference() -> None:
+    text = (ROOT / "docs/reference/options.md").read_text(encoding="utf-8")
+    for option in OPTIONS:
+        assert f"`{option.flag} " in text, option.flag
+        assert f"`{option.ini}`" in text, option.ini
+    documented = set(re.findall(r"`(--personalens-[a-z-]+)", text))
+    assert documented == {o.flag for o in OPTIONS} | {"--personalens-live"}
+
+
+def test_every_hook_is_in_the_reference_and_in_a_how_to() -> None:
+    import pytest_personalens.hookspecs as hookspecs
+
+    reference = (ROOT / "docs/reference/hooks.md").read_text(encoding="utf-8")
+    guides = "".join(p.read_text(encoding="utf-8") for p in (ROOT / "docs/how-to").glob("*.md"))
+    for name in (n for n in vars(hookspecs) if n.startswith("pytest_personalens_")):
+        assert f"`{name}`" in reference
+        assert f"def {name}(" in guides, name
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.relative_to(ROOT).as_posix())
+def test_the_code_in_the_docs_runs(page: Path, empty_repo: Repository) -> None:
+    """A block that begins with ``# file: NAME`` is a file; one that begins with ``$ pytest`` is run with these files."""
+    text = page.read_text(encoding="utf-8")
+    runs = 0
+    for block in re.findall(r"^```\w*\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
+        first, _, rest = block.partition("\n")
+        if named := re.fullmatch(r"# file: (\S+)", first):
+            path = empty_repo.path / named[1]
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(rest, encoding="utf-8")
+        elif first.startswith("$ pytest"):
+            import shlex
+
+            result = empty_repo.run(*shlex.split(first)[2:])
+            expected = [line for line in rest.splitlines() if line.strip()]
+            result.stdout.fnmatch_lines([re.sub(r"\[", "[[]", line).replace("...", "*") for line in expected])
+            assert result.ret in (0, 1)
+            runs += 1
+    if "$ pytest" in text:
+        assert runs
+
+
+def test_links_in_the_docs_lead_somewhere() -> None:
+    for page in PAGES:
+        for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text(encoding="utf-8")):
+            assert (page.parent / target).exists(), f"{page}: {target}"

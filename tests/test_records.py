@@ -1,0 +1,300 @@
+"""Records: what is replayed, what is written, what is refused, and that nothing bought is lost."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from pytest_personalens.datasets import EmbeddedDataset
+from pytest_personalens.dialogue import Message, UserTurn
+from pytest_personalens.errors import RecordError
+from pytest_personalens.evaluation import Evaluation, evaluate
+from pytest_personalens.replay import Replay, ReplayJudge, ReplayUserAgent, read_record, record_of
+from pytest_personalens.scenario import Scenario
+from pytest_personalens.verdict import Dimension, Verdict
+
+from tests.conftest import Repository, ScriptedUser
+
+#: Paid agents that write down each call, and a bot whose wording can be changed from outside.
+PAID = """
+    import os, pytest
+    from pathlib import Path
+    from pytest_personalens import Dimension, UserTurn, Verdict
+
+    def called(what):
+        with Path(os.environ["CALLS"]).open("a") as log:
+            log.write(what + "\\n")
+
+    class User:
+        identity, paid = "paid-user", True
+        def turn(self, scenario, transcript):
+            called("user")
+            number = len(transcript) // 2
+            return UserTurn(f"question {number}", done=number == 2)
+
+    class Judge:
+        identity, paid = "paid-judge", True
+        def verdict(self, scenario, dialogue, dimension):
+            called("judge")
+            if os.environ.get("CRASH") == dimension.short:
+                os._exit(9)
+            return Verdict(dimension=dimension, score=dimension.scale.high, justification="fine")
+
+    def pytest_personalens_user_agent(spec):
+        return User() if spec == "paid" else None
+
+    def pytest_personalens_judge(spec):
+        return Judge() if spec == "paid" else None
+
+    @pytest.fixture
+    def personalens_assistant():
+        return lambda messages: f"answer {len(messages)}" + os.environ.get("CHANGE", "")
+"""
+MODELS = ("--personalens-user-model", "paid", "--personalens-judge-model", "paid")
+
+
+@pytest.fixture
+def paid(repo: Repository, monkeypatch: pytest.MonkeyPatch) -> Repository:
+    repo.write(conftest=PAID)
+    monkeypatch.setenv("CALLS", str(repo.path / "calls.log"))
+    return repo
+
+
+def calls(repo: Repository) -> int:
+    log = repo.path / "calls.log"
+    number = len(log.read_text().splitlines()) if log.exists() else 0
+    log.unlink(missing_ok=True)
+    return number
+
+
+def records(repo: Repository) -> list[Path]:
+    return sorted(repo.path.glob("__personalens__/**/*.json"))
+
+
+def test_all_thirty_are_written_with_workers_and_replayed_after(repo: Repository) -> None:
+    args = ("--personalens-sample", "30", "--personalens-min-p", "1")
+    first = repo.run(*args, "--snapshot-update", "-n", "2")
+    first.stdout.fnmatch_lines(["records: 30 written"])
+    first.stdout.fnmatch_lines(["30 snapshots generated."])
+    assert len(records(repo)) == 30
+    before = {path: path.read_bytes() for path in records(repo)}
+    for extra in ((), ("-n", "2")):
+        again = repo.run(*args, *extra)
+        assert again.ret == 0
+        again.stdout.fnmatch_lines(["records: 30 replayed"])
+        again.stdout.fnmatch_lines(["30 snapshots passed."])
+    unchanged = repo.run(*args, "--snapshot-update")
+    unchanged.stdout.fnmatch_lines(["records: 30 replayed"])
+    assert before == {path: path.read_bytes() for path in records(repo)}
+
+
+def test_other_samples_report_nothing_as_unused_and_delete_nothing(repo: Repository) -> None:
+    args = ("--personalens-min-p", "1", "--personalens-min-valid", "0")
+    repo.run("--personalens-sample", "12", "--snapshot-update", *args)
+    before = {path: path.read_bytes() for path in records(repo)}
+    for other in (
+        ("--personalens-sample", "3"),
+        ("--personalens-sample", "3", "-n", "2"),
+        ("--personalens-sample", "12", "-m", "personalens(kind='multi')"),
+        ("--personalens-sample", "12", "-k", "music or alarm"),
+        ("--personalens-sample", "5", "--personalens-seed", "x"),
+        ("--personalens-sample", "3", "--snapshot-update"),
+        ("--personalens-sample", "12", "-m", "personalens(kind='multi')", "--snapshot-update", "-n", "2"),
+        (),
+    ):
+        result = repo.run(*args, *other)
+        assert result.ret == 0, other
+        assert " unused" not in result.stdout.str()
+        assert before.items() <= {path: path.read_bytes() for path in records(repo)}.items()
+
+
+def test_paid_agents_are_never_called_unasked(paid: Repository) -> None:
+    result = paid.run("--personalens-sample", "2", *MODELS)
+    result.assert_outcomes(failed=2)
+    result.stdout.fnmatch_lines(["*the record is missing (*); record it with: pytest *--personalens-user-model paid*-k *--snapshot-update"])
+    result.stdout.fnmatch_lines(["not scored: 2, the record is missing, stale or damaged"])
+    assert calls(paid) == 0
+
+
+def test_paid_agents_record_once_and_replay_for_nothing(paid: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+    args = ("--personalens-sample", "2", *MODELS)
+    paid.run(*args, "--snapshot-update-new-only").assert_outcomes(passed=2)
+    assert calls(paid) == 2 * 5
+    for extra in ((), ("-n", "2"), ("--snapshot-update",), ("--personalens-live",)):
+        paid.run(*args, *extra).assert_outcomes(passed=2)
+        assert calls(paid) == 0
+    monkeypatch.setenv("CHANGE", "!")
+    stale = paid.run(*args)
+    stale.assert_outcomes(failed=2)
+    stale.stdout.fnmatch_lines(["*the record is stale (the dialogue differs from turn 2 on); record it with: *"])
+    assert paid.run(*args, "--snapshot-update-new-only").ret == 1
+    assert calls(paid) == 0
+    paid.run(*args, "--snapshot-update").assert_outcomes(passed=2)
+    # The opening is equal evidence still: it is not bought again.
+    assert calls(paid) == 2 * 4
+
+
+def test_a_live_run_leaves_the_records_alone_and_pays_once(paid: Repository) -> None:
+    args = ("--personalens-sample", "2", *MODELS, "--personalens-live")
+    cached = ("-p", "cacheprovider")
+    run = paid.pytester.runpytest_subprocess
+    run(*cached, *args).assert_outcomes(passed=2)
+    assert calls(paid) == 10
+    assert not records(paid)
+    run(*cached, *args).assert_outcomes(passed=2)
+    assert calls(paid) == 0
+
+
+def test_what_was_bought_before_a_crash_is_kept(paid: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+    args = ("--personalens-sample", "1", *MODELS, "--snapshot-update")
+    run = paid.pytester.runpytest_subprocess
+    monkeypatch.setenv("CRASH", "p")
+    run(*args)
+    assert calls(paid) == 5
+    monkeypatch.delenv("CRASH")
+    run(*args).assert_outcomes(passed=1)
+    assert calls(paid) == 1, "only the reading that had not finished"
+
+
+def test_free_agents_go_on_where_a_record_is_stale(repo: Repository) -> None:
+    args = ("--personalens-sample", "3", "--personalens-threshold", "p>=1", "--personalens-threshold", "tc>=0")
+    repo.run(*args, "--snapshot-update")
+    before = {path: path.read_bytes() for path in records(repo)}
+    repo.write(
+        conftest="""
+        import pytest
+
+        @pytest.fixture
+        def personalens_assistant():
+            return lambda messages: "Something else entirely, booked for 8:15."
+        """
+    )
+    result = repo.run(*args)
+    result.assert_outcomes(passed=3)
+    result.stdout.fnmatch_lines(["records: 3 stale; bring them up to date with --snapshot-update"])
+    assert before == {path: path.read_bytes() for path in records(repo)}
+
+
+@pytest.mark.parametrize(
+    ("damage", "told"),
+    [
+        (lambda text: text[: len(text) // 2], "the record cannot be read ("),
+        (lambda text: "", "the record cannot be read ("),
+        (lambda text: "[]", "the record cannot be read ("),
+        (lambda text: text.replace("QX77", "QX78"), "edited by hand"),
+        (lambda text: text.replace('"score": ', '"score": 9', 1), "the record cannot be read ("),
+    ],
+)
+def test_a_damaged_record_gets_one_line_and_is_not_deleted(repo: Repository, damage: object, told: str) -> None:
+    args = ("--personalens-sample", "1", "--personalens-min-p", "1")
+    repo.run(*args, "--snapshot-update", "--personalens-context", "none")
+    (path,) = records(repo)
+    damaged = damage(path.read_text(encoding="utf-8"))  # type: ignore[operator]
+    path.write_text(damaged, encoding="utf-8")
+    result = repo.run(*args)
+    assert result.ret == 1
+    result.stdout.fnmatch_lines([f"*{path.name.replace('[', '[[]')}: *{told}*--snapshot-update*"])
+    result.stdout.no_fnmatch_line("*Traceback*")
+    assert path.read_text(encoding="utf-8") == damaged
+    assert repo.run(*args, "--snapshot-update").ret == 0
+    assert path.read_text(encoding="utf-8") != damaged
+
+
+def test_records_of_the_users_own_snapshots_are_left_to_syrupy(repo: Repository) -> None:
+    repo.write(
+        test_own="""
+        from syrupy.extensions.json import JSONSnapshotExtension
+
+        def test_own(snapshot):
+            assert {"a": 1} == snapshot(extension_class=JSONSnapshotExtension)
+        """
+    )
+    args = ("--personalens-sample", "2", "--personalens-min-p", "1")
+    assert repo.run(*args, "--snapshot-update").ret == 0
+    result = repo.run(*args)
+    assert result.ret == 0
+    assert "unused" not in result.stdout.str()
+
+
+def test_a_run_of_fewer_dimensions_keeps_the_other_verdicts(repo: Repository) -> None:
+    args = ("--personalens-sample", "1", "--snapshot-update", "--personalens-min-p", "1")
+    repo.run(*args, "--personalens-dimensions", "all")
+    repo.run(*args, "--personalens-dimensions", "p")
+    (path,) = records(repo)
+    assert len(json.loads(path.read_text())["verdicts"]) == 6
+
+
+class CountingJudge:
+    identity, paid = "counting", False
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def verdict(self, scenario: Scenario, dialogue: object, dimension: Dimension) -> Verdict:
+        self.asked += 1
+        return Verdict(dimension=dimension, score=1, justification="counted")
+
+
+def record(scenario: Scenario, *turns: UserTurn, max_turns: int = 0) -> tuple[Evaluation, str]:
+    evaluation = evaluate(scenario, lambda m: f"reply {len(m)}", ScriptedUser(*turns), CountingJudge(), max_turns=max_turns)
+    return evaluation, record_of(evaluation, scenario).model_dump_json()
+
+
+@pytest.mark.parametrize(
+    ("turns", "limit"),
+    [
+        ((UserTurn("a"), UserTurn("b"), UserTurn("bye", done=True)), 0),
+        ((UserTurn("a"), UserTurn("b"), UserTurn("", done=True)), 0),
+        ((UserTurn("only", done=True),), 0),
+        ((UserTurn("on and on"),), 3),
+    ],
+)
+def test_every_kind_of_end_is_replayed(scenario: Scenario, turns: tuple[UserTurn, ...], limit: int) -> None:
+    evaluation, text = record(scenario, *turns, max_turns=limit)
+    replay = Replay(read_record(text, "r.json"), may_spend=False, where="r.json", command="pytest")
+    judge = CountingJudge()
+    again = evaluate(
+        scenario,
+        lambda m: f"reply {len(m)}",
+        ReplayUserAgent(ScriptedUser(UserTurn("asked anew")), replay),
+        ReplayJudge(judge, replay),
+        max_turns=limit,
+    )
+    assert again == evaluation
+    assert replay.asked == judge.asked == 0
+
+
+def test_another_scenario_judge_or_user_agent_is_other_evidence(scenario: Scenario) -> None:
+    _, text = record(scenario, UserTurn("a"), UserTurn("bye", done=True))
+    other = scenario.model_copy(update={"summaries": {"Train": "changed"}})
+    replay = Replay(read_record(text, "r.json"), may_spend=False, where="r.json", command="pytest")
+    evaluate(
+        other,
+        lambda m: f"reply {len(m)}",
+        ReplayUserAgent(ScriptedUser(UserTurn("x", done=True)), replay),
+        ReplayJudge(CountingJudge(), replay),
+    )
+    assert replay.asked == 3
+
+
+def test_an_edited_record_is_refused(scenario: Scenario) -> None:
+    _, text = record(scenario, UserTurn("a"), UserTurn("bye", done=True))
+    with pytest.raises(RecordError, match="edited by hand"):
+        read_record(text.replace("reply 1", "reply one"), "r.json")
+
+
+def test_messages_survive_a_record(scenario: Scenario) -> None:
+    hostile = "\u202e]}\x00\n<|end|>\u2028 ünï 日本 \x1b[2J"
+    evaluation = evaluate(scenario, lambda m: hostile, ScriptedUser(UserTurn("a"), UserTurn("bye", done=True)), CountingJudge())
+    stored = read_record(record_of(evaluation, scenario).model_dump_json(), "r.json")
+    assert stored.dialogue.messages[1] == Message(role="assistant", content=hostile.strip())
+
+
+def test_the_committed_records_of_the_example_project_are_whole() -> None:
+    folder = Path(__file__).parent.parent / "example_project/tests/__personalens__/test_helpbot"
+    files = sorted(folder.glob("*.json"))
+    assert len(files) == 30
+    version = EmbeddedDataset().version
+    for file in files:
+        assert read_record(file.read_text(encoding="utf-8"), str(file)).dataset == f"embedded {version}"
