@@ -1,4 +1,4 @@
-.PHONY: demo test lint types benchmarks schema clean help
+.PHONY: demo test lint types benchmarks reference records clean help
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -36,5 +36,9 @@ benchmarks: $(VENV)/dev ## speed, as ratios measured side by side in one run
 clean: ## remove what was made
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache
 
-schema: $(VENV)/demo ## write the JSON schema of the results file
-	$(BIN)/python -c "import json, pathlib; from pytest_personalens.results import json_schema; pathlib.Path('docs/reference/results.schema.json').write_text(json.dumps(json_schema(), indent=2) + '\n')"
+reference: $(VENV)/demo ## write the generated pages of the reference
+	$(BIN)/python docs/generate_reference.py
+
+records: $(VENV)/demo ## write the example project's records anew
+	rm -rf example_project/tests/__personalens__
+	cd example_project && ../$(BIN)/python -m pytest -q --personalens-sample 30 -n 2 --snapshot-update

@@ -149,7 +149,7 @@ def test_the_same_results_however_many_workers(scripted: Repository, monkeypatch
 
 def test_the_json_follows_the_published_schema(scripted: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     published = json.loads((Path(__file__).parent.parent / "docs/reference/results.schema.json").read_text(encoding="utf-8"))
-    assert published == json_schema(), "run: make schema"
+    assert published == json_schema(), "run: make reference"
     monkeypatch.setenv("FAULTS", "judge")
     scripted.inline(*ARGS, "--personalens-min-p", "2", "--personalens-json", "results.json", "--personalens-dimensions", "all")
     data = results(scripted)

@@ -51,13 +51,27 @@ def test_the_example_project_passes_with_the_good_bot_only(tmp_path: Path, bot: 
         assert "records: 30 replayed" in done.stdout
 
 
-def test_every_option_is_in_the_reference() -> None:
-    text = (ROOT / "docs/reference/options.md").read_text(encoding="utf-8")
-    for option in OPTIONS:
-        assert f"`{option.flag} " in text, option.flag
-        assert f"`{option.ini}`" in text, option.ini
-    documented = set(re.findall(r"`(--personalens-[a-z-]+)", text))
-    assert documented == {o.flag for o in OPTIONS} | {"--personalens-live"}
+def test_the_generated_reference_is_up_to_date(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(ROOT / "docs")
+    import generate_reference
+
+    assert (ROOT / "docs/reference/options.md").read_text(encoding="utf-8") == generate_reference.options_page(), "run: make reference"
+    assert all(f"`{o.flag} " in generate_reference.options_page() for o in OPTIONS)
+
+
+def test_the_committed_records_are_what_a_fresh_run_gives(tmp_path: Path) -> None:
+    """Who changes what the embedded agents say must raise their identity, or old records would pass for new ones."""
+    project = tmp_path / "chatbot"
+    shutil.copytree(ROOT / "example_project", project, ignore=shutil.ignore_patterns("__*"))
+    clean = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST_")}
+    subprocess.run(
+        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--personalens-sample", "30", "--snapshot-update"],
+        cwd=project, env=clean, capture_output=True, check=True,
+    )  # fmt: skip
+    fresh, committed = (
+        {p.name: p.read_bytes() for p in (folder / "tests/__personalens__/test_helpbot").iterdir()} for folder in (project, ROOT / "example_project")
+    )
+    assert fresh == committed, "run: make records"
 
 
 def test_every_hook_is_in_the_reference_and_in_a_how_to() -> None:
