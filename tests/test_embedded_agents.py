@@ -152,11 +152,13 @@ def test_habits_foreseen_are_four(scenario: Scenario) -> None:
     assert told[1] >= 3
 
 
-def test_reciting_the_summary_is_not_using_it(scenario: Scenario) -> None:
-    told = scores(
-        scenario, "I need a ticket to York.", f"I've booked York, 9:12, £18. On file: {scenario.summaries['Train']}", "Thanks!", "Bye."
-    )
-    assert told == (1, 2)
+def test_handing_back_the_whole_summary_is_not_using_it() -> None:
+    scenario = next(s for s in SCENARIOS if s.id == "train-1-henrik")
+    done = "I've booked the train to Bergen, 7:12, NOK 890."
+    whole = scores(scenario, "I need a train.", f"{done} On file: {scenario.summaries['Train']}", "Thanks!", "Bye.")
+    quoted = scores(scenario, "I need a train.", f'{done} My note says: "{sentences(scenario.summaries["Train"])[1]}"', "Thanks!", "Bye.")
+    assert whole == (1, 2)
+    assert quoted == (1, 3)
 
 
 def test_a_promise_is_no_deed(scenario: Scenario) -> None:

@@ -88,6 +88,7 @@ def personalization(scenario: Scenario, dialogue: Dialogue) -> Reason:
     details = reading.details
     known = [_evidence(m.turn, m.sentence, f"{m.type}: {m.value}, not said by the user") for m in applied.values()]
     habits = [_evidence(d.turn, d.sentence, f"'{d.word}' is from past interactions or the situation") for d in _one_a_sentence(details)]
+    quoted = [_evidence(d.turn, d.sentence, "quotes a past interaction that bears on it") for d in reading.quoted]
     clashes = [_evidence(c.turn, c.sentence, f"{c.value} is not this user's {c.type}") for c in reading.clashes]
     asks = [_evidence(a.turn, a.sentence, f"asks for {a.type}, which is known") for a in (*again, *asked.values())]
     idle = [_evidence(m.turn, m.sentence, f"names {m.value} and does nothing with it") for m in reading.dropped]
@@ -113,7 +114,7 @@ def personalization(scenario: Scenario, dialogue: Dialogue) -> Reason:
         )
     if len(details) >= ANTICIPATION:
         return Reason(4, "foresees from habits and context what the user did not ask for", tuple(habits + known))
-    if applied or len(details) > 1:
+    if applied or len(details) > 1 or reading.quoted:
         return Reason(
             3, f"applies what is known without being told: {_names(applied.values()) or 'past interactions'}", tuple(known + habits)
         )

@@ -30,6 +30,8 @@ DEED: Final = re.compile(
 )
 #: Words in a row that nobody finds again by chance.
 _RECITAL: Final = 6
+#: More such runs of one summary in one reply than this are no quotation any more: some 35 words.
+_DUMP: Final = 30
 _FACT: Final = re.compile(
     r"""["'“‘«][A-Z0-9][^"'”’»]{2,}["'”’»]|[$€£¥₦₹]\s?\d|\d\s?[$€£¥]|\b\d{1,2}[:.]\d{2}\b|\b\d+ (?:minutes|euros|dollars|seconds)\b|[A-Z0-9]{6,}"""
 )
@@ -100,6 +102,8 @@ class Reading:
         self.scenario, self.messages = scenario, tuple(messages)
         #: Details named only to show that they are known; filled in by `details`.
         self.idle_details: list[Detail] = []
+        #: Details in sentences quoted from the summary; filled in by `details`.
+        self.quoted: list[Detail] = []
 
     def _sentences(self, role: str) -> Iterator[tuple[int, str]]:
         for turn, message in enumerate(self.messages):
@@ -196,7 +200,7 @@ class Reading:
             and not self.said_by_user(m.domain, m.type, m.turn)
             and not self._asked_in(m)
             and not self._dropped(m)
-            and not self.recites(m.sentence)
+            and m.turn not in self.dumps
         )
 
     @cached_property
@@ -228,12 +232,22 @@ class Reading:
         )
 
     @cached_property
-    def _recitable(self) -> frozenset[tuple[str, ...]]:
-        return frozenset(run for text in self.scenario.summaries.values() for run in _runs(text))
+    def _recitable(self) -> dict[str, frozenset[tuple[str, ...]]]:
+        return {domain: frozenset(_runs(text)) for domain, text in self.scenario.summaries.items()}
 
     def recites(self, sentence: str) -> bool:
-        """True if the sentence repeats the past-interaction summary word for word: that shows a memory, and not its use."""
-        return not self._recitable.isdisjoint(_runs(sentence))
+        """True if the sentence repeats the past-interaction summary word for word."""
+        runs = _runs(sentence)
+        return any(not known.isdisjoint(runs) for known in self._recitable.values())
+
+    @cached_property
+    def dumps(self) -> tuple[int, ...]:
+        """Turns of the assistant that hand back so much of a summary word for word that it shows no choice."""
+        return tuple(
+            turn
+            for turn, m in enumerate(self.messages)
+            if m.role == "assistant" and any(len(known & _runs(m.content)) > _DUMP for known in self._recitable.values())
+        )
 
     @cached_property
     def details(self) -> tuple[Detail, ...]:
@@ -263,6 +277,8 @@ class Reading:
                     self.idle_details.append(Detail(turn, sentence, min(hits)))
                     continue
                 if self.recites(sentence):
+                    if hits and turn not in self.dumps:
+                        self.quoted.append(Detail(turn, sentence, _as_written(min(hits), sentence)))
                     continue
                 found += [Detail(turn, sentence, _as_written(word, sentence)) for word in sorted(hits)]
                 known -= hits
