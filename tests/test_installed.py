@@ -71,7 +71,8 @@ def test_the_committed_records_are_what_a_fresh_run_gives(tmp_path: Path) -> Non
         cwd=project, env=clean, capture_output=True, check=True,
     )  # fmt: skip
     fresh, committed = (
-        {p.name: p.read_bytes() for p in (folder / "tests/__personalens__/test_helpbot").iterdir()} for folder in (project, ROOT / "example_project")
+        {p.name: p.read_bytes() for p in (folder / "tests/__personalens__/test_helpbot").iterdir()}
+        for folder in (project, ROOT / "example_project")
     )
     assert fresh == committed, "run: make records"
 

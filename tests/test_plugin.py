@@ -325,7 +325,7 @@ def test_a_sample_larger_than_the_universe_says_so(repo: Repository) -> None:
     for extra in ((), ("-n", "2")):
         result = repo.run("--personalens-sample", "1000", "--personalens-users", "kenji", "--personalens-min-p", "1", *extra)
         assert result.ret == 0
-        result.stdout.fnmatch_lines(["sample: 1000 scenarios asked for; there are only 19, and all of them are in it"])
+        result.stdout.fnmatch_lines(["sample: 1000 scenarios asked for; there are only *, and all of them are in it"])
 
 
 def test_the_official_data_runs(repo: Repository, official: Path) -> None:
@@ -350,3 +350,16 @@ def test_the_markers_and_fixtures_explain_themselves(repo: Repository) -> None:
     for name in ("personalens", "personalens_assistant", "personalens_context", "personalens_scenario"):
         assert f"\n{name} -- " in fixtures
     assert "no docstring available" not in fixtures.split("pytest_personalens.plugin", 1)[1].split("fixtures defined from")[0]
+
+
+@pytest.mark.skipif(not hasattr(pytest, "version_tuple") or pytest.version_tuple < (9,), reason="[tool.pytest] is read since pytest 9")
+def test_native_toml_is_typed(repo: Repository) -> None:
+    file = repo.path / "pyproject.toml"
+    file.write_text(
+        '[tool.pytest]\nstrict = true\npersonalens_sample = 3\npersonalens_min_p = 1.0\npersonalens_domain = ["Train"]\npersonalens_live = false\n'
+    )
+    repo.inline().assert_outcomes(passed=5)
+    file.write_text('[tool.pytest]\npersonalens_sample = "three"\n')
+    result = repo.inline()
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert "Traceback" not in result.stdout.str() + result.stderr.str()
