@@ -6,9 +6,9 @@ import os
 from collections.abc import Callable
 
 import pytest
+
 from helpbot import Memory
 from helpbot.bot import BOTS, Messages
-
 from pytest_personalens import Context
 
 

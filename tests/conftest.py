@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from textwrap import dedent
 
 import pytest
+
 from pytest_personalens.dialogue import Message, UserTurn
 from pytest_personalens.scenario import Scenario, Situation, Task
 
@@ -111,6 +113,6 @@ class ScriptedUser:
     def __init__(self, *turns: UserTurn) -> None:
         self.turns = turns
 
-    def turn(self, scenario: Scenario, transcript: tuple[Message, ...]) -> UserTurn:
+    def turn(self, scenario: Scenario, transcript: Sequence[Message]) -> UserTurn:
         number = sum(m.role == "user" for m in transcript)
         return self.turns[min(number, len(self.turns) - 1)]

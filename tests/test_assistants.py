@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+
 from pytest_personalens.assistants import EventLoop, guarded
 from pytest_personalens.errors import AssistantFault
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from pytest_personalens.datasets import OFFICIAL_SAMPLES, EmbeddedDataset, OfficialDataset, open_dataset
 from pytest_personalens.datasets.embedded import data_folder
 from pytest_personalens.errors import DataError
@@ -19,7 +20,7 @@ EMBEDDED = EmbeddedDataset()
 def test_the_embedded_benchmark_has_its_parts() -> None:
     assert len(EMBEDDED.users()) >= 12
     assert all(len(EMBEDDED.domain(name).tasks) >= 2 for name in DOMAINS)
-    assert len(EMBEDDED._multi().tasks) >= 5
+    assert len(EMBEDDED.multi().tasks) >= 5
     refs = [ref for user in EMBEDDED.users() for ref in EMBEDDED.refs(user)]
     assert {d for ref in refs for d in ref.domains} == set(DOMAINS)
     assert len({ref.id for ref in refs}) == len(refs)
@@ -36,7 +37,7 @@ def test_every_embedded_scenario_loads_and_is_whole() -> None:
 
 def test_situations_follow_the_routine_and_do_not_change() -> None:
     for user in EMBEDDED.users():
-        routine = EMBEDDED._profile(user).routine
+        routine = EMBEDDED.profile(user).routine
         for ref in EMBEDDED.refs(user):
             situation = EMBEDDED.load(ref).situation
             assert situation == EmbeddedDataset().load(ref).situation

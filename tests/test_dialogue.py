@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+
 from pytest_personalens.dialogue import Message, UserTurn, converse
 from pytest_personalens.errors import AssistantFault, UserAgentFault
 from pytest_personalens.scenario import Scenario
-
 from tests.conftest import ScriptedUser
 
 ON = UserTurn("go on")

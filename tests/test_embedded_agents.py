@@ -9,6 +9,7 @@ from statistics import mean
 from typing import Any
 
 import pytest
+
 from pytest_personalens.agents import EmbeddedJudge, EmbeddedUserAgent
 from pytest_personalens.agents.embedded_user import first_person, opening
 from pytest_personalens.agents.text import fold, mentions, sentences

@@ -9,8 +9,8 @@ from typing import Any
 
 import jsonschema
 import pytest
-from pytest_personalens.results import json_schema
 
+from pytest_personalens.results import json_schema
 from tests.conftest import Repository
 
 #: Agents added by the repository whose scores and faults follow the scenario's id.

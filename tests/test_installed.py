@@ -10,8 +10,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from pytest_personalens.options import OPTIONS
 
+from pytest_personalens.options import OPTIONS
 from tests.conftest import Repository
 
 ROOT = Path(__file__).resolve().parent.parent

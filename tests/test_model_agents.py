@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+
 from pytest_personalens.agents.model_judge import ModelJudge, parse
 from pytest_personalens.agents.model_user import ModelUserAgent
 from pytest_personalens.dialogue import Dialogue, Message

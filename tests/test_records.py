@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+
 from pytest_personalens.datasets import EmbeddedDataset
 from pytest_personalens.dialogue import Message, UserTurn
 from pytest_personalens.errors import RecordError
@@ -13,7 +14,6 @@ from pytest_personalens.evaluation import Evaluation, evaluate
 from pytest_personalens.replay import Replay, ReplayJudge, ReplayUserAgent, read_record, record_of
 from pytest_personalens.scenario import Scenario
 from pytest_personalens.verdict import Dimension, Verdict
-
 from tests.conftest import Repository, ScriptedUser
 
 #: Paid agents that write down each call, and a bot whose wording can be changed from outside.

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from pytest_personalens.datasets import EmbeddedDataset, OfficialDataset, draw
 from pytest_personalens.errors import SpecError
 from pytest_personalens.scenario import DOMAINS, ScenarioRef

@@ -116,7 +116,9 @@ def personalization(scenario: Scenario, dialogue: Dialogue) -> Reason:
         return Reason(4, "foresees from habits and context what the user did not ask for", tuple(habits + known))
     if applied or len(details) > 1 or reading.quoted:
         return Reason(
-            3, f"applies what is known without being told: {_names(applied.values()) or 'past interactions'}", tuple(known + habits)
+            3,
+            f"applies what is known without being told: {_names(applied.values()) or 'past interactions'}",
+            tuple(known + habits + quoted),
         )
     if not reading.delivered:
         return Reason(1, "neither uses what is known of the user nor does anything", ())

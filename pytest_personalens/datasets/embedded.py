@@ -124,8 +124,8 @@ class EmbeddedDataset:
         if not self.version:
             raise DataError(self.root / "dataset.toml", "the field is missing", field="version")
         self.domain = cache(self._read_domain)
-        self._multi = cache(self._read_multi)
-        self._profile = lru_cache(maxsize=256)(self._read_profile)
+        self.multi = cache(self._read_multi)
+        self.profile = lru_cache(maxsize=256)(self._read_profile)
 
     def domains(self) -> tuple[str, ...]:
         """The benchmark's twenty."""
@@ -137,7 +137,7 @@ class EmbeddedDataset:
 
     def refs(self, user: str) -> tuple[ScenarioRef, ...]:
         """A user's scenarios: the tasks whose domains are all among the person's interests."""
-        interests = self._profile(user).domains
+        interests = self.profile(user).domains
         single = [
             ScenarioRef(user, f"{_stem(name)}-{task.number}", "single", (name,))
             for name in DOMAINS
@@ -146,14 +146,14 @@ class EmbeddedDataset:
         ]
         multi = [
             ScenarioRef(user, f"multi-{task.number}", "multi", task.domains)
-            for task in self._multi().tasks
+            for task in self.multi().tasks
             if all(d in interests for d in task.domains)
         ]
         return (*single, *multi)
 
     def load(self, ref: ScenarioRef) -> Scenario:
         """The whole scenario, its situation derived from the person's routine and the task."""
-        profile = self._profile(ref.user)
+        profile = self.profile(ref.user)
         task, relevant = self._task(ref)
         return Scenario(
             id=ref.id,
@@ -179,7 +179,7 @@ class EmbeddedDataset:
     def _task(self, ref: ScenarioRef) -> tuple[TaskEntry, tuple[tuple[str, str], ...]]:
         number = int(ref.task.rpartition("-")[2])
         if ref.kind == "multi":
-            multi = next(t for t in self._multi().tasks if t.number == number)
+            multi = next(t for t in self.multi().tasks if t.number == number)
             return multi, tuple((d, name) for d, names in multi.relevant.items() for name in names)
         task = next(t for t in self.domain(ref.domains[0]).tasks if t.number == number)
         return task, tuple((ref.domains[0], name) for name in task.relevant)
