@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Protocol
 
-from pydantic import Field
-
 from pytest_personalens.errors import AssistantFault, PersonalensError, UserAgentFault
 from pytest_personalens.scenario import Frozen, Kind, Scenario
 
@@ -125,6 +123,8 @@ def _user_turn(user_agent: UserAgent, scenario: Scenario, messages: Sequence[Mes
         raise
     except Exception as error:
         raise UserAgentFault(f"the user agent raised {type(error).__name__}: {error}") from error
+    if not isinstance(turn.content, str):
+        raise UserAgentFault(f"the user agent returned {type(turn.content).__name__} as its message; it must be text (str)")
     content = clean(turn.content).strip()
     if not content and not (turn.done and messages):
         raise UserAgentFault("the user agent said nothing and did not end the dialogue")
@@ -153,10 +153,3 @@ def _reply(assistant: Callable[[AssistantMessages], object], messages: Sequence[
 def clean(text: str) -> str:
     """`text` as it can be stored anywhere: plain str, with lone surrogates replaced by U+FFFD."""
     return str(text).encode("utf-8", "replace").decode("utf-8")
-
-
-class Limits(Frozen):
-    """How far a dialogue may go: `max_turns` rounds (0: the benchmark's default), `turn_timeout` seconds a reply."""
-
-    max_turns: int = Field(default=0, ge=0)
-    turn_timeout: float = Field(default=60.0, gt=0)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from pydantic import Field
 
-from pytest_personalens.dialogue import AssistantMessages, Dialogue, UserAgent, converse
+from pytest_personalens.dialogue import AssistantMessages, Dialogue, UserAgent, clean, converse
 from pytest_personalens.errors import AssistantFault, JudgeFault, PersonalensError, RecordError
 from pytest_personalens.scenario import Frozen, Kind, Scenario
 from pytest_personalens.verdict import DEFAULT_DIMENSIONS, Dimension, Judge, Verdict
@@ -14,6 +14,7 @@ from pytest_personalens.verdict import DEFAULT_DIMENSIONS, Dimension, Judge, Ver
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+_LONGEST_DETAIL: Final = 500
 #: Whose fault it is that an evaluation has no scores.
 Cause = Literal["", "assistant", "user-agent", "judge", "record"]
 
@@ -100,13 +101,13 @@ def evaluate(
         dialogue=outcome.dialogue,
     )
     if outcome.fault is not None:
-        return evaluation.model_copy(update={"cause": _cause(outcome.fault, "user-agent"), "detail": str(outcome.fault)})
+        return evaluation.model_copy(update={"cause": _cause(outcome.fault, "user-agent"), "detail": _line(outcome.fault)})
     progress(evaluation)
     for dimension in dimensions:
         try:
             verdict = _read(judge, scenario, outcome.dialogue, dimension)
         except PersonalensError as fault:
-            detail = f"{dimension.short}: {fault}"
+            detail = f"{dimension.short}: {_line(fault)}"
             return evaluation.model_copy(update={"cause": _cause(fault, "judge"), "detail": detail})
         evaluation = evaluation.model_copy(update={"verdicts": (*evaluation.verdicts, verdict)})
         progress(evaluation)
@@ -123,6 +124,11 @@ def _read(judge: Judge, scenario: Scenario, dialogue: Dialogue, dimension: Dimen
     if not isinstance(verdict, Verdict) or verdict.dimension is not dimension:
         raise JudgeFault(f"the judge did not return a verdict on {dimension.short} but {verdict!r:.80}")
     return verdict
+
+
+def _line(fault: PersonalensError) -> str:
+    # What an assistant raises may hold anything: several lines, half a character, a whole page.
+    return " ".join(clean(str(fault)).split())[:_LONGEST_DETAIL]
 
 
 def _cause(fault: PersonalensError, otherwise: Cause) -> Cause:

@@ -143,4 +143,8 @@ def _json_path(config: pytest.Config, settings: Settings) -> Path | None:
     path = (config.invocation_params.dir if on_command_line else config.rootpath) / Path(settings.json).expanduser()
     if path.is_dir():
         raise pytest.UsageError(f"--personalens-json: {path} is a folder; give the path of a file")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise pytest.UsageError(f"--personalens-json: cannot write to {path.parent}: {error.strerror}") from None
     return path

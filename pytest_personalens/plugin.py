@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
 
@@ -99,11 +100,11 @@ def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config
         for item in ours:
             item.add_marker(pytest.mark.skip(reason=_NO_SAMPLE))
         return
-    if not ours and config.args_source is not pytest.Config.ArgsSource.ARGS:
+    if not ours and _whole_repository(config):
         from pytest_personalens import suite
 
         # First, so that -k, -m and syrupy see these items like any others.
-        module = pytest.Module.from_parent(session, path=_path_of(suite), nodeid="personalens")
+        module = pytest.Module.from_parent(session, path=Path(suite.__file__), nodeid="personalens")
         items.extend(item for item in session.genitems(module) if isinstance(item, pytest.Item))
 
 
@@ -154,9 +155,9 @@ def personalens_context(_personalens_param: tuple[ScenarioRef, Settings], person
 
 
 @pytest.fixture
-def personalens_assistant() -> Callable[[list[dict[str, str]]], str]:
+def personalens_assistant(request: pytest.FixtureRequest) -> Callable[[list[dict[str, str]]], str]:
     """The assistant under test: override this fixture with one that returns a callable, messages -> reply."""
-    pytest.fail(_NO_ASSISTANT, pytrace=False)
+    _stop(request, _NO_ASSISTANT)
 
 
 @pytest.fixture
@@ -173,7 +174,7 @@ def personalens(
     if not callable(personalens_assistant):
         kind = type(personalens_assistant).__name__
         hint = "; write the fixture as a plain function, not 'async def'" if kind in ("coroutine", "async_generator") else ""
-        pytest.fail(f"personalens: the fixture personalens_assistant returned {kind}, which cannot be called{hint}", pytrace=False)
+        _stop(request, f"personalens: the fixture personalens_assistant returned {kind}, which cannot be called{hint}")
     cache = getattr(request.config, "cache", None)
     return Personalens(
         item=request.node,
@@ -190,7 +191,14 @@ def _is_worker(config: pytest.Config) -> bool:
     return hasattr(config, "workerinput")
 
 
-def _path_of(module: Any) -> Any:
-    from pathlib import Path
+def _whole_repository(config: pytest.Config) -> bool:
+    """True if the run was not narrowed down to certain files."""
+    narrowed = config.args_source is pytest.Config.ArgsSource.ARGS
+    return not narrowed or all(Path(arg).resolve() == config.rootpath for arg in config.args)
 
-    return Path(module.__file__)
+
+def _stop(request: pytest.FixtureRequest, message: str) -> NoReturn:
+    """Fail this item, and with it a run in which every other would fail alike."""
+    if not _is_worker(request.config):
+        request.session.shouldfail = message
+    pytest.fail(message, pytrace=False)

@@ -110,19 +110,19 @@ def _digest(data: Any) -> str:
 
 
 class Replay:
-    """What a run may reuse of `record`, and whether it may ask an agent where the record has nothing.
+    """What a run may reuse of `records`, and whether it may ask an agent where they have nothing.
 
     `asked` counts the questions that went past the record to an agent; 0 at the end means that all was replayed.
     """
 
-    def __init__(self, record: Record | None, *, may_spend: bool, where: str, command: str) -> None:
-        self.record, self.may_spend, self.where, self.command = record, may_spend, where, command
+    def __init__(self, records: Sequence[Record], *, may_spend: bool, where: str, command: str) -> None:
+        self.records, self.may_spend, self.where, self.command = records, may_spend, where, command
         self.asked = 0
 
     def admit(self, *, paid: bool, what: str) -> None:
         """Let a question through to an agent. Raises `RecordError` if it would cost money that the run may not spend."""
         if paid and not self.may_spend:
-            state = "is missing" if self.record is None else "is stale"
+            state = "is stale" if self.records else "is missing"
             raise RecordError(f"{self.where}: the record {state} ({what}); record it with: {self.command}")
         self.asked += 1
 
@@ -136,26 +136,24 @@ class ReplayUserAgent:
 
     def turn(self, scenario: Scenario, transcript: Sequence[Message]) -> UserTurn:
         """The stored turn if the evidence is equal, else the agent's."""
-        stored = self._stored(scenario, tuple(transcript))
-        if stored is not None:
-            return stored
+        digest = user_digest(self.identity, scenario)
+        for record in self._replay.records:
+            stored = _stored_turn(record.dialogue, tuple(transcript)) if record.user_digest == digest else None
+            if stored is not None:
+                return stored
         self._replay.admit(paid=self.paid, what=f"the dialogue differs from turn {len(transcript)} on")
         return self._agent.turn(scenario, transcript)
 
-    def _stored(self, scenario: Scenario, transcript: tuple[Message, ...]) -> UserTurn | None:
-        record = self._replay.record
-        if record is None or record.user_digest != user_digest(self.identity, scenario):
-            return None
-        messages, end = record.dialogue.messages, record.dialogue.end
-        position = len(transcript)
-        if messages[:position] != transcript:
-            return None
-        if position == len(messages):
-            # The user left without a word, or the record breaks off here.
-            return UserTurn("", done=True) if end == "silence" else None
-        # Nobody answers the last message of a dialogue that the limit cut; a user who ended got one last reply.
-        done = end == "user" and position == len(messages) - 2
-        return UserTurn(messages[position].content, done)
+
+def _stored_turn(dialogue: Dialogue, transcript: tuple[Message, ...]) -> UserTurn | None:
+    messages, position = dialogue.messages, len(transcript)
+    if messages[:position] != transcript:
+        return None
+    if position == len(messages):
+        # The user left without a word, or the record breaks off here.
+        return UserTurn("", done=True) if dialogue.end == "silence" else None
+    # Nobody answers the last message of a dialogue that the limit cut; a user who ended got one last reply.
+    return UserTurn(messages[position].content, done=dialogue.end == "user" and position == len(messages) - 2)
 
 
 class ReplayJudge:
@@ -167,11 +165,9 @@ class ReplayJudge:
 
     def verdict(self, scenario: Scenario, dialogue: Dialogue, dimension: Dimension) -> Verdict:
         """The stored verdict if the evidence is equal, else the judge's."""
-        record = self._replay.record
-        if record is not None:
-            digest = evidence_digest(self.identity, scenario, dialogue, dimension)
-            for stored in record.verdicts:
-                if stored.evidence_digest == digest and stored.verdict.dimension is dimension:
-                    return stored.verdict
+        digest = evidence_digest(self.identity, scenario, dialogue, dimension)
+        for stored in (v for record in self._replay.records for v in record.verdicts):
+            if stored.evidence_digest == digest and stored.verdict.dimension is dimension:
+                return stored.verdict
         self._replay.admit(paid=self.paid, what=f"no verdict on {dimension.short} for this dialogue")
         return self._judge.verdict(scenario, dialogue, dimension)

@@ -120,8 +120,7 @@ def summarize(
 
 
 def write_json(results: Results, path: Path) -> None:
-    """Write the results; the format is the JSON schema of ``docs/reference/results.schema.json``."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    """Write the results to `path`, whose folder exists; the format is the JSON schema of ``docs/reference/results.schema.json``."""
     text = json.dumps(results.model_dump(mode="json", by_alias=True), indent=1, ensure_ascii=False)
     path.write_text(text + "\n", encoding="utf-8")
 

@@ -12,7 +12,7 @@ from pytest_personalens.errors import RecordError
 from pytest_personalens.evaluation import Evaluation, Usage, evaluate
 from pytest_personalens.options import OPTIONS
 from pytest_personalens.replay import Replay, ReplayJudge, ReplayUserAgent
-from pytest_personalens.reports.transcript import failure_text
+from pytest_personalens.reports.transcript import failure_text, harmless
 from pytest_personalens.results import Item
 from pytest_personalens.verdict import Dimension, dimension
 
@@ -71,9 +71,9 @@ class Personalens:
         if result.status == "uncounted":
             message = failure_text(evaluation, self.scenario, result.shortfalls, self._rerun())
             if evaluation.cause in ("user-agent", "judge") and self._settings.fails_on == "gate":
-                pytest.skip(f"not scored: {evaluation.cause}: {evaluation.detail}")
+                pytest.skip(f"not scored: {evaluation.cause}: {harmless(evaluation.detail)}")
             if evaluation.cause == "record":
-                pytest.fail(evaluation.detail, pytrace=False)
+                pytest.fail(harmless(evaluation.detail), pytrace=False)
             pytest.fail(message, pytrace=False)
         if result.status == "low" and self._settings.fails_on == "item":
             pytest.fail(failure_text(evaluation, self.scenario, result.shortfalls, self._rerun()), pytrace=False)
@@ -93,9 +93,19 @@ class Personalens:
             return self._broken(f"{store.path}: the record belongs to scenario {record.scenario!r}"), "none"
         paid = agents.user_agent.paid or agents.judge.paid
         may_spend = settings.live or store.writes
-        if paid and may_spend:
-            record = store.load_journal() or record
-        replay = Replay(record, may_spend=may_spend, where=str(store.path), command=self._rerun("--snapshot-update"))
+        journal = store.load_journal() if paid and may_spend else None
+        replay = Replay(
+            [r for r in (record, journal) if r is not None],
+            may_spend=may_spend,
+            where=str(store.path),
+            command=self._rerun("--snapshot-update"),
+        )
+
+        def keep(unfinished: Evaluation) -> None:
+            # Only what was bought just now: a replay must not push out what an earlier run paid for.
+            if paid and may_spend and replay.asked:
+                store.keep(unfinished, scenario)
+
         evaluation = evaluate(
             scenario,
             guarded(self._assistant, timeout=settings.turn_timeout, loop=self._session.loop),
@@ -103,12 +113,11 @@ class Personalens:
             ReplayJudge(agents.judge, replay),
             dimensions=[Dimension(d) for d in settings.dimensions],
             max_turns=settings.max_turns,
-            progress=(lambda e: store.keep(e, scenario)) if paid and may_spend else (lambda e: None),
+            progress=keep,
         )
         usage = getattr(agents.user_agent, "usage", Usage()) + getattr(agents.judge, "usage", Usage())
         evaluation = evaluation.model_copy(update={"usage": usage})
-        if paid and may_spend and replay.asked:
-            store.keep(evaluation, scenario)
+        keep(evaluation)
         return evaluation, store.settle(evaluation, scenario, asked=replay.asked)
 
     def _broken(self, detail: str) -> Evaluation:

@@ -34,6 +34,7 @@ def test_the_built_in_suite_runs_where_there_is_no_test(empty_repo: Repository) 
     result = empty_repo.run("--personalens-sample", "4", "-k", "[movies-1-tomasz] or movies", "-v")
     result.stdout.fnmatch_lines(["personalens::test_personalens[[]*movies*[]] PASSED*"])
     empty_repo.run("--personalens-sample", "4", "test_unit.py").assert_outcomes(passed=1)
+    empty_repo.run("--personalens-sample", "4", ".").assert_outcomes(passed=5)
 
 
 def test_items_are_selected_by_mark_also_with_workers(repo: Repository) -> None:
@@ -153,6 +154,7 @@ def test_a_failing_item_shows_what_it_takes_to_understand_it(repo: Repository) -
     ("answer", "told"),
     [
         ("1 / 0", "the assistant raised ZeroDivisionError: division by zero"),
+        ("int('\\ud800\\n\\x1b[31m')", "the assistant raised ValueError: invalid literal for int"),
         ("None", "the assistant returned NoneType; it must return text (str)"),
         ("b'hi'", "the assistant returned bytes"),
         ("''", "the assistant returned an empty text"),
@@ -182,14 +184,15 @@ def test_a_faulty_assistant_fails_its_item_with_the_transcript_so_far(repo: Repo
 )
 def test_a_fixture_that_cannot_be_called(repo: Repository, fixture: str, told: str) -> None:
     repo.write(conftest=f"import pytest\n@pytest.fixture\ndef personalens_assistant():\n    {fixture}\n")
-    result = repo.inline("--personalens-sample", "1")
+    result = repo.inline("--personalens-sample", "9")
     result.assert_outcomes(errors=1)
+    assert result.ret == 1
     result.stdout.fnmatch_lines([f"*personalens_assistant {told}*"])
     result.stdout.no_fnmatch_line("*Traceback*")
 
 
 def test_no_assistant_at_all(empty_repo: Repository) -> None:
-    result = empty_repo.inline("--personalens-sample", "1")
+    result = empty_repo.inline("--personalens-sample", "9")
     result.assert_outcomes(errors=1)
     result.stdout.fnmatch_lines(["*no assistant to test; define a fixture personalens_assistant in conftest.py*"])
 
@@ -221,6 +224,7 @@ def test_no_assistant_at_all(empty_repo: Repository) -> None:
         (["--personalens-sample", "1", "--personalens-threshold", "p>=9"], "p is scored 1 to 4"),
         (["--personalens-sample", "1", "--personalens-threshold", "nat-user>=3"], "naturalness_user is not among the dimensions judged"),
         (["--personalens-sample", "1", "--personalens-json", "."], "is a folder"),
+        (["--personalens-sample", "1", "--personalens-json", "test_bot.py/r.json"], "--personalens-json: cannot write to"),
         (["--personalens-sample", "1", "-p", "no:syrupy"], "need the plugin syrupy"),
     ],
 )

@@ -146,6 +146,20 @@ def test_a_live_run_leaves_the_records_alone_and_pays_once(paid: Repository) -> 
     assert calls(paid) == 0
 
 
+def test_a_live_run_uses_the_record_and_what_it_bought_before(paid: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+    args = ("-p", "cacheprovider", "--personalens-sample", "1", *MODELS)
+    run = paid.pytester.runpytest_subprocess
+    run(*args, "--snapshot-update").assert_outcomes(passed=1)
+    assert calls(paid) == 5
+    monkeypatch.setenv("CHANGE", "!")
+    run(*args, "--personalens-live").assert_outcomes(passed=1)
+    assert calls(paid) == 4
+    for change in ("", "!"):
+        monkeypatch.setenv("CHANGE", change)
+        run(*args, "--personalens-live").assert_outcomes(passed=1)
+        assert calls(paid) == 0
+
+
 def test_what_was_bought_before_a_crash_is_kept(paid: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     args = ("--personalens-sample", "1", *MODELS, "--snapshot-update")
     run = paid.pytester.runpytest_subprocess
@@ -252,7 +266,7 @@ def record(scenario: Scenario, *turns: UserTurn, max_turns: int = 0) -> tuple[Ev
 )
 def test_every_kind_of_end_is_replayed(scenario: Scenario, turns: tuple[UserTurn, ...], limit: int) -> None:
     evaluation, text = record(scenario, *turns, max_turns=limit)
-    replay = Replay(read_record(text, "r.json"), may_spend=False, where="r.json", command="pytest")
+    replay = Replay([read_record(text, "r.json")], may_spend=False, where="r.json", command="pytest")
     judge = CountingJudge()
     again = evaluate(
         scenario,
@@ -268,7 +282,7 @@ def test_every_kind_of_end_is_replayed(scenario: Scenario, turns: tuple[UserTurn
 def test_another_scenario_judge_or_user_agent_is_other_evidence(scenario: Scenario) -> None:
     _, text = record(scenario, UserTurn("a"), UserTurn("bye", done=True))
     other = scenario.model_copy(update={"summaries": {"Train": "changed"}})
-    replay = Replay(read_record(text, "r.json"), may_spend=False, where="r.json", command="pytest")
+    replay = Replay([read_record(text, "r.json")], may_spend=False, where="r.json", command="pytest")
     evaluate(
         other,
         lambda m: f"reply {len(m)}",
