@@ -55,15 +55,20 @@ class Ledger:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtestloop(self, session: pytest.Session) -> Generator[None, Any, Any]:
-        result = yield
+        if session.config.option.collectonly:
+            return (yield)
+        try:
+            result = yield
+        except BaseException:
+            # -x, --maxfail, Ctrl-C: what there is is reported, and no gate judges a part for the whole.
+            self._results = self._close(gated=False)
+            raise
         # In the loop and not at its end: by then it is too late to turn the summary line red.
-        if not session.config.option.collectonly:
-            self._results = self._close()
-            stopped = session.shouldstop or session.shouldfail
-            if self._results is not None and not stopped:
-                session.testscollected += len(self._results.gates)  # or the progress would end at 108 %
-                for gate in self._results.gates:
-                    self._report(gate)
+        self._results = self._close(gated=not (session.shouldstop or session.shouldfail))
+        if self._results is not None:
+            session.testscollected += len(self._results.gates)  # or the progress would end at 108 %
+            for gate in self._results.gates:
+                self._report(gate)
         return result
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -84,7 +89,7 @@ class Ledger:
         extra = self._config.hook.pytest_personalens_report_lines(results=self._results, config=self._config)
         write_summary(terminalreporter, self._results, [line for lines in extra for line in lines], json_path=self._json)
 
-    def _close(self) -> Results | None:
+    def _close(self, *, gated: bool) -> Results | None:
         from pytest_personalens.plugin import SESSION
 
         ids = self._config.stash[SESSION].ids
@@ -102,9 +107,10 @@ class Ledger:
             drawn=told["drawn"],
             lost=lost,
         )
-        s = self._settings
-        gates = check_gates(results, min_tcr=s.min_tcr, min_p=s.min_p, min_valid=s.min_valid)
-        results = results.model_copy(update={"gates": gates})
+        if gated:
+            s = self._settings
+            gates = check_gates(results, min_tcr=s.min_tcr, min_p=s.min_p, min_valid=s.min_valid)
+            results = results.model_copy(update={"gates": gates})
         if self._json is not None:
             write_json(results, self._json)
         return results

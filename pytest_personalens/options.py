@@ -183,7 +183,9 @@ def read_settings(config: pytest.Config) -> Settings:
         given, source = config.getoption(o.ini), o.flag
         if given is None:
             given, source = _ini(config, o.ini, o.type), o.ini
-        if given in (None, [], ""):
+            if given in ("", []):
+                given = None  # an empty entry is none
+        if given is None:
             values[o.key] = o.default
             continue
         values[o.key] = _read(o, given, source)

@@ -188,10 +188,15 @@ def test_a_report_that_cannot_be_sent_never_leaves_a_green_run(scripted: Reposit
         assert result.ret != 0, size
 
 
-def test_stop_at_the_first_failure(scripted: Repository) -> None:
-    result = scripted.inline(*ARGS, "-x")
-    assert result.ret == 1
-    assert result.parseoutcomes()["failed"] == 1
+@pytest.mark.parametrize("extra", [("-x",), ("--maxfail", "1", "-n", "2")])
+def test_a_run_that_stops_early_reports_what_there_is_and_gates_nothing(scripted: Repository, extra: tuple[str, ...]) -> None:
+    args = ("--personalens-min-p", "1", "--personalens-fail-on", "item", "--personalens-json", "results.json")
+    result = scripted.run(*ARGS, *args, *extra)
+    assert result.ret in (1, 2)
+    result.stdout.fnmatch_lines(["overall *"])
+    assert 1 <= len(results(scripted)["items"]) < 20
+    assert results(scripted)["gates"] == []
+    result.stdout.no_fnmatch_line("gate *")
 
 
 HOOKS = """

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from pytest_personalens.options import OPTIONS
+from pytest_personalens.verdict import Dimension
 from tests.conftest import Repository
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -75,6 +76,15 @@ def test_the_committed_records_are_what_a_fresh_run_gives(tmp_path: Path) -> Non
         for folder in (project, ROOT / "example_project")
     )
     assert fresh == committed, "run: make records"
+
+
+def test_every_fixture_and_mark_keyword_is_in_the_reference() -> None:
+    page = (ROOT / "docs/reference/fixtures-and-marks.md").read_text(encoding="utf-8")
+    source = (ROOT / "pytest_personalens/plugin.py").read_text(encoding="utf-8")
+    fixtures = re.findall(r"@pytest\.fixture\ndef (personalens\w*)\(", source)
+    assert len(fixtures) == 4
+    assert all(f"| `{name}` |" in page for name in fixtures)
+    assert all(f"`{d.short.replace('-', '_')}`" in page for d in Dimension)
 
 
 def test_every_hook_is_in_the_reference_and_in_a_how_to() -> None:

@@ -201,6 +201,8 @@ def test_no_assistant_at_all(empty_repo: Repository) -> None:
     ("args", "told"),
     [
         (["--personalens-sample", "0"], "--personalens-sample: expected a whole number 1 or more, not '0'"),
+        (["--personalens-sample", ""], "--personalens-sample: expected a whole number 1 or more, not ''"),
+        (["--personalens-sample", "1", "--personalens-seed", ""], "--personalens-seed: expected a text, not ''"),
         (["--personalens-sample", "ten"], "--personalens-sample: expected a whole number 1 or more, not 'ten'"),
         (["--personalens-sample", "1", "--personalens-domain", "Opera"], "unknown domain 'Opera'; known: Alarm, Books"),
         (["--personalens-sample", "1", "--personalens-kind", "triple"], "expected one of: single, multi, all, not 'triple'"),
