@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pytest_personalens.agents.reading import Ask, Clash, Detail, Mention, Reading, is_deed
+from pytest_personalens.agents.kinds import is_deed
+from pytest_personalens.agents.reading import Ask, Clash, Detail, Mention, Reading
 from pytest_personalens.agents.text import content, fold, sentences, stems
 from pytest_personalens.errors import JudgeFault
 from pytest_personalens.verdict import Dimension, Evidence, Verdict

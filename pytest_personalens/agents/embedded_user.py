@@ -6,8 +6,9 @@ import hashlib
 import re
 from typing import TYPE_CHECKING, Final
 
+from pytest_personalens.agents.kinds import is_deed, is_proposal, is_question
 from pytest_personalens.agents.lexicon import type_words
-from pytest_personalens.agents.reading import Reading, is_deed, is_proposal, is_question
+from pytest_personalens.agents.reading import Reading
 from pytest_personalens.agents.text import fold, mentions, sentences
 from pytest_personalens.dialogue import UserTurn
 

@@ -6,6 +6,7 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from pytest_personalens.agents.kinds import is_deed, is_delivery, is_idle, is_negated, is_proposal, is_question, is_refusal
 from pytest_personalens.agents.lexicon import DOMAIN_WORDS, TypeWords, asks_for, in_domain, type_words
 from pytest_personalens.agents.text import content, fold, mentions, sentences, stems
 
@@ -15,45 +16,11 @@ if TYPE_CHECKING:
     from pytest_personalens.dialogue import Message
     from pytest_personalens.scenario import Scenario
 
-_VERBS: Final = (
-    "set|booked|added|created|scheduled|sent|ordered|reserved|saved|moved|cancell?ed|updated|changed|turned|queued|put|switched|removed|invited|"
-    "shared|paid|bought|placed|made|arranged|activated|deleted|started|stored|entered|renamed|blocked|posted|replied|built|filled|got|noted|"
-    "picked|found|chosen|selected|compared|checked|confirmed|rescheduled|shifted|rebooked|drafted|written|subscribed|purchased|rang|called"
-)
-#: What an assistant says when something has been done.
-DEED: Final = re.compile(
-    rf"\b(?:i(?:'ve| have)?(?: also| just| now| already)?|we(?:'ve| have)?(?: also| just| now)?) (?:{_VERBS})\b"
-    rf"|\b(?:is|are|was|were|has been|have been|'s|'re)(?: now| all| both| already| safely)? (?:{_VERBS}|active|on your|in your|live|ready|yours|through)\b"
-    rf"|^\W*(?:all |both )?(?:{_VERBS}|done|all set|ready|sorted|there you go)\b"
-    r"|\b(?:that's|it's|already|just) (?:all )?(?:done|gone|out|sent|playing|saved|in|on its way)\b|\bplaying (?:now|on)\b|\bon its way\b|\bgone out\b"
-    r"|\bhere (?:it |you )?(?:is|are|'s)\b|\bhere's\b|\bconfirmation\b|\bbooking (?:number|reference|code)\b|\bfrom now on\b|\bgoes off\b|\bwill (?:ring|remind|arrive|play)\b"
-)
+_ALTERNATIVE: Final = re.compile(r"\bor\b|/|,")
 #: Words in a row that nobody finds again by chance.
 _RECITAL: Final = 6
 #: More such runs of one summary in one reply than this are no quotation any more: some 35 words.
 _DUMP: Final = 30
-_FACT: Final = re.compile(
-    r"""["'“‘«][A-Z0-9][^"'”’»]{2,}["'”’»]|[$€£¥₦₹]\s?\d|\d\s?[$€£¥]|\b\d{1,2}[:.]\d{2}\b|\b\d+ (?:minutes|euros|dollars|seconds)\b|[A-Z0-9]{6,}"""
-)
-_PROPOSAL: Final = re.compile(
-    r"\b(?:i(?:'d| would)? (?:suggest|recommend|propose|go for|pick|choose)|how about|what about|(?:a|the) good (?:fit|choice|option)|you could|there(?:'s| is| are)|options?)\b"
-)
-_PROMISE: Final = re.compile(
-    r"\b(?:i(?:'ll| will)|i(?:'m| am) going to|let me|i(?:'ll| will) be|one moment|working on|give me a (?:second|moment|minute))\b"
-)
-_REFUSAL: Final = re.compile(
-    r"\b(?:i(?:'m| am)? (?:afraid|unable|not able)|i (?:can't|cannot|could not|couldn't|don't have (?:access|a way|the ability))|(?:is|are|was|were)n't possible"
-    r"|not possible|no longer possible|(?:does|did|do)n't (?:support|work|go through)|failed|sold out|not available|unavailable|declined|error)\b"
-)
-_RECALL: Final = re.compile(
-    r"\b(?:i (?:know|remember) (?:all|everything|a lot) about you|i (?:know|remember|recall|see|noticed?) (?:that |how |what )?(?:you|your)|as (?:someone|a (?:fan|lover|person))|knowing (?:you|your)|given your (?:love|taste|passion|interest)"
-    r"|(?:since|because|as) you(?:'re| are)? (?:such |like|love|enjoy|prefer|adore|a fan|fond|into)|you(?:'re| are) (?:such )?a (?:fan|lover)|your (?:love|passion|fondness) (?:of|for)"
-    r"|you (?:really |truly |always )?(?:love|adore|enjoy|like|prefer))\b"
-)
-_WANTS: Final = re.compile(
-    r"^\W*(?:please )?(?:tell|let|give|specify|choose|enter|provide|share|confirm|select|state|name)\b.*|.*\b(?:i need|i'd need|missing|please (?:tell|specify|provide|share|choose|enter|give|let me know))\b"
-)
-_ALTERNATIVE: Final = re.compile(r"\bor\b|/|,")
 
 
 class Mention(NamedTuple):
@@ -180,9 +147,9 @@ class Reading:
                     continue
                 for other in words.values:
                     known = any(fold(other) in fold(v) or fold(v) in fold(other) for v in values)
-                    if known or not mentions(other, sentence) or self._user_wanted(other, turn) or _negated(other, sentence):
+                    if known or not mentions(other, sentence) or self._user_wanted(other, turn) or is_negated(other, sentence):
                         continue
-                    if is_deed(sentence) or _PROPOSAL.search(fold(sentence)) or asks_for(words, sentence):
+                    if is_deed(sentence) or is_proposal(sentence) or asks_for(words, sentence):
                         found.append(Clash(turn, sentence, domain, name, other))
         return tuple(found)
 
@@ -299,22 +266,13 @@ class Reading:
 
     @cached_property
     def delivered(self) -> tuple[tuple[int, str], ...]:
-        """Deeds, and statements with facts (a name in quotes, a price, an hour, a number) that answer the user."""
-        return tuple(
-            (turn, s)
-            for turn, s in self._sentences("assistant")
-            if is_deed(s) or (_FACT.search(s) and not is_question(s) and not _REFUSAL.search(fold(s)) and not _PROMISE.search(fold(s)))
-        )
+        """Deeds, and statements with facts that answer the user."""
+        return tuple((turn, s) for turn, s in self._sentences("assistant") if is_delivery(s))
 
     @cached_property
     def refusals(self) -> tuple[tuple[int, str], ...]:
         """Sentences in which the assistant says that something cannot be done."""
-        return tuple((turn, s) for turn, s in self._sentences("assistant") if _REFUSAL.search(fold(s)))
-
-    @cached_property
-    def promises(self) -> tuple[tuple[int, str], ...]:
-        """Sentences in which the assistant says that it will do something."""
-        return tuple((turn, s) for turn, s in self._sentences("assistant") if _PROMISE.search(fold(s)) and not is_deed(s))
+        return tuple((turn, s) for turn, s in self._sentences("assistant") if is_refusal(s))
 
     def undone_domains(self) -> tuple[str, ...]:
         """Domains of a multi-domain task that no deed or proposal of the assistant speaks of."""
@@ -325,45 +283,13 @@ class Reading:
         return tuple(d for d in self.scenario.domains if d not in named and not any(in_domain(d, text) for text in texts))
 
     def _works(self, turn: int) -> bool:
-        return any(t == turn for t, _ in self.deeds) or bool(_PROPOSAL.search(fold(self.messages[turn].content)))
-
-
-def is_question(sentence: str) -> bool:
-    """True if the sentence asks something of the user, by its mark or by its form."""
-    return sentence.rstrip().endswith("?") or bool(_WANTS.match(fold(sentence)) and not DEED.search(fold(sentence)))
-
-
-def is_deed(sentence: str) -> bool:
-    """True if the sentence says that something has been done or is at hand now, and is not a question or refusal."""
-    folded = fold(sentence)
-    return bool(DEED.search(folded)) and not sentence.rstrip().endswith("?") and not _REFUSAL.search(folded)
-
-
-def is_proposal(sentence: str) -> bool:
-    """True if the sentence proposes something."""
-    return bool(_PROPOSAL.search(fold(sentence)))
-
-
-def is_idle(sentence: str) -> bool:
-    """True if the sentence claims to know the user ("I know you love jazz!") and does or proposes nothing."""
-    folded = fold(sentence)
-    return bool(_RECALL.search(folded)) and not is_deed(sentence) and not _PROPOSAL.search(folded)
-
-
-def _runs(text: str) -> set[tuple[str, ...]]:
-    words = stems(text)
-    return {words[i : i + _RECITAL] for i in range(len(words) - _RECITAL + 1)}
+        return any(t == turn for t, _ in self.deeds) or is_proposal(self.messages[turn].content)
 
 
 def _as_written(word: str, sentence: str) -> str:
     return next((w for w in re.findall(r"[^\W_]+", sentence) if word in stems(w)), word)
 
 
-def _negated(value: str, sentence: str) -> bool:
-    row = stems(value)
-    hay = stems(sentence)
-    places = [i for i in range(len(hay)) if hay[i : i + len(row)] == row]
-    return bool(places) and all(
-        any(w in ("no", "not", "without", "never", "avoid", "instead", "skip", "nor", "than") for w in hay[max(0, i - 4) : i])
-        for i in places
-    )
+def _runs(text: str) -> set[tuple[str, ...]]:
+    words = stems(text)
+    return {words[i : i + _RECITAL] for i in range(len(words) - _RECITAL + 1)}

@@ -6,111 +6,17 @@ import hashlib
 import tomllib
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any, Final, Literal, TypeVar
+from typing import Any, Final, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ValidationError
 
+from pytest_personalens.datasets.entries import Day, Domain, MultiTasks, ProfileEntry, Routine, TaskEntry
 from pytest_personalens.errors import DataError
 from pytest_personalens.scenario import DOMAINS, Scenario, ScenarioRef, Situation, Task
-
-Place = Literal["home", "work", "transit", "out"]
-Device = Literal["Smartphone", "Laptop", "Tablet", "Smart speaker", "Smartwatch"]
-Time = Literal["Morning", "Afternoon", "Evening", "Night"]
-Day = Literal["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
 
 _DAYS: Final[tuple[Day, ...]] = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 M = TypeVar("M", bound=BaseModel)
 _PACKAGE: Final = Path(__file__).resolve().parent.parent
-
-
-class _Entry(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=False)
-
-
-class PreferenceType(_Entry):
-    """One preference type of a domain; `values` lists what a profile may hold when it is categorical."""
-
-    kind: Literal["categorical", "open"]
-    multiple: bool
-    values: tuple[str, ...] = ()
-    ask: tuple[str, ...] = Field(min_length=1)
-
-
-class TaskEntry(_Entry):
-    """One task as it stands in a domain's file."""
-
-    number: int = Field(ge=1)
-    description: str = Field(min_length=1)
-    intent: str = Field(min_length=1)
-    goal: str = Field(min_length=1)
-    relevant: tuple[str, ...] = Field(min_length=1)
-    where: tuple[Place, ...] = Field(min_length=1)
-    devices: tuple[Device, ...] = Field(min_length=1)
-    times: tuple[Time, ...] = Field(min_length=1)
-
-
-class MultiTaskEntry(TaskEntry):
-    """One task over several domains; `relevant` is keyed by domain."""
-
-    domains: tuple[str, ...] = Field(min_length=2)
-    relevant: dict[str, tuple[str, ...]]  # type: ignore[assignment]
-
-
-class Domain(_Entry):
-    """One file of ``data/domains``."""
-
-    name: str
-    description: str
-    preferences: dict[str, PreferenceType]
-    tasks: tuple[TaskEntry, ...] = ()
-
-
-class MultiTasks(_Entry):
-    """The file ``data/multi.toml``."""
-
-    tasks: tuple[MultiTaskEntry, ...]
-
-
-class Routine(_Entry):
-    """From which the situations of a person's scenarios are derived."""
-
-    home: str
-    work: str = ""
-    transit: str = ""
-    out: str = ""
-    devices: tuple[Device, ...] = Field(min_length=1)
-    free: tuple[Day, ...] = ()
-    busy: tuple[Time, ...] = ()
-    noisy: tuple[Place, ...] = ()
-
-
-class Demographics(_Entry):
-    """The attributes the benchmark takes from PRISM (paper, section 2.1)."""
-
-    age: Literal["18-24", "25-34", "35-44", "45-54", "55-64", "65+"]
-    gender: Literal["Female", "Male", "Non-binary", "Prefer not to say"]
-    employment_status: Literal[
-        "Working full-time", "Working part-time", "Student", "Homemaker", "Unemployed", "Retired", "Prefer not to say"
-    ]
-    education: Literal[
-        "Primary school", "Secondary school", "Vocational training", "Some university", "Bachelor's degree",
-        "Graduate degree", "Prefer not to say",
-    ]  # fmt: skip
-    marital_status: Literal["Never married", "Married", "Divorced or separated", "Widowed", "Prefer not to say"]
-    english_proficiency: Literal["Native", "Fluent", "Advanced", "Intermediate", "Basic"]
-    ethnicity: str
-    religion: str
-    birth_country: str
-    reside_country: str
-
-
-class ProfileEntry(_Entry):
-    """One file of ``data/profiles``: a person. `domains` maps a domain of interest to preferences and ``summary``."""
-
-    name: str
-    demographics: Demographics
-    routine: Routine
-    domains: dict[str, dict[str, str | tuple[str, ...]]]
 
 
 class EmbeddedDataset:
