@@ -86,14 +86,14 @@ def personalization(scenario: Scenario, dialogue: Dialogue) -> Reason:
     asked = {(a.domain, a.type): a for a in reversed(reading.asks) if reading.relevant(a.domain, a.type)}
     again = [a for a in reading.asks if a.again]
     complaints = [(t, s) for t, s in _sentences_of(dialogue.messages, "user") if t and _COMPLAINT.search(fold(s))]
-    details = reading.details
+    details = reading.details.used
     known = [_evidence(m.turn, m.sentence, f"{m.type}: {m.value}, not said by the user") for m in applied.values()]
     habits = [_evidence(d.turn, d.sentence, f"'{d.word}' is from past interactions or the situation") for d in _one_a_sentence(details)]
-    quoted = [_evidence(d.turn, d.sentence, "quotes a past interaction that bears on it") for d in reading.quoted]
+    quoted = [_evidence(d.turn, d.sentence, "quotes a past interaction that bears on it") for d in reading.details.quoted]
     clashes = [_evidence(c.turn, c.sentence, f"{c.value} is not this user's {c.type}") for c in reading.clashes]
     asks = [_evidence(a.turn, a.sentence, f"asks for {a.type}, which is known") for a in (*again, *asked.values())]
     idle = [_evidence(m.turn, m.sentence, f"names {m.value} and does nothing with it") for m in reading.dropped]
-    idle += [_evidence(d.turn, d.sentence, "claims to know, and does nothing with it") for d in reading.idle_details]
+    idle += [_evidence(d.turn, d.sentence, "claims to know, and does nothing with it") for d in reading.details.claimed]
     cross = [_evidence(t, s, "the user objects") for t, s in complaints]
     told = [_evidence(m.turn, m.sentence, f"the user has to say {m.type}") for m in reading.told]
 
@@ -115,7 +115,7 @@ def personalization(scenario: Scenario, dialogue: Dialogue) -> Reason:
         )
     if len(details) >= ANTICIPATION:
         return Reason(4, "foresees from habits and context what the user did not ask for", tuple(habits + known))
-    if applied or len(details) > 1 or reading.quoted:
+    if applied or len(details) > 1 or reading.details.quoted:
         return Reason(
             3,
             f"applies what is known without being told: {_names(applied.values()) or 'past interactions'}",

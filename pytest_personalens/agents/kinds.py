@@ -70,11 +70,6 @@ def is_refusal(sentence: str) -> bool:
     return bool(_REFUSAL.search(fold(sentence)))
 
 
-def is_promise(sentence: str) -> bool:
-    """True if the sentence says that something will be done, and not that it has been."""
-    return bool(_PROMISE.search(fold(sentence))) and not is_deed(sentence)
-
-
 def is_delivery(sentence: str) -> bool:
     """True for a deed, and for a statement with a fact in it: a name in quotes, a price, an hour, a number."""
     if is_deed(sentence):

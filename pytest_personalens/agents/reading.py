@@ -62,15 +62,19 @@ class Detail(NamedTuple):
     word: str
 
 
+class Details(NamedTuple):
+    """Details by what the assistant did with them: used, only claimed to know, or quoted word for word."""
+
+    used: list[Detail]
+    claimed: list[Detail]
+    quoted: list[Detail]
+
+
 class Reading:
     """Everything the embedded agents take from a transcript; computed when asked for, once."""
 
     def __init__(self, scenario: Scenario, messages: Sequence[Message]) -> None:
         self.scenario, self.messages = scenario, tuple(messages)
-        #: Details named only to show that they are known; filled in by `details`.
-        self.idle_details: list[Detail] = []
-        #: Details in sentences quoted from the summary; filled in by `details`.
-        self.quoted: list[Detail] = []
 
     def _sentences(self, role: str) -> Iterator[tuple[int, str]]:
         for turn, message in enumerate(self.messages):
@@ -171,15 +175,6 @@ class Reading:
         )
 
     @cached_property
-    def echoed(self) -> tuple[Mention, ...]:
-        """Values that the assistant worked with after the user had said them."""
-        return tuple(
-            m
-            for m in self.mentions
-            if m.role == "assistant" and self.said_by_user(m.domain, m.type, m.turn) and not is_question(m.sentence)
-        )
-
-    @cached_property
     def dropped(self) -> tuple[Mention, ...]:
         """Values named only to show that they are known, with nothing done about them."""
         return tuple(m for m in self.mentions if m.role == "assistant" and self._dropped(m))
@@ -217,39 +212,38 @@ class Reading:
         )
 
     @cached_property
-    def details(self) -> tuple[Detail, ...]:
+    def details(self) -> Details:
         """Words of the summaries and the situation that the assistant brought in by itself, each once.
 
         Words of the task, of the preferences, of the domain's vocabulary and of the user's turns do not count.
         """
-        scenario = self.scenario
-        known: set[str] = set()
-        for text in scenario.summaries.values():
-            known |= content(text)
-        known |= content(scenario.situation.location)
-        task = scenario.task
-        known -= content(" ".join((task.description, task.intent, task.goal)))
-        for domain in scenario.domains:
-            known -= content(" ".join((domain, *DOMAIN_WORDS.get(domain, ()))))
-        for _, name, words, values in self.types:
-            known -= content(" ".join((name, *words.ask, *words.values, *values)))
-        found: list[Detail] = []
+        found = Details([], [], [])
+        known = self._known_words()
         for turn, message in enumerate(self.messages):
             if message.role == "user":
                 known -= content(message.content)
                 continue
             for sentence in sentences(message.content):
-                hits = known & content(sentence)
-                if hits and is_idle(sentence):
-                    self.idle_details.append(Detail(turn, sentence, min(hits)))
-                    continue
-                if self.recites(sentence):
-                    if hits and turn not in self.dumps:
-                        self.quoted.append(Detail(turn, sentence, _as_written(min(hits), sentence)))
-                    continue
-                found += [Detail(turn, sentence, _as_written(word, sentence)) for word in sorted(hits)]
-                known -= hits
-        return tuple(found)
+                hits = sorted(known & content(sentence))
+                details = [Detail(turn, sentence, _as_written(word, sentence)) for word in hits]
+                if is_idle(sentence):
+                    found.claimed.extend(details[:1])
+                elif self.recites(sentence):
+                    found.quoted.extend(details[:1] if turn not in self.dumps else [])
+                else:
+                    found.used.extend(details)
+                    known -= set(hits)
+        return found
+
+    def _known_words(self) -> set[str]:
+        scenario, task = self.scenario, self.scenario.task
+        known = set().union(content(scenario.situation.location), *map(content, scenario.summaries.values()))
+        known -= content(f"{task.description} {task.intent} {task.goal}")
+        for domain in scenario.domains:
+            known -= content(" ".join((domain, *DOMAIN_WORDS.get(domain, ()))))
+        for _, name, words, values in self.types:
+            known -= content(" ".join((name, *words.ask, *words.values, *values)))
+        return known
 
     @cached_property
     def told(self) -> tuple[Mention, ...]:
