@@ -153,6 +153,8 @@ class Personalens:
             given = config.getoption(o.ini)
             for value in given if isinstance(given, list) else [given] if given is not None else []:
                 words += [o.flag, str(value)]
-        # By its id and not by its node id: the built-in suite has no file that could be named.
-        words += ["-k", f"[{self.scenario.id}]", *extra]
+        # By its id where that is enough: the built-in suite has no file that could be named.
+        alone = f"[{self.scenario.id}]"
+        words += ["-k", alone] if self._item.name.endswith(alone) else [self._item.nodeid]
+        words += extra
         return shlex.join(words)

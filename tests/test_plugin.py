@@ -279,6 +279,30 @@ def test_marks_set_a_test_up_between_ini_and_command_line(repo: Repository) -> N
     repo.inline("--personalens-sample", "4").assert_outcomes(passed=4)
 
 
+def test_classes_parameters_and_lists_in_marks(repo: Repository) -> None:
+    repo.write(
+        test_bot="""
+        import pytest
+
+        @pytest.mark.personalens(domain=["Movies", "Train"], kind="single")
+        class TestBot:
+            @pytest.mark.parametrize("tone", ["a b", "c"])
+            def test_bot(self, tone, personalens):
+                assert personalens.scenario.domains[0] in ("Movies", "Train")
+                personalens.check()
+        """
+    )
+    args = ("--personalens-sample", "2")
+    repo.run(*args, "--snapshot-update", "-n", "2").assert_outcomes(passed=4)
+    result = repo.run(*args, "--personalens-threshold", "p>=4")
+    result.assert_outcomes(failed=4)
+    result.stdout.fnmatch_lines(["records: 4 replayed"])
+    import shlex
+
+    command = next(line for line in result.outlines if line.startswith("again:")).split("pytest ", 1)[1]
+    repo.run(*shlex.split(command)).assert_outcomes(failed=1)
+
+
 def test_thresholds_by_option_and_mark(repo: Repository) -> None:
     repo.write(
         test_bot="""
