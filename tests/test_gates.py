@@ -82,6 +82,14 @@ def test_with_a_gate_low_items_are_listed_and_the_gate_decides(scripted: Reposit
     )
 
 
+def test_a_long_list_of_low_items_is_cut(scripted: Repository) -> None:
+    args = ("--personalens-sample", "80", *ARGS[2:], "--personalens-fail-on", "gate")
+    result = scripted.inline(*args)
+    result.stdout.fnmatch_lines(["below threshold:", "  and * more (-v lists them all)"])
+    assert result.stdout.str().count("task not completed") == 20
+    assert scripted.inline(*args, "-v").stdout.str().count("task not completed") > 20
+
+
 def test_a_missed_gate_is_seen_everywhere(scripted: Repository) -> None:
     for extra in ((), ("-n", "2")):
         result = scripted.run(*ARGS, "--personalens-min-p", "3.9", "--junitxml", "junit.xml", *extra)

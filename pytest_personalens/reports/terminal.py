@@ -26,13 +26,16 @@ _HEADINGS = {
 }
 
 
+_MOST_LISTED = 20
+
+
 def write_summary(reporter: pytest.TerminalReporter, results: Results, extra: Sequence[str], *, json_path: Path | None) -> None:
     """The section ``personalens`` of the terminal summary."""
     reporter.write_sep("=", "personalens")
     for line in _table(results):
         reporter.write_line(line)
     reporter.write_line("")
-    for line in _notes(results):
+    for line in _notes(results, verbose=reporter.config.get_verbosity() > 0):
         reporter.write_line(line)
     for gate in results.gates:
         reporter.write_line(
@@ -57,7 +60,7 @@ def _figure(group: Group, dimension: Dimension) -> str:
     return "-" if mean is None or mean.value is None else f"{mean.value:.2f}"
 
 
-def _notes(results: Results) -> Iterator[str]:
+def _notes(results: Results, *, verbose: bool) -> Iterator[str]:
     if results.drawn < results.requested:
         yield f"sample: {results.requested} scenarios asked for; there are only {results.drawn}, and all of them are in it"
     if results.turns.value is not None:
@@ -71,7 +74,10 @@ def _notes(results: Results) -> Iterator[str]:
     low = [i for i in results.items if i.status == "low"]
     if low:
         yield "below threshold:"
-        yield from (f"  {i.evaluation.scenario}: {', '.join(i.shortfalls)}" for i in low)
+        shown = low if verbose else low[:_MOST_LISTED]
+        yield from (f"  {i.evaluation.scenario}: {', '.join(i.shortfalls)}" for i in shown)
+        if len(shown) < len(low):
+            yield f"  and {len(low) - len(shown)} more (-v lists them all)"
 
 
 _CAUSES = {
