@@ -111,7 +111,7 @@ _SHARE: Final = _number(0, 1)
 OPTIONS: Final = (
     Option("sample", "N", None, _POSITIVE, "Draw N scenarios and make one test item of each; without it the plugin does nothing", mark=True, type="int"),
     Option("seed", "TEXT", DEFAULT_SEED, _some("a text"), "Seed of the draw; another text gives another sample", mark=True),
-    Option("data", "embedded|PATH", "embedded", _some("'embedded' or a path"), "The embedded benchmark, a dataset added by a plugin, or the path of an official PersonaLens checkout or its data folder"),
+    Option("data", "embedded|PATH", "embedded", _some("'embedded' or a path"), "The embedded benchmark, a dataset added by a plugin, or the path of an official PersonaLens checkout, of its data folder, or of a folder in the embedded layout"),
     Option("users", "LIST", (), _some("user ids"), "Only these users: ids separated by commas, official-30, or file:PATH with an id a line", many=True, type="linelist"),
     Option("domain", "NAME", (), _some("a domain"), "Only scenarios that span this domain; may be repeated. Applied before sampling", many=True, mark=True, type="linelist"),
     Option("kind", "single|multi|all", "all", _choice("single", "multi", "all"), "Only single-domain or only multi-domain tasks", mark=True),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from textwrap import dedent
@@ -49,6 +50,10 @@ class Repository:
     def run(self, *args: str) -> pytest.RunResult:
         """pytest in a process of its own, as a user runs it."""
         return self.pytester.runpytest_subprocess("-p", "no:cacheprovider", *args)
+
+    def python(self, *args: str) -> pytest.RunResult:
+        """Run Python in a process of its own."""
+        return self.pytester.run(sys.executable, *args)
 
     def inline(self, *args: str) -> pytest.RunResult:
         """pytest in this process: faster, for runs without workers."""

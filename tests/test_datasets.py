@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +20,9 @@ EMBEDDED = EmbeddedDataset()
 
 
 def test_the_embedded_benchmark_has_its_parts() -> None:
-    assert len(EMBEDDED.users()) >= 12
-    assert all(len(EMBEDDED.domain(name).tasks) >= 2 for name in DOMAINS)
-    assert len(EMBEDDED.multi().tasks) >= 5
+    assert len(EMBEDDED.users()) >= 120
+    assert sum(len(EMBEDDED.domain(name).tasks) for name in DOMAINS) == 86
+    assert len(EMBEDDED.multi().tasks) == 25
     refs = [ref for user in EMBEDDED.users() for ref in EMBEDDED.refs(user)]
     assert {d for ref in refs for d in ref.domains} == set(DOMAINS)
     assert len({ref.id for ref in refs}) == len(refs)
@@ -36,15 +38,48 @@ def test_every_embedded_scenario_loads_and_is_whole() -> None:
 
 
 def test_situations_follow_the_routine_and_do_not_change() -> None:
+    again = EmbeddedDataset()
     for user in EMBEDDED.users():
         routine = EMBEDDED.profile(user).routine
         for ref in EMBEDDED.refs(user):
             situation = EMBEDDED.load(ref).situation
-            assert situation == EmbeddedDataset().load(ref).situation
+            assert situation == again.load(ref).situation
             assert situation.device in routine.devices
             assert situation.location in (routine.home, routine.work, routine.transit, routine.out)
             if situation.location == routine.work:
                 assert situation.day_of_week not in routine.free
+
+
+def data_digest(root: Path) -> str:
+    """A digest of everything the scenarios are made of; line ends do not matter."""
+    digest = hashlib.sha256()
+    for file in sorted(root.rglob("*.toml")):
+        if file.name != "versions.toml":
+            digest.update(f"{file.relative_to(root).as_posix()}\n{file.read_text(encoding='utf-8')}".encode())
+    return digest.hexdigest()
+
+
+def test_changed_data_has_a_new_version() -> None:
+    """`data/versions.toml` holds the digest of each version there was. A change of the data is a new version, never a new digest."""
+    root = data_folder()
+    versions = tomllib.loads((root / "versions.toml").read_text(encoding="utf-8"))
+    assert list(versions) == sorted(versions, key=lambda v: [int(n) for n in v.split(".")]), "the versions are in order, the newest last"
+    assert EMBEDDED.version == list(versions)[-1], "the last line of data/versions.toml is that of the version in data/dataset.toml"
+    assert versions[EMBEDDED.version] == data_digest(root), (
+        "the data has changed: raise the version in data/dataset.toml and add to data/versions.toml the line "
+        f'"<new version>" = "<digest>", the digest being what this test computes with the new version in place (now {data_digest(root)})'
+    )
+
+
+def test_a_change_of_any_file_changes_the_digest(copy: Path) -> None:
+    before = data_digest(copy)
+    for file in ("profiles/amara.toml", "domains/alarm.toml", "multi.toml", "dataset.toml"):
+        path = copy / file
+        path.write_bytes(path.read_bytes() + b"# x\n")
+        assert data_digest(copy) != before
+        before = data_digest(copy)
+    path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+    assert data_digest(copy) == before, "a checkout with other line ends is the same data"
 
 
 @pytest.fixture
@@ -65,7 +100,24 @@ def copy(tmp_path: Path) -> Path:
         ("profiles/amara.toml", "[routine]", "[routine", "not valid TOML"),
         ("domains/alarm.toml", '"Alarm Sound Preference", ', '"Alarm Colour", ', "no preference type 'Alarm Colour'"),
         ("domains/alarm.toml", "number = 1\n", "", "tasks.1.number: field required"),
+        ("domains/alarm.toml", "number = 2\n", "number = 1\n", "tasks.1.number: expected 2: tasks are numbered 1, 2, 3"),
+        (
+            "domains/alarm.toml",
+            'kind = "categorical"',
+            'kind = "open"',
+            "preferences.Alarm Time Preference.values: an open type has no list",
+        ),
         ("multi.toml", 'domains = ["Movies", "Restaurants"]', 'domains = ["Movies", "Opera"]', "unknown domain 'Opera'"),
+        (
+            "multi.toml",
+            'domains = ["Movies", "Restaurants"]',
+            'domains = ["Movies", "Movies"]',
+            "tasks.1.domains: a domain stands there twice",
+        ),
+        ("dataset.toml", "version = ", "version = 2 # ", "version: expected a text, such as version ="),
+        ("dataset.toml", 'name = "embedded"', "", "name: expected a text, such as name ="),
+        ("profiles/amara.toml", '["comedy", "romance"]', '["comedy", "comedy"]', "a value stands there twice"),
+        ("profiles/amara.toml", 'free = ["', 'free = ["Someday", "', "routine.free.1: input should be 'Monday', 'Tuesday'"),
     ],
 )
 def test_a_broken_file_gets_one_line_with_file_and_field(copy: Path, file: str, old: str, new: str, told: str) -> None:
@@ -74,10 +126,19 @@ def test_a_broken_file_gets_one_line_with_file_and_field(copy: Path, file: str, 
     assert old in text
     path.write_text(text.replace(old, new, 1), encoding="utf-8")
     with pytest.raises(DataError) as caught:
-        EmbeddedDataset(copy).refs("amara")
+        dataset = EmbeddedDataset(copy)
+        dataset.refs("amara")
     assert str(caught.value).startswith(f"{path}: ")
     assert told in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_a_folder_in_the_embedded_layout_is_a_dataset(copy: Path) -> None:
+    path = copy / "dataset.toml"
+    path.write_text('name = "ours"\nversion = "7"\n', encoding="utf-8")
+    dataset = open_dataset(str(copy))
+    ref = dataset.refs("amara")[0]
+    assert (dataset.name, dataset.load(ref).dataset) == ("ours", "ours 7")
 
 
 def test_the_official_sample_has_its_scenarios(official: Path) -> None:
@@ -171,7 +232,7 @@ def test_a_profile_with_a_missing_field(tmp_path: Path, missing: str) -> None:
 
 
 def test_a_path_that_is_no_data(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="not a PersonaLens data folder"):
+    with pytest.raises(DataError, match="not a data folder"):
         open_dataset(str(tmp_path))
     with pytest.raises(DataError, match="no such folder"):
         open_dataset(str(tmp_path / "nowhere"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,7 +22,7 @@ from pytest_personalens.scenario import Scenario
 from pytest_personalens.verdict import Dimension
 
 EMBEDDED = EmbeddedDataset()
-SCENARIOS = [EMBEDDED.load(ref) for user in EMBEDDED.users() for ref in EMBEDDED.refs(user)]
+SCENARIOS = [EMBEDDED.load(ref) for ref in draw(EMBEDDED, 300, seed="agents").refs]
 
 
 @pytest.fixture
@@ -72,13 +73,14 @@ def test_dialogues_end_by_decision_and_no_sentence_is_said_twice(bots: Any) -> N
             assert len(said) == len(set(said)), (name, evaluation.scenario, said)
 
 
-@pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda s: s.id)
-def test_no_opening_names_a_preference(scenario: Scenario) -> None:
-    text = opening(scenario)
-    values = [v for types in scenario.preferences.values() for vs in types.values() for v in vs]
-    assert not [v for v in values if mentions(v, text)]
-    assert "you want" not in text.lower()
-    assert "you need" not in text.lower()
+def test_no_opening_names_a_preference() -> None:
+    for user in EMBEDDED.users():
+        for ref in EMBEDDED.refs(user):
+            scenario = EMBEDDED.load(ref)
+            text = opening(scenario)
+            values = [v for types in scenario.preferences.values() for vs in types.values() for v in vs]
+            assert not [v for v in values if mentions(v, text)], (scenario.id, text)
+            assert not re.search(r"\byou (?:want|need)\b", text.lower()), (scenario.id, text)
 
 
 @pytest.mark.parametrize(
@@ -154,7 +156,7 @@ def test_habits_foreseen_are_four(scenario: Scenario) -> None:
 
 
 def test_handing_back_the_whole_summary_is_not_using_it() -> None:
-    scenario = next(s for s in SCENARIOS if s.id == "train-1-henrik")
+    scenario = EMBEDDED.load(next(r for r in EMBEDDED.refs("henrik") if r.id == "train-1-henrik"))
     done = "I've booked the train to Bergen, 7:12, NOK 890."
     whole = scores(scenario, "I need a train.", f"{done} On file: {scenario.summaries['Train']}", "Thanks!", "Bye.")
     quoted = scores(scenario, "I need a train.", f'{done} My note says: "{sentences(scenario.summaries["Train"])[1]}"', "Thanks!", "Bye.")

@@ -221,7 +221,10 @@ HOOKS = """
             return Completion("Please book it. TERMINATE" if "<transcript>" in request.prompt else "Please book it.", 50, 5)
 
     class Small(EmbeddedDataset):
-        name = "small"
+        def __init__(self):
+            super().__init__()
+            self.name = "small"
+
         def users(self):
             return ("kenji", "nia")
 
@@ -260,7 +263,7 @@ def test_the_hooks(repo: Repository) -> None:
     result.assert_outcomes(passed=4)
     result.stdout.fnmatch_lines(
         [
-            "personalens: 4 scenarios of small 1.*user echo:small, judge echo:small",
+            "personalens: 4 scenarios of small 2.*user echo:small, judge echo:small",
             "dialogues: 2.0 user turns on average; 16 model calls, 1,200 tokens in, 120 out",
             "shared with the team: 4 items",
         ]

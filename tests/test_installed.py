@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -99,7 +100,7 @@ def test_every_hook_is_in_the_reference_and_in_a_how_to() -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.relative_to(ROOT).as_posix())
 def test_the_code_in_the_docs_runs(page: Path, empty_repo: Repository) -> None:
-    """A block that begins with ``# file: NAME`` is a file; one that begins with ``$ pytest`` is run with these files."""
+    """A block that begins with ``# file: NAME`` is a file; one that begins with ``$ pytest`` or ``$ python`` is run with these files."""
     text = page.read_text(encoding="utf-8")
     runs = 0
     for block in re.findall(r"^```\w*\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
@@ -108,15 +109,14 @@ def test_the_code_in_the_docs_runs(page: Path, empty_repo: Repository) -> None:
             path = empty_repo.path / named[1]
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(rest, encoding="utf-8")
-        elif first.startswith("$ pytest"):
-            import shlex
-
-            result = empty_repo.run(*shlex.split(first)[2:])
+        elif first.startswith(("$ pytest", "$ python ")):
+            command = shlex.split(first)[1:]
+            result = empty_repo.run(*command[1:]) if command[0] == "pytest" else empty_repo.python(*command[1:])
             expected = [line for line in rest.splitlines() if line.strip()]
             result.stdout.fnmatch_lines([re.sub(r"\[", "[[]", line).replace("...", "*") for line in expected])
             assert result.ret in (0, 1)
             runs += 1
-    assert runs == len(re.findall(r"^\$ pytest", text, re.MULTILINE))
+    assert runs == len(re.findall(r"^\$ py", text, re.MULTILINE))
 
 
 def test_links_in_the_docs_lead_somewhere() -> None:

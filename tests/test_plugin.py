@@ -31,8 +31,8 @@ def test_the_built_in_suite_runs_where_there_is_no_test(empty_repo: Repository) 
     for args in ((), ("-n", "2")):
         result = empty_repo.run("--personalens-sample", "4", *args)
         result.assert_outcomes(passed=5)
-    result = empty_repo.run("--personalens-sample", "4", "-k", "[movies-1-tomasz] or movies", "-v")
-    result.stdout.fnmatch_lines(["personalens::test_personalens[[]*movies*[]] PASSED*"])
+    result = empty_repo.run("--personalens-sample", "4", "-k", "[books-1-nobody] or books", "-v")
+    result.stdout.fnmatch_lines(["personalens::test_personalens[[]books*[]] PASSED*"])
     empty_repo.run("--personalens-sample", "4", "test_unit.py").assert_outcomes(passed=1)
     empty_repo.run("--personalens-sample", "4", ".").assert_outcomes(passed=5)
 
@@ -128,19 +128,19 @@ def test_async_assistants_and_objects(repo: Repository) -> None:
 
 def test_a_failing_item_shows_what_it_takes_to_understand_it(repo: Repository) -> None:
     repo.write(conftest=BOT.replace("I've booked it for 19:30, reference QX77. Seen to: {parts}.", "I will see. \\x1b[31mred"))
-    result = repo.run("--personalens-sample", "1", "--personalens-seed", "my seed")
+    result = repo.run("--personalens-sample", "1", "--personalens-seed", "my seed", "--personalens-threshold", "p>=3")
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(
         [
-            "*-?-*: task not completed, p 1 < 2",
+            "*-?-*: task not completed, p ? < 3",
             "wants: *",
             "goal: *",
             "known: *",
             "*0 user *",
             "*1 assistant I will see. *x1b[[]31mred*",
             "task completion: no. *",
-            "personalization: 1 of 1-4. *",
-            "again:  pytest --personalens-sample 1 --personalens-seed 'my seed' -k '[[]*[]]'",
+            "personalization: ? of 1-4. *",
+            "again:  pytest --personalens-sample 1 --personalens-seed 'my seed' --personalens-threshold 'p>=3' -k '[[]*[]]'",
         ]
     )
     assert "\x1b[31mred" not in result.stdout.str()
@@ -208,7 +208,7 @@ def test_no_assistant_at_all(empty_repo: Repository) -> None:
         (["--personalens-sample", "1", "--personalens-kind", "triple"], "expected one of: single, multi, all, not 'triple'"),
         (["--personalens-sample", "1", "--personalens-context", "DX"], "expected 'none' or any of the letters D"),
         (["--personalens-sample", "1", "--personalens-data", "/nowhere"], "no such folder"),
-        (["--personalens-sample", "1", "--personalens-data", "."], "not a PersonaLens data folder"),
+        (["--personalens-sample", "1", "--personalens-data", "."], "not a data folder"),
         (["--personalens-sample", "1", "--personalens-users", "bob"], "unknown user 'bob'"),
         (["--personalens-sample", "1", "--personalens-users", "official-50"], "the ids of official-50 are not known"),
         (["--personalens-sample", "1", "--personalens-users", "file:none.txt"], "cannot read"),

@@ -108,7 +108,10 @@ def opening(scenario: Scenario) -> str:
     said = [s for s in sentences(scenario.task.intent) if not any(mentions(v, s) for v in values)][:2]
     if not said:
         said = [f"You need help with {' and '.join(d.lower() for d in scenario.domains)}."]
-    greeting = _pick(_GREETINGS, key, "greeting").format(time=scenario.situation.time_of_day.lower())
+    time = scenario.situation.time_of_day.lower()
+    greeting = _pick(_GREETINGS, key, "greeting").format(time="evening" if time == "night" else time)
+    if any(mentions(v, greeting) for v in values):
+        greeting = ""  # "Good afternoon" says too much to whom afternoons are a preference
     first = _request(said[0], key)
     if greeting.endswith(", ") and not re.match(r"I\b", first):
         first = first[0].lower() + first[1:]
@@ -135,6 +138,7 @@ def first_person(text: str) -> str:
     """
     for pattern, replacement in (
         (r"\byou're\b", "I'm"), (r"\byou are\b", "I am"), (r"\byou were\b", "I was"), (r"\bare you\b", "am I"),
+        (r"\byou aren't\b", "I'm not"), (r"\byou weren't\b", "I wasn't"),
         (r"\byou've\b", "I've"), (r"\byou'd\b", "I'd"), (r"\byou'll\b", "I'll"), (r"\byours\b", "mine"), (r"\byourself\b", "myself"),
         (r"\byour\b", "my"), (r"\b(\w+) you(?=[.,;!?]|$)", r"\1 me"),
         (r"\b(for|to|with|of|let|let's|give|show|tell|remind|near|around|by|from|at|on|help|suits?|fits?|wakes?|meets?|takes?|gets?|keeps?|"

@@ -150,7 +150,7 @@ class Reading:
                 if any(mentions(v, whole) for v in values):
                     continue
                 for other in words.values:
-                    known = any(fold(other) in fold(v) or fold(v) in fold(other) for v in values)
+                    known = any(mentions(other, v) or mentions(v, other) for v in values)
                     if known or not mentions(other, sentence) or self._user_wanted(other, turn) or is_negated(other, sentence):
                         continue
                     if is_deed(sentence) or is_proposal(sentence) or asks_for(words, sentence):

@@ -7,7 +7,7 @@ import unicodedata
 from functools import lru_cache
 from typing import Final
 
-_WORD = re.compile(r"\d{1,2}[:.]\d{2}|\d+|[^\W\d_]+(?:'[^\W\d_]+)?")
+_WORD = re.compile(r"utc[+-]?\d{1,2}(?::\d{2})?|\d{1,2}[:.]\d{2}|\d+|[^\W\d_]+(?:'[^\W\d_]+)?")
 _SENTENCE = re.compile(r"[^.!?\n;]*(?:[.!?](?![\s\n]|$)[^.!?\n;]*)*[.!?;]*")
 _BULLET = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s+")
 

@@ -40,7 +40,8 @@ class Dataset(Protocol):
 
 
 def open_dataset(spec: str, *, base: Path | None = None) -> Dataset:
-    """The dataset named by `spec`: ``embedded``, or the path of an official checkout or of its ``data`` folder.
+    """The dataset named by `spec`: ``embedded``, the path of an official checkout or of its ``data`` folder, or of a folder
+    in the embedded layout (one with a ``dataset.toml``).
 
     A relative path counts from `base` (default: the working directory). Raises `DataError` if it is neither.
     """
@@ -55,4 +56,6 @@ def open_dataset(spec: str, *, base: Path | None = None) -> Dataset:
     for root in (path, path / "data"):
         if (root / "profile").is_dir():
             return OfficialDataset(root)
-    raise DataError(path, "not a PersonaLens data folder: it has no profile/ (nor data/profile/) folder in it")
+        if (root / "dataset.toml").is_file():
+            return EmbeddedDataset(root)
+    raise DataError(path, "not a data folder: it has neither a profile/ folder (official layout) nor a dataset.toml (ours) in it")

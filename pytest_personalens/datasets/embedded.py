@@ -6,7 +6,7 @@ import hashlib
 import tomllib
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -14,21 +14,24 @@ from pytest_personalens.datasets.entries import Day, Domain, MultiTasks, Profile
 from pytest_personalens.errors import DataError
 from pytest_personalens.scenario import DOMAINS, Scenario, ScenarioRef, Situation, Task
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 _DAYS: Final[tuple[Day, ...]] = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 M = TypeVar("M", bound=BaseModel)
 _PACKAGE: Final = Path(__file__).resolve().parent.parent
 
 
 class EmbeddedDataset:
-    """The benchmark that travels in the package; free to use under CC-BY-4.0."""
-
-    name = "embedded"
+    """The benchmark that travels in the package (free to use under CC-BY-4.0), or a folder of that layout at `root`."""
 
     def __init__(self, root: Path | None = None) -> None:
         self.root = root or data_folder()
-        self.version = str(_read(self.root / "dataset.toml").get("version", ""))
-        if not self.version:
-            raise DataError(self.root / "dataset.toml", "the field is missing", field="version")
+        head = _read(self.root / "dataset.toml")
+        for field in ("name", "version"):
+            if not isinstance(head.get(field), str) or not head[field].strip():
+                raise DataError(self.root / "dataset.toml", f'expected a text, such as {field} = "..."', field=field)
+        self.name, self.version = str(head["name"]), str(head["version"])
         self.domain = cache(self._read_domain)
         self.multi = cache(self._read_multi)
         self.profile = lru_cache(maxsize=256)(self._read_profile)
@@ -95,6 +98,11 @@ class EmbeddedDataset:
         domain = _validate(file, Domain)
         if domain.name != name:
             raise DataError(file, f"expected {name!r} by the file's name, found {domain.name!r}", field="name")
+        for type_name, spec in domain.preferences.items():
+            if (spec.kind == "categorical") != bool(spec.values):
+                expected = "a categorical type needs the list of its values" if not spec.values else "an open type has no list of values"
+                raise DataError(file, expected, field=f"preferences.{type_name}.values")
+        _check_numbers(file, domain.tasks)
         for task in domain.tasks:
             for wanted in task.relevant:
                 if wanted not in domain.preferences:
@@ -104,8 +112,11 @@ class EmbeddedDataset:
     def _read_multi(self) -> MultiTasks:
         file = self.root / "multi.toml"
         multi = _validate(file, MultiTasks)
+        _check_numbers(file, multi.tasks)
         for task in multi.tasks:
             field = f"tasks.{task.number}"
+            if len(set(task.domains)) < len(task.domains):
+                raise DataError(file, "a domain stands there twice", field=f"{field}.domains")
             for name in task.domains:
                 if name not in DOMAINS:
                     raise DataError(file, f"unknown domain {name!r}; known: {', '.join(DOMAINS)}", field=f"{field}.domains")
@@ -125,8 +136,10 @@ class EmbeddedDataset:
         for name, entry in profile.domains.items():
             if name not in DOMAINS:
                 raise DataError(file, f"unknown domain {name!r}; known: {', '.join(DOMAINS)}", field=f"domains.{name}")
-            if not str(entry.get("summary", "")).strip():
-                raise DataError(file, "the field is missing", field=f"domains.{name}.summary")
+            summary = entry.get("summary", "")
+            if not isinstance(summary, str) or not summary.strip():
+                problem = "expected one text" if "summary" in entry else "the field is missing"
+                raise DataError(file, problem, field=f"domains.{name}.summary")
             _check_preferences(file, self.domain(name), entry)
         return profile
 
@@ -175,6 +188,12 @@ def _stem(domain: str) -> str:
     return domain.lower().replace(" ", "-")
 
 
+def _check_numbers(file: Path, tasks: Sequence[TaskEntry]) -> None:
+    for expected, task in enumerate(tasks, 1):
+        if task.number != expected:
+            raise DataError(file, f"expected {expected}: tasks are numbered 1, 2, 3, ... in the file", field=f"tasks.{task.number}.number")
+
+
 def _check_preferences(file: Path, domain: Domain, entry: dict[str, str | tuple[str, ...]]) -> None:
     for name, spec in domain.preferences.items():
         field = f"domains.{domain.name}.{name}"
@@ -186,6 +205,8 @@ def _check_preferences(file: Path, domain: Domain, entry: dict[str, str | tuple[
         values = (value,) if isinstance(value, str) else value
         if not spec.multiple and not values[0].strip():
             raise DataError(file, "expected a text that is not empty", field=field)
+        if len(set(values)) < len(values):
+            raise DataError(file, "a value stands there twice", field=field)
         for wrong in (v for v in values if spec.kind == "categorical" and v not in spec.values):
             raise DataError(file, f"{wrong!r} is not one of: {', '.join(spec.values)}", field=field)
     for name in entry:

@@ -79,11 +79,12 @@ class Demographics(_Entry):
     age: Literal["18-24", "25-34", "35-44", "45-54", "55-64", "65+"]
     gender: Literal["Female", "Male", "Non-binary", "Prefer not to say"]
     employment_status: Literal[
-        "Working full-time", "Working part-time", "Student", "Homemaker", "Unemployed", "Retired", "Prefer not to say"
-    ]
+        "Working full-time", "Working part-time", "Student", "Homemaker", "Retired", "Unemployed, seeking work",
+        "Unemployed, not seeking work", "Prefer not to say",
+    ]  # fmt: skip
     education: Literal[
-        "Primary school", "Secondary school", "Vocational training", "Some university", "Bachelor's degree",
-        "Graduate degree", "Prefer not to say",
+        "Primary school", "Some secondary school", "Secondary school", "Vocational training", "Some university",
+        "Bachelor's degree", "Graduate degree", "Prefer not to say",
     ]  # fmt: skip
     marital_status: Literal["Never married", "Married", "Divorced or separated", "Widowed", "Prefer not to say"]
     english_proficiency: Literal["Native", "Fluent", "Advanced", "Intermediate", "Basic"]

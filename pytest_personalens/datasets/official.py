@@ -66,12 +66,12 @@ class OfficialDataset:
         file, raw = self._tasks(ref.user)[ref]
         profile_file = self._folder(ref.user) / "profile.json"
         profile = self._profile(ref.user)
-        demographics = _table(profile_file, profile, "demographics")
-        affinities = _table(profile_file, profile, "affinities")
-        interactions = _table(profile_file, profile, "interactions")
-        preferences = {d: _preferences(profile_file, d, _table(profile_file, affinities, d, "affinities.")) for d in ref.domains}
+        demographics = table(profile_file, profile, "demographics")
+        affinities = table(profile_file, profile, "affinities")
+        interactions = table(profile_file, profile, "interactions")
+        preferences = {d: _preferences(profile_file, d, table(profile_file, affinities, d, "affinities.")) for d in ref.domains}
         relevant = _strings(file, raw.get("Relevant Affinity Types"), f"{raw['task_id']}: Relevant Affinity Types")
-        situations = _table(file, raw, "situations", f"{raw['task_id']}: ")
+        situations = table(file, raw, "situations", f"{raw['task_id']}: ")
         return Scenario(
             id=ref.id,
             user=ref.user,
@@ -104,13 +104,13 @@ class OfficialDataset:
         return folder
 
     def _read_profile(self, user: str) -> dict[str, Any]:
-        return _json(self._folder(user) / "profile.json")
+        return read_json(self._folder(user) / "profile.json")
 
     def _read_tasks(self, user: str) -> dict[ScenarioRef, tuple[Path, dict[str, Any]]]:
         tasks: dict[ScenarioRef, tuple[Path, dict[str, Any]]] = {}
         for name in ("tasks.json", "tasks_md.json"):
             file = self._folder(user) / name
-            for position, raw in _json(file).items():
+            for position, raw in read_json(file).items():
                 if not isinstance(raw, dict):
                     raise DataError(file, "expected a table", field=position)
                 ref = _ref(file, position, user, raw)
@@ -142,7 +142,8 @@ def _ref(file: Path, position: str, user: str, raw: dict[str, Any]) -> ScenarioR
     return ScenarioRef(user, f"{stem}-{match['number']}", "multi" if match["multi"] else "single", tuple(domains))
 
 
-def _json(file: Path) -> dict[str, Any]:
+def read_json(file: Path) -> dict[str, Any]:
+    """The JSON object in a file. Raises `DataError` for anything else."""
     try:
         data = json.loads(file.read_bytes())
     except FileNotFoundError:
@@ -154,7 +155,8 @@ def _json(file: Path) -> dict[str, Any]:
     return data
 
 
-def _table(file: Path, data: dict[str, Any], key: str, prefix: str = "") -> dict[str, Any]:
+def table(file: Path, data: dict[str, Any], key: str, prefix: str = "") -> dict[str, Any]:
+    """The table `key` of a file's data. Raises `DataError` if it is missing or something else."""
     value = data.get(key)
     if not isinstance(value, dict):
         raise DataError(file, "the field is missing" if value is None else "expected a table", field=f"{prefix}{key}")

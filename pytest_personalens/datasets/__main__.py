@@ -1,0 +1,86 @@
+"""``python -m pytest_personalens.datasets check``: how good a dataset is, ours or anybody's."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_personalens.errors import PersonalensError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_personalens.datasets.quality import Quality
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command. Returns 0 when no rule found anything, 1 when one did, 2 when a dataset cannot be read."""
+    options = _parser().parse_args(arguments)
+    from pytest_personalens.datasets.quality import assess, read_corpus  # only once the arguments are good
+
+    try:
+        measured = [assess(read_corpus(spec), words=options.words) for spec in options.dataset]
+    except PersonalensError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    text = json.dumps([m.model_dump(mode="json") for m in measured], indent=2, ensure_ascii=False) + "\n"
+    if options.json == Path("-"):
+        sys.stdout.write(text)
+    else:
+        if options.json:
+            try:
+                options.json.write_text(text, encoding="utf-8")
+            except OSError as error:
+                print(f"error: {options.json}: cannot be written: {error.strerror}", file=sys.stderr)
+                return 2
+        _print(measured, details=options.details, every=options.all)
+    return int(any(m.findings for m in measured))
+
+
+def _print(measured: Sequence[Quality], *, details: bool, every: bool) -> None:
+    from pytest_personalens.datasets.quality import render
+
+    print(*render.overview(measured), sep="\n")
+    for data in measured:
+        if details:
+            print(f"\n{data.dataset}", *render.details(data), sep="\n")
+        print("", *render.findings(data, every=every), sep="\n")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m pytest_personalens.datasets", description="Look at datasets of scenarios.")
+    commands = parser.add_subparsers(dest="command", required=True)
+    check = commands.add_parser(
+        "check",
+        help="measure datasets and find what is inconsistent",
+        description="Measure one or several datasets, side by side, and find what is inconsistent. Exit code 1 if anything is.",
+    )
+    check.add_argument("dataset", nargs="+", help="'embedded', a folder in the embedded layout, or PersonaLens data")
+    check.add_argument("--details", action="store_true", help="every domain, preference type and demographic category")
+    check.add_argument("--all", action="store_true", help="every finding instead of a few of each rule")
+    check.add_argument("--words", type=_count, default=50_000, metavar="N", help="compare the texts over N words (default: 50000)")
+    check.add_argument("--json", type=Path, metavar="FILE", help="write everything as JSON; '-': to standard output, without the tables")
+    return parser
+
+
+def _count(text: str) -> int:
+    try:
+        number = int(text)
+    except ValueError:
+        number = 0
+    if number < 1000:
+        raise argparse.ArgumentTypeError(f"expected a whole number of at least 1000, found {text!r}")
+    return number
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except BrokenPipeError:
+        # Somebody read as much as they wanted ("... | head"); Python would complain once more when it closes the pipe.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)

@@ -1,0 +1,6 @@
+"""The quality of a dataset: how diverse, how balanced, how consistent. Run as ``python -m pytest_personalens.datasets check``."""
+
+from pytest_personalens.datasets.quality.assess import Quality, assess
+from pytest_personalens.datasets.quality.corpus import Corpus, Finding, read_corpus
+
+__all__ = ["Corpus", "Finding", "Quality", "assess", "read_corpus"]

@@ -1,0 +1,251 @@
+"""The measures of a dataset, gathered into one object that goes to a table or to JSON."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING, Final, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from pytest_personalens.datasets.quality import demography, diversity, rules_people, rules_tasks, rules_text
+from pytest_personalens.scenario import DOMAINS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from pytest_personalens.datasets.quality.corpus import Corpus, Finding
+
+#: Every rule; its docstring says what must hold.
+RULES: Final[Sequence[Callable[[Corpus], Iterator[Finding]]]] = (
+    rules_tasks.references,
+    rules_tasks.ambiguous,
+    rules_tasks.without_type,
+    rules_tasks.unused_types,
+    rules_people.interest_keys,
+    rules_people.outside_mask,
+    rules_tasks.mask_tasks,
+    rules_tasks.copies,
+    rules_tasks.situations,
+    rules_tasks.small_screens,
+    rules_people.age_employment,
+    rules_people.undisclosed,
+    rules_people.timezone_country,
+    rules_people.diet,
+    rules_people.spelling,
+    rules_people.off_list,
+    rules_text.missing,
+    rules_text.preamble,
+    rules_text.language,
+    rules_text.repeated,
+)
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class DomainCount(_Part):
+    """How much there is of one domain; a scenario over several domains counts in each."""
+
+    domain: str
+    users: int
+    single_tasks: int
+    multi_tasks: int
+    scenarios: int
+
+
+class TypeSpread(_Part):
+    """How the values of one preference type spread. `top_share` and `verbatim` are shares, 0 to 1."""
+
+    domain: str
+    name: str
+    categorical: bool
+    users: int
+    distinct: int
+    evenness: float
+    top_value: str
+    top_share: float
+    verbatim: float
+
+
+class Texts(_Part):
+    """The summaries of the domains of interest. The four measures are taken over `sample_words` words of them."""
+
+    summaries: int
+    words_mean: float
+    words_min: int
+    words_max: int
+    verbatim: float
+    sample_words: int
+    dist_1: float
+    dist_2: float
+    ent_4: float
+    self_bleu: float
+
+
+class Spread(_Part):
+    """The commonest value of one part of the situations, and its share of the scenarios."""
+
+    part: str
+    distinct: int
+    top_value: str
+    top_share: float
+
+
+class Share(_Part):
+    """One demographic category: its share here and in the paper's Tables 6 and 7, 0 to 1."""
+
+    attribute: str
+    category: str
+    share: float
+    paper: float
+
+
+class Problem(_Part):
+    """One finding of a consistency rule."""
+
+    rule: str
+    file: str
+    field: str
+    message: str
+
+
+class Quality(_Part):
+    """All that is known of a dataset. Shares and evenness go from 0 to 1; `interest_gain` is a difference of shares."""
+
+    schema_version: Literal["personalens-quality/1"] = "personalens-quality/1"
+    dataset: str
+    users: int
+    masks: int
+    domains_mean: float
+    domains_min: int
+    domains_max: int
+    interest_gain: float
+    single_tasks: int
+    multi_tasks: int
+    scenarios: int
+    evenness_mean: float
+    texts: Texts
+    domains: tuple[DomainCount, ...]
+    types: tuple[TypeSpread, ...]
+    situations: tuple[Spread, ...]
+    demographics: tuple[Share, ...]
+    findings: tuple[Problem, ...]
+
+    @property
+    def top(self) -> TypeSpread | None:
+        """The categorical type one value of which most users share."""
+        return max((t for t in self.types if t.categorical), key=lambda t: t.top_share, default=None)
+
+    @property
+    def farthest(self) -> Share | None:
+        """The demographic category, of those with at least 5 % in the paper, that is farthest from it."""
+        rows = [s for s in self.demographics if s.paper >= 0.05 and s.attribute in _HELD]
+        return max(rows, key=lambda s: abs(s.share - s.paper), default=None)
+
+
+_HELD: Final = ("age", "gender", "region", "religion", "employment_status", "education")
+
+
+def assess(corpus: Corpus, *, words: int = 50_000) -> Quality:
+    """Measure a corpus. The texts are compared over (about) `words` words of them, or all if there are fewer."""
+    sizes = [len(p.mask) for p in corpus.people] or [0]
+    types = _types(corpus)
+    categorical = [t.evenness for t in types if t.categorical]
+    return Quality(
+        dataset=corpus.name,
+        users=len(corpus.people),
+        masks=len({p.mask for p in corpus.people}),
+        domains_mean=sum(sizes) / len(sizes),
+        domains_min=min(sizes),
+        domains_max=max(sizes),
+        interest_gain=demography.interest_gain(corpus.people),
+        single_tasks=sum(len(t.domains) == 1 for t in corpus.tasks),
+        multi_tasks=sum(len(t.domains) > 1 for t in corpus.tasks),
+        scenarios=len(corpus.assignments),
+        evenness_mean=sum(categorical) / max(1, len(categorical)),
+        texts=_texts(corpus, words),
+        domains=tuple(_domains(corpus)),
+        types=types,
+        situations=tuple(_situations(corpus)),
+        demographics=tuple(
+            Share(attribute=m.attribute, category=m.category, share=m.share, paper=m.paper) for m in demography.marginals(corpus.people)
+        ),
+        findings=tuple(Problem(rule=f.rule, file=f.file, field=f.field, message=f.message) for rule in RULES for f in rule(corpus)),
+    )
+
+
+def _domains(corpus: Corpus) -> Iterator[DomainCount]:
+    for name in DOMAINS:
+        tasks = [t for t in corpus.tasks if name in t.domains]
+        yield DomainCount(
+            domain=name,
+            users=sum(name in p.mask for p in corpus.people),
+            single_tasks=sum(len(t.domains) == 1 for t in tasks),
+            multi_tasks=sum(len(t.domains) > 1 for t in tasks),
+            scenarios=sum(name in a.domains for a in corpus.assignments),
+        )
+
+
+def _types(corpus: Corpus) -> tuple[TypeSpread, ...]:
+    # As the paper counts: every profile that holds the type, its values pooled as they are spelled.
+    values: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+    holders: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+    users: Counter[tuple[str, str]] = Counter()
+    named: dict[tuple[str, str], list[bool]] = defaultdict(list)
+    for person in corpus.people:
+        for key, held in person.preferences.items():
+            users[key] += 1
+            values[key].update(held)
+            holders[key].update(set(held))
+            if key[0] in person.mask:
+                named[key] += [diversity.verbatim(v, person.summaries.get(key[0], "")) for v in held]
+    rows = []
+    for key in sorted(users, key=lambda k: (DOMAINS.index(k[0]) if k[0] in DOMAINS else len(DOMAINS), k[1])):
+        value, count = max(holders[key].items(), key=lambda item: (item[1], item[0]), default=("", 0))
+        rows.append(
+            TypeSpread(
+                domain=key[0],
+                name=key[1],
+                categorical=corpus.categorical(key),
+                users=users[key],
+                distinct=len(values[key]),
+                evenness=diversity.evenness(values[key].values()),
+                top_value=value,
+                top_share=count / users[key],
+                verbatim=sum(named[key]) / max(1, len(named[key])),
+            )
+        )
+    return tuple(rows)
+
+
+def _texts(corpus: Corpus, limit: int) -> Texts:
+    texts = {f"{p.id}\x1f{d}": p.summaries[d] for p in corpus.people for d in p.mask & set(p.summaries)}
+    lengths = [len(t.split()) for t in texts.values()] or [0]
+    sample = diversity.within_words(texts, limit)
+    named = [
+        diversity.verbatim(value, person.summaries.get(domain, ""))
+        for person in corpus.people
+        for (domain, _), held in person.preferences.items()
+        if domain in person.mask
+        for value in held
+    ]
+    return Texts(
+        summaries=len(texts),
+        words_mean=sum(lengths) / len(lengths),
+        words_min=min(lengths),
+        words_max=max(lengths),
+        verbatim=sum(named) / max(1, len(named)),
+        sample_words=sum(map(len, sample)),
+        dist_1=diversity.distinct(sample, 1),
+        dist_2=diversity.distinct(sample, 2),
+        ent_4=diversity.entropy(sample, 4),
+        self_bleu=diversity.self_bleu(sample),
+    )
+
+
+def _situations(corpus: Corpus) -> Iterator[Spread]:
+    for part in ("location", *rules_tasks.SITUATION_VALUES):
+        counts = Counter(a.situation.get(part, "") for a in corpus.assignments)
+        value, count = max(counts.items(), key=lambda item: (item[1], item[0]), default=("", 0))
+        yield Spread(part=part, distinct=len(counts), top_value=value, top_share=count / max(1, counts.total()))

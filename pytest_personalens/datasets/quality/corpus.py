@@ -1,0 +1,221 @@
+"""A whole dataset in one shape, ours or the official one, with the file and the field of everything in it."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from pytest_personalens.datasets.base import open_dataset
+from pytest_personalens.datasets.embedded import EmbeddedDataset
+from pytest_personalens.datasets.official import OfficialDataset, read_json, table
+from pytest_personalens.errors import DataError
+from pytest_personalens.scenario import DOMAINS, slug
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from pytest_personalens.datasets.entries import PreferenceType
+
+#: A preference type is known by its domain and its name: names alone repeat from domain to domain.
+Type = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that is wrong: by which rule, in which file and field, and what."""
+
+    rule: str
+    file: str
+    field: str
+    message: str
+
+
+@dataclass(frozen=True)
+class Person:
+    """One profile. `interests` is kept as it stands in the file; an empty one means: the domains of `summaries`."""
+
+    id: str
+    file: str
+    demographics: Mapping[str, str]
+    preferences: Mapping[Type, tuple[str, ...]]
+    summaries: Mapping[str, str]
+    interests: Mapping[str, int]
+    fields: tuple[str, str] = ("domains.{0}.{1}", "domains.{0}.summary")
+
+    @property
+    def mask(self) -> frozenset[str]:
+        """The domains of interest."""
+        return frozenset(d for d, on in self.interests.items() if on)
+
+    def field_of(self, domain: str, name: str | None = None) -> str:
+        """Where a preference (or, without a name, the summary of a domain) stands in the file."""
+        return self.fields[1].format(domain) if name is None else self.fields[0].format(domain, name)
+
+
+@dataclass(frozen=True)
+class TaskText:
+    """One task as its author wrote it. `relevant` holds (domain, type); the domain is empty where the file names the type alone."""
+
+    id: str
+    file: str
+    field: str
+    domains: tuple[str, ...]
+    relevant: tuple[Type, ...]
+    texts: tuple[str, str, str]
+    devices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """One scenario: a task as a user has it. `at_home` is None where the data does not tell."""
+
+    user: str
+    task: str
+    file: str
+    field: str
+    domains: tuple[str, ...]
+    relevant: tuple[Type, ...]
+    texts: tuple[str, str, str]
+    situation: Mapping[str, str]
+    at_home: bool | None = None
+
+
+@dataclass
+class Corpus:
+    """A dataset, read whole. `types` holds the kind of each preference type that our own catalogue knows."""
+
+    name: str
+    people: list[Person] = field(default_factory=list)
+    tasks: list[TaskText] = field(default_factory=list)
+    assignments: list[Assignment] = field(default_factory=list)
+    types: dict[Type, PreferenceType] = field(default_factory=dict)
+
+    def categorical(self, key: Type) -> bool:
+        """Whether the values of this type come from a list."""
+        return key in self.types and self.types[key].kind == "categorical"
+
+
+def read_corpus(spec: str) -> Corpus:
+    """Read ``embedded``, a folder in the embedded layout, or official data. Raises `DataError` naming file and field."""
+    dataset = open_dataset(spec)
+    if isinstance(dataset, OfficialDataset):
+        return _read_official(dataset)
+    assert isinstance(dataset, EmbeddedDataset)
+    return _read_embedded(dataset)
+
+
+def _read_embedded(data: EmbeddedDataset) -> Corpus:
+    corpus = Corpus(f"{data.name} {data.version}")
+    for name in DOMAINS:
+        domain = data.domain(name)
+        corpus.types |= {(name, t): spec for t, spec in domain.preferences.items()}
+        corpus.tasks += [
+            TaskText(
+                f"{slug(name)}-{t.number}", str(data.root / "domains" / f"{slug(name)}.toml"), f"tasks.{t.number}",
+                (name,), tuple((name, r) for r in t.relevant), (t.description, t.intent, t.goal), t.devices,
+            )
+            for t in domain.tasks
+        ]  # fmt: skip
+    corpus.tasks += [
+        TaskText(
+            f"multi-{t.number}", str(data.root / "multi.toml"), f"tasks.{t.number}", t.domains,
+            tuple((d, r) for d, names in t.relevant.items() for r in names), (t.description, t.intent, t.goal), t.devices,
+        )
+        for t in data.multi().tasks
+    ]  # fmt: skip
+    for user in data.users():
+        profile, file = data.profile(user), str(data.root / "profiles" / f"{user}.toml")
+        corpus.people.append(
+            Person(
+                user, file, profile.demographics.model_dump(),
+                {(d, t): (v,) if isinstance(v, str) else v for d, e in profile.domains.items() for t, v in e.items() if t != "summary"},
+                {d: " ".join(str(e["summary"]).split()) for d, e in profile.domains.items()},
+                {d: int(d in profile.domains) for d in DOMAINS},
+            )
+        )  # fmt: skip
+        for ref in data.refs(user):
+            scenario = data.load(ref)
+            task, situation = scenario.task, scenario.situation
+            corpus.assignments.append(
+                Assignment(
+                    user, ref.task, file, "routine", ref.domains, task.relevant, (task.description, task.intent, task.goal),
+                    situation.model_dump(), situation.location == profile.routine.home,
+                )
+            )  # fmt: skip
+    return corpus
+
+
+_SITUATION: Final = {
+    "Location": "location", "Device": "device", "Time of Day": "time_of_day", "Day of the Week": "day_of_week",
+    "Environment": "environment",
+}  # fmt: skip
+
+
+def _read_official(data: OfficialDataset) -> Corpus:
+    """Leaner than `OfficialDataset`: what stands in the files is taken as it is, so that the rules can speak of it."""
+    corpus = Corpus(f"{data.name} {data.version}")
+    ours = EmbeddedDataset()
+    known = {(d, t): spec for d in DOMAINS for t, spec in ours.domain(d).preferences.items()}
+    corpus.tasks += list(_official_tasks(data.root))
+    for user in data.users():
+        file = data.root / "profile" / user / "profile.json"
+        raw = read_json(file)
+        affinities, interactions = table(file, raw, "affinities"), table(file, raw, "interactions")
+        preferences = {(d, t): _values(file, d, t, v) for d in affinities for t, v in table(file, affinities, d, "affinities.").items()}
+        for d, t in preferences:
+            spec = known.get((d, t.replace("Favourite", "Favorite")))
+            if spec is not None:
+                corpus.types.setdefault((d, t), spec.model_copy(update={"values": ()}))
+        corpus.people.append(
+            Person(
+                user, str(file), {k: str(v) for k, v in table(file, raw, "demographics").items() if k != "user_id"}, preferences,
+                {d: str(t) for d, t in interactions.items()}, table(file, raw, "interests"),
+                ("affinities.{0}.{1}", "interactions.{0}"),
+            )
+        )  # fmt: skip
+        for name in ("tasks.json", "tasks_md.json"):
+            tasks_file = file.with_name(name)
+            for position, task in read_json(tasks_file).items():
+                text = _task_text(tasks_file, f"{position}", task, task.get("Relevant Domains", ()))
+                situations = {_SITUATION.get(k, k): str(v) for k, v in task.get("situations", {}).items()}
+                corpus.assignments.append(
+                    Assignment(user, text.id, text.file, text.field, text.domains, text.relevant, text.texts, situations)
+                )
+    return corpus
+
+
+def _official_tasks(root: Path) -> Iterator[TaskText]:
+    for file in sorted((root / "task").glob("*/task.jsonl")):
+        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
+            try:
+                task = json.loads(line)
+            except json.JSONDecodeError as error:
+                raise DataError(file, f"not valid JSON: {error}", field=f"line {number}") from None
+            domains = task.get("Relevant Domains") or [file.parent.name]
+            stem = "MD" if file.parent.name == "Multi-Domain" else f"SD-{file.parent.name}"
+            task["task_id"] = f"{stem}-task-{task.get('Task Number', number)}"
+            yield _task_text(file, f"line {number}", task, domains)
+
+
+def _task_text(file: Path, field: str, task: dict[str, Any], domains: object) -> TaskText:
+    names = tuple(str(d) for d in domains) if isinstance(domains, list) else ()
+    match = re.fullmatch(r"(?:SD-(.+)|MD)-task-(\d+)", str(task.get("task_id")))
+    texts = tuple(task.get(part) for part in ("Task Description", "User Intent", "Task Goal"))
+    types = task.get("Relevant Affinity Types")
+    if match is None or not all(isinstance(text, str) for text in texts) or not isinstance(types, list):
+        raise DataError(file, "not a task of the official layout (task_id, description, intent, goal, relevant types)", field=field)
+    # A name alone is clear within one domain and may mean several types within many.
+    relevant = tuple((names[0] if len(names) == 1 else "", str(t)) for t in types)
+    task_id = f"{slug(match[1]) if match[1] else 'multi'}-{match[2]}"
+    return TaskText(task_id, str(file), field, names, relevant, (str(texts[0]), str(texts[1]), str(texts[2])))
+
+
+def _values(file: Path, domain: str, name: str, value: object) -> tuple[str, ...]:
+    if isinstance(value, str):
+        return (value,)
+    if isinstance(value, list) and all(isinstance(v, str) for v in value):
+        return tuple(value)
+    raise DataError(file, "expected a text or a list of texts", field=f"affinities.{domain}.{name}")

@@ -1,0 +1,101 @@
+"""The quality of one or several datasets as tables for a terminal."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, Final
+
+from pytest_personalens.datasets.quality.assess import RULES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from pytest_personalens.datasets.quality.assess import Quality, Spread
+
+#: Examples of each rule that are shown unless everything is asked for.
+_EXAMPLES: Final = 3
+_Row = tuple[str, "Callable[[Quality], str]", str]
+
+
+def overview(datasets: Sequence[Quality]) -> Iterator[str]:
+    """One line a measure, one column a dataset, and the goal that we hold our own data to."""
+    widths = [max(16, *(len(row[1](d)) for row in _ROWS), len(d.dataset)) + 2 for d in datasets]
+    yield " " * 34 + "".join(d.dataset.ljust(w) for d, w in zip(datasets, widths, strict=True)) + "goal"
+    for label, show, goal in _ROWS:
+        yield (label.ljust(34) + "".join(show(d).ljust(w) for d, w in zip(datasets, widths, strict=True)) + goal).rstrip()
+
+
+def details(data: Quality) -> Iterator[str]:
+    """Every domain, preference type and demographic category of one dataset."""
+    yield f"{'domain':<16}{'users':>7}{'single':>8}{'multi':>7}{'scenarios':>11}"
+    for d in data.domains:
+        yield f"{d.domain:<16}{d.users:>7}{d.single_tasks:>8}{d.multi_tasks:>7}{d.scenarios:>11}"
+    yield ""
+    yield f"{'preference type':<46}{'users':>6}{'values':>8}{'evenness':>10}{'named':>7}  commonest value"
+    for t in data.types:
+        name = f"{t.domain}: {t.name}{'' if t.categorical else ' (open)'}"
+        yield f"{name:<46}{t.users:>6}{t.distinct:>8}{t.evenness:>10.2f}{t.verbatim:>7.0%}  {t.top_value} ({t.top_share:.0%})"
+    yield ""
+    yield f"{'demographics':<50}{'here':>8}{'paper':>8}{'off by':>8}"
+    for s in data.demographics:
+        if s.share or s.paper >= 0.005:
+            yield f"{s.attribute + ': ' + s.category:<50}{s.share:>8.1%}{s.paper:>8.1%}{100 * (s.share - s.paper):>+8.1f}"
+
+
+def findings(data: Quality, *, every: bool) -> Iterator[str]:
+    """What the rules found, by rule; a few examples of each, or `every` one."""
+    by_rule = defaultdict(list)
+    for problem in data.findings:
+        by_rule[problem.rule].append(problem)
+    if not by_rule:
+        yield f"{data.dataset}: no findings ({len(RULES)} rules)"
+    for rule, problems in by_rule.items():
+        yield f"{data.dataset}: {rule}: {len(problems)}"
+        shown = problems if every else problems[:_EXAMPLES]
+        yield from (f"  {p.file}: {p.field}: {p.message}" for p in shown)
+        if len(shown) < len(problems):
+            yield f"  and {len(problems) - len(shown)} more (--all shows them)"
+
+
+def _situation(part: str) -> Callable[[Quality], str]:
+    def show(data: Quality) -> str:
+        spread: Spread = next(s for s in data.situations if s.part == part)
+        return f"{spread.top_value[:14]} {spread.top_share:.0%}"
+
+    return show
+
+
+def _top(data: Quality) -> str:
+    return f"{data.top.top_value[:18]} {data.top.top_share:.0%}" if data.top else "none"
+
+
+def _farthest(data: Quality) -> str:
+    row = data.farthest
+    return f"{row.category[:17]} {100 * (row.share - row.paper):+.1f}" if row else "none"
+
+
+_ROWS: Final[Sequence[_Row]] = (
+    ("users", lambda d: f"{d.users}", "120 or more"),
+    ("distinct interest masks", lambda d: f"{d.masks}", "60 or more"),
+    ("domains a user (mean, range)", lambda d: f"{d.domains_mean:.1f} ({d.domains_min}-{d.domains_max})", "12-20"),
+    ("interests told by age and gender", lambda d: f"{100 * d.interest_gain:+.1f} points", "about 0"),
+    ("tasks (single, multi)", lambda d: f"{d.single_tasks}, {d.multi_tasks}", "86, 25"),
+    ("scenarios", lambda d: f"{d.scenarios}", ""),
+    ("mean evenness, categorical", lambda d: f"{d.evenness_mean:.2f}", "0.85 or more"),
+    ("commonest categorical value", _top, "60% at most"),
+    ("summaries", lambda d: f"{d.texts.summaries}", ""),
+    ("words a summary (mean, range)", lambda d: f"{d.texts.words_mean:.0f} ({d.texts.words_min}-{d.texts.words_max})", "80-160"),
+    ("values named word for word", lambda d: f"{d.texts.verbatim:.0%}", "30-60%"),
+    ("words compared", lambda d: f"{d.texts.sample_words}", "the same number"),
+    ("Dist-1", lambda d: f"{d.texts.dist_1:.3f}", "higher is better"),
+    ("Dist-2", lambda d: f"{d.texts.dist_2:.3f}", "higher is better"),
+    ("Ent-4", lambda d: f"{d.texts.ent_4:.2f}", "higher is better"),
+    ("Self-BLEU", lambda d: f"{d.texts.self_bleu:.3f}", "lower is better"),
+    ("commonest device", _situation("device"), "40% at most"),
+    ("commonest time of day", _situation("time_of_day"), "40% at most"),
+    ("commonest day of the week", _situation("day_of_week"), "40% at most"),
+    ("commonest location", _situation("location"), "40% at most"),
+    ("commonest environment", _situation("environment"), "70% at most"),
+    ("farthest from Tables 6 and 7", _farthest, "3 points at most"),
+    ("findings", lambda d: f"{len(d.findings)}", "0"),
+)

@@ -1,0 +1,79 @@
+"""Rules over summaries: a person's own story, in English, without a model's manners."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from typing import TYPE_CHECKING, Final
+
+from pytest_personalens.datasets.quality.corpus import Corpus, Finding
+from pytest_personalens.datasets.quality.diversity import words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+#: How a model begins when it answers a request instead of telling. Written by us after looking at openings.
+_PREAMBLE: Final = re.compile(
+    r"\s*(?:here (?:is|are)\b|here's\b|based on\b|sure\b|certainly\b|of course\b|below (?:is|are)\b|the following\b|"
+    r"(?:this|the) (?:is a )?summary\b|summary:|in summary\b|as an ai\b|as a language model\b|i (?:have|will|can|cannot)\b|\*\*|#)",
+    re.IGNORECASE,
+)
+_ENGLISH: Final = frozenset(
+    """
+    the a an and or but of to in on at for with from by as is are was were be been has have had he she they his her their it its that this
+    which who when where not no one all would will can may than then there so if up out about into over after before
+    """.split()  # noqa: SIM905  (a block of words reads better than 60 literals)
+)
+#: Below this share of the commonest English words a text is not English; English prose has 0.35 to 0.5.
+_ENGLISH_SHARE: Final = 0.2
+#: Shorter sentences ("That was that.") may well come twice.
+_SENTENCE_WORDS: Final = 5
+
+
+def preamble(corpus: Corpus) -> Iterator[Finding]:
+    """A summary tells of a person from its first word on."""
+    for person in corpus.people:
+        for domain, text in person.summaries.items():
+            if _PREAMBLE.match(text):
+                yield Finding("preamble", person.file, person.field_of(domain), f"begins like a model's answer: {_cut(text)!r}")
+
+
+def language(corpus: Corpus) -> Iterator[Finding]:
+    """A summary is in English."""
+    for person in corpus.people:
+        for domain, text in person.summaries.items():
+            tokens = words(text)
+            if tokens and sum(t in _ENGLISH for t in tokens) / len(tokens) < _ENGLISH_SHARE:
+                yield Finding("language", person.file, person.field_of(domain), f"not English: {_cut(text)!r}")
+
+
+def missing(corpus: Corpus) -> Iterator[Finding]:
+    """Each domain of interest has a summary."""
+    for person in corpus.people:
+        for domain in sorted(person.mask):
+            if not person.summaries.get(domain, "").strip():
+                yield Finding("summary", person.file, person.field_of(domain), "the summary is missing")
+
+
+def repeated(corpus: Corpus) -> Iterator[Finding]:
+    """No two summaries share a sentence; the copy is reported, with the place of the first."""
+    first: dict[str, str] = {}
+    copies: dict[tuple[str, str], list[tuple[str, str]]] = defaultdict(list)
+    for person in corpus.people:
+        for domain, text in person.summaries.items():
+            for sentence in re.split(r"(?<=[.!?:])\s+", text):
+                tokens = words(sentence)
+                key = " ".join(tokens)
+                if len(tokens) < _SENTENCE_WORDS:
+                    continue
+                here = f"{person.id}, {domain}"
+                if first.setdefault(key, here) != here:
+                    copies[person.file, person.field_of(domain)].append((sentence, first[key]))
+    for (file, field), sentences in copies.items():
+        for sentence, where in sentences:
+            yield Finding("repeated", file, field, f"stands in {where} too: {_cut(sentence)!r}")
+
+
+def _cut(text: str, width: int = 60) -> str:
+    flat = " ".join(text.split())
+    return flat if len(flat) <= width else flat[: width - 3].rstrip() + "..."
