@@ -19,7 +19,11 @@ default. A value that cannot be read ends the run with exit code 4 and one line,
 | option | ini key | type | mark | meaning |
 | --- | --- | --- | --- | --- |
 """
-LIVE = "| `--personalens-live ` | `personalens_live` | bool | | Let this run call paid models. |\n"
+LIVE = """| `--personalens-live ` | `personalens_live` | bool | | Let this run call paid models. |
+| `--personalens-estimate ` | | | | Print how many calls, tokens and dollars this sample would take, and exit. |
+| | `personalens_prices` | list | | `MODEL = INPUT, OUTPUT[, CACHED[, WRITTEN]]`: US dollars for a million tokens. |
+| | `personalens_model_parameters` | list | | `NAME = VALUE` for model specs that do not name it, such as `region = eu-west-1`. |
+"""
 
 
 def options_page() -> str:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import importlib
 import inspect
 import signal
+import sys
 import threading
 import time
 from typing import TYPE_CHECKING, Any
 
-from pytest_personalens.errors import AssistantFault
+from pytest_personalens.errors import AssistantFault, SpecError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
+    from pathlib import Path
 from contextlib import contextmanager
 
 
@@ -52,6 +55,24 @@ class EventLoop:
             if not self._thread.is_alive():
                 self._loop.close()
             self._loop = self._thread = None
+
+
+def import_assistant(spec: str, base: Path) -> Callable[[Any], Any]:
+    """The callable meant by ``module:attribute``, imported as if from the folder `base`. Raises `SpecError` if there is none."""
+    module, colon, attribute = spec.partition(":")
+    if not colon or not all(part.isidentifier() for part in [*module.split("."), *attribute.split(".")]):
+        raise SpecError(f"--personalens-assistant: expected bedrock:MODEL, openai:MODEL or module:attribute, not {spec!r}")
+    if str(base) not in sys.path:
+        sys.path.insert(0, str(base))
+    try:
+        found: Any = importlib.import_module(module)
+    except Exception as error:  # whatever the module does when it is imported
+        raise SpecError(f"--personalens-assistant: cannot import {module!r}: {type(error).__name__}: {error}") from None
+    for name in attribute.split("."):
+        found = getattr(found, name, None)
+    if not callable(found):
+        raise SpecError(f"--personalens-assistant: {attribute!r} in {module!r} is {type(found).__name__}, which cannot be called")
+    return found  # type: ignore[no-any-return]
 
 
 def guarded(assistant: Callable[[Any], Any], *, timeout: float, loop: EventLoop) -> Callable[[Any], Any]:

@@ -36,6 +36,25 @@ class RecordError(PersonalensError):
     """A stored record that is corrupt, was edited by hand, is missing or is stale."""
 
 
+class ModelError(PersonalensError):
+    """A call to a language model that cannot succeed; the text says what to do about it."""
+
+
+class ModelBusy(ModelError):
+    """A call that failed and may succeed a moment later.
+
+    `throttled`: the provider refused it for its rate; `retry_after`: the seconds it asked to wait, if it did.
+    """
+
+    def __init__(self, problem: str, *, throttled: bool = False, retry_after: float | None = None) -> None:
+        super().__init__(problem)
+        self.throttled, self.retry_after = throttled, retry_after
+
+
+class BudgetSpent(PersonalensError):
+    """The run may make no more calls, or spend no more money. Nobody's fault; what was bought is kept."""
+
+
 class AssistantFault(PersonalensError):
     """The assistant under test raised, hung, or answered with something that is not a usable text."""
 

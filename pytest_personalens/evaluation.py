@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from pydantic import Field
 
 from pytest_personalens.dialogue import AssistantMessages, Dialogue, UserAgent, clean, converse
-from pytest_personalens.errors import AssistantFault, JudgeFault, PersonalensError, RecordError
+from pytest_personalens.errors import AssistantFault, BudgetSpent, JudgeFault, PersonalensError, RecordError
 from pytest_personalens.scenario import Frozen, Kind, Scenario
 from pytest_personalens.verdict import DEFAULT_DIMENSIONS, Dimension, Judge, Verdict
 
@@ -16,21 +16,28 @@ if TYPE_CHECKING:
 
 _LONGEST_DETAIL: Final = 500
 #: Whose fault it is that an evaluation has no scores.
-Cause = Literal["", "assistant", "user-agent", "judge", "record"]
+Cause = Literal["", "assistant", "user-agent", "judge", "record", "budget"]
 
 
 class Usage(Frozen):
-    """What an evaluation cost: model calls, and tokens where the models tell."""
+    """What was asked of models: calls, and tokens where they tell.
+
+    `input_tokens` were billed at full price; `cached_tokens` were read from a provider's cache, `written_tokens` written to it.
+    """
 
     calls: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
+    cached_tokens: int = 0
+    written_tokens: int = 0
 
     def __add__(self, other: Usage) -> Usage:
         return Usage(
             calls=self.calls + other.calls,
             input_tokens=self.input_tokens + other.input_tokens,
             output_tokens=self.output_tokens + other.output_tokens,
+            cached_tokens=self.cached_tokens + other.cached_tokens,
+            written_tokens=self.written_tokens + other.written_tokens,
         )
 
 
@@ -45,11 +52,12 @@ class Evaluation(Frozen):
     dataset: str
     user_agent: str = Field(description="Identity of the user agent.")
     judge: str = Field(description="Identity of the judge.")
+    assistant: str = Field(default="", description="Identity of the assistant, where it is a model of ours; empty for yours.")
     dialogue: Dialogue
     verdicts: tuple[Verdict, ...] = ()
     cause: Cause = ""
     detail: str = Field(default="", description="One line: what went wrong, when `cause` is set.")
-    usage: Usage = Usage()
+    usage: dict[str, Usage] = Field(default_factory=dict, description="Purpose (user agent, assistant, judge tc, ...) -> what it cost.")
 
     @property
     def scored(self) -> bool:
@@ -98,6 +106,7 @@ def evaluate(
         dataset=scenario.dataset,
         user_agent=user_agent.identity,
         judge=judge.identity,
+        assistant=getattr(assistant, "identity", ""),
         dialogue=outcome.dialogue,
     )
     if outcome.fault is not None:
@@ -134,4 +143,6 @@ def _line(fault: PersonalensError) -> str:
 def _cause(fault: PersonalensError, otherwise: Cause) -> Cause:
     if isinstance(fault, AssistantFault):
         return "assistant"
+    if isinstance(fault, BudgetSpent):
+        return "budget"
     return "record" if isinstance(fault, RecordError) else otherwise

@@ -106,6 +106,7 @@ class Ledger:
             requested=told["requested"],
             drawn=told["drawn"],
             lost=lost,
+            prices=session.role_prices(),
         )
         if gated:
             s = self._settings

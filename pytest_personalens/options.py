@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 import pytest
 
 from pytest_personalens.errors import SpecError
+from pytest_personalens.readers import choice, dimension, letters, number, odd, some, threshold
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 DEFAULT_SEED: Final = "personalens"
-_CONTEXT_LETTERS: Final = "DIS"
 
 
 class Option(NamedTuple):
@@ -45,88 +44,34 @@ class Option(NamedTuple):
         return self.name.replace("-", "_")
 
 
-def _number(low: float, high: float | None = None, kind: type[int | float] = float) -> Callable[[str], Any]:
-    def read(text: str) -> int | float:
-        span = f"{low:g} or more" if high is None else f"from {low:g} to {high:g}"
-        what = "a whole number" if kind is int else "a number"
-        try:
-            value = kind(text)
-        except ValueError:
-            raise ValueError(f"expected {what} {span}") from None
-        # `not (a <= b)` instead of `a > b`: NaN must not pass.
-        if not low <= value or (high is not None and not value <= high):
-            raise ValueError(f"expected {what} {span}")
-        return value
-
-    return read
-
-
-def _choice(*choices: str) -> Callable[[str], str]:
-    def read(text: str) -> str:
-        if text not in choices:
-            raise ValueError(f"expected one of: {', '.join(choices)}")
-        return text
-
-    return read
-
-
-def _some(what: str) -> Callable[[str], str]:
-    def read(text: str) -> str:
-        if not text.strip():
-            raise ValueError(f"expected {what}")
-        return text.strip()
-
-    return read
-
-
-def _letters(text: str) -> str:
-    letters = "" if text.lower() == "none" else text.upper().replace("+", "").replace(",", "")
-    if (not letters and text.lower() != "none") or set(letters) - set(_CONTEXT_LETTERS) or len(set(letters)) != len(letters):
-        raise ValueError("expected 'none' or any of the letters D (demographics), I (interactions), S (situation), each once")
-    return "".join(c for c in _CONTEXT_LETTERS if c in letters)
-
-
-def _threshold(text: str) -> tuple[str, int]:
-    from pytest_personalens.verdict import dimension
-
-    match = re.fullmatch(r"\s*([\w-]+)\s*(?:>=|=)\s*(\d+)\s*", text)
-    if match is None:
-        raise ValueError("expected DIMENSION>=SCORE, such as p>=3")
-    dim = dimension(match[1])
-    low, high = dim.scale
-    if not low <= int(match[2]) <= high:
-        raise ValueError(f"{dim.short} is scored {low} to {high}")
-    return dim.value, int(match[2])
-
-
-def _dimension(text: str) -> str:
-    from pytest_personalens.verdict import dimensions
-
-    return ",".join(d.value for d in dimensions(text.split(",")))
-
-
-_POSITIVE: Final = _number(1, kind=int)
-_SHARE: Final = _number(0, 1)
+_POSITIVE: Final = number(1, kind=int)
+_SHARE: Final = number(0, 1)
 
 OPTIONS: Final = (
     Option("sample", "N", None, _POSITIVE, "Draw N scenarios and make one test item of each; without it the plugin does nothing", mark=True, type="int"),
-    Option("seed", "TEXT", DEFAULT_SEED, _some("a text"), "Seed of the draw; another text gives another sample", mark=True),
-    Option("data", "embedded|PATH", "embedded", _some("'embedded' or a path"), "The embedded benchmark, a dataset added by a plugin, or the path of an official PersonaLens checkout, of its data folder, or of a folder in the embedded layout"),
-    Option("users", "LIST", (), _some("user ids"), "Only these users: ids separated by commas, official-30, or file:PATH with an id a line", many=True, type="linelist"),
-    Option("domain", "NAME", (), _some("a domain"), "Only scenarios that span this domain; may be repeated. Applied before sampling", many=True, mark=True, type="linelist"),
-    Option("kind", "single|multi|all", "all", _choice("single", "multi", "all"), "Only single-domain or only multi-domain tasks", mark=True),
-    Option("context", "LETTERS", "DIS", _letters, "What the assistant may know: any of D (demographics), I (past interactions), S (situation), or none", mark=True),
+    Option("seed", "TEXT", DEFAULT_SEED, some("a text"), "Seed of the draw; another text gives another sample", mark=True),
+    Option("data", "embedded|PATH", "embedded", some("'embedded' or a path"), "The embedded benchmark, a dataset added by a plugin, or the path of an official PersonaLens checkout, of its data folder, or of a folder in the embedded layout"),
+    Option("users", "LIST", (), some("user ids"), "Only these users: ids separated by commas, official-30, or file:PATH with an id a line", many=True, type="linelist"),
+    Option("domain", "NAME", (), some("a domain"), "Only scenarios that span this domain; may be repeated. Applied before sampling", many=True, mark=True, type="linelist"),
+    Option("kind", "single|multi|all", "all", choice("single", "multi", "all"), "Only single-domain or only multi-domain tasks", mark=True),
+    Option("context", "LETTERS", "DIS", letters, "What the assistant may know: any of D (demographics), I (past interactions), S (situation), or none", mark=True),
     Option("max-turns", "N", 0, _POSITIVE, "Rounds of a dialogue after the opening (default: 20 for single-domain, 30 for multi-domain tasks)", mark=True, type="int"),
-    Option("turn-timeout", "SECONDS", 60.0, _number(0.001), "Time limit of one reply of the assistant (default: 60)", mark=True, type="float"),
-    Option("dimensions", "LIST", ("task_completion", "personalization"), _dimension, "What the judge reads: tc, p, nat-user, nat-assistant, coh-user, coh-assistant, or all (default: tc,p)", many=True, mark=True, type="linelist"),
-    Option("threshold", "DIM>=SCORE", (), _threshold, "Score an item must reach, such as p>=3 or tc>=0; may be repeated (default: tc>=1 and p>=2)", many=True, mark=True, type="linelist"),
-    Option("user-model", "SPEC", "embedded", _some("a model spec"), "Who plays the user: embedded, or PROVIDER:MODEL of a provider added by a plugin"),
-    Option("judge-model", "SPEC", "embedded", _some("a model spec"), "Who judges: embedded, or PROVIDER:MODEL of a provider added by a plugin"),
+    Option("turn-timeout", "SECONDS", 60.0, number(0.001), "Time limit of one reply of the assistant (default: 60)", mark=True, type="float"),
+    Option("dimensions", "LIST", ("task_completion", "personalization"), dimension, "What the judge reads: tc, p, nat-user, nat-assistant, coh-user, coh-assistant, p-turns, leak, or all for the first six (default: tc,p)", many=True, mark=True, type="linelist"),
+    Option("threshold", "DIM>=SCORE", (), threshold, "Score an item must reach, such as p>=3 or tc>=0; may be repeated (default: tc>=1 and p>=2)", many=True, mark=True, type="linelist"),
+    Option("user-model", "SPEC", "embedded", some("a model spec"), "Who plays the user: embedded, bedrock:MODEL, openai:MODEL, or PROVIDER:MODEL of a provider added by a plugin"),
+    Option("judge-model", "SPEC", "embedded", some("a model spec"), "Who judges: embedded, bedrock:MODEL, openai:MODEL, or PROVIDER:MODEL of a provider added by a plugin"),
+    Option("judge-votes", "N", 1, odd, "Votes on a verdict below its threshold, the first included; the median decides (default: 1)", type="int"),
+    Option("assistant", "SPEC|MODULE:ATTR", None, some("a model spec or module:attribute"), "The assistant under test without a fixture: a model, or a callable by its place"),
+    Option("assistant-prompt", "base|vanilla", "base", choice("base", "vanilla"), "What a model as the assistant is told: that it acts for the user, and the context; or nothing (default: base)"),
+    Option("prompts", "DIR", None, some("a folder"), "Templates of your own for agents played by a model; those that are not in it are ours"),
+    Option("max-calls", "N", None, _POSITIVE, "Stop the run in order after N model calls", type="int"),
+    Option("max-usd", "X", None, number(0.000001), "Stop the run in order when model calls have cost X dollars (needs personalens_prices)", type="float"),
     Option("min-tcr", "X", None, _SHARE, "Gate of the run: fail below this task completion rate, 0 to 1", type="float"),
-    Option("min-p", "X", None, _number(1, 4), "Gate of the run: fail below this mean personalization, 1 to 4", type="float"),
+    Option("min-p", "X", None, number(1, 4), "Gate of the run: fail below this mean personalization, 1 to 4", type="float"),
     Option("min-valid", "X", 0.9, _SHARE, "Floor of every gate: fail when fewer than this share of items could be scored (default: 0.9)", type="float"),
-    Option("fail-on", "item|gate", None, _choice("item", "gate"), "Whether low items fail, or the gates alone decide (default: gate if there is one, else item)"),
-    Option("json", "PATH", None, _some("a path"), "Write all results as JSON"),
+    Option("fail-on", "item|gate", None, choice("item", "gate"), "Whether low items fail, or the gates alone decide (default: gate if there is one, else item)"),
+    Option("json", "PATH", None, some("a path"), "Write all results as JSON"),
 )  # fmt: skip
 _BY_KEY: Final = {o.key: o for o in OPTIONS}
 
@@ -147,12 +92,19 @@ class Settings(NamedTuple):
     threshold: tuple[tuple[str, int], ...]
     user_model: str
     judge_model: str
+    judge_votes: int
+    assistant: str | None
+    assistant_prompt: Literal["base", "vanilla"]
+    prompts: str | None
+    max_calls: int | None
+    max_usd: float | None
     min_tcr: float | None
     min_p: float | None
     min_valid: float
     fail_on: Literal["item", "gate"] | None
     json: str | None
     live: bool = False
+    estimate: bool = False
 
     @property
     def fails_on(self) -> Literal["item", "gate"]:
@@ -174,6 +126,14 @@ def add_options(parser: pytest.Parser) -> None:
         parser.addini(o.ini, o.help, type=o.type, default=None)
     group.addoption("--personalens-live", action="store_true", default=None, dest="personalens_live", help="Let this run call paid models")
     parser.addini("personalens_live", "Let runs call paid models", type="bool", default=None)
+    group.addoption(
+        "--personalens-estimate", action="store_true", default=False, dest="personalens_estimate",
+        help="Print how many calls, tokens and dollars this sample would take, and exit",
+    )  # fmt: skip
+    parser.addini("personalens_prices", "MODEL = INPUT, OUTPUT[, CACHED[, WRITTEN]] in dollars for a million tokens", type="linelist")
+    parser.addini(
+        "personalens_model_parameters", "NAME = VALUE for model specs that do not name it, such as region = eu-west-1", type="linelist"
+    )
 
 
 def read_settings(config: pytest.Config) -> Settings:
@@ -191,6 +151,7 @@ def read_settings(config: pytest.Config) -> Settings:
         values[o.key] = _read(o, given, source)
     live = config.getoption("personalens_live")
     values["live"] = bool(_ini(config, "personalens_live", "bool") if live is None else live)
+    values["estimate"] = bool(config.getoption("personalens_estimate"))
     values["users"] = _users(values["users"], config.rootpath)
     _check_thresholds(values["threshold"], values["dimensions"], "--personalens-threshold")
     return Settings(**values)
@@ -294,6 +255,6 @@ def _short_thresholds() -> dict[str, str]:
 
 def _mark_threshold(key: str, value: object, where: str) -> tuple[str, int]:
     try:
-        return _threshold(f"{_short_thresholds()[key]}>={int(value) if isinstance(value, (int, bool)) else value}")
+        return threshold(f"{_short_thresholds()[key]}>={int(value) if isinstance(value, (int, bool)) else value}")
     except (ValueError, SpecError) as error:
         raise SpecError(f"{where}: personalens({key}={value!r}): {error}") from None

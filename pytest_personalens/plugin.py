@@ -67,6 +67,25 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         session.config.stash[SESSION] = open_session(session.config, settings)
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config: pytest.Config) -> int | pytest.ExitCode | None:
+    if not config.getoption("personalens_estimate"):
+        return None
+    from _pytest.main import wrap_session
+
+    def report(config: pytest.Config, session: pytest.Session) -> None:
+        from pytest_personalens.estimate import print_estimate
+
+        if SESSION not in config.stash:
+            raise pytest.UsageError("--personalens-estimate: give --personalens-sample N too")
+        print_estimate(config.stash[SESSION])
+
+    # Nothing is run, so there is nothing to distribute.
+    for name, value in (("dist", "no"), ("tx", []), ("numprocesses", 0)):
+        setattr(config.option, name, value)
+    return wrap_session(config, report)
+
+
 def pytest_report_header(config: pytest.Config) -> str | None:
     return config.stash[SESSION].header() if SESSION in config.stash else None
 
@@ -157,7 +176,9 @@ def personalens_context(_personalens_param: tuple[ScenarioRef, Settings], person
 @pytest.fixture
 def personalens_assistant(request: pytest.FixtureRequest) -> Callable[[list[dict[str, str]]], str]:
     """The assistant under test: override this fixture with one that returns a callable, messages -> reply."""
-    _stop(request, _NO_ASSISTANT)
+    if request.config.stash[SETTINGS].assistant is None:
+        _stop(request, _NO_ASSISTANT)
+    return lambda messages: ""  # never called: --personalens-assistant names the one under test
 
 
 @pytest.fixture
@@ -165,6 +186,7 @@ def personalens(
     request: pytest.FixtureRequest,
     _personalens_param: tuple[ScenarioRef, Settings],
     personalens_scenario: Scenario,
+    personalens_context: Context,
     personalens_assistant: Any,
     snapshot: Any,
 ) -> Personalens:
@@ -181,6 +203,7 @@ def personalens(
         session=request.config.stash[SESSION],
         settings=_personalens_param[1],
         scenario=personalens_scenario,
+        context=personalens_context,
         assistant=personalens_assistant,
         snapshot=snapshot,
         journal_folder=cache.mkdir("personalens") if cache is not None else None,

@@ -10,12 +10,14 @@ from pydantic import Field, ValidationError
 
 from pytest_personalens.dialogue import Dialogue, Message, UserAgent, UserTurn
 from pytest_personalens.errors import RecordError
+from pytest_personalens.evaluation import Usage
 from pytest_personalens.scenario import Frozen, Scenario
 from pytest_personalens.verdict import Dimension, Judge, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
+    from pytest_personalens.dialogue import AssistantMessages
     from pytest_personalens.evaluation import Evaluation
 
 RECORD_VERSION: Final = 1
@@ -29,7 +31,7 @@ class StoredVerdict(Frozen):
 
 
 class Record(Frozen):
-    """One evaluation as it is kept on disk: the dialogue, whose user agent it was, and the verdicts.
+    """One evaluation as it is kept on disk: the dialogue, whose user agent it was, the verdicts, and what buying them cost.
 
     `user_digest` covers the user agent and the scenario; `integrity` covers the rest of the record, so that an
     edit by hand is seen.
@@ -40,9 +42,11 @@ class Record(Frozen):
     dataset: str
     user_agent: str
     judge: str
+    assistant: str = ""
     user_digest: str
     dialogue: Dialogue
     verdicts: tuple[StoredVerdict, ...] = ()
+    usage: dict[str, Usage] = Field(default_factory=dict)
     integrity: str = Field(default="")
 
     def sealed(self) -> Record:
@@ -62,12 +66,14 @@ def record_of(evaluation: Evaluation, scenario: Scenario) -> Record:
         dataset=evaluation.dataset,
         user_agent=evaluation.user_agent,
         judge=evaluation.judge,
+        assistant=evaluation.assistant,
         user_digest=user_digest(evaluation.user_agent, scenario),
         dialogue=dialogue,
         verdicts=tuple(
             StoredVerdict(evidence_digest=evidence_digest(evaluation.judge, scenario, dialogue, v.dimension), verdict=v)
             for v in evaluation.verdicts
         ),
+        usage=evaluation.usage,
     ).sealed()
 
 
@@ -171,3 +177,24 @@ class ReplayJudge:
                 return stored.verdict
         self._replay.admit(paid=self.paid, what=f"no verdict on {dimension.short} for this dialogue")
         return self._judge.verdict(scenario, dialogue, dimension)
+
+
+class ReplayAssistant:
+    """A model as the assistant that repeats its stored reply while the transcript so far equals the record's.
+
+    For assistants of ours only: what the assistant under test says today is the very thing that a run asks.
+    """
+
+    def __init__(self, assistant: Callable[[AssistantMessages], str], *, identity: str, paid: bool, replay: Replay) -> None:
+        self.identity, self.paid = identity, paid
+        self._assistant, self._replay = assistant, replay
+
+    def __call__(self, messages: AssistantMessages) -> str:
+        """The stored reply if all that the assistant saw is equal, else the assistant's."""
+        said = [(m["role"], m["content"]) for m in messages]
+        for record in self._replay.records:
+            stored = record.dialogue.messages if record.assistant == self.identity else ()
+            if len(stored) > len(said) and [(m.role, m.content) for m in stored[: len(said)]] == said:
+                return stored[len(said)].content
+        self._replay.admit(paid=self.paid, what=f"the assistant's reply {len(said) // 2 + 1} is not in it")
+        return self._assistant(messages)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from importlib.metadata import version
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from pydantic import ConfigDict, Field
@@ -14,8 +15,10 @@ from pytest_personalens.scenario import Frozen
 from pytest_personalens.verdict import Dimension
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
+
+    from pytest_personalens.models import Price
 
 SCHEMA: Final = "personalens-results/1"
 
@@ -79,7 +82,8 @@ class Results(Frozen):
     kinds: tuple[Group, ...] = ()
     uncounted: dict[str, int] = Field(default_factory=dict, description="Cause -> number of items without scores.")
     turns: Mean = Field(description="User turns of a dialogue, over the scored items.")
-    usage: Usage = Usage()
+    usage: dict[str, Usage] = Field(default_factory=dict, description="Purpose -> what this run used for it.")
+    usd: dict[str, float] = Field(default_factory=dict, description="Purpose -> US dollars, for models with a known price.")
     gates: tuple[Gate, ...] = ()
 
     @property
@@ -90,9 +94,16 @@ class Results(Frozen):
 
 
 def summarize(
-    items: Iterable[Item], *, settings: dict[str, Any], dataset: str, requested: int, drawn: int, lost: Sequence[str] = ()
+    items: Iterable[Item],
+    *,
+    settings: dict[str, Any],
+    dataset: str,
+    requested: int,
+    drawn: int,
+    lost: Sequence[str] = (),
+    prices: Mapping[str, Price] = MappingProxyType({}),
 ) -> Results:
-    """The results of `items`, in a fixed order whatever order they arrived in."""
+    """The results of `items`, in a fixed order whatever order they arrived in. `prices` are those of the roles' models."""
     ordered = tuple(sorted(items, key=lambda i: i.nodeid))
     scored = [i for i in ordered if i.evaluation.scored]
     names = sorted({d for i in ordered for d in i.evaluation.domains})
@@ -100,9 +111,11 @@ def summarize(
     causes: Counter[str] = Counter(i.evaluation.cause for i in ordered if not i.evaluation.scored)
     if lost:
         causes["lost"] = len(lost)
-    usage = Usage()
+    usage: dict[str, Usage] = {}
     for item in ordered:
-        usage += item.evaluation.usage
+        for purpose, used in item.evaluation.usage.items():
+            usage[purpose] = usage.get(purpose, Usage()) + used
+    usd = {purpose: round(prices[role].of(used), 6) for purpose, used in usage.items() for role in (role_of(purpose),) if role in prices}
     return Results(
         settings=settings,
         dataset=dataset,
@@ -115,8 +128,14 @@ def summarize(
         kinds=tuple(_group(k, [i for i in ordered if i.evaluation.kind == k]) for k in kinds),
         uncounted=dict(sorted(causes.items())),
         turns=_mean([i.evaluation.dialogue.user_turns for i in scored]),
-        usage=usage,
+        usage=dict(sorted(usage.items())),
+        usd=dict(sorted(usd.items())),
     )
+
+
+def role_of(purpose: str) -> str:
+    """Who a purpose belongs to: ``judge`` for ``judge tc``; ``user agent`` and ``assistant`` are roles themselves."""
+    return "judge" if purpose.startswith("judge ") else purpose
 
 
 def write_json(results: Results, path: Path) -> None:

@@ -2,30 +2,50 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+import os
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import pytest
 
 from pytest_personalens.agents import EmbeddedJudge, EmbeddedUserAgent
+from pytest_personalens.agents.model_assistant import ModelAssistant
 from pytest_personalens.agents.model_judge import ModelJudge
 from pytest_personalens.agents.model_user import ModelUserAgent
-from pytest_personalens.assistants import EventLoop
+from pytest_personalens.agents.prompts import Prompts
+from pytest_personalens.agents.votes import VotingJudge
+from pytest_personalens.assistants import EventLoop, import_assistant
 from pytest_personalens.datasets import Sample, draw, open_dataset
 from pytest_personalens.errors import PersonalensError, SpecError
-from pytest_personalens.models import Model
+from pytest_personalens.models import Budget, Meter, Model, Reliable, open_model, price_of, read_prices
+from pytest_personalens.scenario import Context
+from pytest_personalens.verdict import Dimension
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pytest_personalens.datasets import Dataset
     from pytest_personalens.dialogue import UserAgent
+    from pytest_personalens.models import Price
     from pytest_personalens.options import Settings
     from pytest_personalens.verdict import Judge
 
 
+#: Temperature of the further votes: at the judge's own 0 they would hardly be others.
+_VOTE_TEMPERATURE: Final = 0.7
+
+
 class Agents(NamedTuple):
-    """A user agent and a judge for one evaluation; those played by a model count their own calls and tokens."""
+    """Who takes part in one evaluation, and the meter that counts what those played by a model use.
+
+    `assistant` is None where the assistant is the user's fixture.
+    """
 
     user_agent: UserAgent
     judge: Judge
+    assistant: ModelAssistant | Callable[..., object] | None
+    meter: Meter
 
 
 class Session:
@@ -36,6 +56,8 @@ class Session:
         self.loop = EventLoop()
         self.dataset = self._dataset()
         hook = config.hook
+        self.prompts = Prompts(config.rootpath / settings.prompts if settings.prompts else None)
+        self._models: dict[str, Model] = {}
         self._user_agent: UserAgent | Model = (
             EmbeddedUserAgent()
             if settings.user_model == "embedded"
@@ -46,6 +68,9 @@ class Session:
             if settings.judge_model == "embedded"
             else self._added(hook.pytest_personalens_judge, settings.judge_model, "--personalens-judge-model")
         )
+        self._assistant = self._open_assistant()
+        self.prices = _prices(config)
+        self._budget = self._open_budget()
         self._samples: dict[object, Sample] = {}
         self.ids: dict[str, tuple[str, str]] = {}
         if settings.sample is not None:
@@ -88,15 +113,67 @@ class Session:
         return (
             f"personalens: {self.requested()['drawn']} scenarios of {self.dataset.name} {self.dataset.version}, seed {s.seed!r}, "
             f"context {s.context or 'none'}, user {s.user_model}, judge {s.judge_model}"
+            + (f", assistant {s.assistant} ({s.assistant_prompt})" if s.assistant else "")
         )
 
-    def agents(self) -> Agents:
-        """Agents for one evaluation."""
-        user_agent, judge = self._user_agent, self._judge
+    def agents(self, context: Context) -> Agents:
+        """Agents for one evaluation; `context` is what an assistant of ours may know."""
+        meter = Meter(budget=self._budget, prices=self.prices)
+        user_agent, judge, assistant = self._user_agent, self._judge, self._assistant
+        further: Judge | None = None
+        if isinstance(judge, Model):
+            further = ModelJudge(judge, meter, self.prompts, temperature=_VOTE_TEMPERATURE)
+            judge = ModelJudge(judge, meter, self.prompts)
+        if self.settings.judge_votes > 1:
+            limits = {Dimension(d): s for d, s in self.settings.thresholds.items()}
+            judge = VotingJudge(judge, further or judge, votes=self.settings.judge_votes, thresholds=limits)
+        if isinstance(assistant, Model):
+            assistant = ModelAssistant(assistant, meter, self.prompts, setting=self.settings.assistant_prompt, context=context)
         return Agents(
-            ModelUserAgent(user_agent) if isinstance(user_agent, Model) else user_agent,
-            ModelJudge(judge) if isinstance(judge, Model) else judge,
+            ModelUserAgent(user_agent, meter, self.prompts) if isinstance(user_agent, Model) else user_agent,
+            judge,
+            assistant,
+            meter,
         )
+
+    def models(self) -> dict[str, Model]:
+        """Role -> the model that plays it, for the roles that one plays."""
+        roles = {"user agent": self._user_agent, "judge": self._judge, "assistant": self._assistant}
+        return {role: who for role, who in roles.items() if isinstance(who, Model)}
+
+    def role_prices(self) -> dict[str, Price]:
+        """Role -> the price of its model, where it has one and the price is known."""
+        found = {role: price_of(model.name, self.prices) for role, model in self.models().items()}
+        return {role: price for role, price in found.items() if price is not None}
+
+    def _open_assistant(self) -> Model | Callable[..., object] | None:
+        spec = self.settings.assistant
+        if not spec:
+            return None
+        found = self._model(spec)
+        return found if found is not None else import_assistant(spec, self.config.rootpath)
+
+    def _open_budget(self) -> Budget | None:
+        s = self.settings
+        if s.max_calls is None and s.max_usd is None:
+            return None
+        if s.max_usd is not None:
+            for role, model in self.models().items():
+                if model.paid and price_of(model.name, self.prices) is None:
+                    raise SpecError(f"--personalens-max-usd: no price is known for {model.name} ({role}); add it to personalens_prices")
+        # One file for all workers of a run: xdist gives every process the same id.
+        run = getattr(self.config, "workerinput", {}).get("testrunuid") or f"{os.getpid()}"
+        return Budget(Path(tempfile.gettempdir()) / f"personalens-{run}", max_calls=s.max_calls, max_usd=s.max_usd)
+
+    def _model(self, spec: str) -> Model | None:
+        """The model of a spec, one for all its roles: they share its connections and its rate limit."""
+        if spec not in self._models:
+            added = self.config.hook.pytest_personalens_model(spec=spec, config=self.config)
+            model = added if added is not None else open_model(spec, _parameters(self.config))
+            if model is None:
+                return None
+            self._models[spec] = Reliable(model)
+        return self._models[spec]
 
     def _dataset(self) -> Dataset:
         spec = self.settings.data
@@ -105,11 +182,33 @@ class Session:
 
     def _added(self, role_hook: Any, spec: str, flag: str) -> Any:
         """What a plugin adds for `spec`: an agent ready-made, or a model to play the role."""
-        for hook in (role_hook, self.config.hook.pytest_personalens_model):
-            found = hook(spec=spec, config=self.config)
-            if found is not None:
-                return found
-        raise SpecError(f"{flag}: no provider knows {spec!r}; use 'embedded', or add a provider with the hook pytest_personalens_model")
+        found = role_hook(spec=spec, config=self.config)
+        if found is None:
+            found = self._model(spec)
+        if found is None:
+            raise SpecError(
+                f"{flag}: no provider knows {spec!r}; use 'embedded', 'bedrock:MODEL' or 'openai:MODEL', "
+                "or add a provider with the hook pytest_personalens_model"
+            )
+        return found
+
+
+def _prices(config: pytest.Config) -> dict[str, Price]:
+    try:
+        return read_prices([line for line in config.getini("personalens_prices") if line.strip()])
+    except SpecError as error:
+        raise SpecError(f"personalens_prices: {error}") from None
+
+
+def _parameters(config: pytest.Config) -> dict[str, str]:
+    parameters = {}
+    for line in config.getini("personalens_model_parameters"):
+        key, equals, value = line.partition("=")
+        if line.strip() and not equals:
+            raise SpecError(f"personalens_model_parameters: expected 'NAME = VALUE', found {line!r}")
+        if line.strip():
+            parameters[key.strip()] = value.strip()
+    return parameters
 
 
 def open_session(config: pytest.Config, settings: Settings) -> Session:

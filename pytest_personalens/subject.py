@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_personalens.agents.model_assistant import ModelAssistant
 from pytest_personalens.assistants import guarded
 from pytest_personalens.errors import RecordError
-from pytest_personalens.evaluation import Evaluation, Usage, evaluate
+from pytest_personalens.evaluation import Evaluation, evaluate
 from pytest_personalens.options import OPTIONS
-from pytest_personalens.replay import Replay, ReplayJudge, ReplayUserAgent
+from pytest_personalens.replay import Replay, ReplayAssistant, ReplayJudge, ReplayUserAgent
 from pytest_personalens.reports.transcript import failure_text, harmless
 from pytest_personalens.results import Item
 from pytest_personalens.verdict import Dimension, dimension
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from syrupy.assertion import SnapshotAssertion
 
     from pytest_personalens.options import Settings
-    from pytest_personalens.scenario import Scenario
+    from pytest_personalens.scenario import Context, Scenario
     from pytest_personalens.session import Session
 
 ITEM_KEY: pytest.StashKey[Item] = pytest.StashKey()
@@ -43,11 +44,13 @@ class Personalens:
         session: Session,
         settings: Settings,
         scenario: Scenario,
+        context: Context,
         assistant: Callable[[list[dict[str, str]]], object],
         snapshot: SnapshotAssertion,
         journal_folder: Path | None,
     ) -> None:
         self.scenario = scenario
+        self._context = context
         self._item, self._session, self._settings, self._assistant = item, session, settings, assistant
         self._snapshot, self._journal_folder = snapshot, journal_folder
         self._evaluation: Evaluation | None = None
@@ -70,6 +73,8 @@ class Personalens:
         result = self._item.stash[ITEM_KEY]
         if result.status == "uncounted":
             message = failure_text(evaluation, self.scenario, result.shortfalls, self._rerun())
+            if evaluation.cause == "budget":
+                pytest.skip(f"not run to its end: {harmless(evaluation.detail)}")
             if evaluation.cause in ("user-agent", "judge") and self._settings.fails_on == "gate":
                 pytest.skip(f"not scored: {evaluation.cause}: {harmless(evaluation.detail)}")
             if evaluation.cause == "record":
@@ -83,7 +88,8 @@ class Personalens:
         from pytest_personalens.records import RecordStore
 
         settings, scenario = self._settings, self.scenario
-        agents = self._session.agents()
+        agents = self._session.agents(self._context)
+        theirs = agents.assistant if isinstance(agents.assistant, ModelAssistant) else None
         store = RecordStore(self._snapshot, self._item, self._journal_folder)
         try:
             record = store.load()
@@ -91,7 +97,7 @@ class Personalens:
             return self._broken(str(error)), "none"
         if record is not None and record.scenario != scenario.id:
             return self._broken(f"{store.path}: the record belongs to scenario {record.scenario!r}"), "none"
-        paid = agents.user_agent.paid or agents.judge.paid
+        paid = agents.user_agent.paid or agents.judge.paid or (theirs is not None and theirs.paid)
         may_spend = settings.live or store.writes
         journal = store.load_journal() if paid and may_spend else None
         replay = Replay(
@@ -101,29 +107,34 @@ class Personalens:
             command=self._rerun("--snapshot-update"),
         )
 
+        bought = {name: used for r in reversed(replay.records) for name, used in r.usage.items()}
+
         def keep(unfinished: Evaluation) -> None:
             # Only what was bought just now: a replay must not push out what an earlier run paid for.
             if paid and may_spend and replay.asked:
-                store.keep(unfinished, scenario)
+                store.keep(unfinished.model_copy(update={"usage": {**bought, **agents.meter.usage}}), scenario)
 
         evaluation = evaluate(
             scenario,
-            guarded(self._assistant, timeout=settings.turn_timeout, loop=self._session.loop),
+            ReplayAssistant(theirs, identity=theirs.identity, paid=theirs.paid, replay=replay)
+            if theirs is not None
+            else guarded(agents.assistant or self._assistant, timeout=settings.turn_timeout, loop=self._session.loop),
             ReplayUserAgent(agents.user_agent, replay),
             ReplayJudge(agents.judge, replay),
             dimensions=[Dimension(d) for d in settings.dimensions],
             max_turns=settings.max_turns,
             progress=keep,
         )
-        usage = getattr(agents.user_agent, "usage", Usage()) + getattr(agents.judge, "usage", Usage())
-        evaluation = evaluation.model_copy(update={"usage": usage})
+        evaluation = evaluation.model_copy(update={"usage": agents.meter.usage})
         keep(evaluation)
-        return evaluation, store.settle(evaluation, scenario, asked=replay.asked)
+        # The record tells what its content cost, whenever that was; the evaluation, what this run spent.
+        whole = evaluation.model_copy(update={"usage": {**bought, **agents.meter.usage}})
+        return evaluation, store.settle(whole, scenario, asked=replay.asked)
 
     def _broken(self, detail: str) -> Evaluation:
         from pytest_personalens.dialogue import Dialogue
 
-        agents, s = self._session.agents(), self.scenario
+        agents, s = self._session.agents(self._context), self.scenario
         return Evaluation(
             scenario=s.id, user=s.user, task=s.task.id, kind=s.kind, domains=s.domains, dataset=s.dataset,
             user_agent=agents.user_agent.identity, judge=agents.judge.identity,

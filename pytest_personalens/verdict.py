@@ -32,17 +32,19 @@ class Dimension(StrEnum):
     NATURALNESS_ASSISTANT = "naturalness_assistant"
     COHERENCE_USER = "coherence_user"
     COHERENCE_ASSISTANT = "coherence_assistant"
+    PERSONALIZATION_TURNS = "personalization_turns"
+    OPENING_LEAK = "opening_leak"
 
     @property
     def scale(self) -> Scale:
-        """0-1 for task completion (TC), 1-4 for personalization (P), 1-5 for the others."""
-        if self is Dimension.TASK_COMPLETION:
+        """0-1 for task completion (TC) and the leak check, 1-4 for personalization (P), 1-5 for the others."""
+        if self in (Dimension.TASK_COMPLETION, Dimension.OPENING_LEAK):
             return Scale(0, 1)
-        return Scale(1, 4) if self is Dimension.PERSONALIZATION else Scale(1, 5)
+        return Scale(1, 4) if self in (Dimension.PERSONALIZATION, Dimension.PERSONALIZATION_TURNS) else Scale(1, 5)
 
     @property
     def short(self) -> str:
-        """The name used in options and tables: tc, p, nat-user, nat-assistant, coh-user, coh-assistant."""
+        """The name used in options and tables: tc, p, nat-user, nat-assistant, coh-user, coh-assistant, p-turns, leak."""
         return _SHORT[self]
 
 
@@ -53,7 +55,12 @@ _SHORT: Final = {
     Dimension.NATURALNESS_ASSISTANT: "nat-assistant",
     Dimension.COHERENCE_USER: "coh-user",
     Dimension.COHERENCE_ASSISTANT: "coh-assistant",
+    Dimension.PERSONALIZATION_TURNS: "p-turns",
+    Dimension.OPENING_LEAK: "leak",
 }
+#: The six readings of a dialogue (paper, Table 3). The other two look closer: P by turn (Figure 5), and whether the simulated
+#: user's opening states a preference, which would spoil P.
+READINGS: Final = tuple(Dimension)[:6]
 DEFAULT_DIMENSIONS: Final = (Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION)
 
 
@@ -67,8 +74,8 @@ def dimension(name: str) -> Dimension:
 
 
 def dimensions(names: Iterable[str]) -> tuple[Dimension, ...]:
-    """Dimensions by name, in the benchmark's order, each once; "all" stands for all six."""
-    wanted = {d for name in names for d in (Dimension if name.strip().lower() == "all" else (dimension(name),))}
+    """Dimensions by name, in the benchmark's order, each once; "all" stands for the six `READINGS`."""
+    wanted = {d for name in names for d in (READINGS if name.strip().lower() == "all" else (dimension(name),))}
     return tuple(d for d in Dimension if d in wanted)
 
 
@@ -80,19 +87,33 @@ class Evidence(Frozen):
     note: str = ""
 
 
+class Vote(Frozen):
+    """One of several votes that a verdict was decided by."""
+
+    score: int
+    justification: str
+
+
 class Verdict(Frozen):
-    """One reading of one dialogue; `score` lies on the dimension's scale (task completion: 1 is done, 0 is not)."""
+    """One reading of one dialogue; `score` lies on the dimension's scale (task completion: 1 is done, 0 is not).
+
+    `turns` holds a score for each turn of the assistant where the reading is by turn; `score` is then the last one. `votes`
+    holds every vote where more than one was cast.
+    """
 
     dimension: Dimension
     score: int
     justification: str
     evidence: tuple[Evidence, ...] = ()
+    turns: tuple[int, ...] = ()
+    votes: tuple[Vote, ...] = ()
 
     @model_validator(mode="after")
     def _on_scale(self) -> Verdict:
         low, high = self.dimension.scale
-        if not low <= self.score <= high:
-            raise ValueError(f"{self.dimension.value} is scored {low} to {high}, not {self.score}")
+        for score in (self.score, *self.turns, *(v.score for v in self.votes)):
+            if not low <= score <= high:
+                raise ValueError(f"{self.dimension.value} is scored {low} to {high}, not {score}")
         return self
 
 

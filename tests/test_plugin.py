@@ -221,7 +221,7 @@ def test_no_assistant_at_all(empty_repo: Repository) -> None:
         (["--personalens-sample", "1", "--personalens-min-tcr", "nan"], "expected a number from 0 to 1, not 'nan'"),
         (["--personalens-sample", "1", "--personalens-min-p", "0"], "expected a number from 1 to 4"),
         (["--personalens-sample", "1", "--personalens-judge-model", "oracle"], "--personalens-judge-model: no provider knows 'oracle'"),
-        (["--personalens-sample", "1", "--personalens-user-model", "bedrock:x"], "--personalens-user-model: no provider knows 'bedrock:x'"),
+        (["--personalens-sample", "1", "--personalens-user-model", "acme:x"], "--personalens-user-model: no provider knows 'acme:x'"),
         (["--personalens-sample", "1", "--personalens-dimensions", "charm"], "unknown dimension 'charm'; known: tc, p"),
         (["--personalens-sample", "1", "--personalens-threshold", "p>=9"], "p is scored 1 to 4"),
         (["--personalens-sample", "1", "--personalens-threshold", "nat-user>=3"], "naturalness_user is not among the dimensions judged"),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.agents.kinds import is_deed
 from pytest_personalens.agents.reading import Ask, Clash, Detail, Mention, Reading
-from pytest_personalens.agents.text import content, fold, sentences, stems
+from pytest_personalens.agents.text import content, fold, mentions, sentences, stems
 from pytest_personalens.errors import JudgeFault
 from pytest_personalens.verdict import Dimension, Evidence, Verdict
 
@@ -65,6 +65,10 @@ class EmbeddedJudge:
             reason = task_completion(scenario, dialogue)
         elif dimension is Dimension.PERSONALIZATION:
             reason = personalization(scenario, dialogue)
+        elif dimension is Dimension.PERSONALIZATION_TURNS:
+            return _by_turn(scenario, dialogue)
+        elif dimension is Dimension.OPENING_LEAK:
+            reason = opening_leak(scenario, dialogue)
         else:
             role = "user" if dimension in (Dimension.NATURALNESS_USER, Dimension.COHERENCE_USER) else "assistant"
             read = naturalness if dimension in (Dimension.NATURALNESS_USER, Dimension.NATURALNESS_ASSISTANT) else coherence
@@ -72,6 +76,27 @@ class EmbeddedJudge:
         return Verdict(
             dimension=dimension, score=reason.score, justification=reason.why, evidence=_merged(reason.evidence)[:_MOST_EVIDENCE]
         )
+
+
+def _by_turn(scenario: Scenario, dialogue: Dialogue) -> Verdict:
+    """P as it stands after each turn of the assistant (paper, Figure 5)."""
+    ends = [i + 1 for i, m in enumerate(dialogue.messages) if m.role == "assistant"]
+    reasons = [personalization(scenario, dialogue.model_copy(update={"messages": dialogue.messages[:end]})) for end in ends]
+    return Verdict(
+        dimension=Dimension.PERSONALIZATION_TURNS,
+        score=reasons[-1].score,
+        justification=reasons[-1].why,
+        evidence=_merged(reasons[-1].evidence)[:_MOST_EVIDENCE],
+        turns=tuple(r.score for r in reasons),
+    )
+
+
+def opening_leak(scenario: Scenario, dialogue: Dialogue) -> Reason:
+    """1 if the opening names a preference that the intent does not; 0 if it does not."""
+    intent = scenario.task.intent
+    leaks = [m for m in Reading(scenario, dialogue.messages[:1]).mentions if not mentions(m.value, intent)]
+    found = tuple(_evidence(m.turn, m.sentence, f"names {m.type}: {m.value}") for m in leaks)
+    return Reason(1, f"states {_names(leaks)}", found) if leaks else Reason(0, "states no preference")
 
 
 def personalization(scenario: Scenario, dialogue: Dialogue) -> Reason:

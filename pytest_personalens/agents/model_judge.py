@@ -3,82 +3,159 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from pytest_personalens.agents.prompts import digest, profile_text, situation_text, template, transcript_text
-from pytest_personalens.errors import JudgeFault, PersonalensError
-from pytest_personalens.evaluation import Usage
-from pytest_personalens.models import Model, Request
+from pytest_personalens.agents.prompts import Prompts, preferences_text, profile_text, situation_text, transcript_text
+from pytest_personalens.errors import BudgetSpent, JudgeFault, PersonalensError
+from pytest_personalens.models import Completion, Meter, Model, Request
 from pytest_personalens.verdict import Dimension, Evidence, Verdict
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from pytest_personalens.dialogue import Dialogue
     from pytest_personalens.scenario import Scenario
 
-_SCORE: Final = re.compile(r"^\W*score\W*[:=]\W*(\S+?)\W*$", re.IGNORECASE | re.MULTILINE)
+_SCORE: Final = re.compile(r"^\W*score\W*[:=][ \t]*(.+?)\s*$", re.IGNORECASE | re.MULTILINE)
 _WHY: Final = re.compile(r"^\W*justification\W*[:=]\s*(.+)$", re.IGNORECASE | re.MULTILINE)
 _EVIDENCE: Final = re.compile(r"^\W*evidence\W*[:=]\W*turn\s+(\d+)\W+(.+)$", re.IGNORECASE | re.MULTILINE)
 _WORDS: Final = {"true": 1, "yes": 1, "false": 0, "no": 0}
+_TITLES: Final = {
+    Dimension.TASK_COMPLETION: "Task completion",
+    Dimension.PERSONALIZATION: "Personalization",
+    Dimension.NATURALNESS_USER: "Naturalness of the user",
+    Dimension.NATURALNESS_ASSISTANT: "Naturalness of the assistant",
+    Dimension.COHERENCE_USER: "Coherence of the user",
+    Dimension.COHERENCE_ASSISTANT: "Coherence of the assistant",
+    Dimension.PERSONALIZATION_TURNS: "Personalization by turn",
+    Dimension.OPENING_LEAK: "Leak in the opening",
+}
 
 
 class ModelJudge:
     """Reads a dialogue with one call a dimension.
 
-    Who sees what follows the paper (Figures 16 to 20): task completion the transcript and the goal,
-    personalization all, naturalness and coherence the transcript only.
+    Who sees what follows the paper (Figures 16 to 20): task completion the transcript and the goal, personalization all,
+    naturalness and coherence the transcript only. Rubrics and transcript come first and are the same for every reading of a
+    dialogue, so that a provider can cache them; what one reading may see beyond them comes last.
     """
 
-    def __init__(self, model: Model) -> None:
-        self._model = model
-        self.identity = f"{model.name} prompt {digest('judge', *(f'judge_{d.value}' for d in Dimension))}"
+    def __init__(self, model: Model, meter: Meter, prompts: Prompts, *, temperature: float = 0.0) -> None:
+        self._model, self._meter, self._prompts, self._temperature = model, meter, prompts, temperature
+        self.identity = f"{model.name} prompt {prompts.digest('judge', *(f'judge_{d.value}' for d in Dimension))}"
         self.paid = model.paid
-        self.usage = Usage()
+        self._system = prompts.fill("judge", rubrics="\n\n".join(prompts.fill(f"judge_{d.value}") for d in Dimension))
 
     def verdict(self, scenario: Scenario, dialogue: Dialogue, dimension: Dimension) -> Verdict:
         """The model's verdict; an unreadable answer is asked for once more, then it is a `JudgeFault`."""
-        prompt = template(f"judge_{dimension.value}").substitute(
-            profile=profile_text(scenario),
-            situation=situation_text(scenario),
-            intent=scenario.task.intent,
-            goal=scenario.task.goal,
-            transcript=transcript_text(dialogue.messages),
-        )
+        replies = sum(m.role == "assistant" for m in dialogue.messages)
+        shared = transcript_text(dialogue.messages) + "\n\n"
+        ask = f"{_material(scenario, dimension)}Give this reading: {_TITLES[dimension]}."
+        schema = answer_schema(dimension, replies)
         problem = ""
         for _ in range(2):
-            ask = f"{prompt}\n\nYour last answer could not be read: {problem}. Answer again in the form asked for." if problem else prompt
+            again = f"\n\nYour last answer could not be read: {problem}. Answer again in the form asked for." if problem else ""
+            request = Request(self._system, shared + ask + again, self._temperature, 4000, shared=len(shared), answer=schema)
             try:
-                completion = self._model.complete(Request(template("judge").template, ask, max_tokens=4000))
+                completion = self._meter.complete(self._model, request, f"judge {dimension.short}")
+            except BudgetSpent:
+                raise
             except PersonalensError as error:
                 raise JudgeFault(f"{self._model.name}: {error}") from error
-            self.usage += Usage(calls=1, input_tokens=completion.input_tokens, output_tokens=completion.output_tokens)
             try:
-                return parse(completion.text, dimension, len(dialogue.messages))
+                return read_answer(completion, dimension, len(dialogue.messages), replies)
             except ValueError as error:
                 problem = str(error)
         raise JudgeFault(f"{self._model.name}: unreadable verdict on {dimension.short}: {problem}")
 
 
-def parse(text: str, dimension: Dimension, turns: int) -> Verdict:
-    """The verdict in a model's answer. Raises ValueError saying what is wrong; never guesses a score.
+def _material(scenario: Scenario, dimension: Dimension) -> str:
+    """What the reading may see beyond the transcript."""
+    intent = f"What they want:\n{scenario.task.intent}"
+    if dimension is Dimension.TASK_COMPLETION:
+        return f"What counts as completed:\n{scenario.task.goal}\n\n"
+    if dimension in (Dimension.PERSONALIZATION, Dimension.PERSONALIZATION_TURNS):
+        return f"The person:\n{profile_text(scenario)}\n\nWhere they are:\n{situation_text(scenario)}\n\n{intent}\n\n"
+    if dimension is Dimension.OPENING_LEAK:
+        preferences = "\n\n".join(preferences_text(scenario, d) for d in scenario.domains)
+        return f"{preferences}\n\n{intent}\n\n"
+    return ""
+
+
+def answer_schema(dimension: Dimension, replies: int) -> dict[str, Any]:
+    """The JSON schema of an answer: evidence, justification, and a score that can lie nowhere but on the scale."""
+    low, high = dimension.scale
+    score: dict[str, Any] = {"type": "integer", "enum": list(range(low, high + 1))}
+    if high == 1:
+        score = {"type": "boolean"}
+    if dimension is Dimension.PERSONALIZATION_TURNS:
+        score = {"type": "array", "items": score, "minItems": replies, "maxItems": replies}
+    quote = {"type": "object", "properties": {"turn": {"type": "integer"}, "quote": {"type": "string"}}, "required": ["turn", "quote"]}
+    return {
+        "type": "object",
+        "properties": {
+            "evidence": {"type": "array", "items": quote, "maxItems": 4},
+            "justification": {"type": "string"},
+            "score": score,
+        },
+        "required": ["evidence", "justification", "score"],
+    }
+
+
+def read_answer(completion: Completion, dimension: Dimension, turns: int, replies: int) -> Verdict:
+    """The verdict in a model's answer, from its tool call or its text. Raises ValueError saying what is wrong; never guesses a score."""
+    if completion.data is not None:
+        return _read_data(completion.data, dimension, turns, replies)
+    return parse(completion.text, dimension, turns, replies)
+
+
+def _read_data(data: Mapping[str, Any], dimension: Dimension, turns: int, replies: int) -> Verdict:
+    why = data.get("justification")
+    if not isinstance(why, str) or not why.strip():
+        raise ValueError("expected a justification")
+    quotes = data.get("evidence")
+    evidence = [
+        Evidence(turn=q["turn"], quote=str(q["quote"]))
+        for q in (quotes if isinstance(quotes, list) else [])
+        if isinstance(q, dict) and type(q.get("turn")) is int and 0 <= q["turn"] < turns and q.get("quote")
+    ]
+    raw = data.get("score")
+    scores = raw if isinstance(raw, list) else [raw]
+    words = [str(s).lower() if isinstance(s, bool) or dimension.scale.high > 1 else repr(s) for s in scores]
+    return _verdict(words, dimension, why, evidence, replies)
+
+
+def parse(text: str, dimension: Dimension, turns: int, replies: int = 0) -> Verdict:
+    """The verdict in the text form of an answer.
 
     >>> parse("Evidence: turn 1: 'a window seat'\\nJustification: unasked\\nScore: 3", Dimension.PERSONALIZATION, 4).score
     3
     """
-    scores = _SCORE.findall(text)
-    if len(scores) != 1:
-        raise ValueError(f"expected one line 'Score: ...', found {len(scores)}")
-    word = scores[0].strip("*_`[]()\"'.").lower()
-    low, high = dimension.scale
-    if dimension is Dimension.TASK_COMPLETION:
-        if word not in _WORDS:
-            raise ValueError(f"expected 'Score: true' or 'Score: false', found {word!r}")
-        score = _WORDS[word]
-    elif not re.fullmatch(r"\d", word) or not low <= int(word) <= high:
-        raise ValueError(f"expected a whole score from {low} to {high}, found {word!r}")
-    else:
-        score = int(word)
+    found = _SCORE.findall(text)
+    if len(found) != 1:
+        raise ValueError(f"expected one line 'Score: ...', found {len(found)}")
+    words = [w.strip("*_`[]()\"'. ").lower() for w in found[0].strip("*_`[]()\"'. ").split(",")]
     why = _WHY.search(text)
     if why is None:
         raise ValueError("expected a line 'Justification: ...'")
-    evidence = tuple(Evidence(turn=int(t), quote=q.strip().strip("'\"")) for t, q in _EVIDENCE.findall(text) if int(t) < turns)
-    return Verdict(dimension=dimension, score=score, justification=why[1].strip(), evidence=evidence)
+    evidence = [Evidence(turn=int(t), quote=q.strip().strip("'\"")) for t, q in _EVIDENCE.findall(text) if int(t) < turns]
+    return _verdict(words, dimension, why[1], evidence, replies)
+
+
+def _verdict(words: list[str], dimension: Dimension, why: str, evidence: list[Evidence], replies: int) -> Verdict:
+    expected = replies if dimension is Dimension.PERSONALIZATION_TURNS else 1
+    if len(words) != expected:
+        raise ValueError(f"expected {'one score' if expected == 1 else f'{expected} scores'}, found {len(words)}")
+    low, high = dimension.scale
+    scores = []
+    for word in words:
+        if high == 1:
+            if word not in _WORDS:
+                raise ValueError(f"expected the score true or false, found {word!r}")
+            scores.append(_WORDS[word])
+        elif not re.fullmatch(r"\d", word) or not low <= int(word) <= high:
+            raise ValueError(f"expected a whole score from {low} to {high}, found {word!r}")
+        else:
+            scores.append(int(word))
+    turns = tuple(scores) if dimension is Dimension.PERSONALIZATION_TURNS else ()
+    return Verdict(dimension=dimension, score=scores[-1], justification=why.strip(), evidence=tuple(evidence), turns=turns)

@@ -1,7 +1,10 @@
-"""Language models: what one must offer to play a user or to judge."""
+"""Language models: what one must offer, ours for Bedrock and the OpenAI protocol, and what keeps their calls in order."""
 
 from __future__ import annotations
 
 from pytest_personalens.models.base import Completion, Model, Request
+from pytest_personalens.models.meter import Budget, Meter, Price, price_of, read_prices
+from pytest_personalens.models.reliable import Reliable
+from pytest_personalens.models.specs import open_model, read_spec
 
-__all__ = ["Completion", "Model", "Request"]
+__all__ = ["Budget", "Completion", "Meter", "Model", "Price", "Reliable", "Request", "open_model", "price_of", "read_prices", "read_spec"]

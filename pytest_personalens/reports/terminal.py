@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from pytest_personalens.evaluation import Usage
 from pytest_personalens.reports.transcript import harmless
 from pytest_personalens.verdict import Dimension
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     import pytest
@@ -23,6 +24,8 @@ _HEADINGS = {
     Dimension.NATURALNESS_ASSISTANT: "Nat.a",
     Dimension.COHERENCE_USER: "Coh.u",
     Dimension.COHERENCE_ASSISTANT: "Coh.a",
+    Dimension.PERSONALIZATION_TURNS: "P.last",
+    Dimension.OPENING_LEAK: "Leak",
 }
 
 
@@ -36,6 +39,8 @@ def write_summary(reporter: pytest.TerminalReporter, results: Results, extra: Se
         reporter.write_line(line)
     reporter.write_line("")
     for line in _notes(results, verbose=reporter.config.get_verbosity() > 0):
+        reporter.write_line(line)
+    for line in usage_table(results.usage, results.usd):
         reporter.write_line(line)
     for gate in results.gates:
         reporter.write_line(
@@ -86,9 +91,26 @@ _CAUSES = {
     "judge": "the judge failed",
     "record": "the record is missing, stale or damaged",
     "lost": "the worker died",
+    "budget": "the cap on calls or money was reached; what was bought is kept, and a further run goes on from there",
 }
 
 
 def _usage(results: Results) -> str:
-    u = results.usage
-    return f"; {u.calls} model calls, {u.input_tokens:,} tokens in, {u.output_tokens:,} out" if u.calls else ""
+    u = sum(results.usage.values(), Usage())
+    return f"; {u.calls:,} model calls{_dollars(sum(results.usd.values()), results)}" if u.calls else ""
+
+
+def usage_table(usage: Mapping[str, Usage], usd: Mapping[str, float]) -> Iterator[str]:
+    """What was used, a line for each purpose: calls, tokens in at full price, from and to a cache, out, and dollars."""
+    if not usage:
+        return
+    yield f"{'':22}{'calls':>8}{'in':>12}{'cached':>12}{'written':>12}{'out':>12}{'US$':>10}"
+    total = sum(usage.values(), Usage())
+    for purpose, u in [*usage.items(), ("all", total)]:
+        money = sum(usd.values()) if purpose == "all" else usd.get(purpose)
+        shown = "-" if money is None or (purpose == "all" and not usd) else f"{money:.4f}"
+        yield (f"{purpose:22}{u.calls:8,}{u.input_tokens:12,}{u.cached_tokens:12,}{u.written_tokens:12,}{u.output_tokens:12,}{shown:>10}")
+
+
+def _dollars(usd: float, results: Results) -> str:
+    return f", ${usd:.4f}" if results.usd else ""

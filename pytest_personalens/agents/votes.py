@@ -1,0 +1,40 @@
+"""Confirm on fail: a verdict that would fail an item is put to further votes of the same judge."""
+
+from __future__ import annotations
+
+from statistics import median_low
+from typing import TYPE_CHECKING
+
+from pytest_personalens.verdict import Verdict, Vote
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pytest_personalens.dialogue import Dialogue
+    from pytest_personalens.scenario import Scenario
+    from pytest_personalens.verdict import Dimension, Judge
+
+
+class VotingJudge:
+    """Asks `first` once; where its score lies below the dimension's threshold, `further` makes up `votes` (odd) in all.
+
+    The median decides, which for task completion is the majority. A verdict that passes costs one call, so asking again can
+    only turn a failure; every vote is kept in the verdict.
+    """
+
+    def __init__(self, first: Judge, further: Judge, *, votes: int, thresholds: Mapping[Dimension, int]) -> None:
+        self._first, self._further, self._votes, self._thresholds = first, further, votes, thresholds
+        limits = ",".join(f"{d.short}>={s}" for d, s in sorted(thresholds.items()))
+        self.identity = f"{first.identity} votes={votes} where not {limits}"
+        self.paid = first.paid or further.paid
+
+    def verdict(self, scenario: Scenario, dialogue: Dialogue, dimension: Dimension) -> Verdict:
+        """The verdict that the votes agree on."""
+        first = self._first.verdict(scenario, dialogue, dimension)
+        if first.score >= self._thresholds.get(dimension, dimension.scale.low):
+            return first
+        verdicts = [first, *(self._further.verdict(scenario, dialogue, dimension) for _ in range(self._votes - 1))]
+        decided = median_low(v.score for v in verdicts)
+        chosen = next(v for v in verdicts if v.score == decided)
+        votes = tuple(Vote(score=v.score, justification=v.justification) for v in verdicts)
+        return chosen.model_copy(update={"votes": votes})

@@ -1,0 +1,194 @@
+"""Models on AWS Bedrock, through boto3's Converse API."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any, Final
+
+from pytest_personalens.errors import ModelBusy, ModelError
+from pytest_personalens.models.base import Completion, Request
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pytest_personalens.models.specs import Spec
+
+#: Short names, those of the official repository first; any other id is passed through. ``{geo}`` is the inference profile's
+#: prefix for the region: these models cannot be called by their own id.
+ALIASES: Final[Mapping[str, str]] = {
+    "claude-3-haiku-v1": "anthropic.claude-3-haiku-20240307-v1:0",
+    "claude-3-sonnet-v1": "anthropic.claude-3-sonnet-20240229-v1:0",
+    "claude-3-5-haiku-v1": "{geo}.anthropic.claude-3-5-haiku-20241022-v1:0",
+    "claude-3-5-sonnet-v1": "anthropic.claude-3-5-sonnet-20240620-v1:0",
+    "claude-3-5-sonnet-v2": "{geo}.anthropic.claude-3-5-sonnet-20241022-v2:0",
+    "claude-3-7-sonnet-v1": "{geo}.anthropic.claude-3-7-sonnet-20250219-v1:0",
+    "claude-sonnet-4": "{geo}.anthropic.claude-sonnet-4-20250514-v1:0",
+    "claude-sonnet-4-5": "{geo}.anthropic.claude-sonnet-4-5-20250929-v1:0",
+    "claude-haiku-4-5": "{geo}.anthropic.claude-haiku-4-5-20251001-v1:0",
+    "nova-micro": "amazon.nova-micro-v1:0",
+    "nova-lite": "amazon.nova-lite-v1:0",
+    "nova-pro": "amazon.nova-pro-v1:0",
+    "llama-3-1-8b": "meta.llama3-1-8b-instruct-v1:0",
+    "llama-3-1-70b": "meta.llama3-1-70b-instruct-v1:0",
+    "llama-3-3-70b": "{geo}.meta.llama3-3-70b-instruct-v1:0",
+    "mistral-7b": "mistral.mistral-7b-instruct-v0:2",
+    "mixtral-8x7b": "mistral.mixtral-8x7b-instruct-v0:1",
+    "mistral-large": "mistral.mistral-large-2402-v1:0",
+}
+_GEO: Final = {"us": "us", "ca": "us", "sa": "us", "eu": "eu", "ap": "apac"}
+#: The provider refused a call for its rate; the others failed for reasons of their own.
+_THROTTLED: Final = frozenset({"ThrottlingException", "TooManyRequestsException", "ServiceQuotaExceededException", "RequestLimitExceeded"})
+_FAILED: Final = frozenset(
+    {"ServiceUnavailableException", "InternalServerException", "ModelTimeoutException", "ModelNotReadyException", "ModelErrorException"}
+)
+_CREDENTIALS: Final = frozenset(
+    {"ExpiredTokenException", "ExpiredToken", "UnrecognizedClientException", "InvalidSignatureException", "InvalidClientTokenId"}
+)
+_TOOL: Final = "answer"
+
+
+class Bedrock:
+    """A model behind ``bedrock:MODEL?region=...&profile=...``. boto3 is imported and its client made on the first call."""
+
+    paid = True
+
+    def __init__(self, spec: Spec) -> None:
+        self.name, self._spec = spec.name, spec
+        self._client: Any = None
+        self._lock = threading.Lock()
+        self._tools = spec.parameters.get("tools", True)
+        self._cache = spec.parameters.get("cache", True)
+        self._model = ""
+
+    def complete(self, request: Request) -> Completion:
+        """One Converse call. Raises `ModelBusy` for what may pass, `ModelError` with advice for what will not."""
+        from botocore.exceptions import BotoCoreError, ClientError
+
+        try:
+            client = self._connect()
+            return self._read(client.converse(**self._body(request)))
+        except ClientError as error:
+            if self._adapt(error):
+                return self.complete(request)
+            raise self._client_error(error) from error
+        except BotoCoreError as error:
+            raise self._core_error(error) from error
+
+    def _connect(self) -> Any:
+        with self._lock:
+            if self._client is None:
+                import boto3
+                from botocore.config import Config
+
+                p = self._spec.parameters
+                session = boto3.Session(profile_name=p.get("profile"), region_name=p.get("region"))
+                # Retries are ours (models/reliable.py): boto3's own would hide them from the rate limiter.
+                config = Config(
+                    retries={"total_max_attempts": 1},
+                    connect_timeout=10,
+                    read_timeout=p.get("timeout", 120.0),
+                    max_pool_connections=64,
+                )
+                self._client = session.client("bedrock-runtime", config=config)
+                geo = _GEO.get(self._client.meta.region_name.partition("-")[0], "us")
+                self._model = ALIASES.get(self._spec.model, self._spec.model).replace("{geo}", geo)
+            return self._client
+
+    def _body(self, request: Request) -> dict[str, Any]:
+        p = self._spec.parameters
+        point = [{"cachePoint": {"type": "default"}}] if self._cache and request.shared else []
+        prompt: list[dict[str, Any]] = [{"text": request.prompt}]
+        if point:
+            # A content block may not be empty.
+            rest = request.prompt[request.shared :]
+            prompt = [{"text": request.prompt[: request.shared]}, *point, *([{"text": rest}] if rest else [])]
+        body: dict[str, Any] = {
+            "modelId": self._model,
+            "messages": [
+                *({"role": role, "content": [{"text": text}]} for role, text in request.history),
+                {"role": "user", "content": prompt},
+            ],
+            "inferenceConfig": {
+                "temperature": float(p.get("temperature", request.temperature)),
+                "maxTokens": int(p.get("max_tokens", request.max_tokens)),
+            },
+        }
+        if request.system:
+            body["system"] = [{"text": request.system}]
+        if request.answer is not None and self._tools:
+            tool = {"name": _TOOL, "description": "Give the answer.", "inputSchema": {"json": request.answer}}
+            body["toolConfig"] = {"tools": [{"toolSpec": tool}], "toolChoice": {"tool": {"name": _TOOL}}}
+        return body
+
+    def _read(self, response: Mapping[str, Any]) -> Completion:
+        stop = response.get("stopReason", "")
+        if stop in ("content_filtered", "guardrail_intervened"):
+            raise ModelError(f"the answer was blocked by a content filter ({stop})")
+        parts = response.get("output", {}).get("message", {}).get("content") or []
+        used = next((p["toolUse"].get("input") for p in parts if "toolUse" in p), None)
+        usage = response.get("usage", {})
+        return Completion(
+            text="".join(p["text"] for p in parts if "text" in p),
+            input_tokens=usage.get("inputTokens", 0),
+            output_tokens=usage.get("outputTokens", 0),
+            cached_tokens=usage.get("cacheReadInputTokens", 0),
+            written_tokens=usage.get("cacheWriteInputTokens", 0),
+            data=used if isinstance(used, dict) else None,
+        )
+
+    def _adapt(self, error: Any) -> bool:
+        """Give up what this model does not offer (tools, cache points), once each; True if that may help."""
+        text = str(error).lower()
+        if error.response.get("Error", {}).get("Code") not in ("ValidationException", "AccessDeniedException"):
+            return False
+        if self._tools and "tool" in text:
+            self._tools = False
+            return True
+        if self._cache and ("cachepoint" in text or "cache point" in text or "prompt caching" in text):
+            self._cache = False
+            return True
+        return False
+
+    def _client_error(self, error: Any) -> Exception:
+        response = error.response
+        code, message = response.get("Error", {}).get("Code", ""), response.get("Error", {}).get("Message", "") or "no message"
+        meta = response.get("ResponseMetadata", {})
+        status = meta.get("HTTPStatusCode", 0)
+        if code in _THROTTLED or status == 429:
+            return ModelBusy(f"Bedrock throttles: {message}", throttled=True, retry_after=_seconds(meta.get("HTTPHeaders", {})))
+        if code in _FAILED or status >= 500:
+            return ModelBusy(f"Bedrock failed: {code or status}: {message}", retry_after=_seconds(meta.get("HTTPHeaders", {})))
+        if code in _CREDENTIALS:
+            return ModelError(f"AWS does not accept the credentials ({code}); renew them, for example with 'aws sso login', and run again")
+        if code == "AccessDeniedException":
+            return ModelError(f"AWS denies access to {self._model} ({message}); allow bedrock:InvokeModel on it, and request the model")
+        if "on-demand throughput" in message:
+            return ModelError(f"{self._model} is called through an inference profile; write its id, such as us.{self._model}")
+        if code == "ResourceNotFoundException" or "model identifier is invalid" in message:
+            region = self._client.meta.region_name
+            return ModelError(f"no model {self._model!r} in region {region}; check the id, or give ?region=...")
+        return ModelError(f"Bedrock refuses the call: {code or status}: {message}")
+
+    def _core_error(self, error: Any) -> Exception:
+        from botocore import exceptions as e
+
+        text = " ".join(str(error).split())
+        if isinstance(
+            error, (e.NoCredentialsError, e.PartialCredentialsError, e.TokenRetrievalError, e.SSOError, e.CredentialRetrievalError)
+        ):
+            return ModelError(f"no usable AWS credentials ({text}); set AWS_PROFILE, give ?profile=..., or run 'aws sso login'")
+        if isinstance(error, e.ProfileNotFound):
+            return ModelError(f"{text}; see 'aws configure list-profiles'")
+        if isinstance(error, e.NoRegionError):
+            return ModelError("no AWS region is set; give ?region=..., or set AWS_REGION")
+        if isinstance(error, e.ParamValidationError):
+            return ModelError(f"boto3 refuses the call: {text}")
+        # The rest is the network: connections refused, cut or silent, answers that are no answers.
+        return ModelBusy(f"no answer from Bedrock: {text}")
+
+
+def _seconds(headers: Mapping[str, str]) -> float | None:
+    try:
+        return max(0.0, float(headers["retry-after"]))
+    except (KeyError, ValueError):
+        return None

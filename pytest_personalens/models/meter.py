@@ -1,0 +1,133 @@
+"""What an evaluation asks of models: counted by purpose, priced, and refused once the run's means are spent."""
+
+from __future__ import annotations
+
+import os
+import threading
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from pytest_personalens.errors import BudgetSpent, SpecError
+from pytest_personalens.evaluation import Usage
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from pytest_personalens.models.base import Completion, Model, Request
+
+_MILLION: Final = 1_000_000
+
+
+class Price(NamedTuple):
+    """US dollars for a million tokens: input at full price, output, input read from a cache, input written to one."""
+
+    input: float
+    output: float
+    cached: float
+    written: float
+
+    def of(self, usage: Usage) -> float:
+        """What `usage` costs in US dollars."""
+        return (
+            usage.input_tokens * self.input
+            + usage.output_tokens * self.output
+            + usage.cached_tokens * self.cached
+            + usage.written_tokens * self.written
+        ) / _MILLION
+
+
+def read_prices(lines: Sequence[str]) -> dict[str, Price]:
+    """The price table of the ini file, a line ``MODEL = INPUT, OUTPUT[, CACHED[, WRITTEN]]`` each.
+
+    CACHED and WRITTEN default to INPUT. Raises `SpecError` for a line that cannot be read.
+    """
+    prices: dict[str, Price] = {}
+    for line in lines:
+        model, equals, numbers = line.rpartition("=")
+        try:
+            values = [float(n) for n in numbers.split(",")]
+            if not equals or not model.strip() or not 2 <= len(values) <= 4 or not all(0 <= v < float("inf") for v in values):
+                raise ValueError
+        except ValueError:
+            raise SpecError(
+                f"expected 'MODEL = INPUT, OUTPUT[, CACHED[, WRITTEN]]' in dollars for a million tokens, found {line!r}"
+            ) from None
+        prices[model.strip()] = Price(*values, *[values[0]] * (4 - len(values)))
+    return prices
+
+
+def price_of(name: str, prices: Mapping[str, Price]) -> Price | None:
+    """The price of a model by its name, with or without its parameters."""
+    return prices.get(name) or prices.get(name.partition("?")[0])
+
+
+class Budget:
+    """Caps on the calls and the money of a run, shared by its processes through one file that only grows.
+
+    Each call writes a line of fixed length before it is made; its place in the file is its number, so no two processes can
+    both take the last call. Money is written after a call: it may be overdrawn by what the calls in flight cost.
+    """
+
+    _LINE: Final = 32
+
+    def __init__(self, path: Path, *, max_calls: int | None = None, max_usd: float | None = None) -> None:
+        self._path, self._max_calls, self._max_usd = path, max_calls, max_usd
+
+    def reserve(self) -> None:
+        """Take one call. Raises `BudgetSpent` if none is left."""
+        if self._max_usd is not None and self.spent() >= self._max_usd:
+            raise BudgetSpent(f"the run has spent ${self.spent():.2f}, the cap --personalens-max-usd is ${self._max_usd:.2f}")
+        if self._max_calls is not None and self._append("call") > self._max_calls:
+            raise BudgetSpent(f"the run has made {self._max_calls} model calls, the cap of --personalens-max-calls")
+
+    def pay(self, usd: float) -> None:
+        """Enter what a call cost."""
+        if self._max_usd is not None and usd:
+            self._append(f"usd {usd:.12f}", suffix=".usd")
+
+    def spent(self) -> float:
+        """US dollars spent by all processes of the run."""
+        path = self._path.with_suffix(".usd")
+        return sum(float(line.split()[1]) for line in path.read_text(encoding="ascii").splitlines()) if path.exists() else 0.0
+
+    def _append(self, text: str, suffix: str = ".calls") -> int:
+        file = os.open(self._path.with_suffix(suffix), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        try:
+            os.write(file, text.ljust(self._LINE - 1).encode("ascii") + b"\n")
+            return os.lseek(file, 0, os.SEEK_CUR) // self._LINE
+        finally:
+            os.close(file)
+
+
+class Meter:
+    """One evaluation's calls to models, by purpose: ``user agent``, ``assistant``, ``judge tc`` and so on. Thread-safe."""
+
+    def __init__(self, *, budget: Budget | None = None, prices: Mapping[str, Price] | None = None) -> None:
+        self._budget, self._prices = budget, prices or {}
+        self._usage: dict[str, Usage] = {}
+        self._lock = threading.Lock()
+
+    @property
+    def usage(self) -> dict[str, Usage]:
+        """Purpose -> what was used for it."""
+        with self._lock:
+            return dict(sorted(self._usage.items()))
+
+    def complete(self, model: Model, request: Request, purpose: str) -> Completion:
+        """Have `model` answer. Raises what it raises, and `BudgetSpent` instead of calling it when nothing is left."""
+        if self._budget is not None:
+            self._budget.reserve()
+        completion = model.complete(request)
+        used = Usage(
+            calls=1,
+            input_tokens=completion.input_tokens,
+            output_tokens=completion.output_tokens,
+            cached_tokens=completion.cached_tokens,
+            written_tokens=completion.written_tokens,
+        )
+        with self._lock:
+            self._usage[purpose] = self._usage.get(purpose, Usage()) + used
+        price = price_of(model.name, self._prices)
+        if self._budget is not None and price is not None:
+            self._budget.pay(price.of(used))
+        return completion

@@ -1,0 +1,116 @@
+"""Model specs such as ``bedrock:claude-3-haiku-v1?region=eu-west-1``: read, checked, opened."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from urllib.parse import parse_qsl
+
+from pytest_personalens.errors import SpecError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from pytest_personalens.models.base import Model
+
+
+class Parameter(NamedTuple):
+    """One parameter of a spec: how its text is read, and what it may be."""
+
+    read: Callable[[str], Any]
+    expected: str
+
+
+def _within(low: float, high: float, kind: type[int | float]) -> Callable[[str], Any]:
+    def read(text: str) -> int | float:
+        value = kind(text)
+        if not low <= value <= high:
+            raise ValueError(text)
+        return value
+
+    return read
+
+
+def _some(text: str) -> str:
+    if not text.strip():
+        raise ValueError(text)
+    return text
+
+
+def _switch(text: str) -> bool:
+    return {"on": True, "off": False}[text]
+
+
+_COMMON: Final[Mapping[str, Parameter]] = {
+    "temperature": Parameter(_within(0, 2, float), "a number from 0 to 2"),
+    "max_tokens": Parameter(_within(1, 200_000, int), "a whole number of at least 1"),
+    "timeout": Parameter(_within(0.1, 3600, float), "seconds from 0.1 to 3600"),
+    "tools": Parameter(_switch, "on or off"),
+}
+#: What each provider of ours takes beside the common ones.
+PROVIDERS: Final[Mapping[str, Mapping[str, Parameter]]] = {
+    "bedrock": {
+        **_COMMON,
+        "region": Parameter(_some, "an AWS region"),
+        "profile": Parameter(_some, "a profile of the AWS configuration"),
+        "cache": Parameter(_switch, "on or off"),
+    },
+    "openai": {**_COMMON, "base_url": Parameter(_some, "the address of a server, ending in /v1")},
+}
+
+
+class Spec(NamedTuple):
+    """A spec, taken apart. `name` is what identifies the model: provider, id and what changes its answers."""
+
+    provider: str
+    model: str
+    parameters: Mapping[str, Any]
+
+    @property
+    def name(self) -> str:
+        """Provider, model and the parameters that shape answers; not where or how patiently it is asked."""
+        shaping = sorted((k, v) for k, v in self.parameters.items() if k in ("temperature", "max_tokens", "tools"))
+        query = "&".join(f"{k}={v}" for k, v in shaping)
+        return f"{self.provider}:{self.model}" + (f"?{query}" if query else "")
+
+
+def read_spec(text: str) -> Spec | None:
+    """The parts of a spec of ours; None if its provider is not one of ours. Raises `SpecError` for a bad one."""
+    provider, _, rest = text.partition(":")
+    if provider not in PROVIDERS:
+        return None
+    model, _, query = rest.partition("?")
+    if not model.strip():
+        raise SpecError(f"{text!r}: expected {provider}:MODEL")
+    known = PROVIDERS[provider]
+    parameters: dict[str, Any] = {}
+    try:
+        pairs = parse_qsl(query, keep_blank_values=True, strict_parsing=bool(query))
+    except ValueError:
+        raise SpecError(f"{text!r}: expected parameters such as ?temperature=0&max_tokens=500") from None
+    for key, value in pairs:
+        if key not in known:
+            raise SpecError(f"{text!r}: unknown parameter {key!r}; known for {provider}: {', '.join(known)}")
+        try:
+            parameters[key] = known[key].read(value)
+        except (ValueError, KeyError):
+            raise SpecError(f"{text!r}: {key}: expected {known[key].expected}, not {value!r}") from None
+    return Spec(provider, model, parameters)
+
+
+def open_model(text: str, defaults: Mapping[str, str] | None = None) -> Model | None:
+    """The model of a spec; None if its provider is not one of ours. Nothing is loaded or connected before its first call.
+
+    `defaults` are parameters for specs that do not name them (the ini key ``personalens_model_parameters``).
+    """
+    spec = read_spec(text)
+    if spec is None:
+        return None
+    given = {k: PROVIDERS[spec.provider][k].read(v) for k, v in (defaults or {}).items() if k in PROVIDERS[spec.provider]}
+    spec = spec._replace(parameters={**given, **spec.parameters})
+    if spec.provider == "bedrock":
+        from pytest_personalens.models.bedrock import Bedrock
+
+        return Bedrock(spec)
+    from pytest_personalens.models.openai import OpenAI
+
+    return OpenAI(spec)

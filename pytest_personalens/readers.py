@@ -1,0 +1,88 @@
+"""How the text of an option or ini key is read: each reader turns a text into a value or raises ValueError saying what it expected."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+CONTEXT_LETTERS: Final = "DIS"
+
+
+def number(low: float, high: float | None = None, kind: type[int | float] = float) -> Callable[[str], Any]:
+    """A number within bounds, both included."""
+
+    def read(text: str) -> int | float:
+        span = f"{low:g} or more" if high is None else f"from {low:g} to {high:g}"
+        what = "a whole number" if kind is int else "a number"
+        try:
+            value = kind(text)
+        except ValueError:
+            raise ValueError(f"expected {what} {span}") from None
+        # `not (a <= b)` instead of `a > b`: NaN must not pass.
+        if not low <= value or (high is not None and not value <= high):
+            raise ValueError(f"expected {what} {span}")
+        return value
+
+    return read
+
+
+def choice(*choices: str) -> Callable[[str], str]:
+    """One of a few words."""
+
+    def read(text: str) -> str:
+        if text not in choices:
+            raise ValueError(f"expected one of: {', '.join(choices)}")
+        return text
+
+    return read
+
+
+def some(what: str) -> Callable[[str], str]:
+    """A text that is not blank."""
+
+    def read(text: str) -> str:
+        if not text.strip():
+            raise ValueError(f"expected {what}")
+        return text.strip()
+
+    return read
+
+
+def letters(text: str) -> str:
+    """Context letters, in the order D, I, S."""
+    found = "" if text.lower() == "none" else text.upper().replace("+", "").replace(",", "")
+    if (not found and text.lower() != "none") or set(found) - set(CONTEXT_LETTERS) or len(set(found)) != len(found):
+        raise ValueError("expected 'none' or any of the letters D (demographics), I (interactions), S (situation), each once")
+    return "".join(c for c in CONTEXT_LETTERS if c in found)
+
+
+def threshold(text: str) -> tuple[str, int]:
+    """``DIMENSION>=SCORE`` as (dimension, score)."""
+    from pytest_personalens.verdict import dimension
+
+    match = re.fullmatch(r"\s*([\w-]+)\s*(?:>=|=)\s*(\d+)\s*", text)
+    if match is None:
+        raise ValueError("expected DIMENSION>=SCORE, such as p>=3")
+    dim = dimension(match[1])
+    low, high = dim.scale
+    if not low <= int(match[2]) <= high:
+        raise ValueError(f"{dim.short} is scored {low} to {high}")
+    return dim.value, int(match[2])
+
+
+def dimension(text: str) -> str:
+    """A list of dimensions, by their long names."""
+    from pytest_personalens.verdict import dimensions
+
+    return ",".join(d.value for d in dimensions(text.split(",")))
+
+
+def odd(text: str) -> int:
+    """An odd whole number of at least 1: votes that cannot tie."""
+    value: int = number(1, kind=int)(text)
+    if value % 2 == 0:
+        raise ValueError("expected an odd number, so that votes cannot tie")
+    return value
