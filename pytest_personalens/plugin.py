@@ -152,7 +152,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 def pytest_unconfigure(config: pytest.Config) -> None:
     if SESSION in config.stash:
-        config.stash[SESSION].loop.close()
+        config.stash[SESSION].close()
 
 
 @pytest.fixture

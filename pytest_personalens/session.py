@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
+import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -18,7 +18,7 @@ from pytest_personalens.agents.votes import VotingJudge
 from pytest_personalens.assistants import EventLoop, import_assistant
 from pytest_personalens.datasets import Sample, draw, open_dataset
 from pytest_personalens.errors import PersonalensError, SpecError
-from pytest_personalens.models import Budget, Meter, Model, Reliable, open_model, price_of, read_prices
+from pytest_personalens.models import Budget, Meter, Model, Reliable, open_model, price_of, read_parameters, read_prices
 from pytest_personalens.scenario import Context
 from pytest_personalens.verdict import Dimension
 
@@ -57,7 +57,7 @@ class Session:
         self.dataset = self._dataset()
         hook = config.hook
         self.prompts = Prompts(config.rootpath / settings.prompts if settings.prompts else None)
-        self._models: dict[str, Model] = {}
+        self._models: dict[str, Reliable] = {}
         self._user_agent: UserAgent | Model = (
             EmbeddedUserAgent()
             if settings.user_model == "embedded"
@@ -136,6 +136,12 @@ class Session:
             meter,
         )
 
+    def close(self) -> None:
+        """End the event loop and the connections of the models."""
+        self.loop.close()
+        for model in self._models.values():
+            model.close()
+
     def models(self) -> dict[str, Model]:
         """Role -> the model that plays it, for the roles that one plays."""
         roles = {"user agent": self._user_agent, "judge": self._judge, "assistant": self._assistant}
@@ -162,7 +168,7 @@ class Session:
                 if model.paid and price_of(model.name, self.prices) is None:
                     raise SpecError(f"--personalens-max-usd: no price is known for {model.name} ({role}); add it to personalens_prices")
         # One file for all workers of a run: xdist gives every process the same id.
-        run = getattr(self.config, "workerinput", {}).get("testrunuid") or f"{os.getpid()}"
+        run = getattr(self.config, "workerinput", {}).get("testrunuid") or uuid.uuid4().hex
         return Budget(Path(tempfile.gettempdir()) / f"personalens-{run}", max_calls=s.max_calls, max_usd=s.max_usd)
 
     def _model(self, spec: str) -> Model | None:
@@ -201,14 +207,10 @@ def _prices(config: pytest.Config) -> dict[str, Price]:
 
 
 def _parameters(config: pytest.Config) -> dict[str, str]:
-    parameters = {}
-    for line in config.getini("personalens_model_parameters"):
-        key, equals, value = line.partition("=")
-        if line.strip() and not equals:
-            raise SpecError(f"personalens_model_parameters: expected 'NAME = VALUE', found {line!r}")
-        if line.strip():
-            parameters[key.strip()] = value.strip()
-    return parameters
+    try:
+        return read_parameters([line for line in config.getini("personalens_model_parameters") if line.strip()])
+    except SpecError as error:
+        raise SpecError(f"personalens_model_parameters: {error}") from None
 
 
 def open_session(config: pytest.Config, settings: Settings) -> Session:

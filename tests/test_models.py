@@ -21,6 +21,7 @@ from pytest_personalens.models import (
     Request,
     open_model,
     price_of,
+    read_parameters,
     read_prices,
     read_spec,
 )
@@ -39,12 +40,18 @@ def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[Endpoint]:
     for name, value in server.environment().items():
         monkeypatch.setenv(name, value)
     yield server
+    while _OPEN:
+        _OPEN.pop().close()
     server.close()
+
+
+_OPEN: list[Reliable] = []
 
 
 def client(spec: str) -> Model:
     found = open_model(spec)
     assert found is not None
+    _OPEN.append(Reliable(found))
     return found
 
 
@@ -279,6 +286,29 @@ def test_the_name_of_a_model_holds_what_shapes_its_answers() -> None:
     found = open_model("bedrock:nova-lite?temperature=0.9", defaults)
     assert found is not None
     assert found.name == "bedrock:nova-lite?temperature=0.9"
+
+
+def test_parameters_of_the_configuration_are_checked_as_those_of_a_spec() -> None:
+    assert read_parameters(["region = eu-west-1", "temperature=0.2"]) == {"region": "eu-west-1", "temperature": "0.2"}
+    for line, problem in (
+        ("colour = red", "one of the names temperature"),
+        ("region", "expected 'NAME = VALUE'"),
+        ("timeout = long", "expected seconds"),
+    ):
+        with pytest.raises(SpecError, match=problem):
+            read_parameters([line])
+
+
+def test_a_region_that_does_not_exist_is_found_out_at_once(endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_ENDPOINT_URL_BEDROCK_RUNTIME", "http://127.0.0.1:9")
+    model, waits = patient("bedrock:nova-lite?region=eu-nowhere-9")
+    with pytest.raises(ModelError, match="no Bedrock in region 'eu-nowhere-9'"):
+        model.complete(ASK)
+    assert waits == []
+    model, waits = patient("bedrock:nova-lite?region=eu-west-1")
+    with pytest.raises(ModelError, match="no answer from Bedrock: Could not connect"):
+        model.complete(ASK)
+    assert len(waits) == 7
 
 
 # limiter

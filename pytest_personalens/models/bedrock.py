@@ -74,6 +74,11 @@ class Bedrock:
         except BotoCoreError as error:
             raise self._core_error(error) from error
 
+    def close(self) -> None:
+        """Close the connections there are."""
+        if self._client is not None:
+            self._client.close()
+
     def _connect(self) -> Any:
         with self._lock:
             if self._client is None:
@@ -169,6 +174,12 @@ class Bedrock:
             return ModelError(f"no model {self._model!r} in region {region}; check the id, or give ?region=...")
         return ModelError(f"Bedrock refuses the call: {code or status}: {message}")
 
+    def _unknown_region(self) -> bool:
+        import boto3
+
+        # boto3 lists the regions of "bedrock" and none for "bedrock-runtime", which is in the same ones.
+        return self._client is not None and self._client.meta.region_name not in boto3.Session().get_available_regions("bedrock")
+
     def _core_error(self, error: Any) -> Exception:
         from botocore import exceptions as e
 
@@ -183,6 +194,11 @@ class Bedrock:
             return ModelError("no AWS region is set; give ?region=..., or set AWS_REGION")
         if isinstance(error, e.ParamValidationError):
             return ModelError(f"boto3 refuses the call: {text}")
+        if isinstance(error, e.InvalidRegionError):
+            return ModelError(f"{text}; give ?region=..., or set AWS_REGION")
+        if isinstance(error, e.EndpointConnectionError) and self._unknown_region():
+            region = self._client.meta.region_name
+            return ModelError(f"no Bedrock in region {region!r} that this boto3 knows; check ?region= or AWS_REGION, or upgrade boto3")
         # The rest is the network: connections refused, cut or silent, answers that are no answers.
         return ModelBusy(f"no answer from Bedrock: {text}")
 

@@ -53,6 +53,11 @@ class OpenAI:
             # What came back is no chat completion: half a body, a proxy's page, an empty list of choices.
             raise ModelBusy(f"the server's answer could not be read ({type(error).__name__}: {error})") from error
 
+    def close(self) -> None:
+        """Close the connections there are."""
+        if self._client is not None:
+            self._client.close()
+
     def _connect(self) -> Any:
         with self._lock:
             if self._client is None:

@@ -55,6 +55,12 @@ class Reliable:
                 return completion
         raise AssertionError("unreachable")  # pragma: no cover
 
+    def close(self) -> None:
+        """Close the model's connections, where it knows how to."""
+        close = getattr(self._model, "close", None)
+        if close is not None:
+            close()
+
     def _attempt(self, request: Request) -> Completion:
         try:
             completion = self._model.complete(request)

@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl
 from pytest_personalens.errors import SpecError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from pytest_personalens.models.base import Model
 
@@ -90,17 +90,35 @@ def read_spec(text: str) -> Spec | None:
     for key, value in pairs:
         if key not in known:
             raise SpecError(f"{text!r}: unknown parameter {key!r}; known for {provider}: {', '.join(known)}")
-        try:
-            parameters[key] = known[key].read(value)
-        except (ValueError, KeyError):
-            raise SpecError(f"{text!r}: {key}: expected {known[key].expected}, not {value!r}") from None
+        parameters[key] = _read(known[key], key, value, repr(text))
     return Spec(provider, model, parameters)
+
+
+def read_parameters(lines: Sequence[str]) -> dict[str, str]:
+    """The parameters of the ini file, a line ``NAME = VALUE`` each, for specs that do not name them. Raises `SpecError`."""
+    parameters: dict[str, str] = {}
+    for line in lines:
+        key, equals, value = (part.strip() for part in line.partition("="))
+        known = [p[key] for p in PROVIDERS.values() if key in p]
+        if not equals or not known:
+            names = ", ".join(dict.fromkeys(name for p in PROVIDERS.values() for name in p))
+            raise SpecError(f"expected 'NAME = VALUE' with one of the names {names}; found {line!r}")
+        _read(known[0], key, value, repr(line))
+        parameters[key] = value
+    return parameters
+
+
+def _read(parameter: Parameter, key: str, value: str, where: str) -> Any:
+    try:
+        return parameter.read(value)
+    except (ValueError, KeyError):
+        raise SpecError(f"{where}: {key}: expected {parameter.expected}, not {value!r}") from None
 
 
 def open_model(text: str, defaults: Mapping[str, str] | None = None) -> Model | None:
     """The model of a spec; None if its provider is not one of ours. Nothing is loaded or connected before its first call.
 
-    `defaults` are parameters for specs that do not name them (the ini key ``personalens_model_parameters``).
+    `defaults` are parameters for specs that do not name them, as `read_parameters` returns them.
     """
     spec = read_spec(text)
     if spec is None:
