@@ -94,7 +94,6 @@ def print_estimate(ours: Session) -> None:
     found = estimate(ours)
     prices = ours.role_prices()
     usd = {purpose: prices[role_of(purpose)].of(used) for purpose, used in found.items() if role_of(purpose) in prices}
-    print(ours.header())
     if not found:
         print("no role of this run is played by a model of ours: it costs nothing")
         return

@@ -82,6 +82,10 @@ class Results(Frozen):
     kinds: tuple[Group, ...] = ()
     uncounted: dict[str, int] = Field(default_factory=dict, description="Cause -> number of items without scores.")
     turns: Mean = Field(description="User turns of a dialogue, over the scored items.")
+    by_turn: tuple[Mean, ...] = Field(
+        default=(),
+        description="Mean personalization as it stood after each turn of the assistant, where p-turns was read (paper, Figure 5).",
+    )
     usage: dict[str, Usage] = Field(default_factory=dict, description="Purpose -> what this run used for it.")
     usd: dict[str, float] = Field(default_factory=dict, description="Purpose -> US dollars, for models with a known price.")
     gates: tuple[Gate, ...] = ()
@@ -128,6 +132,7 @@ def summarize(
         kinds=tuple(_group(k, [i for i in ordered if i.evaluation.kind == k]) for k in kinds),
         uncounted=dict(sorted(causes.items())),
         turns=_mean([i.evaluation.dialogue.user_turns for i in scored]),
+        by_turn=_by_turn(scored),
         usage=dict(sorted(usage.items())),
         usd=dict(sorted(usd.items())),
     )
@@ -157,6 +162,11 @@ def _group(name: str, items: Sequence[Item]) -> Group:
         if scores:
             means[dimension.value] = _mean(scores)
     return Group(name=name, items=len(items), scored=len(scored), means=means)
+
+
+def _by_turn(scored: Sequence[Item]) -> tuple[Mean, ...]:
+    read = [v.turns for i in scored for v in i.evaluation.verdicts if v.turns]
+    return tuple(_mean([turns[n] for turns in read if n < len(turns)]) for n in range(max(map(len, read), default=0)))
 
 
 def _mean(values: Sequence[float]) -> Mean:

@@ -70,6 +70,10 @@ def _notes(results: Results, *, verbose: bool) -> Iterator[str]:
         yield f"sample: {results.requested} scenarios asked for; there are only {results.drawn}, and all of them are in it"
     if results.turns.value is not None:
         yield f"dialogues: {results.turns.value:.1f} user turns on average" + _usage(results)
+    if results.by_turn:
+        # The first turns tell most; few dialogues are long enough for the later ones.
+        means = ", ".join(f"{n}: {m.value:.2f} ({m.count})" for n, m in enumerate(results.by_turn[:8], 1))
+        yield f"personalization after each turn of the assistant (dialogues): {means}"
     states = Counter(i.record for i in results.items if i.record != "none")
     if states:
         line = "records: " + ", ".join(f"{states[s]} {s}" for s in ("replayed", "written", "stale") if states[s])
