@@ -113,7 +113,8 @@ class Session:
         return (
             f"personalens: {self.requested()['drawn']} scenarios of {self.dataset.name} {self.dataset.version}, seed {s.seed!r}, "
             f"context {s.context or 'none'}, user {s.user_model}, judge {s.judge_model}"
-            + (f", assistant {s.assistant} ({s.assistant_prompt})" if s.assistant else "")
+            + (f", assistant {s.assistant}" if s.assistant else "")
+            + (f" ({s.assistant_prompt})" if isinstance(self._assistant, Model) else "")
         )
 
     def agents(self, context: Context) -> Agents:

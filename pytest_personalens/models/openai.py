@@ -42,15 +42,18 @@ class OpenAI:
 
         try:
             response = self._connect().chat.completions.create(**self._body(request))
-            return self._read(response)
         except openai.BadRequestError as error:
             if self._adapt(error):
                 return self.complete(request)
             raise ModelError(f"the server refuses the call: {_message(error)}") from error
         except openai.OpenAIError as error:
             raise self._error(error) from error
-        except (json.JSONDecodeError, AttributeError, TypeError, IndexError, KeyError) as error:
-            # What came back is no chat completion: half a body, a proxy's page, an empty list of choices.
+        except json.JSONDecodeError as error:
+            raise ModelBusy(f"the server's answer could not be read: {error}") from error
+        try:
+            return self._read(response)
+        except (AttributeError, TypeError, IndexError) as error:
+            # No chat completion came back: a proxy's page, an empty list of choices.
             raise ModelBusy(f"the server's answer could not be read ({type(error).__name__}: {error})") from error
 
     def close(self) -> None:
