@@ -20,7 +20,8 @@ from pytest_personalens.agents.model_user import END_SIGNAL, ModelUserAgent
 from pytest_personalens.agents.prompts import Prompts
 from pytest_personalens.datasets import draw, open_dataset
 from pytest_personalens.evaluation import evaluate
-from pytest_personalens.models import Completion, Meter, Request
+from pytest_personalens.models import Completion, Request
+from pytest_personalens.models.meter import Meter
 from pytest_personalens.scenario import Scenario
 from pytest_personalens.verdict import READINGS
 

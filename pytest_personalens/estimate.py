@@ -9,7 +9,8 @@ from pytest_personalens.agents.model_judge import ModelJudge
 from pytest_personalens.agents.model_user import ModelUserAgent
 from pytest_personalens.dialogue import UserTurn
 from pytest_personalens.evaluation import Usage, evaluate
-from pytest_personalens.models import Completion, Meter, Model, Request
+from pytest_personalens.models import Completion, Model, Request
+from pytest_personalens.models.meter import Meter
 from pytest_personalens.reports.terminal import usage_table
 from pytest_personalens.results import role_of
 from pytest_personalens.verdict import Dimension, Verdict

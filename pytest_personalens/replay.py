@@ -132,6 +132,16 @@ class Replay:
             raise RecordError(f"{self.where}: the record {state} ({what}); record it with: {self.command}")
         self.asked += 1
 
+    def cost(self, evaluation: Evaluation, scenario: Scenario, spent: dict[str, Usage]) -> dict[str, Usage]:
+        """What the content of `evaluation` cost in all: what was `spent` now, and what the records it goes on from had cost.
+
+        A dialogue goes on where its record breaks off, so its costs add up; a reading is bought anew or not at all.
+        """
+        digest = user_digest(evaluation.user_agent, scenario)
+        before = next((r.usage for r in reversed(self.records) if r.user_digest == digest), {})
+        added = {p: u if p.startswith("judge ") else before.get(p, Usage()) + u for p, u in spent.items()}
+        return dict(sorted({**before, **added}.items()))
+
 
 class ReplayUserAgent:
     """A user agent that says what it said in the record while the transcript so far equals the record's."""

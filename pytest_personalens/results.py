@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from pytest_personalens.models import Price
+    from pytest_personalens.models.meter import Price
 
 SCHEMA: Final = "personalens-results/1"
 

@@ -10,24 +10,24 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import pytest
 
 from pytest_personalens.agents import EmbeddedJudge, EmbeddedUserAgent
-from pytest_personalens.agents.model_assistant import ModelAssistant
-from pytest_personalens.agents.model_judge import ModelJudge
-from pytest_personalens.agents.model_user import ModelUserAgent
 from pytest_personalens.agents.prompts import Prompts
-from pytest_personalens.agents.votes import VotingJudge
 from pytest_personalens.assistants import EventLoop, import_assistant
 from pytest_personalens.datasets import Sample, draw, open_dataset
 from pytest_personalens.errors import PersonalensError, SpecError
-from pytest_personalens.models import Budget, Meter, Model, Reliable, open_model, price_of, read_parameters, read_prices
+from pytest_personalens.models import Model
+from pytest_personalens.models.meter import Budget, Meter, price_of, read_prices
+from pytest_personalens.models.reliable import Reliable
+from pytest_personalens.models.specs import open_model, read_parameters
 from pytest_personalens.scenario import Context
 from pytest_personalens.verdict import Dimension
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from pytest_personalens.agents.model_assistant import ModelAssistant
     from pytest_personalens.datasets import Dataset
     from pytest_personalens.dialogue import UserAgent
-    from pytest_personalens.models import Price
+    from pytest_personalens.models.meter import Price
     from pytest_personalens.options import Settings
     from pytest_personalens.verdict import Judge
 
@@ -39,12 +39,14 @@ _VOTE_TEMPERATURE: Final = 0.7
 class Agents(NamedTuple):
     """Who takes part in one evaluation, and the meter that counts what those played by a model use.
 
-    `assistant` is None where the assistant is the user's fixture.
+    `assistant` is the callable that an option names, `played` the model that plays the assistant; both are None where the
+    fixture hands it over.
     """
 
     user_agent: UserAgent
     judge: Judge
-    assistant: ModelAssistant | Callable[..., object] | None
+    assistant: Callable[..., object] | None
+    played: ModelAssistant | None
     meter: Meter
 
 
@@ -122,20 +124,27 @@ class Session:
         meter = Meter(budget=self._budget, prices=self.prices)
         user_agent, judge, assistant = self._user_agent, self._judge, self._assistant
         further: Judge | None = None
+        played: ModelAssistant | None = None
+        # What a run with embedded agents does not need is not loaded: it would be felt in a replay.
         if isinstance(judge, Model):
+            from pytest_personalens.agents.model_judge import ModelJudge
+
             further = ModelJudge(judge, meter, self.prompts, temperature=_VOTE_TEMPERATURE)
             judge = ModelJudge(judge, meter, self.prompts)
         if self.settings.judge_votes > 1:
+            from pytest_personalens.agents.votes import VotingJudge
+
             limits = {Dimension(d): s for d, s in self.settings.thresholds.items()}
             judge = VotingJudge(judge, further or judge, votes=self.settings.judge_votes, thresholds=limits)
         if isinstance(assistant, Model):
-            assistant = ModelAssistant(assistant, meter, self.prompts, setting=self.settings.assistant_prompt, context=context)
-        return Agents(
-            ModelUserAgent(user_agent, meter, self.prompts) if isinstance(user_agent, Model) else user_agent,
-            judge,
-            assistant,
-            meter,
-        )
+            from pytest_personalens.agents.model_assistant import ModelAssistant
+
+            played = ModelAssistant(assistant, meter, self.prompts, setting=self.settings.assistant_prompt, context=context)
+        if isinstance(user_agent, Model):
+            from pytest_personalens.agents.model_user import ModelUserAgent
+
+            user_agent = ModelUserAgent(user_agent, meter, self.prompts)
+        return Agents(user_agent, judge, None if isinstance(assistant, Model) else assistant, played, meter)
 
     def close(self) -> None:
         """End the event loop and the connections of the models."""

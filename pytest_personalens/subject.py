@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_personalens.agents.model_assistant import ModelAssistant
 from pytest_personalens.assistants import guarded
 from pytest_personalens.errors import RecordError
 from pytest_personalens.evaluation import Evaluation, evaluate
@@ -89,7 +88,6 @@ class Personalens:
 
         settings, scenario = self._settings, self.scenario
         agents = self._session.agents(self._context)
-        theirs = agents.assistant if isinstance(agents.assistant, ModelAssistant) else None
         store = RecordStore(self._snapshot, self._item, self._journal_folder)
         try:
             record = store.load()
@@ -97,7 +95,7 @@ class Personalens:
             return self._broken(str(error)), "none"
         if record is not None and record.scenario != scenario.id:
             return self._broken(f"{store.path}: the record belongs to scenario {record.scenario!r}"), "none"
-        paid = agents.user_agent.paid or agents.judge.paid or (theirs is not None and theirs.paid)
+        paid = agents.user_agent.paid or agents.judge.paid or (agents.played is not None and agents.played.paid)
         may_spend = settings.live or store.writes
         journal = store.load_journal() if paid and may_spend else None
         replay = Replay(
@@ -107,17 +105,19 @@ class Personalens:
             command=self._rerun("--snapshot-update"),
         )
 
-        bought = {name: used for r in reversed(replay.records) for name, used in r.usage.items()}
+        def whole(evaluation: Evaluation) -> Evaluation:
+            # A record tells what its content cost, whenever that was; an evaluation, what this run spent.
+            return evaluation.model_copy(update={"usage": replay.cost(evaluation, scenario, agents.meter.usage)})
 
         def keep(unfinished: Evaluation) -> None:
             # Only what was bought just now: a replay must not push out what an earlier run paid for.
             if paid and may_spend and replay.asked:
-                store.keep(unfinished.model_copy(update={"usage": {**bought, **agents.meter.usage}}), scenario)
+                store.keep(whole(unfinished), scenario)
 
         evaluation = evaluate(
             scenario,
-            ReplayAssistant(theirs, identity=theirs.identity, paid=theirs.paid, replay=replay)
-            if theirs is not None
+            ReplayAssistant(agents.played, identity=agents.played.identity, paid=agents.played.paid, replay=replay)
+            if agents.played is not None
             else guarded(agents.assistant or self._assistant, timeout=settings.turn_timeout, loop=self._session.loop),
             ReplayUserAgent(agents.user_agent, replay),
             ReplayJudge(agents.judge, replay),
@@ -127,9 +127,7 @@ class Personalens:
         )
         evaluation = evaluation.model_copy(update={"usage": agents.meter.usage})
         keep(evaluation)
-        # The record tells what its content cost, whenever that was; the evaluation, what this run spent.
-        whole = evaluation.model_copy(update={"usage": {**bought, **agents.meter.usage}})
-        return evaluation, store.settle(whole, scenario, asked=replay.asked)
+        return evaluation, store.settle(whole(evaluation), scenario, asked=replay.asked)
 
     def _broken(self, detail: str) -> Evaluation:
         from pytest_personalens.dialogue import Dialogue

@@ -141,6 +141,8 @@ def test_a_cap_on_calls_stops_in_order_and_keeps_what_was_bought(repo: Repositor
     rest = repo.pytester.runpytest_subprocess(*live, "--personalens-live", *workers)
     rest.assert_outcomes(passed=6)
     assert len(endpoint.calls) == 24, "nothing was bought twice"
+    journals = [json.loads(f.read_text(encoding="utf-8")) for f in (repo.path / ".pytest_cache").rglob("personalens/*.json")]
+    assert sum(u["calls"] for j in journals for u in j["usage"].values()) == 24, "what was bought in two runs adds up"
 
 
 def test_a_cap_on_money_needs_prices_and_stops_in_order(repo: Repository, endpoint: Endpoint) -> None:

@@ -14,7 +14,8 @@ from pytest_personalens.agents.votes import VotingJudge
 from pytest_personalens.dialogue import Dialogue, Message, UserTurn
 from pytest_personalens.errors import AssistantFault, DataError, JudgeFault, PersonalensError, UserAgentFault
 from pytest_personalens.evaluation import Usage
-from pytest_personalens.models import Completion, Meter, Request
+from pytest_personalens.models import Completion, Request
+from pytest_personalens.models.meter import Meter
 from pytest_personalens.scenario import Scenario
 from pytest_personalens.verdict import READINGS, Dimension
 

@@ -11,21 +11,11 @@ import pytest
 
 from pytest_personalens.errors import BudgetSpent, ModelBusy, ModelError, SpecError
 from pytest_personalens.evaluation import Usage
-from pytest_personalens.models import (
-    Budget,
-    Completion,
-    Meter,
-    Model,
-    Price,
-    Reliable,
-    Request,
-    open_model,
-    price_of,
-    read_parameters,
-    read_prices,
-    read_spec,
-)
+from pytest_personalens.models import Completion, Model, Request
 from pytest_personalens.models.limiter import COOLDOWN, Limiter
+from pytest_personalens.models.meter import Budget, Meter, Price, price_of, read_prices
+from pytest_personalens.models.reliable import Reliable
+from pytest_personalens.models.specs import open_model, read_parameters, read_spec
 from tests.endpoint import Endpoint, Reply
 
 BOTH = pytest.mark.parametrize("spec", ["bedrock:claude-3-haiku-v1", "openai:small"])

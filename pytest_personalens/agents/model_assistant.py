@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from pytest_personalens.agents.prompts import Prompts
 from pytest_personalens.errors import AssistantFault, BudgetSpent, PersonalensError
-from pytest_personalens.models import Meter, Model, Request
+from pytest_personalens.models import Model, Request
+from pytest_personalens.models.meter import Meter
 
 if TYPE_CHECKING:
     from pytest_personalens.scenario import Context

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.agents.prompts import Prompts, preferences_text, profile_text, situation_text, transcript_text
 from pytest_personalens.errors import BudgetSpent, JudgeFault, PersonalensError
-from pytest_personalens.models import Completion, Meter, Model, Request
+from pytest_personalens.models import Completion, Model, Request
+from pytest_personalens.models.meter import Meter
 from pytest_personalens.verdict import Dimension, Evidence, Verdict
 
 if TYPE_CHECKING:

@@ -9,7 +9,8 @@ from pytest_personalens.agents.prompts import Prompts, profile_text, situation_t
 from pytest_personalens.agents.text import fold, stems
 from pytest_personalens.dialogue import UserTurn
 from pytest_personalens.errors import BudgetSpent, PersonalensError, UserAgentFault
-from pytest_personalens.models import Meter, Model, Request
+from pytest_personalens.models import Model, Request
+from pytest_personalens.models.meter import Meter
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

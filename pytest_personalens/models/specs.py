@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
-from urllib.parse import parse_qsl
 
 from pytest_personalens.errors import SpecError
 
@@ -78,6 +77,8 @@ def read_spec(text: str) -> Spec | None:
     provider, _, rest = text.partition(":")
     if provider not in PROVIDERS:
         return None
+    from urllib.parse import parse_qsl
+
     model, _, query = rest.partition("?")
     if not model.strip():
         raise SpecError(f"{text!r}: expected {provider}:MODEL")
