@@ -119,8 +119,8 @@ class Session:
             + (f" ({s.assistant_prompt})" if isinstance(self._assistant, Model) else "")
         )
 
-    def agents(self, context: Context) -> Agents:
-        """Agents for one evaluation; `context` is what an assistant of ours may know."""
+    def agents(self, context: Context, settings: Settings) -> Agents:
+        """Agents for one evaluation; `context` is what an assistant of ours may know, `settings` are those of the item."""
         meter = Meter(budget=self._budget, prices=self.prices)
         user_agent, judge, assistant = self._user_agent, self._judge, self._assistant
         further: Judge | None = None
@@ -134,7 +134,7 @@ class Session:
         if self.settings.judge_votes > 1:
             from pytest_personalens.agents.votes import VotingJudge
 
-            limits = {Dimension(d): s for d, s in self.settings.thresholds.items()}
+            limits = {Dimension(d): s for d, s in settings.thresholds.items()}
             judge = VotingJudge(judge, further or judge, votes=self.settings.judge_votes, thresholds=limits)
         if isinstance(assistant, Model):
             from pytest_personalens.agents.model_assistant import ModelAssistant

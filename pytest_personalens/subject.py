@@ -87,7 +87,7 @@ class Personalens:
         from pytest_personalens.records import RecordStore
 
         settings, scenario = self._settings, self.scenario
-        agents = self._session.agents(self._context)
+        agents = self._session.agents(self._context, self._settings)
         store = RecordStore(self._snapshot, self._item, self._journal_folder)
         try:
             record = store.load()
@@ -132,7 +132,7 @@ class Personalens:
     def _broken(self, detail: str) -> Evaluation:
         from pytest_personalens.dialogue import Dialogue
 
-        agents, s = self._session.agents(self._context), self.scenario
+        agents, s = self._session.agents(self._context, self._settings), self.scenario
         return Evaluation(
             scenario=s.id, user=s.user, task=s.task.id, kind=s.kind, domains=s.domains, dataset=s.dataset,
             user_agent=agents.user_agent.identity, judge=agents.judge.identity,

@@ -221,6 +221,10 @@ def test_failing_verdicts_are_put_to_the_vote_and_all_votes_kept(repo: Repositor
     p = next(v["verdict"] for v in record["verdicts"] if v["verdict"]["dimension"] == "personalization")
     assert [v["score"] for v in p["votes"]] == [1, 3, 3]
     assert p["score"] == 3
+    asked.clear()
+    repo.write(test_bot="import pytest\n@pytest.mark.personalens(p=4)\ndef test_bot(personalens):\n    personalens.evaluate()\n")
+    repo.run(*LIVE, "--personalens-live", "--personalens-sample", "1", "--personalens-judge-votes", "3")
+    assert len(asked) == 3, "the threshold of the mark decides what is low"
     even = repo.run(*LIVE, "--personalens-judge-votes", "2")
     even.stderr.fnmatch_lines(["ERROR: --personalens-judge-votes: expected an odd number*"])
 
