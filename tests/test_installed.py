@@ -110,7 +110,7 @@ def test_the_code_in_the_docs_runs(page: Path, empty_repo: Repository) -> None:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(rest, encoding="utf-8")
         elif first.startswith(("$ pytest", "$ python ")):
-            command = shlex.split(first)[1:]
+            command = [re.sub("^data/", f"{ROOT}/data/", word) for word in shlex.split(first)[1:]]
             result = empty_repo.run(*command[1:]) if command[0] == "pytest" else empty_repo.python(*command[1:])
             expected = [line for line in rest.splitlines() if line.strip()]
             result.stdout.fnmatch_lines([re.sub(r"\[", "[[]", line).replace("...", "*") for line in expected])

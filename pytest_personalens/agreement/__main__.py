@@ -1,0 +1,103 @@
+"""``python -m pytest_personalens.agreement LABELS.jsonl``: how far to trust a judge, on dialogues that somebody labelled."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_personalens.errors import PersonalensError, SpecError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from pytest_personalens.models.meter import Meter
+    from pytest_personalens.verdict import Judge
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command. Returns 0, or 2 for what cannot be read or judged at all."""
+    options = _parser().parse_args(arguments)
+    from pytest_personalens.agreement import measure, read_labels, render
+    from pytest_personalens.models.meter import Meter
+    from pytest_personalens.verdict import dimensions
+
+    meter = Meter()
+    try:
+        labelled = read_labels(options.labels)
+        judge = open_judge(options.judge_model, meter)
+        if judge.paid and not options.live:
+            raise SpecError(f"{options.judge_model} costs money: add --live to call it")
+        found = measure(labelled, judge, dimensions=dimensions(options.dimensions.split(",")), progress=_progress(len(labelled)))
+        for path, text in ((options.json, found.model_dump_json(indent=2) + "\n"), (options.markdown, render.markdown(found))):
+            if path is not None:
+                path.write_text(text, encoding="utf-8")
+    except (PersonalensError, OSError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    print(*render.lines(found, most=len(labelled) if options.all else 5), sep="\n")
+    used = [f"{purpose}: {u.calls} calls, {u.input_tokens:,} tokens in, {u.output_tokens:,} out" for purpose, u in meter.usage.items()]
+    print(*used, sep="\n", end="\n" if used else "")
+    return 0
+
+
+def open_judge(spec: str, meter: Meter) -> Judge:
+    """The judge of a spec: ``embedded``, a model of ours, or ``module:attribute`` (a judge, or what makes one). Raises `SpecError`."""
+    from pytest_personalens.agents import EmbeddedJudge
+    from pytest_personalens.agents.model_judge import ModelJudge
+    from pytest_personalens.agents.prompts import Prompts
+    from pytest_personalens.models.reliable import Reliable
+    from pytest_personalens.models.specs import open_model
+
+    if spec == "embedded":
+        return EmbeddedJudge()
+    model = open_model(spec)
+    if model is not None:
+        return ModelJudge(Reliable(model), meter, Prompts())
+    module, colon, attribute = spec.partition(":")
+    if not colon:
+        raise SpecError(f"--judge-model: expected embedded, bedrock:MODEL, openai:MODEL or module:attribute, not {spec!r}")
+    import importlib
+
+    sys.path.insert(0, str(Path.cwd()))
+    try:
+        found = getattr(importlib.import_module(module), attribute)
+        judge: Judge = found() if isinstance(found, type) else found
+    except Exception as error:  # whatever the module does when it is imported
+        raise SpecError(f"--judge-model: cannot take {attribute!r} from {module!r}: {type(error).__name__}: {error}") from None
+    if not hasattr(judge, "verdict") or not hasattr(judge, "identity"):
+        raise SpecError(f"--judge-model: {spec!r} is no judge: it needs identity, paid and verdict()")
+    return judge
+
+
+def _progress(total: int) -> Callable[[int], None]:
+    def show(done: int) -> None:
+        if sys.stderr.isatty():
+            print(f"\r{done} of {total} dialogues", end="\n" if done == total else "", file=sys.stderr, flush=True)
+
+    return show
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m pytest_personalens.agreement",
+        description="Run a judge over labelled dialogues and report how it agrees with the labels, and these with each other.",
+    )
+    parser.add_argument("labels", type=Path, help="labelled dialogues, a JSON object a line (docs/how-to/check-your-judge.md)")
+    parser.add_argument("--judge-model", default="embedded", metavar="SPEC", help="embedded, bedrock:MODEL, openai:MODEL, module:attribute")
+    parser.add_argument("--dimensions", default="all", metavar="LIST", help="readings to compare, such as tc,p (default: all six)")
+    parser.add_argument("--live", action="store_true", help="let a judge be called that costs money")
+    parser.add_argument("--all", action="store_true", help="every disagreement instead of the five widest of each reading")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write everything as JSON")
+    parser.add_argument("--markdown", type=Path, metavar="FILE", help="write the figures as a Markdown table")
+    return parser
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)

@@ -1,0 +1,153 @@
+"""Labelled dialogues: a JSON object a line, each a scenario, a dialogue, and what annotators thought of it."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from statistics import median_low
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from pytest_personalens.dialogue import Dialogue, Message
+from pytest_personalens.errors import DataError
+from pytest_personalens.scenario import Scenario, Situation, Task
+from pytest_personalens.verdict import READINGS, Dimension
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+
+def _listed(value: object) -> object:
+    return [value] if isinstance(value, str) else value
+
+
+Values = Annotated[list[str], BeforeValidator(_listed)]
+
+
+class _Line(BaseModel):
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+
+class _Task(_Line):
+    description: str = ""
+    intent: str
+    goal: str
+    domains: list[str] = Field(min_length=1)
+    relevant_preferences: list[str] = []
+
+
+class _Scenario(_Line):
+    kind: Literal["single", "multi"] = "single"
+    demographics: dict[str, str] = {}
+    preferences: dict[str, dict[str, Values]]
+    interactions: dict[str, str] = {}
+    situation: dict[str, str] = {}
+    task: _Task
+
+
+class _Entry(_Line):
+    id: str = Field(min_length=1)
+    scenario: _Scenario
+    dialogue: list[Message] = Field(min_length=2)
+    labels: dict[str, dict[str, Any]] = {}
+
+
+class Labelled(BaseModel):
+    """One dialogue with its scenario and, for each annotator, a score on each dimension that they labelled, and their reason."""
+
+    model_config = ConfigDict(frozen=True)
+    id: str
+    scenario: Scenario
+    dialogue: Dialogue
+    labels: dict[str, dict[Dimension, int]]
+    reasons: dict[str, str] = {}
+
+    def majority(self, dimension: Dimension) -> int | None:
+        """The label that most annotators gave; where there is no such one, the (lower) median of them. None without labels."""
+        given = [scores[dimension] for scores in self.labels.values() if dimension in scores]
+        if not given:
+            return None
+        ranked = Counter(given).most_common(2)
+        tied = len(ranked) > 1 and ranked[0][1] == ranked[1][1]
+        return median_low(given) if tied else ranked[0][0]
+
+    @property
+    def group(self) -> str:
+        """What dialogues over the same scenario have in common: they are not independent of each other."""
+        return f"{self.scenario.task.intent}\x1f{sorted(self.scenario.summaries.items())}"
+
+
+def read_labels(path: Path) -> list[Labelled]:
+    """The dialogues of a file. Raises `DataError` naming file, line and field."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(path, f"cannot be read: {error}") from None
+    found: dict[str, Labelled] = {}
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        where = f"line {number}"
+        try:
+            entry = _Entry.model_validate(json.loads(line))
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            field = ".".join(str(part) for part in first["loc"])
+            raise DataError(path, first["msg"][0].lower() + first["msg"][1:], field=f"{where}: {field}") from None
+        except ValueError as error:
+            raise DataError(path, f"not valid JSON: {error}", field=where) from None
+        if entry.id in found:
+            raise DataError(path, f"the id {entry.id!r} stands there twice", field=f"{where}: id")
+        found[entry.id] = _labelled(entry, path, where)
+    if not found:
+        raise DataError(path, "no dialogue in it")
+    return list(found.values())
+
+
+def _labelled(entry: _Entry, path: Path, where: str) -> Labelled:
+    s = entry.scenario
+    for domain in s.task.domains:
+        if domain not in s.preferences:
+            raise DataError(path, f"no preferences for {domain!r}", field=f"{where}: scenario.preferences")
+    situation = {k.lower().replace(" of the ", "_of_").replace(" of ", "_of_").replace(" ", "_"): v for k, v in s.situation.items()}
+    parts = ("location", "device", "time_of_day", "day_of_week", "environment")
+    return Labelled(
+        id=entry.id,
+        scenario=Scenario(
+            id=entry.id,
+            user=entry.id,
+            dataset="labelled",
+            kind=s.kind,
+            domains=tuple(s.task.domains),
+            demographics=s.demographics,
+            preferences={d: {t: tuple(v) for t, v in types.items()} for d, types in s.preferences.items()},
+            summaries={d: s.interactions.get(d, "") for d in s.task.domains},
+            situation=Situation(**{part: situation.get(part, "unknown") for part in parts}),
+            task=Task(
+                id=entry.id,
+                description=s.task.description or s.task.intent,
+                intent=s.task.intent,
+                goal=s.task.goal,
+                relevant=tuple((d, t) for t in s.task.relevant_preferences for d in s.task.domains if t in s.preferences[d]),
+            ),
+        ),
+        dialogue=Dialogue(messages=tuple(entry.dialogue), end="user" if entry.dialogue[-1].role == "assistant" else "limit"),
+        labels={name: _scores(given, path, f"{where}: labels.{name}") for name, given in entry.labels.items()},
+        reasons={name: str(given["why"]) for name, given in entry.labels.items() if given.get("why")},
+    )
+
+
+def _scores(given: Mapping[str, Any], path: Path, where: str) -> dict[Dimension, int]:
+    scores = {}
+    for dimension in READINGS:
+        if dimension.value not in given:
+            continue
+        value = given[dimension.value]
+        low, high = dimension.scale
+        if not isinstance(value, int) or not low <= int(value) <= high:
+            expected = "true or false" if high == 1 else f"a whole number from {low} to {high}"
+            raise DataError(path, f"expected {expected}, found {value!r}", field=f"{where}.{dimension.value}")
+        scores[dimension] = int(value)
+    return scores

@@ -1,0 +1,204 @@
+"""Agreement of a judge with labels: the formulas against scikit-learn and statsmodels, the file format, the command."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_personalens.agreement import measure, read_labels
+from pytest_personalens.agreement.__main__ import main
+from pytest_personalens.agreement.kappa import cohen, fleiss, interval
+from pytest_personalens.datasets.embedded import data_folder
+from pytest_personalens.dialogue import Dialogue
+from pytest_personalens.errors import DataError, JudgeFault
+from pytest_personalens.scenario import Scenario
+from pytest_personalens.verdict import Dimension, Verdict
+
+LABELS = data_folder() / "agreement" / "calibration.jsonl"
+
+
+def pairs_of(seed: int, n: int = 60) -> list[tuple[int, int]]:
+    rng = random.Random(seed)
+    return [(a, a if rng.random() < 0.6 else rng.randint(1, 4)) for a in (rng.randint(1, 4) for _ in range(n))]
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("quadratic", [False, True])
+def test_cohens_kappa_is_what_scikit_learn_computes(seed: int, quadratic: bool) -> None:
+    metrics = pytest.importorskip("sklearn.metrics", reason="scikit-learn is a development dependency")
+    pairs = pairs_of(seed)
+    expected = metrics.cohen_kappa_score(*zip(*pairs, strict=True), weights="quadratic" if quadratic else None)
+    assert cohen(pairs, quadratic=quadratic) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_fleiss_kappa_is_what_statsmodels_computes(seed: int) -> None:
+    inter_rater = pytest.importorskip("statsmodels.stats.inter_rater", reason="statsmodels is a development dependency")
+    rng = random.Random(seed)
+    ratings = [[min(4, max(1, level + rng.choice((0, 0, 0, 1, -1)))) for _ in range(3)] for level in (rng.randint(1, 4) for _ in range(40))]
+    table, _ = inter_rater.aggregate_raters(ratings)
+    assert fleiss(ratings) == pytest.approx(inter_rater.fleiss_kappa(table))
+
+
+def test_kappa_at_its_ends() -> None:
+    assert cohen([(1, 1), (2, 2), (3, 3)]) == 1.0
+    assert cohen([(1, 2), (2, 1)]) == -1.0
+    assert cohen([(1, 1), (1, 1)]) is None, "one and the same score says nothing about agreement beyond chance"
+    assert cohen([]) is None
+    assert fleiss([[1, 1], [2, 2]]) == 1.0
+    assert fleiss([[1], [2]]) is None
+    assert fleiss([[1, 1], [1, 1]]) is None
+    assert fleiss([[1, 1], [2, 2], [3]]) == 1.0, "a single rating agrees with nobody"
+
+
+def test_an_interval_draws_whole_groups() -> None:
+    pairs = pairs_of(1, 200)
+    alone = interval({i: [p] for i, p in enumerate(pairs)}, cohen)
+    grouped = interval({i: pairs[i : i + 20] for i in range(0, 200, 20)}, cohen)
+    value = cohen(pairs)
+    assert alone is not None
+    assert grouped is not None
+    assert value is not None
+    assert alone[0] < value < alone[1]
+    assert alone == interval({i: [p] for i, p in enumerate(pairs)}, cohen), "the same every time"
+    assert grouped != alone
+    assert interval({1: [(1, 1)], 2: [(1, 1)]}, cohen) is None
+
+
+class Echo:
+    """Gives each dialogue the majority's label, except for one that it gets wrong and one that it cannot judge."""
+
+    identity, paid = "echo", False
+
+    def __init__(self, truth: dict[str, dict[Dimension, int]], wrong: str = "", broken: str = "") -> None:
+        self.truth, self.wrong, self.broken = truth, wrong, broken
+
+    def verdict(self, scenario: Scenario, dialogue: Dialogue, dimension: Dimension) -> Verdict:
+        if scenario.id == self.broken:
+            raise JudgeFault("no idea")
+        score = self.truth[scenario.id][dimension]
+        low, high = dimension.scale
+        if scenario.id == self.wrong:
+            score = high if score == low else low
+        return Verdict(dimension=dimension, score=score, justification="as told")
+
+
+def test_a_judge_that_says_what_the_majority_says_agrees_with_it() -> None:
+    labelled = read_labels(LABELS)
+    truth = {i.id: {d: i.majority(d) or 0 for d in Dimension if i.majority(d) is not None} for i in labelled}
+    found = measure(labelled, Echo(truth, wrong="cal-a-002", broken="cal-a-004"))
+    assert found.dialogues == 81
+    assert found.faults == {"cal-a-004": "coh-assistant: no idea"}
+    for reading in found.readings:
+        assert reading.majority.dialogues == 80
+        assert reading.majority.plain is not None
+        assert 0.85 < reading.majority.plain < 1
+        assert [d.id for d in reading.disagreements] == ["cal-a-002"]
+        assert sum(reading.confusion.values()) == 80
+    tc = found.readings[0]
+    assert tc.fleiss == pytest.approx(1.0)
+    assert tc.between["annotator-1, annotator-2"].plain == pytest.approx(1.0)
+
+
+def test_the_labelled_dialogues_are_whole() -> None:
+    labelled = read_labels(LABELS)
+    assert len(labelled) == 81
+    assert all(i.scenario.preferences and i.scenario.task.goal and i.majority(Dimension.PERSONALIZATION) for i in labelled)
+    assert {d for i in labelled for d in i.scenario.domains} == set(EVERY)
+
+
+EVERY = [
+    "Alarm", "Books", "Buses", "Calendar", "Events", "Finance", "Flights", "Games", "Hotels", "Media", "Messaging", "Movies", "Music",
+    "Rental Cars", "Restaurants", "Services", "Shopping", "Sports", "Train", "Travel",
+]  # fmt: skip
+
+ENTRY: dict[str, Any] = {
+    "id": "one",
+    "scenario": {
+        "preferences": {"Train": {"Preferred Seat Type": "window"}},
+        "interactions": {"Train": "She sits at the window."},
+        "task": {"intent": "You want a ticket.", "goal": "A ticket is booked.", "domains": ["Train"]},
+    },
+    "dialogue": [{"role": "user", "content": "A ticket."}, {"role": "assistant", "content": "Booked: 9:12, window seat."}],
+    "labels": {"ann": {"task_completion": True, "personalization": 3, "why": "fine"}},
+}
+
+
+def write(path: Path, *entries: object) -> Path:
+    path.write_text("".join((e if isinstance(e, str) else json.dumps(e)) + "\n" for e in entries), encoding="utf-8")
+    return path
+
+
+def test_the_majority_is_the_commonest_label_or_the_lower_median(tmp_path: Path) -> None:
+    labels = {name: {"personalization": p} for name, p in zip("abcd", (1, 3, 3, 4), strict=True)}
+    tied = {name: {"personalization": p} for name, p in zip("abcd", (1, 1, 3, 3), strict=True)}
+    three = {name: {"personalization": p} for name, p in zip("abc", (1, 2, 4), strict=True)}
+    file = write(
+        tmp_path / "l.jsonl", {**ENTRY, "labels": labels}, {**ENTRY, "id": "b", "labels": tied}, {**ENTRY, "id": "c", "labels": three}
+    )
+    assert [i.majority(Dimension.PERSONALIZATION) for i in read_labels(file)] == [3, 1, 2]
+    assert read_labels(file)[0].majority(Dimension.TASK_COMPLETION) is None
+
+
+@pytest.mark.parametrize(
+    ("entry", "problem"),
+    [
+        ("{", "line 1: not valid JSON"),
+        ({**ENTRY, "dialogue": []}, "line 1: dialogue: list should have at least 2 items"),
+        ({k: v for k, v in ENTRY.items() if k != "id"}, "line 1: id: field required"),
+        ({**ENTRY, "labels": {"ann": {"personalization": 5}}}, "line 1: labels.ann.personalization: expected a whole number from 1 to 4, found 5"),
+        ({**ENTRY, "labels": {"ann": {"task_completion": "yes"}}}, "labels.ann.task_completion: expected true or false, found 'yes'"),
+        (
+            {**ENTRY, "scenario": {**ENTRY["scenario"], "task": {**ENTRY["scenario"]["task"], "domains": ["Books"]}}},
+            "line 1: scenario.preferences: no preferences for 'Books'",
+        ),
+        ("", "no dialogue in it"),
+    ],
+)  # fmt: skip
+def test_a_bad_line_is_named_with_its_field(tmp_path: Path, entry: object, problem: str, capsys: pytest.CaptureFixture[str]) -> None:
+    file = write(tmp_path / "l.jsonl", entry)
+    with pytest.raises(DataError, match=re.escape(problem)):
+        read_labels(file)
+    assert main([str(file)]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_two_dialogues_of_one_id_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="line 2: id: the id 'one' stands there twice"):
+        read_labels(write(tmp_path / "l.jsonl", ENTRY, ENTRY))
+
+
+def test_the_command_reports_and_writes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = write(tmp_path / "l.jsonl", *LABELS.read_text(encoding="utf-8").splitlines()[:12])
+    assert main([str(file), "--dimensions", "tc,p", "--json", str(tmp_path / "a.json"), "--markdown", str(tmp_path / "a.md")]) == 0
+    out = capsys.readouterr().out
+    assert re.search(r"^embedded-judge \d+: 12 dialogues over 12 scenarios$", out, re.MULTILINE)
+    assert re.search(r"^p +12 +[-\d.]+ +", out, re.MULTILINE)
+    assert "rows are the majority, columns the judge" in out
+    assert "annotator-1, annotator-2, between them" in out
+    data = json.loads((tmp_path / "a.json").read_text(encoding="utf-8"))
+    assert [r["dimension"] for r in data["readings"]] == ["task_completion", "personalization"]
+    assert "| p | 12 |" in (tmp_path / "a.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["--judge-model", "bedrock:nova-lite"], "bedrock:nova-lite costs money: add --live to call it"),
+        (["--judge-model", "gpt"], "--judge-model: expected embedded, bedrock:MODEL"),
+        (["--judge-model", "nowhere:judge"], "cannot take 'judge' from 'nowhere': ModuleNotFoundError"),
+        (["--judge-model", "json:loads"], "'json:loads' is no judge"),
+        (["--dimensions", "q"], "unknown dimension 'q'"),
+        (["--json", "/nonexistent/x.json", "--dimensions", "tc"], "/nonexistent/x.json"),
+    ],
+)
+def test_bad_arguments_are_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], problem: str) -> None:
+    assert main([str(write(tmp_path / "l.jsonl", ENTRY)), *arguments]) == 2
+    err = capsys.readouterr().err
+    assert problem in err
+    assert err.count("\n") == 1
