@@ -15,8 +15,9 @@ from pytest_personalens.scenario import Frozen, Scenario
 from pytest_personalens.verdict import Dimension, Judge, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
+    from pytest_personalens.agents.model_assistant import ModelAssistant
     from pytest_personalens.dialogue import AssistantMessages
     from pytest_personalens.evaluation import Evaluation
 
@@ -195,8 +196,8 @@ class ReplayAssistant:
     For assistants of ours only: what the assistant under test says today is the very thing that a run asks.
     """
 
-    def __init__(self, assistant: Callable[[AssistantMessages], str], *, identity: str, paid: bool, replay: Replay) -> None:
-        self.identity, self.paid = identity, paid
+    def __init__(self, assistant: ModelAssistant, replay: Replay) -> None:
+        self.identity, self.paid = assistant.identity, assistant.paid
         self._assistant, self._replay = assistant, replay
 
     def __call__(self, messages: AssistantMessages) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import uuid
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -58,7 +59,8 @@ class Session:
         self.loop = EventLoop()
         self.dataset = self._dataset()
         hook = config.hook
-        self.prompts = Prompts(config.rootpath / settings.prompts if settings.prompts else None)
+        if settings.prompts:
+            _ = self.prompts  # a bad template stops the run before anything is paid for
         self._models: dict[str, Reliable] = {}
         self._user_agent: UserAgent | Model = (
             EmbeddedUserAgent()
@@ -77,6 +79,11 @@ class Session:
         self.ids: dict[str, tuple[str, str]] = {}
         if settings.sample is not None:
             self.sample(settings)
+
+    @cached_property
+    def prompts(self) -> Prompts:
+        """The templates of agents played by a model; not read in a run that has none."""
+        return Prompts(self.config.rootpath / self.settings.prompts if self.settings.prompts else None)
 
     def sample(self, settings: Settings) -> Sample:
         """The sample of a test with these settings; drawn once for each kind of draw."""

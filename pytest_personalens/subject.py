@@ -116,7 +116,7 @@ class Personalens:
 
         evaluation = evaluate(
             scenario,
-            ReplayAssistant(agents.played, identity=agents.played.identity, paid=agents.played.paid, replay=replay)
+            ReplayAssistant(agents.played, replay)
             if agents.played is not None
             else guarded(agents.assistant or self._assistant, timeout=settings.turn_timeout, loop=self._session.loop),
             ReplayUserAgent(agents.user_agent, replay),

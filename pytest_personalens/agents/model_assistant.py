@@ -6,7 +6,7 @@ import hashlib
 from typing import TYPE_CHECKING, Final, Literal
 
 from pytest_personalens.agents.prompts import Prompts
-from pytest_personalens.errors import AssistantFault, BudgetSpent, PersonalensError
+from pytest_personalens.errors import AssistantFault
 from pytest_personalens.models import Model, Request
 from pytest_personalens.models.meter import Meter
 
@@ -36,9 +36,4 @@ class ModelAssistant:
         """The reply. Raises `AssistantFault` when the model gives none."""
         history = tuple((m["role"], m["content"]) for m in messages[:-1])
         request = Request(self._system, messages[-1]["content"], TEMPERATURE, history=history)
-        try:
-            return self._meter.complete(self._model, request, "assistant").text
-        except BudgetSpent:
-            raise
-        except PersonalensError as error:
-            raise AssistantFault(f"{self._model.name}: {error}") from error
+        return self._meter.complete(self._model, request, "assistant", fault=AssistantFault).text

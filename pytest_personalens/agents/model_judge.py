@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.agents.prompts import Prompts, preferences_text, profile_text, situation_text, transcript_text
-from pytest_personalens.errors import BudgetSpent, JudgeFault, PersonalensError
+from pytest_personalens.errors import JudgeFault
 from pytest_personalens.models import Completion, Model, Request
 from pytest_personalens.models.meter import Meter
 from pytest_personalens.verdict import Dimension, Evidence, Verdict
@@ -57,12 +57,7 @@ class ModelJudge:
         for _ in range(2):
             again = f"\n\nYour last answer could not be read: {problem}. Answer again in the form asked for." if problem else ""
             request = Request(self._system, shared + ask + again, self._temperature, 4000, shared=len(shared), answer=schema)
-            try:
-                completion = self._meter.complete(self._model, request, f"judge {dimension.short}")
-            except BudgetSpent:
-                raise
-            except PersonalensError as error:
-                raise JudgeFault(f"{self._model.name}: {error}") from error
+            completion = self._meter.complete(self._model, request, f"judge {dimension.short}", fault=JudgeFault)
             try:
                 return read_answer(completion, dimension, len(dialogue.messages), replies)
             except ValueError as error:

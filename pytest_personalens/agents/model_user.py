@@ -6,9 +6,9 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.agents.prompts import Prompts, profile_text, situation_text, transcript_text
-from pytest_personalens.agents.text import fold, stems
+from pytest_personalens.agents.text import fold, runs
 from pytest_personalens.dialogue import UserTurn
-from pytest_personalens.errors import BudgetSpent, PersonalensError, UserAgentFault
+from pytest_personalens.errors import UserAgentFault
 from pytest_personalens.models import Model, Request
 from pytest_personalens.models.meter import Meter
 
@@ -53,12 +53,7 @@ class ModelUserAgent:
         shared = f"{head}\n\n" + (transcript_text(transcript).removesuffix("</transcript>") if transcript else "")
         ask = f"</transcript>\n\n{fill('user_next', end=END_SIGNAL)}" if transcript else fill("user_opening")
         request = Request(fill("user", end=END_SIGNAL), shared + ask, TEMPERATURE, shared=len(shared))
-        try:
-            text = self._meter.complete(self._model, request, "user agent").text
-        except BudgetSpent:
-            raise
-        except PersonalensError as error:
-            raise UserAgentFault(f"{self._model.name}: {error}") from error
+        text = self._meter.complete(self._model, request, "user agent", fault=UserAgentFault).text
         # Nothing has been answered before the opening, so there is nothing to end: the signal is a slip of the model there.
         turn = UserTurn(text.replace(END_SIGNAL, "").strip(), bool(transcript) and END_SIGNAL in text)
         problem = out_of_role(turn, scenario, transcript)
@@ -75,16 +70,10 @@ def out_of_role(turn: UserTurn, scenario: Scenario, transcript: Sequence[Message
         return "" if turn.done else "said nothing"
     if _AS_ASSISTANT.search(text):
         return "spoke as the assistant"
-    if len(_FIELD.findall(text)) >= 4 or any(_shares_run(text, summary) for summary in scenario.summaries.values()):
+    if len(_FIELD.findall(text)) >= 4 or any(runs(text, _DUMP) & runs(summary, _DUMP) for summary in scenario.summaries.values()):
         return "handed out its profile"
     if fold(text) in said and not turn.done:
         return "repeated itself"
     if not turn.done and len(said) >= 3 and all(_GOODBYE.search(s) for s in [*said[-3:], text]):
         return "did not end a dialogue that was over"
     return ""
-
-
-def _shares_run(text: str, summary: str) -> bool:
-    known, words = stems(summary), stems(text)
-    runs = {known[i : i + _DUMP] for i in range(len(known) - _DUMP + 1)}
-    return any(words[i : i + _DUMP] in runs for i in range(len(words) - _DUMP + 1))

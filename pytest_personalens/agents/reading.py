@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.agents.kinds import is_deed, is_delivery, is_idle, is_negated, is_proposal, is_question, is_refusal
 from pytest_personalens.agents.lexicon import DOMAIN_WORDS, TypeWords, asks_for, in_domain, type_words
-from pytest_personalens.agents.text import content, fold, mentions, sentences, stems
+from pytest_personalens.agents.text import content, fold, mentions, runs, sentences, stems
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -195,12 +195,12 @@ class Reading:
 
     @cached_property
     def _recitable(self) -> dict[str, frozenset[tuple[str, ...]]]:
-        return {domain: frozenset(_runs(text)) for domain, text in self.scenario.summaries.items()}
+        return {domain: frozenset(runs(text, _RECITAL)) for domain, text in self.scenario.summaries.items()}
 
     def recites(self, sentence: str) -> bool:
         """True if the sentence repeats the past-interaction summary word for word."""
-        runs = _runs(sentence)
-        return any(not known.isdisjoint(runs) for known in self._recitable.values())
+        said = runs(sentence, _RECITAL)
+        return any(not known.isdisjoint(said) for known in self._recitable.values())
 
     @cached_property
     def dumps(self) -> tuple[int, ...]:
@@ -208,7 +208,7 @@ class Reading:
         return tuple(
             turn
             for turn, m in enumerate(self.messages)
-            if m.role == "assistant" and any(len(known & _runs(m.content)) > _DUMP for known in self._recitable.values())
+            if m.role == "assistant" and any(len(known & runs(m.content, _RECITAL)) > _DUMP for known in self._recitable.values())
         )
 
     @cached_property
@@ -282,8 +282,3 @@ class Reading:
 
 def _as_written(word: str, sentence: str) -> str:
     return next((w for w in re.findall(r"[^\W_]+", sentence) if word in stems(w)), word)
-
-
-def _runs(text: str) -> set[tuple[str, ...]]:
-    words = stems(text)
-    return {words[i : i + _RECITAL] for i in range(len(words) - _RECITAL + 1)}

@@ -59,6 +59,12 @@ def stems(text: str) -> tuple[str, ...]:
     return tuple(stem(w.replace(".", ":") if w[0].isdigit() else w) for w in _WORD.findall(fold(text)))
 
 
+def runs(text: str, n: int) -> set[tuple[str, ...]]:
+    """Every run of `n` words of `text`, as stems."""
+    words = stems(text)
+    return {words[i : i + n] for i in range(len(words) - n + 1)}
+
+
 @lru_cache(maxsize=4096)
 def content(text: str) -> frozenset[str]:
     """The stems of the words that carry a topic."""

@@ -23,14 +23,14 @@ OFFICIAL_SAMPLES: Final[dict[str, tuple[str, ...]]] = {
     )
 }  # fmt: skip
 
-_SITUATION: Final = {
+SITUATION: Final = {
     "location": "Location",
     "device": "Device",
     "time_of_day": "Time of Day",
     "day_of_week": "Day of the Week",
     "environment": "Environment",
 }
-_TASK_ID = re.compile(r"(?:SD-(?P<domain>.+)|(?P<multi>MD))-task-(?P<number>\d+)")
+TASK_ID = re.compile(r"(?:SD-(?P<domain>.+)|(?P<multi>MD))-task-(?P<number>\d+)")
 
 
 class OfficialDataset:
@@ -84,7 +84,7 @@ class OfficialDataset:
             situation=Situation(
                 **{
                     ours: _text(file, situations.get(theirs), f"{raw['task_id']}: situations.{theirs}")
-                    for ours, theirs in _SITUATION.items()
+                    for ours, theirs in SITUATION.items()
                 }
             ),
             task=Task(
@@ -131,7 +131,7 @@ def _version(root: Path) -> str:
 def _ref(file: Path, position: str, user: str, raw: dict[str, Any]) -> ScenarioRef:
     task_id = _text(file, raw.get("task_id"), f"{position}: task_id")
     domains = _strings(file, raw.get("Relevant Domains"), f"{position}: Relevant Domains")
-    match = _TASK_ID.fullmatch(task_id)
+    match = TASK_ID.fullmatch(task_id)
     if match is None:
         raise DataError(file, f"expected 'SD-<domain>-task-<n>' or 'MD-task-<n>', found {task_id!r}", field=f"{position}: task_id")
     unknown = [d for d in domains if d not in DOMAINS]

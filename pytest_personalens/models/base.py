@@ -41,6 +41,14 @@ class Completion(NamedTuple):
     data: Mapping[str, Any] | None = None
 
 
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """The seconds that a provider asks to wait, from the header Retry-After; None where it holds no number."""
+    try:
+        return max(0.0, float(headers["retry-after"]))
+    except (KeyError, ValueError):
+        return None
+
+
 @runtime_checkable
 class Model(Protocol):
     """A language model behind one method.

@@ -6,7 +6,7 @@ import threading
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.errors import ModelBusy, ModelError
-from pytest_personalens.models.base import Completion, Request
+from pytest_personalens.models.base import Completion, Request, retry_after
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -160,9 +160,9 @@ class Bedrock:
         meta = response.get("ResponseMetadata", {})
         status = meta.get("HTTPStatusCode", 0)
         if code in _THROTTLED or status == 429:
-            return ModelBusy(f"Bedrock throttles: {message}", throttled=True, retry_after=_seconds(meta.get("HTTPHeaders", {})))
+            return ModelBusy(f"Bedrock throttles: {message}", throttled=True, retry_after=retry_after(meta.get("HTTPHeaders", {})))
         if code in _FAILED or status >= 500:
-            return ModelBusy(f"Bedrock failed: {code or status}: {message}", retry_after=_seconds(meta.get("HTTPHeaders", {})))
+            return ModelBusy(f"Bedrock failed: {code or status}: {message}", retry_after=retry_after(meta.get("HTTPHeaders", {})))
         if code in _CREDENTIALS:
             return ModelError(f"AWS does not accept the credentials ({code}); renew them, for example with 'aws sso login', and run again")
         if code == "AccessDeniedException":
@@ -201,10 +201,3 @@ class Bedrock:
             return ModelError(f"no Bedrock in region {region!r} that this boto3 knows; check ?region= or AWS_REGION, or upgrade boto3")
         # The rest is the network: connections refused, cut or silent, answers that are no answers.
         return ModelBusy(f"no answer from Bedrock: {text}")
-
-
-def _seconds(headers: Mapping[str, str]) -> float | None:
-    try:
-        return max(0.0, float(headers["retry-after"]))
-    except (KeyError, ValueError):
-        return None

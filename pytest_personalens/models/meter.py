@@ -6,7 +6,7 @@ import os
 import threading
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pytest_personalens.errors import BudgetSpent, SpecError
+from pytest_personalens.errors import BudgetSpent, PersonalensError, SpecError
 from pytest_personalens.evaluation import Usage
 
 if TYPE_CHECKING:
@@ -113,11 +113,14 @@ class Meter:
         with self._lock:
             return dict(sorted(self._usage.items()))
 
-    def complete(self, model: Model, request: Request, purpose: str) -> Completion:
-        """Have `model` answer. Raises what it raises, and `BudgetSpent` instead of calling it when nothing is left."""
+    def complete(self, model: Model, request: Request, purpose: str, *, fault: type[PersonalensError] = PersonalensError) -> Completion:
+        """Have `model` answer. What it cannot is a `fault` of the role it plays; `BudgetSpent`, when nothing is left, is nobody's."""
         if self._budget is not None:
             self._budget.reserve()
-        completion = model.complete(request)
+        try:
+            completion = model.complete(request)
+        except PersonalensError as error:
+            raise fault(f"{model.name}: {error}") from error
         used = Usage(
             calls=1,
             input_tokens=completion.input_tokens,

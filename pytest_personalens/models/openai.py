@@ -8,7 +8,7 @@ import threading
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.errors import ModelBusy, ModelError, SpecError
-from pytest_personalens.models.base import Completion, Request
+from pytest_personalens.models.base import Completion, Request, retry_after
 
 if TYPE_CHECKING:
     from pytest_personalens.models.specs import Spec
@@ -132,7 +132,9 @@ class OpenAI:
     def _error(self, error: Any) -> Exception:
         import openai
 
-        text, wait = _message(error), _seconds(error)
+        text = _message(error)
+        response = getattr(error, "response", None)  # there is none where no answer came
+        wait = retry_after(response.headers) if response is not None else None
         if isinstance(error, openai.RateLimitError):
             if "insufficient_quota" in text:
                 return ModelError("the OpenAI account has no quota left (insufficient_quota); see its billing page")
@@ -152,10 +154,3 @@ class OpenAI:
 
 def _message(error: Any) -> str:
     return " ".join(str(error).split())[:300]
-
-
-def _seconds(error: Any) -> float | None:
-    try:
-        return max(0.0, float(error.response.headers["retry-after"]))
-    except (AttributeError, KeyError, ValueError):
-        return None

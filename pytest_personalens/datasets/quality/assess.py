@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Final, Literal
 from pydantic import BaseModel, ConfigDict
 
 from pytest_personalens.datasets.quality import demography, diversity, rules_people, rules_tasks, rules_text
+from pytest_personalens.datasets.quality.corpus import Finding
+from pytest_personalens.datasets.quality.demography import Share
 from pytest_personalens.scenario import DOMAINS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from pytest_personalens.datasets.quality.corpus import Corpus, Finding
+    from pytest_personalens.datasets.quality.corpus import Corpus, Type
 
 #: Every rule; its docstring says what must hold.
 RULES: Final[Sequence[Callable[[Corpus], Iterator[Finding]]]] = (
@@ -92,24 +94,6 @@ class Spread(_Part):
     top_share: float
 
 
-class Share(_Part):
-    """One demographic category: its share here and in the paper's Tables 6 and 7, 0 to 1."""
-
-    attribute: str
-    category: str
-    share: float
-    paper: float
-
-
-class Problem(_Part):
-    """One finding of a consistency rule."""
-
-    rule: str
-    file: str
-    field: str
-    message: str
-
-
 class Quality(_Part):
     """All that is known of a dataset. Shares and evenness go from 0 to 1; `interest_gain` is a difference of shares."""
 
@@ -130,7 +114,7 @@ class Quality(_Part):
     types: tuple[TypeSpread, ...]
     situations: tuple[Spread, ...]
     demographics: tuple[Share, ...]
-    findings: tuple[Problem, ...]
+    findings: tuple[Finding, ...]
 
     @property
     def top(self) -> TypeSpread | None:
@@ -150,7 +134,8 @@ _HELD: Final = ("age", "gender", "region", "religion", "employment_status", "edu
 def assess(corpus: Corpus, *, words: int = 50_000) -> Quality:
     """Measure a corpus. The texts are compared over (about) `words` words of them, or all if there are fewer."""
     sizes = [len(p.mask) for p in corpus.people] or [0]
-    types = _types(corpus)
+    named = _named(corpus)
+    types = _types(corpus, named)
     categorical = [t.evenness for t in types if t.categorical]
     return Quality(
         dataset=corpus.name,
@@ -164,14 +149,12 @@ def assess(corpus: Corpus, *, words: int = 50_000) -> Quality:
         multi_tasks=sum(len(t.domains) > 1 for t in corpus.tasks),
         scenarios=len(corpus.assignments),
         evenness_mean=sum(categorical) / max(1, len(categorical)),
-        texts=_texts(corpus, words),
+        texts=_texts(corpus, words, named),
         domains=tuple(_domains(corpus)),
         types=types,
         situations=tuple(_situations(corpus)),
-        demographics=tuple(
-            Share(attribute=m.attribute, category=m.category, share=m.share, paper=m.paper) for m in demography.marginals(corpus.people)
-        ),
-        findings=tuple(Problem(rule=f.rule, file=f.file, field=f.field, message=f.message) for rule in RULES for f in rule(corpus)),
+        demographics=tuple(demography.marginals(corpus.people)),
+        findings=tuple(finding for rule in RULES for finding in rule(corpus)),
     )
 
 
@@ -187,19 +170,26 @@ def _domains(corpus: Corpus) -> Iterator[DomainCount]:
         )
 
 
-def _types(corpus: Corpus) -> tuple[TypeSpread, ...]:
+def _named(corpus: Corpus) -> dict[Type, list[bool]]:
+    """For each preference type, of each value held in a domain of interest: does it stand in the summary word for word?"""
+    named: dict[Type, list[bool]] = defaultdict(list)
+    for person in corpus.people:
+        for key, held in person.preferences.items():
+            if key[0] in person.mask:
+                named[key] += [diversity.verbatim(v, person.summaries.get(key[0], "")) for v in held]
+    return named
+
+
+def _types(corpus: Corpus, named: Mapping[Type, list[bool]]) -> tuple[TypeSpread, ...]:
     # As the paper counts: every profile that holds the type, its values pooled as they are spelled.
-    values: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
-    holders: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
-    users: Counter[tuple[str, str]] = Counter()
-    named: dict[tuple[str, str], list[bool]] = defaultdict(list)
+    values: dict[Type, Counter[str]] = defaultdict(Counter)
+    holders: dict[Type, Counter[str]] = defaultdict(Counter)
+    users: Counter[Type] = Counter()
     for person in corpus.people:
         for key, held in person.preferences.items():
             users[key] += 1
             values[key].update(held)
             holders[key].update(set(held))
-            if key[0] in person.mask:
-                named[key] += [diversity.verbatim(v, person.summaries.get(key[0], "")) for v in held]
     rows = []
     for key in sorted(users, key=lambda k: (DOMAINS.index(k[0]) if k[0] in DOMAINS else len(DOMAINS), k[1])):
         value, count = max(holders[key].items(), key=lambda item: (item[1], item[0]), default=("", 0))
@@ -213,35 +203,32 @@ def _types(corpus: Corpus) -> tuple[TypeSpread, ...]:
                 evenness=diversity.evenness(values[key].values()),
                 top_value=value,
                 top_share=count / users[key],
-                verbatim=sum(named[key]) / max(1, len(named[key])),
+                verbatim=_share(named.get(key, [])),
             )
         )
     return tuple(rows)
 
 
-def _texts(corpus: Corpus, limit: int) -> Texts:
+def _texts(corpus: Corpus, limit: int, named: Mapping[Type, list[bool]]) -> Texts:
     texts = {f"{p.id}\x1f{d}": p.summaries[d] for p in corpus.people for d in p.mask & set(p.summaries)}
     lengths = [len(t.split()) for t in texts.values()] or [0]
     sample = diversity.within_words(texts, limit)
-    named = [
-        diversity.verbatim(value, person.summaries.get(domain, ""))
-        for person in corpus.people
-        for (domain, _), held in person.preferences.items()
-        if domain in person.mask
-        for value in held
-    ]
     return Texts(
         summaries=len(texts),
         words_mean=sum(lengths) / len(lengths),
         words_min=min(lengths),
         words_max=max(lengths),
-        verbatim=sum(named) / max(1, len(named)),
+        verbatim=_share([hit for hits in named.values() for hit in hits]),
         sample_words=sum(map(len, sample)),
         dist_1=diversity.distinct(sample, 1),
         dist_2=diversity.distinct(sample, 2),
         ent_4=diversity.entropy(sample, 4),
         self_bleu=diversity.self_bleu(sample),
     )
+
+
+def _share(hits: Sequence[bool]) -> float:
+    return sum(hits) / max(1, len(hits))
 
 
 def _situations(corpus: Corpus) -> Iterator[Spread]:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ConfigDict
 
 from pytest_personalens.datasets.base import open_dataset
 from pytest_personalens.datasets.embedded import EmbeddedDataset
-from pytest_personalens.datasets.official import OfficialDataset, read_json, table
+from pytest_personalens.datasets.official import SITUATION, TASK_ID, OfficialDataset, read_json, table
 from pytest_personalens.errors import DataError
 from pytest_personalens.scenario import DOMAINS, slug
 
@@ -27,6 +29,8 @@ Type = tuple[str, str]
 class Finding:
     """One thing that is wrong: by which rule, in which file and field, and what."""
 
+    __pydantic_config__ = ConfigDict(extra="forbid")
+
     rule: str
     file: str
     field: str
@@ -35,7 +39,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Person:
-    """One profile. `interests` is kept as it stands in the file; an empty one means: the domains of `summaries`."""
+    """One profile. `interests` is kept as it stands in the file."""
 
     id: str
     file: str
@@ -97,6 +101,14 @@ class Corpus:
         """Whether the values of this type come from a list."""
         return key in self.types and self.types[key].kind == "categorical"
 
+    @cached_property
+    def catalogue(self) -> dict[str, frozenset[str]]:
+        """Domain -> the names of its preference types, from the catalogue and from the profiles."""
+        names: dict[str, set[str]] = {d: set() for d in DOMAINS}
+        for domain, name in [*self.types, *(key for p in self.people for key in p.preferences)]:
+            names.setdefault(domain, set()).add(name)
+        return {d: frozenset(n) for d, n in names.items()}
+
 
 def read_corpus(spec: str) -> Corpus:
     """Read ``embedded``, a folder in the embedded layout, or official data. Raises `DataError` naming file and field."""
@@ -148,17 +160,12 @@ def _read_embedded(data: EmbeddedDataset) -> Corpus:
     return corpus
 
 
-_SITUATION: Final = {
-    "Location": "location", "Device": "device", "Time of Day": "time_of_day", "Day of the Week": "day_of_week",
-    "Environment": "environment",
-}  # fmt: skip
-
-
 def _read_official(data: OfficialDataset) -> Corpus:
     """Leaner than `OfficialDataset`: what stands in the files is taken as it is, so that the rules can speak of it."""
     corpus = Corpus(f"{data.name} {data.version}")
-    ours = EmbeddedDataset()
-    known = {(d, t): spec for d in DOMAINS for t, spec in ours.domain(d).preferences.items()}
+    parts = {theirs: ours for ours, theirs in SITUATION.items()}
+    embedded = EmbeddedDataset()
+    known = {(d, t): spec for d in DOMAINS for t, spec in embedded.domain(d).preferences.items()}
     corpus.tasks += list(_official_tasks(data.root))
     for user in data.users():
         file = data.root / "profile" / user / "profile.json"
@@ -180,7 +187,7 @@ def _read_official(data: OfficialDataset) -> Corpus:
             tasks_file = file.with_name(name)
             for position, task in read_json(tasks_file).items():
                 text = _task_text(tasks_file, f"{position}", task, task.get("Relevant Domains", ()))
-                situations = {_SITUATION.get(k, k): str(v) for k, v in task.get("situations", {}).items()}
+                situations = {parts.get(k, k): str(v) for k, v in task.get("situations", {}).items()}
                 corpus.assignments.append(
                     Assignment(user, text.id, text.file, text.field, text.domains, text.relevant, text.texts, situations)
                 )
@@ -202,14 +209,14 @@ def _official_tasks(root: Path) -> Iterator[TaskText]:
 
 def _task_text(file: Path, field: str, task: dict[str, Any], domains: object) -> TaskText:
     names = tuple(str(d) for d in domains) if isinstance(domains, list) else ()
-    match = re.fullmatch(r"(?:SD-(.+)|MD)-task-(\d+)", str(task.get("task_id")))
+    match = TASK_ID.fullmatch(str(task.get("task_id")))
     texts = tuple(task.get(part) for part in ("Task Description", "User Intent", "Task Goal"))
     types = task.get("Relevant Affinity Types")
     if match is None or not all(isinstance(text, str) for text in texts) or not isinstance(types, list):
         raise DataError(file, "not a task of the official layout (task_id, description, intent, goal, relevant types)", field=field)
     # A name alone is clear within one domain and may mean several types within many.
     relevant = tuple((names[0] if len(names) == 1 else "", str(t)) for t in types)
-    task_id = f"{slug(match[1]) if match[1] else 'multi'}-{match[2]}"
+    task_id = f"{slug(match['domain']) if match['domain'] else 'multi'}-{match['number']}"
     return TaskText(task_id, str(file), field, names, relevant, (str(texts[0]), str(texts[1]), str(texts[2])))
 
 

@@ -9,6 +9,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from pydantic import ConfigDict
+
 from pytest_personalens.scenario import DOMAINS
 
 if TYPE_CHECKING:
@@ -87,18 +89,14 @@ class Country:
 
 
 @dataclass(frozen=True)
-class Marginal:
-    """The share of one category, here and in the paper, 0 to 1."""
+class Share:
+    """One demographic category: its share here and in the paper's Tables 6 and 7, 0 to 1."""
 
+    __pydantic_config__ = ConfigDict(extra="forbid")
     attribute: str
     category: str
     share: float
     paper: float
-
-    @property
-    def off(self) -> float:
-        """How far the share is from the paper's."""
-        return abs(self.share - self.paper)
 
 
 @cache
@@ -133,13 +131,13 @@ def category(person: Person, attribute: str) -> str:
     return value if value in MARGINALS[attribute] else "Other"
 
 
-def marginals(people: Sequence[Person]) -> list[Marginal]:
+def marginals(people: Sequence[Person]) -> list[Share]:
     """Every category of every attribute, in the order of the tables."""
     rows = []
     for attribute, expected in MARGINALS.items():
         counts = Counter(category(p, attribute) for p in people)
         rows += [
-            Marginal(attribute, name, counts[name] / max(1, len(people)), expected.get(name, 0.0))
+            Share(attribute, name, counts[name] / max(1, len(people)), expected.get(name, 0.0))
             for name in dict.fromkeys([*expected, *counts])
         ]
     return rows

@@ -7,7 +7,6 @@ from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.datasets.quality.corpus import Corpus, Finding
-from pytest_personalens.scenario import DOMAINS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -23,7 +22,7 @@ SITUATION_VALUES: Final[Mapping[str, tuple[str, ...]]] = {
 
 def references(corpus: Corpus) -> Iterator[Finding]:
     """Every preference type a task calls relevant exists, by that name, in a domain of the task."""
-    catalogue = _catalogue(corpus)
+    catalogue = corpus.catalogue
     uses = Counter(a.task for a in corpus.assignments)
     for task in corpus.tasks:
         for domain, name in task.relevant:
@@ -35,7 +34,7 @@ def references(corpus: Corpus) -> Iterator[Finding]:
 
 def ambiguous(corpus: Corpus) -> Iterator[Finding]:
     """A reference means one preference type, not one in each of several domains."""
-    catalogue = _catalogue(corpus)
+    catalogue = corpus.catalogue
     for task in corpus.tasks:
         for domain, name in task.relevant:
             homes = [d for d in task.domains if name in catalogue[d]]
@@ -45,7 +44,7 @@ def ambiguous(corpus: Corpus) -> Iterator[Finding]:
 
 def without_type(corpus: Corpus) -> Iterator[Finding]:
     """Each domain of a task has at least one relevant preference type."""
-    catalogue = _catalogue(corpus)
+    catalogue = corpus.catalogue
     for task in corpus.tasks:
         for domain in task.domains:
             # "Preferred Genres (Music)" means a type of Music, however odd its spelling: that is another rule's finding.
@@ -56,7 +55,7 @@ def without_type(corpus: Corpus) -> Iterator[Finding]:
 
 def unused_types(corpus: Corpus) -> Iterator[Finding]:
     """Every preference type is relevant to some task; what no task asks for tests nothing."""
-    catalogue = _catalogue(corpus)
+    catalogue = corpus.catalogue
     used = {(d, name) for t in corpus.tasks for dom, name in t.relevant for d in ((dom,) if dom else t.domains)}
     for domain, names in catalogue.items():
         for name in sorted(names):
@@ -113,13 +112,6 @@ def small_screens(corpus: Corpus) -> Iterator[Finding]:
     for task in corpus.tasks:
         if "Smartwatch" in task.devices and re.search(r"\bcompar\w+|side by side|set against", " ".join(task.texts), re.IGNORECASE):
             yield Finding("situation", task.file, f"{task.field}: devices", "a comparison on a smartwatch")
-
-
-def _catalogue(corpus: Corpus) -> dict[str, frozenset[str]]:
-    names: dict[str, set[str]] = {d: set() for d in DOMAINS}
-    for domain, name in [*corpus.types, *(key for p in corpus.people for key in p.preferences)]:
-        names.setdefault(domain, set()).add(name)
-    return {d: frozenset(n) for d, n in names.items()}
 
 
 def _bare(name: str, domain: str) -> str:
