@@ -1,0 +1,220 @@
+"""The answer to one question of the assistant: from the preferences, the intent and the situation, or plainly none."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from pytest_personalens.agents import facts
+from pytest_personalens.agents.lexicon import TypeWords, asks_for, in_domain
+from pytest_personalens.agents.phrases import number
+from pytest_personalens.agents.questions import alternatives, kind_of, options
+from pytest_personalens.agents.text import content, fold, mentions
+from pytest_personalens.agents.values import spoken
+from pytest_personalens.agents.voice import lower_first
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_personalens.agents.questions import Question
+    from pytest_personalens.agents.reading import Reading
+
+#: What type of preference answers a kind of question, by the type's name, where its own words are not in the question.
+_BY_KIND: Final = {
+    "when": r"(?:Travel|Departure|Appointment|Viewing|Alarm) Time|Days of Week|Season",
+    "how_many": r"Group Size",
+    "how_long": r"Duration",
+    "how_often": r"Frequency|Recurring",
+    "budget": r"Price",
+    "who": r"Frequent Contact",
+    "where": r"Location Preference|Destination Types",
+}
+#: Values that are everyday words: they mean the value only where its type is spoken of.
+_EVERYDAY: Final = frozenset(
+    [
+        "free",
+        "text",
+        "high",
+        "normal",
+        "once",
+        "quiet",
+        "table",
+        "standing",
+        "brief",
+        "warm",
+        "daily",
+        "weekly",
+        "history",
+        "travel",
+        "radio",
+        "desk",
+        "country",
+        "car",
+        "music",
+    ]
+)
+_FREE: Final = ("when", "how_many", "how_long", "how_often", "who", "where", "budget", "why", "wording", "from")
+_ABOUT: Final = re.compile(
+    r"\b(?:preferences?|prefer|restrictions?|requirements?|favou?rites?|particular|special|specific)\b", re.IGNORECASE
+)
+#: Asks for something outside the user's taste: when the wedding is, which city it is in.
+_OF_FACT: Final = re.compile(
+    r"\bwh(?:en|ere)(?: exactly)? (?:is|are|was|does)\b|\b(?:which|what) (?:city|town|country|part)\b", re.IGNORECASE
+)
+_PLAIN: Final = re.compile(r"\b(?:Prefer\w+|Favou?rite|Types?|Time|Frequent|Range|Size)\b")
+_FITS: Final = re.compile(
+    r"^\W*(?:and |so )?(?:is|are|does|do|would|will|was)\b.*\b(?:ok|okay|fine|work|works|suit|suits|alright|good|correct|right|enough)\b",
+    re.IGNORECASE,
+)
+_EXTRA: Final = ("yes_no", "confirm", "known")
+
+#: Questions for a type in words that are not among its own.
+_OTHERWISE: Final = (
+    (r"Seat(?!.*Class)", r"\b(?:sit|seated)\b"),
+    (r"Cuisine", r"\b(?:eat|food|dish|craving)\b"),
+    (r"Messaging Apps", r"\bhow (?:should|shall) i (?:send|reach)\b"),
+    (r"Genre", r"\b(?:in the mood for|taste)\b"),
+)
+
+Type = tuple[str, str, TypeWords, tuple[str, ...]]
+
+
+def _otherwise(t: Type, text: str) -> bool:
+    return any(re.search(name, t[1]) and re.search(words, text, re.IGNORECASE) for name, words in _OTHERWISE)
+
+
+class Answer(NamedTuple):
+    """What to say: a bank of phrases and what to fill in; `pair` is the preference it gives, `extra` an offer that can be declined."""
+
+    bank: str
+    value: str = ""
+    pair: tuple[str, str] | None = None
+    extra: bool = False
+
+
+class Answers:
+    """Answers to the questions of the last message of a transcript."""
+
+    def __init__(self, reading: Reading, key: str) -> None:
+        self.reading, self.scenario, self.key = reading, reading.scenario, key
+        self.now = len(reading.messages) - 1
+        self.reply = reading.messages[-1].content
+
+    def to(self, question: Question) -> Answer:
+        """The answer to `question`, which is about the task."""
+        text, kind = question
+        asked = self._asked(text)
+        if kind in ("which", "what", "either", "yes_no") and (choice := self._choice(text, listed=kind != "either")):
+            return choice
+        own, other = self._named(text, asked)
+        if kind in _EXTRA or (kind == "either" and not alternatives(text)[1:]):
+            return self._yes_or_no(question, asked, own, other)
+        if kind == "either":
+            if own:
+                return self._value(own[0], own[1][:1])
+            if other or asked:
+                found = other or asked[0]
+                return self._value(found, found[3], bank="instead")
+            parts = alternatives(text)
+            fits = max(parts, key=lambda p: (len(content(p) & content(self.scenario.task.intent)), number(self.key, text, p)))
+            return Answer("option", lower_first(fits))
+        if asked:
+            return self._value(asked[0], asked[0][3])
+        return self._from_intent(question)
+
+    def _from_intent(self, question: Question) -> Answer:
+        text, kind = question
+        bank, told = self._told(kind, text)
+        # What stands in the question already, or would only say "another city" to "which city?", is no answer.
+        if told and not mentions(told, text) and not (kind == "where" and _OF_FACT.search(text)):
+            return Answer(bank, told)
+        if kind in ("name", "details", "here"):
+            return Answer("free_name")
+        return Answer(f"free_{kind}" if kind in _FREE else "free_what")
+
+    def _told(self, kind: str, text: str) -> tuple[str, str]:
+        scenario = self.scenario
+        if kind == "how_many":
+            return "intent_count", facts.how_many(scenario, text)
+        if kind == "name":
+            return "name_is", scenario.name
+        if kind == "here":
+            return "place_here", scenario.situation.location
+        found = {"when": facts.when, "how_long": facts.how_long, "who": facts.who, "where": facts.where}.get(kind)
+        bank = {"when": "intent_when", "how_long": "intent_count"}.get(kind, "intent_who")
+        return bank, found(scenario) if found else ""
+
+    def _asked(self, text: str) -> list[Type]:
+        """The types the question asks for, the likeliest first."""
+        types = [t for t in self.reading.types if asks_for(t[2], text)]
+        here = [t for t in types if in_domain(t[0], text)]
+        types = here or types
+        kinds = [] if types else [t for t in self.reading.types if self._by_kind(t, text) or _otherwise(t, text)]
+        if not types and not kinds and re.search(r"\b(?:what|which)\b", text, re.IGNORECASE):
+            kinds = [t for t in self.reading.types if content(_PLAIN.sub("", t[1])) & content(text) - content(t[0])]
+
+        def weight(t: Type) -> tuple[int, bool]:
+            return (max((len(w) for w in t[2].ask if mentions(w, text)), default=0), self.reading.relevant(t[0], t[1]))
+
+        return sorted(types or kinds, key=weight, reverse=True)
+
+    def _by_kind(self, t: Type, text: str) -> bool:
+        pattern = _BY_KIND.get(kind_of(fold(text)))
+        if _OF_FACT.search(text):
+            return False
+        # A task of several domains has several times and places: only one that the question speaks of is meant.
+        return bool(pattern and re.search(pattern, t[1])) and (len(self.scenario.domains) == 1 or in_domain(t[0], text))
+
+    def _named(self, text: str, asked: Sequence[Type]) -> tuple[tuple[Type, tuple[str, ...]] | None, Type | None]:
+        """The type of which the question names values of the user's, with these values; and one of which it names only others."""
+        other = None
+        for t in self.reading.types:
+            own = tuple(v for v in t[3] if self._means(v, text, t in asked))
+            if own:
+                return (t, own), other
+            if not other and any(v not in t[3] and self._means(v, text, t in asked) for v in t[2].values):
+                other = t
+        return None, other
+
+    def _means(self, value: str, text: str, asked: bool) -> bool:
+        return mentions(value, text) and (asked or value.lower() not in _EVERYDAY)
+
+    def _value(self, t: Type, values: Sequence[str], bank: str = "") -> Answer:
+        pair = (t[0], t[1])
+        if any(v.lower() == "no preference" for v in values):
+            return Answer("answer_open", "no preference", pair)
+        if not bank and self.reading.said_by_user(*pair, self.now):
+            bank = "again"
+        return Answer(bank, spoken(t[1], values), pair)
+
+    def _yes_or_no(self, question: Question, asked: Sequence[Type], own: tuple[Type, tuple[str, ...]] | None, other: Type | None) -> Answer:
+        text, kind = question
+        if own:
+            return self._value(own[0], own[1][:1], bank="yes_value")
+        if other and re.search(r"Amenity|Feature", other[1]):
+            return Answer("decline", extra=True)
+        if other and (not any(mentions(v, self.reply) for v in other[3])):
+            return self._value(other, other[3], bank="no_value")
+        if asked and (kind != "confirm" or _ABOUT.search(text)):
+            return self._value(asked[0], asked[0][3])
+        if kind == "known" and not _ABOUT.search(text):
+            return Answer("unsure_have" if re.search(r"\bhave (?:a|an|any|your|the)\b", text, re.IGNORECASE) else "unsure", extra=True)
+        return Answer("free_what" if _ABOUT.search(text) else "fits" if _FITS.search(text) else "accept", extra=True)
+
+    def _choice(self, text: str, *, listed: bool) -> Answer | None:
+        """The listed option that fits the preferences best, or the task; None if nothing is listed."""
+        found = options(self.reply) if listed else []
+        if not found:
+            return Answer("option_first") if re.search(r"\b(?:which one|which of|pick one)\b", text, re.IGNORECASE) else None
+
+        def fit(i: int) -> tuple[int, int, int]:
+            option = found[i].text
+            own = sum(mentions(v, option) for t in self.reading.types for v in t[3])
+            others = sum(mentions(v, option) for t in self.reading.types for v in t[2].values if v not in t[3])
+            return own - others, len(content(option) & content(self.scenario.task.intent)), -i
+
+        best = max(range(len(found)), key=fit)
+        if fit(best)[0] < 0:
+            _, other = self._named(found[best].text, ())
+            return self._value(other, other[3], bank="instead") if other else Answer("option", found[best].name)
+        return Answer("option", found[best].name)
