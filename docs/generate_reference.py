@@ -19,7 +19,9 @@ default. A value that cannot be read ends the run with exit code 4 and one line,
 | option | ini key | type | mark | meaning |
 | --- | --- | --- | --- | --- |
 """
-LIVE = """| `--personalens-live ` | `personalens_live` | bool | | Let this run call paid models. |
+LIVE = """| `--personalens-adopt-judge PATH` | | | | Keep how the judge of this run reads the anchor dialogues, and this run's scores, as the baseline PATH. |
+| `--personalens-check-judge PATH` | | | | Say whether the judge or your assistant changed since the baseline PATH; fail if the judge did. |
+| `--personalens-live ` | `personalens_live` | bool | | Let this run call paid models. |
 | `--personalens-estimate ` | | | | Print how many calls, tokens and dollars this sample would take, and exit. |
 | | `personalens_prices` | list | | `MODEL = INPUT, OUTPUT[, CACHED[, WRITTEN]]`: US dollars for a million tokens. |
 | | `personalens_model_parameters` | list | | `NAME = VALUE` for model specs that do not name it, such as `region = eu-west-1`. |

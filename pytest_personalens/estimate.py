@@ -87,7 +87,22 @@ def estimate(session: Session) -> dict[str, Usage]:
             out = {"user agent": _USER, "assistant": _ASSISTANT}.get(purpose, _READING.get(purpose, 180))
             expected = used.model_copy(update={"output_tokens": out * used.calls})
             total[purpose] = total.get(purpose, Usage()) + expected
+    if "judge" in models and (settings.adopt_judge or settings.check_judge):
+        total |= _anchors(session, models["judge"])
     return dict(sorted(total.items()))
+
+
+def _anchors(session: Session, model: Model) -> dict[str, Usage]:
+    from pytest_personalens.drift.anchors import open_anchors, read_anchors
+    from pytest_personalens.watch import anchors_path
+
+    meter = Meter()
+    anchors = open_anchors(anchors_path(session.config, session.settings))
+    read_anchors(anchors, ModelJudge(model, meter, session.prompts), [Dimension(d) for d in session.settings.dimensions])
+    return {
+        f"anchor {purpose}": used.model_copy(update={"output_tokens": _READING.get(purpose, 180) * used.calls})
+        for purpose, used in meter.usage.items()
+    }
 
 
 def print_estimate(ours: Session) -> None:

@@ -114,7 +114,7 @@ def evaluate(
     progress(evaluation)
     for dimension in dimensions:
         try:
-            verdict = _read(judge, scenario, outcome.dialogue, dimension)
+            verdict = read_dialogue(judge, scenario, outcome.dialogue, dimension)
         except PersonalensError as fault:
             detail = f"{dimension.short}: {_line(fault)}"
             return evaluation.model_copy(update={"cause": _cause(fault, "judge"), "detail": detail})
@@ -123,7 +123,8 @@ def evaluate(
     return evaluation
 
 
-def _read(judge: Judge, scenario: Scenario, dialogue: Dialogue, dimension: Dimension) -> Verdict:
+def read_dialogue(judge: Judge, scenario: Scenario, dialogue: Dialogue, dimension: Dimension) -> Verdict:
+    """The verdict of `judge`, whatever a judge of somebody's own may raise or return. Raises `PersonalensError`."""
     try:
         verdict = judge.verdict(scenario, dialogue, dimension)
     except PersonalensError:

@@ -10,6 +10,8 @@ from pytest_personalens.verdict import Dimension
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from pytest_personalens.drift.values import Drift
+
 
 def check_gates(results: Results, *, min_tcr: float | None, min_p: float | None, min_valid: float) -> tuple[Gate, ...]:
     """The verdict of every gate asked for; none is asked for when both floors are None.
@@ -40,6 +42,11 @@ def _gates(results: Results, min_tcr: float | None, min_p: float | None, min_val
         passed=passed,
         message=message if passed else f"{message}; the floor is {min_valid:.0%}",
     )
+
+
+def judge_gate(drift: Drift) -> Gate:
+    """Fails when the judge changed or could not be asked: what it scored then says nothing. The value is the share of verdicts kept."""
+    return Gate(name="judge", value=drift.kept, floor=1.0, passed=drift.passed, message=drift.sentence)
 
 
 def _floor(results: Results, name: str, label: str, dimension: Dimension, floor: float) -> Gate:

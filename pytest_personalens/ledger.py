@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from pytest_personalens.gates import check_gates
-from pytest_personalens.results import Gate, Item, Results, summarize, write_json
+from pytest_personalens.gates import check_gates, judge_gate
+from pytest_personalens.results import Gate, Item, Results, summarize, with_drift, write_json
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
     from pytest_personalens.options import Settings
+    from pytest_personalens.watch import Watch
 
 #: Name of the report property that carries an item's result from a worker to the controller.
 PROPERTY: Final = "personalens"
@@ -32,6 +33,18 @@ class Ledger:
         self._internal_error = False
         self._results: Results | None = None
         self._json = _json_path(config, settings)
+        self._watch: Watch | None = None
+        if settings.adopt_judge or settings.check_judge:
+            from pytest_personalens.watch import Watch
+
+            self._watch = Watch(config, settings)
+
+    def pytest_sessionstart(self) -> None:
+        # After the plugin's own, which opens the judge, and before xdist's, which starts the workers.
+        if self._watch is not None:
+            from pytest_personalens.plugin import SESSION
+
+            self._watch.admit(self._config, self._config.stash[SESSION])
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.when == "teardown" or (report.when != "call" and report.failed):
@@ -64,7 +77,10 @@ class Ledger:
             self._results = self._close(gated=False)
             raise
         # In the loop and not at its end: by then it is too late to turn the summary line red.
-        self._results = self._close(gated=not (session.shouldstop or session.shouldfail))
+        whole = not (session.shouldstop or session.shouldfail)
+        self._results = self._close(gated=whole)
+        if self._watch is not None and whole and self._results is not None:
+            self._results = self._judged(self._watch, self._results)
         if self._results is not None:
             session.testscollected += len(self._results.gates)  # or the progress would end at 108 %
             for gate in self._results.gates:
@@ -88,13 +104,16 @@ class Ledger:
 
         extra = self._config.hook.pytest_personalens_report_lines(results=self._results, config=self._config)
         write_summary(terminalreporter, self._results, [line for lines in extra for line in lines], json_path=self._json)
+        if self._watch is not None and self._results.drift is None:
+            done = "adopted" if self._settings.adopt_judge else "checked"
+            terminalreporter.write_line(f"the judge was not {done}: the run was stopped")
 
     def _close(self, *, gated: bool) -> Results | None:
         from pytest_personalens.plugin import SESSION
 
         ids = self._config.stash[SESSION].ids
         lost = [n for n in self._crashed if n not in self._items and any(f"[{i}]" in n for i in ids)]
-        if not self._items and not lost:
+        if not self._items and not lost and self._watch is None:
             return None
         session = self._config.stash[SESSION]
         told = self._requested or session.requested()
@@ -112,6 +131,17 @@ class Ledger:
             s = self._settings
             gates = check_gates(results, min_tcr=s.min_tcr, min_p=s.min_p, min_valid=s.min_valid)
             results = results.model_copy(update={"gates": gates})
+        if self._json is not None:
+            write_json(results, self._json)
+        return results
+
+    def _judged(self, watch: Watch, results: Results) -> Results:
+        from pytest_personalens.plugin import SESSION
+
+        session = self._config.stash[SESSION]
+        drift, usage = watch.conclude(session, results)
+        results = with_drift(results, drift, usage, prices=session.role_prices())
+        results = results.model_copy(update={"gates": (*results.gates, judge_gate(drift))})
         if self._json is not None:
             write_json(results, self._json)
         return results

@@ -71,8 +71,13 @@ OPTIONS: Final = (
     Option("min-p", "X", None, number(1, 4), "Gate of the run: fail below this mean personalization, 1 to 4", type="float"),
     Option("min-valid", "X", 0.9, _SHARE, "Floor of every gate: fail when fewer than this share of items could be scored (default: 0.9)", type="float"),
     Option("fail-on", "item|gate", None, choice("item", "gate"), "Whether low items fail, or the gates alone decide (default: gate if there is one, else item)"),
+    Option("anchors", "FILE", None, some("a path"), "Labelled dialogues that --personalens-adopt-judge and --personalens-check-judge have the judge read (default: 24 of ours)"),
     Option("json", "PATH", None, some("a path"), "Write all results as JSON"),
 )  # fmt: skip
+JUDGE_ACTIONS: Final = {
+    "adopt-judge": "Keep how the judge of this run reads the anchor dialogues, and this run's scores, as the baseline PATH",
+    "check-judge": "Say whether the judge or your assistant changed since the baseline PATH; fail if the judge did",
+}
 _BY_KEY: Final = {o.key: o for o in OPTIONS}
 
 
@@ -102,7 +107,10 @@ class Settings(NamedTuple):
     min_p: float | None
     min_valid: float
     fail_on: Literal["item", "gate"] | None
+    anchors: str | None
     json: str | None
+    adopt_judge: str | None = None
+    check_judge: str | None = None
     live: bool = False
     estimate: bool = False
 
@@ -130,6 +138,9 @@ def add_options(parser: pytest.Parser) -> None:
         "--personalens-estimate", action="store_true", default=False, dest="personalens_estimate",
         help="Print how many calls, tokens and dollars this sample would take, and exit",
     )  # fmt: skip
+    # On the command line only: a plain run of some unit tests must neither ask a judge nor write a baseline.
+    for name, text in JUDGE_ACTIONS.items():
+        group.addoption(f"--personalens-{name}", metavar="PATH", default=None, dest=f"personalens_{name.replace('-', '_')}", help=text)
     parser.addini("personalens_prices", "MODEL = INPUT, OUTPUT[, CACHED[, WRITTEN]] in dollars for a million tokens", type="linelist")
     parser.addini(
         "personalens_model_parameters", "NAME = VALUE for model specs that do not name it, such as region = eu-west-1", type="linelist"
@@ -152,9 +163,23 @@ def read_settings(config: pytest.Config) -> Settings:
     live = config.getoption("personalens_live")
     values["live"] = bool(_ini(config, "personalens_live", "bool") if live is None else live)
     values["estimate"] = bool(config.getoption("personalens_estimate"))
+    values |= _judge_action(config, values["sample"])
     values["users"] = _users(values["users"], config.rootpath)
     _check_thresholds(values["threshold"], values["dimensions"], "--personalens-threshold")
     return Settings(**values)
+
+
+def _judge_action(config: pytest.Config, sample: int | None) -> dict[str, str | None]:
+    found = {name: config.getoption(f"personalens_{name.replace('-', '_')}") for name in JUDGE_ACTIONS}
+    given = [f"--personalens-{name}" for name, path in found.items() if path is not None]
+    if len(given) > 1:
+        raise pytest.UsageError(f"{' and '.join(given)}: give one of them; a judge is checked against what was adopted before")
+    for flag in given:
+        if not found[flag.removeprefix("--personalens-")].strip():
+            raise pytest.UsageError(f"{flag}: expected a path, not ''")
+        if sample is None:
+            raise pytest.UsageError(f"{flag}: give --personalens-sample N too; without it there is no run and no judge")
+    return {name.replace("-", "_"): path for name, path in found.items()}
 
 
 def _ini(config: pytest.Config, name: str, kind: str) -> Any:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from pydantic import ConfigDict, Field
 
+from pytest_personalens.drift.values import Drift
 from pytest_personalens.evaluation import Evaluation, Usage
 from pytest_personalens.scenario import Frozen
 from pytest_personalens.verdict import Dimension
@@ -89,6 +90,7 @@ class Results(Frozen):
     usage: dict[str, Usage] = Field(default_factory=dict, description="Purpose -> what this run used for it.")
     usd: dict[str, float] = Field(default_factory=dict, description="Purpose -> US dollars, for models with a known price.")
     gates: tuple[Gate, ...] = ()
+    drift: Drift | None = Field(default=None, description="What adopting or checking the judge came to, where that was asked for.")
 
     @property
     def valid_share(self) -> float:
@@ -119,7 +121,6 @@ def summarize(
     for item in ordered:
         for purpose, used in item.evaluation.usage.items():
             usage[purpose] = usage.get(purpose, Usage()) + used
-    usd = {purpose: round(prices[role].of(used), 6) for purpose, used in usage.items() for role in (role_of(purpose),) if role in prices}
     return Results(
         settings=settings,
         dataset=dataset,
@@ -134,13 +135,19 @@ def summarize(
         turns=_mean([i.evaluation.dialogue.user_turns for i in scored]),
         by_turn=_by_turn(scored),
         usage=dict(sorted(usage.items())),
-        usd=dict(sorted(usd.items())),
+        usd=_dollars(usage, prices),
     )
 
 
+def with_drift(results: Results, drift: Drift, usage: Mapping[str, Usage], *, prices: Mapping[str, Price]) -> Results:
+    """The results with what adopting or checking the judge came to and used."""
+    total = dict(sorted({**results.usage, **usage}.items()))
+    return results.model_copy(update={"drift": drift, "usage": total, "usd": _dollars(total, prices)})
+
+
 def role_of(purpose: str) -> str:
-    """Who a purpose belongs to: ``judge`` for ``judge tc``; ``user agent`` and ``assistant`` are roles themselves."""
-    return "judge" if purpose.startswith("judge ") else purpose
+    """Who a purpose belongs to: ``judge`` for ``judge tc`` and ``anchor judge tc``; ``user agent`` and ``assistant`` are roles."""
+    return "judge" if purpose.startswith(("judge ", "anchor judge ")) else purpose
 
 
 def write_json(results: Results, path: Path) -> None:
@@ -162,6 +169,10 @@ def _group(name: str, items: Sequence[Item]) -> Group:
         if scores:
             means[dimension.value] = _mean(scores)
     return Group(name=name, items=len(items), scored=len(scored), means=means)
+
+
+def _dollars(usage: Mapping[str, Usage], prices: Mapping[str, Price]) -> dict[str, float]:
+    return {p: round(prices[role_of(p)].of(used), 6) for p, used in sorted(usage.items()) if role_of(p) in prices}
 
 
 def _by_turn(scored: Sequence[Item]) -> tuple[Mean, ...]:

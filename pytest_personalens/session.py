@@ -184,8 +184,10 @@ class Session:
             for role, model in self.models().items():
                 if model.paid and price_of(model.name, self.prices) is None:
                     raise SpecError(f"--personalens-max-usd: no price is known for {model.name} ({role}); add it to personalens_prices")
-        # One file for all workers of a run: xdist gives every process the same id.
-        run = getattr(self.config, "workerinput", {}).get("testrunuid") or uuid.uuid4().hex
+        # One file for all processes of a run: xdist hands the workers the id that it finds in its option, or else makes one.
+        run = getattr(self.config, "workerinput", {}).get("testrunuid") or self.config.getoption("testrunuid", None) or uuid.uuid4().hex
+        if hasattr(self.config.option, "testrunuid"):
+            self.config.option.testrunuid = run
         return Budget(Path(tempfile.gettempdir()) / f"personalens-{run}", max_calls=s.max_calls, max_usd=s.max_usd)
 
     def _model(self, spec: str) -> Model | None:

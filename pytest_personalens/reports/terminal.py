@@ -6,6 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from pytest_personalens.evaluation import Usage
+from pytest_personalens.reports.drift import drift_lines
 from pytest_personalens.reports.transcript import harmless
 from pytest_personalens.verdict import Dimension
 
@@ -35,7 +36,11 @@ _MOST_LISTED = 20
 def write_summary(reporter: pytest.TerminalReporter, results: Results, extra: Sequence[str], *, json_path: Path | None) -> None:
     """The section ``personalens`` of the terminal summary."""
     reporter.write_sep("=", "personalens")
-    for line in _table(results):
+    if results.drift is not None:
+        for number, line in enumerate(drift_lines(results.drift)):
+            reporter.write_line(line, bold=number == 0, red=number == 0 and not results.drift.passed)
+        reporter.write_line("")
+    for line in _table(results) if results.items or results.lost else ():
         reporter.write_line(line)
     reporter.write_line("")
     for line in _notes(results, verbose=reporter.config.get_verbosity() > 0):
@@ -108,12 +113,13 @@ def usage_table(usage: Mapping[str, Usage], usd: Mapping[str, float]) -> Iterato
     """What was used, a line for each purpose: calls, tokens in at full price, from and to a cache, out, and dollars."""
     if not usage:
         return
-    yield f"{'':22}{'calls':>8}{'in':>12}{'cached':>12}{'written':>12}{'out':>12}{'US$':>10}"
+    wide = max(22, *(len(purpose) + 1 for purpose in usage))
+    yield f"{'':{wide}}{'calls':>8}{'in':>12}{'cached':>12}{'written':>12}{'out':>12}{'US$':>10}"
     total = sum(usage.values(), Usage())
-    for purpose, u in [*usage.items(), ("all", total)]:
-        money = sum(usd.values()) if purpose == "all" else usd.get(purpose)
-        shown = "-" if money is None or (purpose == "all" and not usd) else f"{money:.4f}"
-        yield (f"{purpose:22}{u.calls:8,}{u.input_tokens:12,}{u.cached_tokens:12,}{u.written_tokens:12,}{u.output_tokens:12,}{shown:>10}")
+    for name, u in [*usage.items(), ("all", total)]:
+        money = sum(usd.values()) if name == "all" else usd.get(name)
+        shown = "-" if money is None or (name == "all" and not usd) else f"{money:.4f}"
+        yield (f"{name:{wide}}{u.calls:8,}{u.input_tokens:12,}{u.cached_tokens:12,}{u.written_tokens:12,}{u.output_tokens:12,}{shown:>10}")
 
 
 def _dollars(usd: float, results: Results) -> str:

@@ -1,0 +1,64 @@
+"""The anchors: dialogues that a judge reads when it is adopted and again whenever it is checked."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from pytest_personalens.agreement.labels import read_labels
+from pytest_personalens.datasets.embedded import data_folder
+from pytest_personalens.errors import BudgetSpent, PersonalensError
+from pytest_personalens.evaluation import read_dialogue
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from pytest_personalens.agreement.labels import Labelled
+    from pytest_personalens.verdict import Dimension, Judge
+
+#: A judge that fails this often in a row is down: each further reading would only wait for it.
+_GIVE_UP: Final = 3
+
+
+class Anchors(NamedTuple):
+    """Dialogues, and a digest of all that a judge may see of them; labels are no part of it."""
+
+    dialogues: tuple[Labelled, ...]
+    digest: str
+
+
+class Readings(NamedTuple):
+    """Dimension -> anchor -> score; what could not be read, and why; and why it ended early, if it did."""
+
+    verdicts: dict[Dimension, dict[str, int]]
+    faults: tuple[str, ...]
+    stopped: str
+
+
+def open_anchors(path: Path | None = None) -> Anchors:
+    """The anchors in a file of labelled dialogues, or those of the package. Raises `DataError`."""
+    found = sorted(read_labels(path or data_folder() / "agreement" / "anchors.jsonl"), key=lambda a: a.id)
+    seen = [[a.id, a.scenario.model_dump(mode="json"), a.dialogue.model_dump(mode="json")] for a in found]
+    return Anchors(tuple(found), hashlib.sha256(json.dumps(seen, sort_keys=True).encode()).hexdigest()[:32])
+
+
+def read_anchors(anchors: Anchors, judge: Judge, dimensions: Sequence[Dimension]) -> Readings:
+    """Have `judge` read every anchor on every dimension. Faults and a spent budget are told, never raised."""
+    verdicts: dict[Dimension, dict[str, int]] = {d: {} for d in dimensions}
+    faults: list[str] = []
+    in_a_row = 0
+    for anchor in anchors.dialogues:
+        for dimension in dimensions:
+            try:
+                verdicts[dimension][anchor.id] = read_dialogue(judge, anchor.scenario, anchor.dialogue, dimension).score
+                in_a_row = 0
+            except BudgetSpent as spent:
+                return Readings(verdicts, tuple(faults), str(spent))
+            except PersonalensError as fault:
+                faults.append(f"{anchor.id} {dimension.short}: {fault}")
+                in_a_row += 1
+            if in_a_row == _GIVE_UP:
+                return Readings(verdicts, tuple(faults), faults[-1])
+    return Readings(verdicts, tuple(faults), "")
