@@ -1,12 +1,20 @@
-"""What Helpbot keeps of its users: plain notes, found again by the words in them."""
+"""What Helpbot keeps of its users: plain notes, searched by the words of what there is to choose from."""
 
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
+from functools import cache
 
-_SENTENCE = re.compile(r"[^.!?]+[.!?]")
-_WORD = re.compile(r"[^\W\d_]{4,}")
+Options = dict[str, list[str]]
+
+_SENTENCE = re.compile(r"[^.!?]+[.!?]*")
+_NOT = re.compile(
+    r"\b(?:no|not|never|nor|nothing|without|except|instead of|than|hates?|avoids?|(?:ca|wo|would|do|does|is)n't)\b[^,;:]{0,24}$",
+    re.IGNORECASE,
+)
+_NAME = re.compile(r"(?<=[a-z,] )(?!I\b|[A-Z]\w*days?\b)[A-Z][^\W\d_]+")
+_PLACE = re.compile(r"\b(?:in|at|from|near|to|the|on|by|of|via|through)\s$")
 
 
 class Memory:
@@ -15,29 +23,43 @@ class Memory:
     def __init__(self) -> None:
         self._notes: dict[tuple[str, str], list[str]] = defaultdict(list)
 
-    def remember(self, user: str, topic: str, text: str) -> None:
-        """Keep `text`, sentence by sentence, under the user and the topic."""
-        self._notes[user, topic] += [s.strip() for s in _SENTENCE.findall(" ".join(text.split()))]
+    def remember(self, user: str, topic: str, summary: str) -> None:
+        """Keep the summary of a conversation under the user and the topic."""
+        self._notes[user, topic].append(" ".join(summary.split()))
 
-    def notes(self, user: str, topic: str) -> list[str]:
-        """All notes on the topic."""
-        return list(self._notes[user, topic])
+    def notes(self, user: str, topic: str) -> str:
+        """All that is kept on the topic."""
+        return " ".join(self._notes.get((user, topic), ()))
 
-    def option(self, user: str, topic: str, options: list[str]) -> str | None:
-        """The one of `options` that the notes on the topic speak of first; None if they speak of none."""
-        text = " ".join(self.notes(user, topic))
-        found = [(match.start(), o) for o in options if (match := _pattern(o).search(text))]
-        return min(found)[1] if found else None
+    def find(self, user: str, topic: str, options: Options) -> list[str]:
+        """Those of the options that the notes speak of with favor, those by their own word before others."""
+        return named(options, self.notes(user, topic))
 
-    def habit(self, user: str, topic: str, said: str) -> str | None:
-        """The note that has most in common with what was `said`; the last one if none has anything."""
-        words = set(_WORD.findall(said.lower()))
+    def speaks_of(self, user: str, topic: str, words: list[str]) -> bool:
+        """True if the notes on the topic hold one of the patterns."""
+        return any(re.search(rf"\b(?:{w})", self.notes(user, topic), re.IGNORECASE) for w in words)
+
+    def person(self, user: str, topic: str) -> str | None:
+        """Who is named most often in the notes on the topic, other than the user and what stands after "in" or "the"."""
         notes = self.notes(user, topic)
-        if not notes:
-            return None
-        return max(reversed(notes), key=lambda n: len(words & set(_WORD.findall(n.lower()))))
+        names = [m[0] for m in _NAME.finditer(notes) if not _PLACE.search(notes[: m.start()])]
+        own = [n for n in names if n.lower() not in user.lower()]
+        return Counter(own).most_common(1)[0][0] if own else None
 
 
-def _pattern(option: str) -> re.Pattern[str]:
+def named(options: Options, text: str) -> list[str]:
+    """The options that the text names, by themselves or by one of their words, unless it says "not" before."""
+    found: dict[str, tuple[bool, int]] = {}
+    for option, words in options.items():
+        for match in _pattern(option, *words).finditer(text):
+            before = _SENTENCE.findall(text[: match.start()] or " ")[-1]
+            if option.startswith("no ") or not _NOT.search(before):
+                found.setdefault(option, (match[0].lower() != option.lower(), match.start()))
+    return sorted(found, key=lambda option: found[option])
+
+
+@cache
+def _pattern(*words: str) -> re.Pattern[str]:
     # "Signal" is an app, "no signal" is not: only what is written small may be written large.
-    return re.compile(rf"\b{re.escape(option)}\b", re.IGNORECASE if option.islower() else 0)
+    parts = (f"(?i:{re.escape(w)})" if w.islower() else re.escape(w) for w in sorted(words, key=len, reverse=True))
+    return re.compile(rf"(?<!\w)(?:{'|'.join(parts)})(?!\w)")
