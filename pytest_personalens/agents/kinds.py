@@ -10,11 +10,13 @@ from pytest_personalens.agents.text import fold, stems
 _VERBS: Final = (
     "set|booked|added|created|scheduled|sent|ordered|reserved|saved|moved|cancell?ed|updated|changed|turned|queued|put|switched|removed|invited|"
     "shared|paid|bought|placed|made|arranged|activated|deleted|started|stored|entered|renamed|blocked|posted|replied|built|filled|got|noted|"
-    "picked|found|chosen|selected|compared|checked|confirmed|rescheduled|shifted|rebooked|drafted|written|subscribed|purchased|rang|called"
+    "picked|found|chosen|selected|compared|checked|confirmed|rescheduled|shifted|rebooked|drafted|written|subscribed|purchased|rang|called|paused|"
+    "exchanged|swapped|given|taken|told|left|dropped|kept|brought|extended|postponed|transferred|renewed|upgraded|hired|engaged|registered|signed"
 )
 #: What an assistant says when something has been done.
 DEED: Final = re.compile(
-    rf"\b(?:i(?:'ve| have)?(?: also| just| now| already)?|we(?:'ve| have)?(?: also| just| now)?) (?:{_VERBS})\b"
+    r"\b(?:i|we)(?:'ve| have)(?: also| just| now| already)? (?!need|want|lik|lov|hop|wonder|ask|look|tri)\w{3,}ed\b"
+    rf"|\b(?:i(?:'ve| have)?(?: also| just| now| already)?|we(?:'ve| have)?(?: also| just| now)?) (?:{_VERBS})\b"
     rf"|\b(?:is|are|was|were|has been|have been|'s|'re)(?: now| all| both| already| safely)? (?:{_VERBS}|active|on your|in your|live|ready|yours|through)\b"
     rf"|^\W*(?:all |both )?(?:{_VERBS}|done|all set|ready|sorted|there you go)\b"
     r"|\b(?:that's|it's|already|just) (?:all )?(?:done|gone|out|sent|playing|saved|in|on its way)\b|\bplaying (?:now|on)\b|\bon its way\b|\bgone out\b"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING, Final
@@ -67,10 +68,23 @@ def _read(file: Path) -> str:
     return text
 
 
+#: What could close the section, and what a reader of the prompt would not see: controls, formats, separators, fillers, selectors.
+_UNSAFE: Final = re.compile(
+    "[<\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f"
+    "\ufeff\uffa0\ufff0-\ufffb\U000e0000-\U000e0fff]"
+)
+
+
 def transcript_text(messages: Sequence[Message]) -> str:
-    """The transcript in its section, as JSON lines: whatever a turn says, it cannot end its line, begin another turn or close the section."""
+    """The transcript in its section, as JSON lines: whatever a turn says, it cannot end its line, begin another turn, close the section
+    or hide: what takes no room on a screen stands there as an escape.
+    """
     lines = (json.dumps({"turn": i, "role": m.role, "content": m.content}, ensure_ascii=False) for i, m in enumerate(messages))
-    return "<transcript>\n" + "".join(line.replace("<", "\\u003c") + "\n" for line in lines) + "</transcript>"
+    return "<transcript>\n" + "".join(_UNSAFE.sub(_escaped, line) + "\n" for line in lines) + "</transcript>"
+
+
+def _escaped(match: re.Match[str]) -> str:
+    return json.dumps(match[0])[1:-1] if match[0] != "<" else "\\u003c"
 
 
 def profile_text(scenario: Scenario) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
+from pytest_personalens.agents.text import sentences
 from pytest_personalens.dialogue import Dialogue, Message
 from pytest_personalens.errors import DataError
 from pytest_personalens.scenario import Scenario, Situation, Task
@@ -51,11 +52,16 @@ class _Entry(_Line):
     id: str = Field(min_length=1)
     scenario: _Scenario
     dialogue: list[Message] = Field(min_length=2)
+    end: Literal["user", "silence", "limit"] | None = None
     labels: dict[str, dict[str, Any]] = {}
+    acts: list[list[str]] = []
 
 
 class Labelled(BaseModel):
-    """One dialogue with its scenario and, for each annotator, a score on each dimension that they labelled, and their reason."""
+    """One dialogue with its scenario and, for each annotator, a score on each dimension that they labelled, and their reason.
+
+    `acts`, where somebody tagged the sentences, holds for each message the acts of its sentences, a string of letters each.
+    """
 
     model_config = ConfigDict(frozen=True)
     id: str
@@ -63,6 +69,7 @@ class Labelled(BaseModel):
     dialogue: Dialogue
     labels: dict[str, dict[Dimension, int]]
     reasons: dict[str, str] = {}
+    acts: tuple[tuple[str, ...], ...] = ()
 
     def majority(self, dimension: Dimension) -> int | None:
         """The label that most annotators gave; where there is no such one, the (lower) median of them. None without labels."""
@@ -133,10 +140,23 @@ def _labelled(entry: _Entry, path: Path, where: str) -> Labelled:
                 relevant=tuple((d, t) for t in s.task.relevant_preferences for d in s.task.domains if t in s.preferences[d]),
             ),
         ),
-        dialogue=Dialogue(messages=tuple(entry.dialogue), end="user" if entry.dialogue[-1].role == "assistant" else "limit"),
+        dialogue=Dialogue(
+            messages=tuple(entry.dialogue), end=entry.end or ("user" if entry.dialogue[-1].role == "assistant" else "silence")
+        ),
         labels={name: _scores(given, path, f"{where}: labels.{name}") for name, given in entry.labels.items()},
         reasons={name: str(given["why"]) for name, given in entry.labels.items() if given.get("why")},
+        acts=_acts(entry, path, where),
     )
+
+
+def _acts(entry: _Entry, path: Path, where: str) -> tuple[tuple[str, ...], ...]:
+    if not entry.acts:
+        return ()
+    expected = [len(sentences(m.content)) for m in entry.dialogue]
+    found = [len(of_message) for of_message in entry.acts]
+    if found != expected:
+        raise DataError(path, f"expected acts for {expected} sentences of the messages, found {found}", field=f"{where}: acts")
+    return tuple(tuple(of_message) for of_message in entry.acts)
 
 
 def _scores(given: Mapping[str, Any], path: Path, where: str) -> dict[Dimension, int]:

@@ -1,0 +1,367 @@
+"""The embedded judge: what it tells apart, what it rests on, and how far it agrees with labels."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from statistics import mean
+from typing import Any, Final
+
+import pytest
+
+from pytest_personalens.agents import EmbeddedJudge, EmbeddedUserAgent
+from pytest_personalens.agreement import Labelled, measure, read_labels
+from pytest_personalens.datasets import EmbeddedDataset, draw
+from pytest_personalens.datasets.embedded import data_folder
+from pytest_personalens.dialogue import MAX_REPLY_CHARS, Dialogue, Message
+from pytest_personalens.errors import JudgeFault
+from pytest_personalens.evaluation import Evaluation, evaluate
+from pytest_personalens.scenario import Scenario, Situation, Task
+from pytest_personalens.verdict import Dimension
+
+TC, P = Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION
+EMBEDDED = EmbeddedDataset()
+TASTES: Final = {
+    "Favorite Cuisine": ("Lebanese",),
+    "Dietary Restriction": ("vegetarian",),
+    "Seating": ("outdoor terrace",),
+    "Price Range": ("moderate",),
+}
+DINNER = Scenario(
+    id="restaurants-1-nadia",
+    user="nadia",
+    name="Nadia",
+    dataset="test 1",
+    kind="single",
+    domains=("Restaurants",),
+    demographics={"age": "35-44"},
+    preferences={"Restaurants": TASTES},
+    summaries={
+        "Restaurants": "Nadia eats out with her sister, who uses a wheelchair, and has turned away from places with steps. She likes to be "
+        "home before ten because of the babysitter. Loud music made her leave a place once, and she always asks for the mint tea."
+    },
+    situation=Situation(location="Lyon", device="Smartphone", time_of_day="Afternoon", day_of_week="Friday", environment="Noisy"),
+    task=Task(
+        id="restaurants-1",
+        description="The user wants a table for dinner.",
+        intent="You want to book a table for two for this evening.",
+        goal="A table for two is booked for this evening and the time and the place are stated.",
+        relevant=tuple(("Restaurants", taste) for taste in TASTES),
+    ),
+)
+STRANGER = DINNER.model_copy(
+    update={
+        "preferences": {
+            "Restaurants": {
+                "Favorite Cuisine": ("barbecue",),
+                "Dietary Restriction": ("none",),
+                "Seating": ("bar counter",),
+                "Price Range": ("high",),
+            }
+        },
+        "summaries": {
+            "Restaurants": "Paul eats late with colleagues after the match. He likes a screen in sight and pays by company card."
+        },
+    }
+)
+TRIP = Scenario(
+    id="multi-1-tomas",
+    user="tomas",
+    name="Tomas",
+    dataset="test 1",
+    kind="multi",
+    domains=("Train", "Alarm"),
+    demographics={"age": "25-34"},
+    preferences={
+        "Train": {"Preferred Seat Type": ("window",), "Preferred Train Class": ("second class",)},
+        "Alarm": {"Alarm Sound": ("birdsong",), "Snooze": ("no snooze",)},
+    },
+    summaries={
+        "Train": "Tomas takes the train to Porto every month and works in the quiet coach. He brings a folding bicycle.",
+        "Alarm": "He sleeps through short tones and sets the alarm an hour and a half before he leaves.",
+    },
+    situation=Situation(location="Lisbon", device="Smartphone", time_of_day="Evening", day_of_week="Sunday", environment="Quiet"),
+    task=Task(
+        id="multi-1",
+        description="The user wants a ticket and an alarm.",
+        intent="You want a train ticket to Porto for tomorrow morning and an alarm to be up in time.",
+        goal="A ticket to Porto for tomorrow morning is bought; an alarm is set that leaves time to catch the train.",
+        relevant=(("Train", "Preferred Seat Type"), ("Train", "Preferred Train Class"), ("Alarm", "Alarm Sound"), ("Alarm", "Snooze")),
+    ),
+)
+ASKED = "I'd like a table for two this evening, please."
+BYE = ("Perfect, thank you!", "Enjoy your evening!")
+APPLIED = (
+    ASKED,
+    "I've booked a table for two at Cedre for 19:00, on the outdoor terrace. It's Lebanese, and the whole menu is vegetarian.",
+    *BYE,
+)
+FORESEEN = (
+    ASKED,
+    (
+        "I've booked a table for two at Cedre for 19:00, out on the terrace: Lebanese, with plenty without meat. The entrance has no steps,"
+        " so your sister rolls straight in, there is no music in the garden, and you will be home before the babysitter has to go at ten."
+    ),
+    *BYE,
+)
+TICKET = "I've booked your ticket to Porto for tomorrow at 7:39, a window seat in second class, 25 euros."
+BOTH_ASKED = "I need a train ticket to Porto for tomorrow morning, and an alarm so I'm up in time."
+
+
+def dialogue(*turns: str) -> Dialogue:
+    return Dialogue(messages=tuple(Message(role="assistant" if i % 2 else "user", content=t) for i, t in enumerate(turns)))
+
+
+def score(dimension: Dimension, *turns: str, scenario: Scenario = DINNER) -> int:
+    return EmbeddedJudge().verdict(scenario, dialogue(*turns), dimension).score
+
+
+@cache
+def labelled(name: str) -> tuple[Labelled, ...]:
+    return tuple(read_labels(data_folder() / "agreement" / f"{name}.jsonl"))
+
+
+def test_what_is_known_and_applied_unasked_is_three() -> None:
+    assert (score(TC, *APPLIED), score(P, *APPLIED)) == (1, 3)
+
+
+def test_a_paraphrase_of_what_is_known_is_three_as_well() -> None:
+    reply = "I've booked a vegetable mezze place, Cedre, for two at 19:00, at an outdoor table in the quiet garden. No steps at the door."
+    assert score(P, ASKED, reply, *BYE) >= 3
+
+
+def test_what_is_foreseen_from_habits_is_four() -> None:
+    assert (score(TC, *FORESEEN), score(P, *FORESEEN)) == (1, 4)
+
+
+def test_a_reply_that_would_suit_anybody_is_not_three() -> None:
+    assert score(P, ASKED, "I've booked a table for two at Cedre for 19:00.", *BYE) <= 2
+
+
+def test_dropping_names_is_one_and_does_nothing() -> None:
+    boasts = (
+        ASKED, "Ah, you love Lebanese food and outdoor terraces! And I remember that you are vegetarian.", "Yes. And the table?",
+        "A terrace is always lovely for a vegetarian like you! What kind of place do you want?", "Forget the terrace, I only want a table.",
+        "Lebanese food is wonderful.",
+    )  # fmt: skip
+    assert (score(TC, *boasts), score(P, *boasts)) == (0, 1)
+
+
+def test_asking_what_is_known_lies_below_confirming_it() -> None:
+    booked = ("I've booked a table for two at Cedre for 19:00, on the terrace.", *BYE)
+    asking = (ASKED, "What kind of food, and inside or outside?", "Lebanese, vegetarian, out on the terrace.", *booked)
+    confirming = (ASKED, "Lebanese and vegetarian as usual, out on the terrace?", "Yes, exactly.", *booked)
+    assert score(P, *asking) <= 2 < score(P, *confirming)
+    assert score(TC, *asking) == score(TC, *confirming) == 1
+
+
+def test_a_promise_is_no_deed() -> None:
+    assert score(TC, ASKED, "I will look for a table on a terrace and book it for you later.", "Thanks.", "I'll let you know.") == 0
+    assert score(TC, ASKED, "I've booked a table for two at Cedre for 19:00, on the terrace.", "Thanks.", "You're welcome!") == 1
+
+
+def test_who_follows_a_change_of_mind_lies_above_who_contradicts() -> None:
+    followed = (
+        *APPLIED[:2], "Actually, it looks like rain. Inside tonight, please.",
+        "Of course, I've moved your table inside, still at 19:00. The vegetarian mezze stay.", *BYE,
+    )  # fmt: skip
+    against = (
+        ASKED, "I've booked a table for two at Steakhouse Sam for 19:00, inside by the grill.",
+        "No, I'm vegetarian and I want to sit outside.", "I've booked a table for two at Steakhouse Sam, inside.",
+        "You got it wrong again. Never mind.", "Enjoy your steak!",
+    )  # fmt: skip
+    assert (score(TC, *followed), score(P, *followed)) == (1, 3)
+    assert (score(TC, *against), score(P, *against)) == (0, 1)
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        (TICKET, "And the alarm?", "I'm not able to set alarms.", "So I have to do that on my own. Hm. Bye.", "Have a good trip!"),
+        (
+            "I've set your alarm for 6:09 tomorrow, with birdsong.", "And the ticket?",
+            "Sorry, I couldn't book the ticket, the site is down. Please try again later.", "That's no help. Bye.", "Goodbye!",
+        ),
+    ],
+    ids=["no alarm", "no ticket"],
+)  # fmt: skip
+def test_a_part_left_undone_is_not_all_done(rest: tuple[str, ...]) -> None:
+    done = (BOTH_ASKED, f"{TICKET} And I've set your alarm for 6:09 tomorrow, with birdsong.", "Great, thank you!", "Have a good trip!")
+    assert score(TC, *done, scenario=TRIP) == 1
+    assert score(TC, BOTH_ASKED, *rest, scenario=TRIP) == 0
+
+
+def test_the_same_words_to_a_stranger_are_no_more_personal() -> None:
+    for turns in (APPLIED, FORESEEN):
+        assert score(P, *turns, scenario=STRANGER) < score(P, *turns)
+
+
+def test_labelled_dialogues_lose_under_a_strangers_profile() -> None:
+    judge, own, strange = EmbeddedJudge(), [], []
+    for item in labelled("heldout"):
+        if (item.majority(P) or 0) >= 3:
+            own.append(judge.verdict(item.scenario, item.dialogue, P).score)
+            strange.append(judge.verdict(_under_another_profile(item, labelled("heldout")), item.dialogue, P).score)
+    assert len(own) >= 30
+    assert mean(strange) <= mean(own) - 0.3, f"{mean(own):.2f}, under a stranger's profile {mean(strange):.2f}"
+    assert sum(b > a for a, b in zip(own, strange, strict=True)) <= len(own) * 0.05, "a stranger's profile hardly ever fits better"
+
+
+def _under_another_profile(item: Labelled, others: tuple[Labelled, ...]) -> Scenario:
+    """The scenario with everything that is known taken from the next dialogue of another user with the domain, if there is one."""
+    start = others.index(item)
+    preferences, summaries, situation = {}, {}, item.scenario.situation
+    for domain in item.scenario.domains:
+        known = (o for o in (*others[start:], *others[:start]) if o.group != item.group and domain in o.scenario.preferences)
+        other = next(known, None)
+        preferences[domain] = other.scenario.preferences[domain] if other else {}
+        summaries[domain] = other.scenario.summaries.get(domain, "") if other else ""
+        situation = other.scenario.situation if other else situation
+    task = item.scenario.task.model_copy(update={"relevant": tuple((d, t) for d, types in preferences.items() for t in types)})
+    return item.scenario.model_copy(update={"preferences": preferences, "summaries": summaries, "situation": situation, "task": task})
+
+
+def test_what_the_turn_limit_cut_short_is_not_completed() -> None:
+    verdict = EmbeddedJudge().verdict(DINNER, dialogue(*APPLIED[:3]).model_copy(update={"end": "limit"}), TC)
+    assert verdict.score == 0
+    assert "turn limit" in verdict.justification
+
+
+def test_what_the_user_gives_up_is_not_completed() -> None:
+    verdict = EmbeddedJudge().verdict(DINNER, dialogue(*APPLIED[:2], "Oh, forget it, I'll do it myself.", "Enjoy your evening!"), TC)
+    assert (verdict.score, verdict.justification) == (0, "the user gave up")
+    assert verdict.evidence[0].turn == 2
+
+
+def test_p_by_turn_has_a_score_for_each_reply_and_ends_with_p() -> None:
+    told = dialogue(ASKED, "What cuisine do you like?", "Lebanese.", *APPLIED[1:])
+    verdict = EmbeddedJudge().verdict(DINNER, told, Dimension.PERSONALIZATION_TURNS)
+    assert len(verdict.turns) == 3
+    assert verdict.turns[-1] == verdict.score == EmbeddedJudge().verdict(DINNER, told, P).score
+    cut = told.model_copy(update={"messages": told.messages[:2]})
+    assert verdict.turns[0] == EmbeddedJudge().verdict(DINNER, cut, P).score
+
+
+def test_verdicts_are_on_their_scale_and_say_why_with_quotes_from_the_transcript() -> None:
+    judge = EmbeddedJudge()
+    for item in labelled("heldout")[::4]:
+        for dimension in Dimension:
+            verdict = judge.verdict(item.scenario, item.dialogue, dimension)
+            assert verdict.justification
+            assert "\n" not in verdict.justification
+            assert dimension.scale.low <= verdict.score <= dimension.scale.high
+            for evidence in verdict.evidence:
+                said = " ".join(item.dialogue.messages[evidence.turn].content.split())
+                assert evidence.quote.removesuffix("...") in said, f"{item.id} {dimension.short}"
+
+
+def test_low_and_high_personalization_rest_on_evidence() -> None:
+    judge = EmbeddedJudge()
+    verdicts = [judge.verdict(item.scenario, item.dialogue, P) for item in labelled("heldout")]
+    told = [v for v in verdicts if v.score != 2]
+    assert sum(bool(v.evidence) for v in told) >= 0.9 * len(told)
+
+
+def test_an_opening_that_states_a_preference_leaks() -> None:
+    leak = EmbeddedJudge().verdict(DINNER, dialogue("A vegetarian table for two, please.", *APPLIED[1:]), Dimension.OPENING_LEAK)
+    assert (leak.score, leak.justification) == (1, "states Dietary Restriction")
+    assert leak.evidence[0].turn == 0
+    assert score(Dimension.OPENING_LEAK, *APPLIED) == 0
+
+
+@pytest.mark.parametrize("dimension", Dimension)
+def test_without_a_reply_there_is_no_verdict(dimension: Dimension) -> None:
+    with pytest.raises(JudgeFault):
+        EmbeddedJudge().verdict(DINNER, dialogue("Hello?"), dimension)
+
+
+def test_repetition_costs_naturalness_and_coherence(scenario: Scenario) -> None:
+    good = ("I need a ticket to York.", "To York tomorrow at 9:12?", "Yes please, to York.", "Done, here is your ticket to York.")
+    bad = ("I need a ticket to York.", "Please specify the required field.", "York!", "Please specify the required field.")
+    for dimension in (Dimension.NATURALNESS_ASSISTANT, Dimension.COHERENCE_ASSISTANT):
+        assert score(dimension, *good, scenario=scenario) > score(dimension, *bad, scenario=scenario)
+
+
+VERDICTS = """
+import sys
+from pathlib import Path
+from pytest_personalens.agents import EmbeddedJudge
+from pytest_personalens.agreement import read_labels
+from pytest_personalens.verdict import Dimension
+
+for item in read_labels(Path(sys.argv[1]))[::10]:
+    print(*(EmbeddedJudge().verdict(item.scenario, item.dialogue, d).model_dump_json() for d in Dimension), sep="\\n")
+"""
+
+
+def test_verdicts_are_the_same_in_every_process() -> None:
+    judge = EmbeddedJudge()
+    here = [judge.verdict(item.scenario, item.dialogue, d).model_dump_json() for item in labelled("heldout")[::10] for d in Dimension]
+    there = subprocess.run(
+        [sys.executable, "-c", VERDICTS, str(data_folder() / "agreement" / "heldout.jsonl")],
+        env={**os.environ, "PYTHONHASHSEED": "2" if os.environ.get("PYTHONHASHSEED") == "1" else "1", "PYTHONIOENCODING": "utf-8"},
+        capture_output=True, check=True, encoding="utf-8", timeout=60,
+    )  # fmt: skip
+    assert there.stdout.splitlines() == here
+
+
+def test_agreement_with_the_labels_it_was_trained_on() -> None:
+    found = {r.dimension: r.majority for r in measure(labelled("calibration"), EmbeddedJudge(), dimensions=[TC]).readings}
+    assert (found[TC].plain or 0) >= 0.7
+
+
+def test_agreement_with_labels_it_has_never_seen() -> None:
+    agreement = measure(labelled("heldout"), EmbeddedJudge(), dimensions=[TC, P])
+    found = {r.dimension: r.majority for r in agreement.readings}
+    assert not agreement.faults
+    assert (found[TC].plain or 0) >= 0.45
+    assert (found[P].plain or 0) >= 0.55
+    assert (found[P].weighted or 0) >= 0.75
+
+
+@pytest.mark.parametrize("unit", ["\n", "a. ", "&amp;", "&lt;b&gt;"])
+def test_no_reply_makes_it_hang(unit: str) -> None:
+    reply = (unit * MAX_REPLY_CHARS)[:MAX_REPLY_CHARS]
+    start = time.perf_counter()
+    for dimension in (TC, P):
+        EmbeddedJudge().verdict(DINNER, dialogue(ASKED, reply, *BYE), dimension)
+    assert time.perf_counter() - start < 5
+
+
+@pytest.fixture
+def bots(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """The bots of the example project."""
+    monkeypatch.syspath_prepend(Path(__file__).parent.parent / "example_project")
+    import helpbot.bot
+
+    yield helpbot.bot
+    for name in [n for n in sys.modules if n.split(".")[0] == "helpbot"]:
+        del sys.modules[name]
+
+
+def run(bots: Any, name: str, size: int = 9) -> list[Evaluation]:
+    found = []
+    for ref in draw(EMBEDDED, size, seed="bots").refs:
+        scenario = EMBEDDED.load(ref)
+        memory = bots.Memory()
+        for topic, summary in scenario.summaries.items():
+            memory.remember(scenario.user, topic, summary)
+        found.append(evaluate(scenario, bots.BOTS[name](scenario.user, memory), EmbeddedUserAgent(), EmbeddedJudge(), dimensions=[TC, P]))
+    return found
+
+
+def test_good_and_bad_bots_come_out_in_order(bots: Any) -> None:
+    results = {name: run(bots, name) for name in bots.BOTS}
+    assert all(e.scored for es in results.values() for e in es)
+    p = {name: mean(e.personalization or 0 for e in es) for name, es in results.items()}
+    tcr = {name: mean(bool(e.task_completed) for e in es) for name, es in results.items()}
+    assert p["remembers"] > p["forgets"] + 0.5, p
+    assert p["forgets"] > p["contradicts"] + 0.3, p
+    assert p["forgets"] > p["name-drops"] + 0.3, p
+    assert tcr["remembers"] >= tcr["forgets"] > tcr["contradicts"] + 0.3, tcr
+    assert tcr["name-drops"] < 0.2, tcr
