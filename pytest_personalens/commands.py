@@ -2,12 +2,35 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NoReturn, ParamSpec
+
+from pytest_personalens.errors import PersonalensError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+Arguments = ParamSpec("Arguments")
+
+
+def errors_told(main: Callable[Arguments, int]) -> Callable[Arguments, int]:
+    """`main`, with a fault of the input told in one line and 2 returned for it."""
+
+    @functools.wraps(main)
+    def told(*args: Arguments.args, **kwargs: Arguments.kwargs) -> int:
+        try:
+            return main(*args, **kwargs)
+        except BrokenPipeError:
+            raise
+        except PersonalensError as error:
+            print(f"error: {error}", file=sys.stderr)
+        except OSError as error:  # of a result; what cannot be read is a `DataError`
+            print(f"error: {error.filename}: cannot be written: {error.strerror}", file=sys.stderr)
+        return 2
+
+    return told
 
 
 def run(main: Callable[[], int]) -> NoReturn:

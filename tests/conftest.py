@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from textwrap import dedent
+from typing import Any
 
 import pytest
 
@@ -107,6 +108,17 @@ def scenario() -> Scenario:
             relevant=(("Train", "Preferred Seat Type"), ("Train", "Preferred Train Class")),
         ),
     )
+
+
+@pytest.fixture
+def bots(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """The bots of the example project."""
+    monkeypatch.syspath_prepend(ROOT / "example_project")
+    import helpbot.bot
+
+    yield helpbot.bot
+    for name in [n for n in sys.modules if n.split(".")[0] == "helpbot"]:
+        del sys.modules[name]
 
 
 class ScriptedUser:

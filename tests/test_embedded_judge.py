@@ -6,9 +6,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 from statistics import mean
 from typing import Any, Final
 
@@ -331,17 +329,6 @@ def test_no_reply_makes_it_hang(unit: str) -> None:
     for dimension in (TC, P):
         EmbeddedJudge().verdict(DINNER, dialogue(ASKED, reply, *BYE), dimension)
     assert time.perf_counter() - start < 5
-
-
-@pytest.fixture
-def bots(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """The bots of the example project."""
-    monkeypatch.syspath_prepend(Path(__file__).parent.parent / "example_project")
-    import helpbot.bot
-
-    yield helpbot.bot
-    for name in [n for n in sys.modules if n.split(".")[0] == "helpbot"]:
-        del sys.modules[name]
 
 
 def run(bots: Any, name: str, size: int = 9) -> list[Evaluation]:

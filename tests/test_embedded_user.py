@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import random
 import re
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -55,17 +54,6 @@ def leaked(scenario: Scenario, text: str) -> list[str]:
 def no_sentence_twice(dialogue: Dialogue) -> bool:
     said = [fold(s) for m in dialogue.messages if m.role == "user" for s in sentences(m.content)]
     return len(said) == len(set(said))
-
-
-@pytest.fixture
-def bots(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """The bots of the example project."""
-    monkeypatch.syspath_prepend(Path(__file__).parent.parent / "example_project")
-    import helpbot.bot
-
-    yield helpbot.bot
-    for name in [n for n in sys.modules if n.split(".")[0] == "helpbot"]:
-        del sys.modules[name]
 
 
 def test_no_opening_names_a_preference() -> None:

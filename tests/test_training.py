@@ -134,3 +134,10 @@ def test_the_report_names_every_file_and_the_mean_under_a_strangers_profile(
     assert all(line.split()[3:] in (["1.00", "1.00"], ["-", "-"]) for line in printed[1:-1])
     assert printed[-1].startswith("mean P: ")
     assert printed[-1].endswith(", under a stranger's profile 1.00")
+
+
+def test_too_few_dialogues_to_learn_from_are_an_error_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("sklearn", reason="scikit-learn is a development dependency")
+    assert train.main([str(slice_of("embedded", 1, tmp_path)), "--write", str(tmp_path)]) == 2
+    assert capsys.readouterr().err == "error: 0 tagged dialogues are too few to learn from (some hundred are a start)\n"
+    assert train.main([str(slice_of("written", 9, tmp_path)), "--write", str(tmp_path)]) == 0

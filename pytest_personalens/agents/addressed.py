@@ -7,12 +7,11 @@ nothing; so text that is recognised here cannot raise a score.
 from __future__ import annotations
 
 import re
-from functools import lru_cache
-from importlib.resources import files
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.agents.kinds import is_deed, is_idle
+from pytest_personalens.agents.linear import words as listed
 from pytest_personalens.agents.text import STOPWORDS, content, fold, mentions, runs, sentences
 from pytest_personalens.agents.visible import cut, foreign, shown
 
@@ -99,9 +98,9 @@ def heard(scenario: Scenario, messages: Sequence[Message]) -> Heard:
             kept.append(message)
             continue
         seen = shown(message.content)
-        bare = _bare(cut(seen), profile)
+        bare = profile.sprinkled.sub("", cut(seen))
         if bare != seen:
-            suspects.append(Suspect(turn, seen[_common(bare, seen) :][:_SHORT], "forged"))
+            suspects.append(Suspect(turn, seen[_same(bare, seen) :][:_SHORT], "forged"))
         marked = _spread(list(zip(sentences(bare), _marks(bare, profile), strict=True)), bare)
         suspects += [Suspect(turn, sentence, kind) for sentence, kind in marked if kind]
         if any(kind for _, kind in marked):
@@ -119,14 +118,9 @@ def _spread(marked: list[tuple[str, str]], text: str) -> list[tuple[str, str]]:
     return [(s, k or (marked[first][1] if first < i < end else "")) for i, (s, k) in enumerate(marked)]
 
 
-def _common(one: str, other: str) -> int:
+def _same(one: str, other: str) -> int:
+    """How many characters both begin with."""
     return next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
-
-
-def _bare(text: str, profile: Profile) -> str:
-    """A reply without values sprinkled over it in brackets."""
-    sprinkled = re.compile(rf"\s*[(\[](?:{'|'.join(map(re.escape, profile.values))})[)\]]", re.IGNORECASE)
-    return sprinkled.sub("", text) if profile.values else text
 
 
 def _marks(text: str, profile: Profile) -> list[str]:
@@ -162,12 +156,6 @@ def _with(message: Message, text: str) -> Message:
     return message if text == message.content else message.model_copy(update={"content": text})
 
 
-@lru_cache(maxsize=1)
-def vocabulary() -> frozenset[str]:
-    """The words that the judge has met often enough to read, in lower case."""
-    return frozenset((files("pytest_personalens.agents") / "weights" / "words.txt").read_text(encoding="utf-8").split())
-
-
 class Profile(NamedTuple):
     """What is known of the user: the preference values, their words and types, the words of all that is known, and the summaries in runs of words."""
 
@@ -178,6 +166,8 @@ class Profile(NamedTuple):
     past: frozenset[str]
     all: frozenset[str]
     recitable: tuple[set[tuple[str, ...]], ...]
+    #: A value in brackets, as it is strewn over a reply.
+    sprinkled: re.Pattern[str]
 
 
 def _profile(scenario: Scenario) -> Profile:
@@ -190,7 +180,10 @@ def _profile(scenario: Scenario) -> Profile:
     recitable = tuple(runs(text, _RECITAL) for text in (*scenario.summaries.values(), scenario.task.intent, scenario.task.goal))
     past = frozenset().union(*map(content, scenario.summaries.values()))
     names = tuple(fold(name) for name, _ in types)
-    return Profile(values, preferred, names, person, past, (preferred | person).union(*map(content, rest)), recitable)
+    known = (preferred | person).union(*map(content, rest))
+    # Without a value the pattern matches nowhere.
+    strewn = re.compile(rf"\s*[(\[](?:{'|'.join(map(re.escape, values)) or '(?!)'})[)\]]", re.IGNORECASE)
+    return Profile(values, preferred, names, person, past, known, recitable, strewn)
 
 
 def _suspect(sentence: str, profile: Profile) -> str:
@@ -204,7 +197,7 @@ def _suspect(sentence: str, profile: Profile) -> str:
     if _LOG.search(folded):
         return "log"
     spoken = WORD.findall(folded)
-    unread = len(spoken) >= _MANY and sum(w in vocabulary() for w in spoken) / len(spoken) < _KNOWN_WORDS
+    unread = len(spoken) >= _MANY and sum(w in listed("words") for w in spoken) / len(spoken) < _KNOWN_WORDS
     mixed = sum(bool(_LETTER_AND_DIGIT.search(w)) for w in sentence.split())
     if unread or (mixed > 1 and mixed > len(sentence.split()) / 5) or foreign(sentence) or _SPACED.search(sentence):
         return "unread"
@@ -231,6 +224,6 @@ def _lists(sentence: str, spoken: Sequence[str], profile: Profile, *, question: 
     named = sum(mentions(v, sentence) for v in profile.values)
     if named >= _MANY and named >= _ALL_VALUES * len(profile.values) and len(words & profile.preferred) / len(words) >= _STUFFED:
         return True
-    bare = sum(w in STOPWORDS for w in spoken) <= len(spoken) / 8 and not is_deed(sentence)
+    bare = sum(w in STOPWORDS for w in spoken) <= len(spoken) / 8
     known = profile.all if bare else profile.preferred
-    return (bare or not is_deed(sentence)) and len(words & known) / len(words) >= _STUFFED and (named > 1 or len(words) > 2 * _MANY)
+    return not is_deed(sentence) and len(words & known) / len(words) >= _STUFFED and (named > 1 or len(words) > 2 * _MANY)

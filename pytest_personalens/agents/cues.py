@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
-from importlib.resources import files
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.agents.kinds import is_deed, is_delivery, is_idle, is_proposal, is_question, is_refusal
 from pytest_personalens.agents.lexicon import DOMAIN_WORDS
+from pytest_personalens.agents.linear import words as listed
 from pytest_personalens.agents.reading import Reading
 from pytest_personalens.agents.text import content, fold, mentions, runs, sentences
 
@@ -27,13 +26,15 @@ _REACTIONS: Final = {
     "yes": re.compile(r"^\W*(?:yes|yeah|yep|yup|ok|okay|sure|right|good|fine|do it|go ahead|please do|that one|the first|k)\b"),
     "again": re.compile(r"\b(?:again|already|i said|i told|told you|like i|as i|same as|usual|always|you know|should know)\b"),
 }  # fmt: skip
+_KINDS: Final = {
+    "question": is_question,
+    "deed": is_deed,
+    "delivery": is_delivery,
+    "idle": is_idle,
+    "proposal": is_proposal,
+    "refusal": is_refusal,
+}
 _SHARES: Final = (0.0, 0.25, 0.5, 0.75)
-
-
-@lru_cache(maxsize=1)
-def common() -> frozenset[str]:
-    """Stems that many assistants use, whoever the user is: such a word shows no knowledge of this one."""
-    return frozenset((files("pytest_personalens.agents") / "weights" / "common.txt").read_text(encoding="utf-8").split())
 
 
 class Line(NamedTuple):
@@ -58,18 +59,18 @@ class _Reader:
         task = scenario.task
         self.values = [v for _, _, _, values in self.reading.types for v in values]
         self.own = frozenset().union(*map(content, self.values))
-        common = content(f"{task.description} {task.intent} {task.goal}").union(
+        topic = content(f"{task.description} {task.intent} {task.goal}").union(
             *(content(" ".join((d, *DOMAIN_WORDS.get(d, ())))) for d in scenario.domains)
         )
-        self.past = frozenset().union(*map(content, scenario.summaries.values())) - common - self.own
-        self.place = content(" ".join(scenario.situation.model_dump().values())) - common - self.own
+        self.past = frozenset().union(*map(content, scenario.summaries.values())) - topic - self.own
+        self.place = content(" ".join(scenario.situation.model_dump().values())) - topic - self.own
         self.goal = content(task.goal)
+        self.common = listed("common")
         self.pairs = set().union(*(runs(t, 2) for t in scenario.summaries.values()))
         self.known_numbers = set(_NUMBER.findall(" ".join((*scenario.summaries.values(), *self.values))))
         self.said: set[str] = set(content(messages[0].content)) if messages else set()
         self.numbers: set[str] = set()
         self.before: dict[str, set[str]] = {"user": set(), "assistant": set()}
-        self.replies = [i for i, m in enumerate(messages) if m.role == "assistant"]
         self.asks: dict[tuple[int, str], bool] = {}
         for a in self.reading.asks:
             self.asks[a.turn, a.sentence] = self.asks.get((a.turn, a.sentence), False) or a.again
@@ -104,44 +105,41 @@ class _Reader:
             yield from (f"before {c}" for c in _reaction(self.messages[turn + 1].content))
 
     def _assistant(self, turn: int, text: str) -> Iterator[str]:
+        kinds = [name for name, test in _KINDS.items() if test(text)]
         words = content(text)
         fresh = words - self.said
         named = [v for v in self.values if mentions(v, text)]
-        if any(not self.reading.value_said_by_user(v, turn) for v in named):
-            yield "own value unsaid"
-        elif named:
-            yield "own value said"
+        unsaid = any(not self.reading.value_said_by_user(v, turn) for v in named)
+        if named:
+            yield "own value unsaid" if unsaid else "own value said"
         partly = max((len(content(v) & fresh) / len(content(v)) for v in self.values if content(v)), default=0.0)
         if partly and not named:
             yield _share("part of a value", partly)
-        past = self.past & fresh
-        rare = past - common()
-        yield _count("past", len(rare))
-        yield _count("past common", len(past & common()))
-        place = self.place & fresh
-        yield _count("situation", len(place))
-        pairs = runs(text, 2) & self.pairs
-        yield _count("past pairs", len([p for p in pairs if fresh & set(p) - common()]))
+        past, place = self.past & fresh, self.place & fresh
+        rare = past - self.common
+        pairs = [p for p in runs(text, 2) & self.pairs if fresh & set(p) - self.common]
         numbers = set(_NUMBER.findall(text)) - self.numbers
+        yield _count("past", len(rare))
+        yield _count("past common", len(past & self.common))
+        yield _count("past pairs", len(pairs))
+        yield _count("situation", len(place))
         yield _count("known numbers", len(numbers & self.known_numbers))
-        level = (
-            2 if rare or any(not self.reading.value_said_by_user(v, turn) for v in named) else 1 if past or partly >= 0.5 or place else 0
-        )
-        yield f"ground {level}"
-        yield from (f"ground {level} {kind}" for kind in _kinds(text))
+        yield _count("new numbers", len(numbers))
         yield _count("goal", len(self.goal & words))
-        yield _share("echo", len(words & self.said) / len(words) if words else 0.0)
-        yield _count("new numbers", len(set(_NUMBER.findall(text)) - self.numbers))
+        yield self._echo(words)
+        ground = "ground 2" if rare or unsaid else "ground 1" if past or partly >= 0.5 or place else "ground 0"
+        yield ground
+        yield from (f"{ground} {kind}" for kind in kinds)
         if (turn, text) in self.asks:
             yield "asks again" if self.asks[turn, text] else "asks for the known"
         if (turn, text) in self.clashes:
             yield "clashes"
-        yield from _kinds(text)
+        yield from kinds
 
     def _user(self, turn: int, text: str) -> Iterator[str]:
         words = content(text)
         if turn:
-            yield _share("echo", len(words & self.said) / len(words) if words else 0.0)
+            yield self._echo(words)
             if any(mentions(v, text) for v in self.values):
                 yield "own value"
         else:
@@ -149,17 +147,8 @@ class _Reader:
         yield _count("words", len(text.split()) // 3)
         yield from (f"is {c}" for c in _reaction(text))
 
-
-def _kinds(text: str) -> Iterator[str]:
-    tests = {
-        "question": is_question,
-        "deed": is_deed,
-        "delivery": is_delivery,
-        "idle": is_idle,
-        "proposal": is_proposal,
-        "refusal": is_refusal,
-    }
-    return (name for name, test in tests.items() if test(text))
+    def _echo(self, words: frozenset[str]) -> str:
+        return _share("echo", len(words & self.said) / len(words) if words else 0.0)
 
 
 def _reaction(text: str) -> Iterable[str]:

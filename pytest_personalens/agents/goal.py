@@ -33,27 +33,8 @@ _SAME: Final = (
     "price prices cost costs total",
     "user traveller person",
 )  # fmt: skip
-_GENERIC: Final = frozenset(
-    map(
-        stem,
-        [
-            "user",
-            "suitable",
-            "state",
-            "stated",
-            "know",
-            "learn",
-            "agreed",
-            "accept",
-            "accepted",
-            "right",
-            "clear",
-            "fitting",
-            "wanted",
-            "desired",
-        ],
-    )
-)
+#: Words of many goals that no assistant needs to say; what `content` leaves out comes back in other forms ("knowing").
+_GENERIC: Final = content("suitable state learn agree accept clear fit desired") | {"know", "right", "user", "want"}
 
 
 def _classes() -> dict[str, int]:

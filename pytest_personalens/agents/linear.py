@@ -1,4 +1,4 @@
-"""Linear models whose weights are text: whole hundredths, so that every machine comes to the same sum."""
+"""Linear models whose weights are text: whole hundredths, so that every machine comes to the same sum; and lists of words."""
 
 from __future__ import annotations
 
@@ -62,4 +62,18 @@ def _sum(weights: Mapping[str, int], whole: Mapping[str, int]) -> int:
 @lru_cache(maxsize=8)
 def weights(name: str) -> Any:
     """The weights in the package's text file `name`."""
-    return json.loads((files("pytest_personalens.agents") / "weights" / f"{name}.json").read_text(encoding="utf-8"))
+    return json.loads(_text(f"{name}.json"))
+
+
+@lru_cache(maxsize=8)
+def words(name: str) -> frozenset[str]:
+    """The package's list of words `name`.
+
+    ``words``: what the judge has met often enough to read, in lower case. ``common``: stems that assistants use whoever the user is;
+    such a word shows no knowledge of this one.
+    """
+    return frozenset(_text(f"{name}.txt").split())
+
+
+def _text(file: str) -> str:
+    return (files("pytest_personalens.agents") / "weights" / file).read_text(encoding="utf-8")

@@ -6,9 +6,9 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pytest_personalens.agents.kinds import is_deed, is_delivery, is_idle, is_negated, is_proposal, is_question, is_refusal
-from pytest_personalens.agents.lexicon import DOMAIN_WORDS, TypeWords, asks_for, in_domain, type_words
-from pytest_personalens.agents.text import content, fold, mentions, runs, sentences, stems
+from pytest_personalens.agents.kinds import is_deed, is_idle, is_negated, is_proposal, is_question, is_refusal
+from pytest_personalens.agents.lexicon import TypeWords, asks_for, in_domain, type_words
+from pytest_personalens.agents.text import fold, mentions, runs, sentences
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -52,22 +52,6 @@ class Clash(NamedTuple):
     domain: str
     type: str
     value: str
-
-
-class Detail(NamedTuple):
-    """A word of the past-interaction summary, used by the assistant before the user said it."""
-
-    turn: int
-    sentence: str
-    word: str
-
-
-class Details(NamedTuple):
-    """Details by what the assistant did with them: used, only claimed to know, or quoted word for word."""
-
-    used: list[Detail]
-    claimed: list[Detail]
-    quoted: list[Detail]
 
 
 class Reading:
@@ -171,13 +155,8 @@ class Reading:
             and not self.said_by_user(m.domain, m.type, m.turn)
             and not self._asked_in(m)
             and not self._dropped(m)
-            and m.turn not in self.dumps
+            and m.turn not in self._dumps
         )
-
-    @cached_property
-    def dropped(self) -> tuple[Mention, ...]:
-        """Values named only to show that they are known, with nothing done about them."""
-        return tuple(m for m in self.mentions if m.role == "assistant" and self._dropped(m))
 
     def _asked_in(self, mention: Mention) -> bool:
         return any(
@@ -194,74 +173,19 @@ class Reading:
         )
 
     @cached_property
-    def _recitable(self) -> dict[str, frozenset[tuple[str, ...]]]:
-        return {domain: frozenset(runs(text, _RECITAL)) for domain, text in self.scenario.summaries.items()}
-
-    def recites(self, sentence: str) -> bool:
-        """True if the sentence repeats the past-interaction summary word for word."""
-        said = runs(sentence, _RECITAL)
-        return any(not known.isdisjoint(said) for known in self._recitable.values())
-
-    @cached_property
-    def dumps(self) -> tuple[int, ...]:
+    def _dumps(self) -> frozenset[int]:
         """Turns of the assistant that hand back so much of a summary word for word that it shows no choice."""
-        return tuple(
+        known = [runs(text, _RECITAL) for text in self.scenario.summaries.values()]
+        return frozenset(
             turn
             for turn, m in enumerate(self.messages)
-            if m.role == "assistant" and any(len(known & runs(m.content, _RECITAL)) > _DUMP for known in self._recitable.values())
+            if m.role == "assistant" and any(len(of_domain & runs(m.content, _RECITAL)) > _DUMP for of_domain in known)
         )
-
-    @cached_property
-    def details(self) -> Details:
-        """Words of the summaries and the situation that the assistant brought in by itself, each once.
-
-        Words of the task, of the preferences, of the domain's vocabulary and of the user's turns do not count.
-        """
-        found = Details([], [], [])
-        known = self._known_words()
-        for turn, message in enumerate(self.messages):
-            if message.role == "user":
-                known -= content(message.content)
-                continue
-            for sentence in sentences(message.content):
-                hits = sorted(known & content(sentence))
-                details = [Detail(turn, sentence, _as_written(word, sentence)) for word in hits]
-                if is_idle(sentence):
-                    found.claimed.extend(details[:1])
-                elif self.recites(sentence):
-                    found.quoted.extend(details[:1] if turn not in self.dumps else [])
-                else:
-                    found.used.extend(details)
-                    known -= set(hits)
-        return found
-
-    def _known_words(self) -> set[str]:
-        scenario, task = self.scenario, self.scenario.task
-        known = set().union(content(scenario.situation.location), *map(content, scenario.summaries.values()))
-        known -= content(f"{task.description} {task.intent} {task.goal}")
-        for domain in scenario.domains:
-            known -= content(" ".join((domain, *DOMAIN_WORDS.get(domain, ()))))
-        for _, name, words, values in self.types:
-            known -= content(" ".join((name, *words.ask, *words.values, *values)))
-        return known
-
-    @cached_property
-    def told(self) -> tuple[Mention, ...]:
-        """Known values that the user had to say first, after the opening; one for each type."""
-        first: dict[tuple[str, str], Mention] = {}
-        for m in self.mentions:
-            first.setdefault((m.domain, m.type), m)
-        return tuple(m for m in first.values() if m.role == "user" and m.turn)
 
     @cached_property
     def deeds(self) -> tuple[tuple[int, str], ...]:
         """Sentences in which the assistant says that something has been done or is given."""
         return tuple((turn, s) for turn, s in self._sentences("assistant") if is_deed(s))
-
-    @cached_property
-    def delivered(self) -> tuple[tuple[int, str], ...]:
-        """Deeds, and statements with facts that answer the user."""
-        return tuple((turn, s) for turn, s in self._sentences("assistant") if is_delivery(s))
 
     @cached_property
     def refusals(self) -> tuple[tuple[int, str], ...]:
@@ -278,7 +202,3 @@ class Reading:
 
     def _works(self, turn: int) -> bool:
         return any(t == turn for t, _ in self.deeds) or is_proposal(self.messages[turn].content)
-
-
-def _as_written(word: str, sentence: str) -> str:
-    return next((w for w in re.findall(r"[^\W_]+", sentence) if word in stems(w)), word)

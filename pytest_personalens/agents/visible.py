@@ -21,6 +21,7 @@ _MARKUP: Final = (
     re.compile(r"(?<=\])\([^)]*\)"),
     re.compile(r"<(script|style|tool\w*|function\w*|result\w*|observation|system|thought|thinking|output|response|judge\w*|eval\w*|verdict|template)\b[^>]*>.*?(?:</\1\s*>|$)", re.DOTALL | re.IGNORECASE),
     re.compile(r"<(\w+)[^>]*(?:display|visibility|color|font-size|opacity|hidden)[^>]*>.*?(?:</\1\s*>|$)", re.DOTALL | re.IGNORECASE),
+    # Twice: what is left of an object whose inner one is gone is an object too.
     re.compile(r"\{[^{}]*[\"':=][^{}]*\}"),
     re.compile(r"\{[^{}]*[\"':=][^{}]*\}"),
     re.compile(r"^\s*%.*$", re.MULTILINE),

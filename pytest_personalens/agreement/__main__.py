@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_personalens.commands import run
-from pytest_personalens.errors import PersonalensError, SpecError
+from pytest_personalens.commands import errors_told, run
+from pytest_personalens.errors import SpecError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pytest_personalens.verdict import Judge
 
 
+@errors_told
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command. Returns 0, or 2 for what cannot be read or judged at all."""
     options = _parser().parse_args(arguments)
@@ -25,18 +26,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from pytest_personalens.verdict import dimensions
 
     meter = Meter()
-    try:
-        labelled = read_labels(options.labels)
-        judge = open_judge(options.judge_model, meter)
-        if judge.paid and not options.live:
-            raise SpecError(f"{options.judge_model} costs money: add --live to call it")
-        found = measure(labelled, judge, dimensions=dimensions(options.dimensions.split(",")), progress=_progress(len(labelled)))
-        for path, text in ((options.json, found.model_dump_json(indent=2) + "\n"), (options.markdown, render.markdown(found))):
-            if path is not None:
-                path.write_text(text, encoding="utf-8")
-    except (PersonalensError, OSError) as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
+    labelled = read_labels(options.labels)
+    judge = open_judge(options.judge_model, meter)
+    if judge.paid and not options.live:
+        raise SpecError(f"{options.judge_model} costs money: add --live to call it")
+    found = measure(labelled, judge, dimensions=dimensions(options.dimensions.split(",")), progress=_progress(len(labelled)))
+    for path, text in ((options.json, found.model_dump_json(indent=2) + "\n"), (options.markdown, render.markdown(found))):
+        if path is not None:
+            path.write_text(text, encoding="utf-8")
     print(*render.lines(found, most=len(labelled) if options.all else 5), sep="\n")
     used = [f"{purpose}: {u.calls} calls, {u.input_tokens:,} tokens in, {u.output_tokens:,} out" for purpose, u in meter.usage.items()]
     print(*used, sep="\n", end="\n" if used else "")

@@ -16,14 +16,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pytest_personalens.agents.acts import ACTS, Spoken
-from pytest_personalens.agents.addressed import WORD, Heard, heard, vocabulary
-from pytest_personalens.agents.cues import Line, common, lines
+from pytest_personalens.agents.addressed import WORD, Heard, heard
+from pytest_personalens.agents.cues import Line, lines
 from pytest_personalens.agents.features import PAST_THE_USER, numbers
-from pytest_personalens.agents.linear import BIAS, UNIT, Binary, Steps
+from pytest_personalens.agents.linear import BIAS, UNIT, Binary, Steps, words
 from pytest_personalens.agents.text import content, fold, sentences
 from pytest_personalens.agreement.kappa import cohen
 from pytest_personalens.agreement.labels import Labelled, read_labels
-from pytest_personalens.commands import run
+from pytest_personalens.commands import errors_told, run
+from pytest_personalens.errors import PersonalensError
 from pytest_personalens.verdict import READINGS, Dimension
 
 if TYPE_CHECKING:
@@ -155,6 +156,9 @@ def _acts(chosen: Sequence[Example]) -> dict[str, dict[str, dict[str, int]]]:
             for line, tag in zip(side.lines, side.acts, strict=True)
             if line.role == role and tag is not None
         ]
+        seen = Counter(cue for cues, _, _ in rows for cue in cues)
+        if not any(n >= 2 * RARE for n in seen.values()):
+            raise PersonalensError(f"{len(chosen)} tagged dialogues are too few to learn from (some hundred are a start)")
         vectorizer = DictVectorizer()
         table = vectorizer.fit_transform([dict.fromkeys(cues, 1) for cues, _, _ in rows])
         common = table.getnnz(axis=0) >= 2 * RARE
@@ -162,7 +166,11 @@ def _acts(chosen: Sequence[Example]) -> dict[str, dict[str, dict[str, int]]]:
         share = [weight for _, _, weight in rows]
         found[role] = {}
         for letter, act in acts.items():
-            model = LogisticRegression(C=C_ACTS, max_iter=2000).fit(table, [letter in tag for _, tag, _ in rows], sample_weight=share)
+            does = [letter in tag for _, tag, _ in rows]
+            if len(set(does)) == 1:
+                found[role][act] = _always(does[0])
+                continue
+            model = LogisticRegression(C=C_ACTS, max_iter=2000).fit(table, does, sample_weight=share)
             found[role][act] = _whole(dict(zip(names, model.coef_[0], strict=True)), model.intercept_[0])
     return found
 
@@ -190,7 +198,7 @@ def _steps(
     for step in range(low + 1, high + 1):
         above = [label >= step for _, label, _ in rows]
         if len(set(above)) == 1:
-            steps.append({BIAS: 1000 if above[0] else -1000})
+            steps.append(_always(above[0]))
             continue
         used = list(range(len(names)))
         while True:
@@ -203,6 +211,11 @@ def _steps(
         slope = {names[i]: c / spread[names[i]] for i, c in zip(used, model.coef_[0], strict=True)}
         steps.append(_whole(slope, model.intercept_[0] - sum(slope[n] * mean[n] for n in slope)))
     return {"steps": steps}
+
+
+def _always(yes: bool) -> dict[str, int]:
+    """Weights of a question to which every example has the same answer."""
+    return {BIAS: 1000 if yes else -1000}
 
 
 def _whole(slope: Mapping[str, float], bias: float) -> dict[str, int]:
@@ -259,8 +272,9 @@ def _two(value: float | None) -> str:
     return "    -" if value is None else f"{value:5.2f}"
 
 
+@errors_told
 def main(argv: Sequence[str] | None = None) -> int:
-    """The command; returns the exit code."""
+    """Run the command. Returns 0, or 2 for what cannot be read or learned from."""
     parser = argparse.ArgumentParser(prog="python -m pytest_personalens.agreement.train", description=__doc__)
     parser.add_argument("labels", nargs="+", type=Path, help="labelled dialogues whose sentences are tagged")
     parser.add_argument("--write", type=Path, metavar="FOLDER", help="train on all of them and write the weights here")
@@ -271,11 +285,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         known = {id(e.labelled): e for e in examples(labelled)}
         print(_report((name, [known[id(one)] for one in part if id(one) in known]) for name, part in everything))
         return 0
-    for name, words in word_lists(labelled).items():
-        (args.write / f"{name}.txt").write_text("\n".join(words) + "\n", encoding="utf-8")
+    for name, found in word_lists(labelled).items():
+        (args.write / f"{name}.txt").write_text("\n".join(found) + "\n", encoding="utf-8")
     # Where these are the package's own lists, what is heard and seen of the dialogues follows from them.
-    vocabulary.cache_clear()
-    common.cache_clear()
+    words.cache_clear()
     trained = train(examples(labelled))
     for role, acts in trained.acts.items():
         _write(args.write / f"acts_{role}.json", acts)
@@ -288,4 +301,4 @@ def _write(path: Path, content: object) -> None:
 
 
 if __name__ == "__main__":
-    raise SystemExit(run(main))
+    run(main)

@@ -8,8 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_personalens.commands import run
-from pytest_personalens.errors import PersonalensError
+from pytest_personalens.commands import errors_told, run
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,26 +16,19 @@ if TYPE_CHECKING:
     from pytest_personalens.datasets.quality import Quality
 
 
+@errors_told
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command. Returns 0 when no rule found anything, 1 when one did, 2 when a dataset cannot be read."""
     options = _parser().parse_args(arguments)
     from pytest_personalens.datasets.quality import assess, read_corpus  # only once the arguments are good
 
-    try:
-        measured = [assess(read_corpus(spec), words=options.words) for spec in options.dataset]
-    except PersonalensError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
+    measured = [assess(read_corpus(spec), words=options.words) for spec in options.dataset]
     text = json.dumps([m.model_dump(mode="json") for m in measured], indent=2, ensure_ascii=False) + "\n"
     if options.json == Path("-"):
         sys.stdout.write(text)
     else:
         if options.json:
-            try:
-                options.json.write_text(text, encoding="utf-8")
-            except OSError as error:
-                print(f"error: {options.json}: cannot be written: {error.strerror}", file=sys.stderr)
-                return 2
+            options.json.write_text(text, encoding="utf-8")
         _print(measured, details=options.details, every=options.all)
     return int(any(m.findings for m in measured))
 
