@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import functools
 import importlib
 import inspect
 import signal
@@ -15,8 +16,10 @@ from typing import TYPE_CHECKING, Any
 from pytest_personalens.errors import AssistantFault, SpecError
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterator
+    from collections.abc import Awaitable, Callable, Collection, Iterator
     from pathlib import Path
+
+    from pytest_personalens.scenario import Context
 from contextlib import contextmanager
 
 
@@ -33,19 +36,22 @@ class EventLoop:
     def __init__(self) -> None:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
+        self._lock = threading.Lock()
 
     def run(self, awaitable: Awaitable[Any], timeout: float) -> Any:
         """The awaitable's result. Raises `TimeoutError` after `timeout` seconds, having cancelled it."""
-        if self._loop is None:
-            self._loop = asyncio.new_event_loop()
-            self._thread = threading.Thread(target=self._loop.run_forever, name="personalens-loop", daemon=True)
-            self._thread.start()
+        with self._lock:
+            if self._loop is None:
+                self._loop = asyncio.new_event_loop()
+                self._thread = threading.Thread(target=self._loop.run_forever, name="personalens-loop", daemon=True)
+                self._thread.start()
+            loop = self._loop
 
         async def limited() -> Any:
             return await asyncio.wait_for(awaitable, timeout)
 
         # The extra second is for a task that ignores its cancellation.
-        return asyncio.run_coroutine_threadsafe(limited(), self._loop).result(timeout + 1)
+        return asyncio.run_coroutine_threadsafe(limited(), loop).result(timeout + 1)
 
     def close(self) -> None:
         """Stop the loop; a task that still runs is abandoned with its daemon thread."""
@@ -75,17 +81,31 @@ def import_assistant(spec: str, base: Path) -> Callable[[Any], Any]:
     return found  # type: ignore[no-any-return]
 
 
-def guarded(assistant: Callable[[Any], Any], *, timeout: float, loop: EventLoop) -> Callable[[Any], Any]:
+def guarded(
+    assistant: Callable[..., Any],
+    *,
+    timeout: float,
+    loop: EventLoop,
+    context: Context | None = None,
+    before: Callable[[], None] = lambda: None,
+) -> Callable[[Any], Any]:
     """`assistant` as a sync callable that raises `AssistantFault` when a reply takes longer than `timeout` seconds.
 
-    A sync assistant runs in the calling thread wherever a signal can interrupt it, because much of what an
+    An assistant with a parameter `context` is given it with every call. `before` is called ahead of each, and may refuse it
+    by raising a `PersonalensError`. A sync assistant runs in the calling thread wherever a signal can interrupt it, because much of what an
     assistant uses (database connections, test clients) is bound to the thread that made it.
     """
 
+    if "context" in _parameters(assistant):
+        assistant = functools.partial(assistant, context=context)
+    is_async = inspect.iscoroutinefunction(assistant)
+
     def call(messages: Any) -> Any:
+        before()
         started = time.monotonic()
         try:
-            reply = _call(assistant, messages, timeout)
+            # Calling an async function runs none of its code yet.
+            reply = assistant(messages) if is_async else _call(assistant, messages, timeout)
             if inspect.isawaitable(reply):
                 reply = loop.run(reply, max(0.001, timeout - (time.monotonic() - started)))
         except (_OutOfTime, TimeoutError):
@@ -103,6 +123,13 @@ def guarded(assistant: Callable[[Any], Any], *, timeout: float, loop: EventLoop)
         return reply
 
     return call
+
+
+def _parameters(assistant: Callable[..., Any]) -> Collection[str]:
+    try:
+        return inspect.signature(assistant).parameters
+    except (TypeError, ValueError):  # some callables of C code have none
+        return ()
 
 
 def _call(assistant: Callable[[Any], Any], messages: Any, timeout: float) -> Any:

@@ -85,32 +85,38 @@ def converse(
     user_agent: UserAgent,
     *,
     max_turns: int = 0,
+    progress: Callable[[Dialogue], None] | None = None,
 ) -> Outcome:
     """Simulate the dialogue of `scenario` by the benchmark's protocol (paper, section 3.1).
 
     The user agent opens; then up to `max_turns` rounds (0: the benchmark's 20 for a single-domain and 30 for a
     multi-domain task) of assistant and user follow. When the user agent is done, the assistant has one last
-    reply. Never raises for what an agent does: a fault is returned with the transcript so far.
+    reply. `progress` is called with the dialogue so far after every message: `end` is "fault" until the user has ended it.
+    Never raises for what an agent does: a fault is returned with the transcript so far.
     """
     messages: list[Message] = []
     limit = max_turns or MAX_TURNS[scenario.kind]
+
+    def said(message: Message, *, ended: bool = False) -> None:
+        messages.append(message)
+        if progress is not None:
+            progress(Dialogue(messages=tuple(messages), end="user" if ended else "fault"))
+
     try:
-        opening = _user_turn(user_agent, scenario, messages)
-        messages.append(Message(role="user", content=opening.content))
-        if opening.done:
-            messages.append(_reply(assistant, messages))
-            return Outcome(Dialogue(messages=tuple(messages), end="user"))
-        for _ in range(limit):
-            messages.append(_reply(assistant, messages))
+        turn = _user_turn(user_agent, scenario, messages)
+        said(Message(role="user", content=turn.content), ended=turn.done)
+        for _ in range(0 if turn.done else limit):
+            said(_reply(assistant, messages))
             turn = _user_turn(user_agent, scenario, messages)
-            if turn.content:
-                messages.append(Message(role="user", content=turn.content))
             if turn.done and not turn.content:
                 # Nothing was said, so there is nothing to answer: no empty message, no further reply.
                 return Outcome(Dialogue(messages=tuple(messages), end="silence"))
+            said(Message(role="user", content=turn.content), ended=turn.done)
             if turn.done:
-                messages.append(_reply(assistant, messages))
-                return Outcome(Dialogue(messages=tuple(messages), end="user"))
+                break
+        if turn.done:
+            messages.append(_reply(assistant, messages))
+            return Outcome(Dialogue(messages=tuple(messages), end="user"))
     except PersonalensError as fault:
         return Outcome(Dialogue(messages=tuple(messages), end="fault"), fault)
     return Outcome(Dialogue(messages=tuple(messages), end="limit"))

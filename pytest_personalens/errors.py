@@ -55,6 +55,10 @@ class BudgetSpent(PersonalensError):
     """The run may make no more calls, or spend no more money. Nobody's fault; what was bought is kept."""
 
 
+class Stopped(PersonalensError):
+    """The run has ended, and nobody waits for this dialogue any more; what was bought is kept."""
+
+
 class AssistantFault(PersonalensError):
     """The assistant under test raised, hung, or answered with something that is not a usable text."""
 

@@ -71,17 +71,17 @@ class _Judge:
 
 def estimate(session: Session) -> dict[str, Usage]:
     """Purpose -> calls and tokens for the run's sample, as if nothing were recorded and nothing cached."""
-    models: dict[str, Model] = {role: _Placeholder(model.name) for role, model in session.models().items()}
+    models: dict[str, Model] = {role: _Placeholder(model.name) for role, model in session.crew.models().items()}
     settings, total = session.settings, dict[str, Usage]()
     for ref in session.sample(settings).refs:
         scenario, meter = session.dataset.load(ref), Meter()
-        user = ModelUserAgent(models["user agent"], meter, session.prompts) if "user agent" in models else None
-        judge = ModelJudge(models["judge"], meter, session.prompts) if "judge" in models else _Judge()
+        user = ModelUserAgent(models["user agent"], meter, session.crew.prompts) if "user agent" in models else None
+        judge = ModelJudge(models["judge"], meter, session.crew.prompts) if "judge" in models else _Judge()
         filler = "word " * round(_ASSISTANT * CHARS / 5)
         assistant: Any = lambda messages, filler=filler: filler  # noqa: E731
         if "assistant" in models:
             context = scenario.context(settings.context)
-            assistant = ModelAssistant(models["assistant"], meter, session.prompts, setting=settings.assistant_prompt, context=context)
+            assistant = ModelAssistant(models["assistant"], meter, session.crew.prompts, setting=settings.assistant_prompt, context=context)
         evaluate(scenario, assistant, _User(user), judge, dimensions=[Dimension(d) for d in settings.dimensions])
         for purpose, used in meter.usage.items():
             out = {"user agent": _USER, "assistant": _ASSISTANT}.get(purpose, _READING.get(purpose, 180))
@@ -98,7 +98,7 @@ def _anchors(session: Session, model: Model) -> dict[str, Usage]:
 
     meter = Meter()
     anchors = open_anchors(anchors_path(session.config, session.settings))
-    read_anchors(anchors, ModelJudge(model, meter, session.prompts), [Dimension(d) for d in session.settings.dimensions])
+    read_anchors(anchors, ModelJudge(model, meter, session.crew.prompts), [Dimension(d) for d in session.settings.dimensions])
     return {
         f"anchor {purpose}": used.model_copy(update={"output_tokens": _READING.get(purpose, 180) * used.calls})
         for purpose, used in meter.usage.items()
@@ -108,13 +108,13 @@ def _anchors(session: Session, model: Model) -> dict[str, Usage]:
 def print_estimate(ours: Session) -> None:
     """What ``--personalens-estimate`` prints."""
     found = estimate(ours)
-    prices = ours.role_prices()
+    prices = ours.crew.role_prices()
     usd = {purpose: prices[role_of(purpose)].of(used) for purpose, used in found.items() if role_of(purpose) in prices}
     if not found:
         print("no role of this run is played by a model of ours: it costs nothing")
         return
     print(*usage_table(found, usd), sep="\n")
-    unpriced = sorted({model.name for role, model in ours.models().items() if role not in prices})
+    unpriced = sorted({model.name for role, model in ours.crew.models().items() if role not in prices})
     if unpriced:
         print(f"without a price: {', '.join(unpriced)} (personalens_prices)")
     print(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import TYPE_CHECKING, Final, Literal
 
 from pydantic import Field
@@ -88,16 +89,16 @@ def evaluate(
     *,
     dimensions: Sequence[Dimension] = DEFAULT_DIMENSIONS,
     max_turns: int = 0,
-    progress: Callable[[Evaluation], None] = lambda evaluation: None,
+    progress: Callable[[Evaluation], None] | None = None,
 ) -> Evaluation:
     """Simulate the dialogue of `scenario` with `assistant`, then judge it on `dimensions`.
 
-    `progress` is called with the unfinished evaluation whenever something more is known (the dialogue, each
-    verdict), so that a caller can keep what was paid for. Faults of the three parties end up in `cause` and
-    `detail`, never as an exception and never as a low score.
+    `progress` is called with the unfinished evaluation whenever something more is known (each message, each verdict), one
+    call after the other, so that a caller can keep what was paid for. A judge whose attribute `parallel` is true gives its
+    readings side by side, in threads. Faults of the three parties end up in `cause` and `detail`, never as an exception and
+    never as a low score.
     """
-    outcome = converse(scenario, assistant, user_agent, max_turns=max_turns)
-    evaluation = Evaluation(
+    start = Evaluation(
         scenario=scenario.id,
         user=scenario.user,
         task=scenario.task.id,
@@ -107,20 +108,64 @@ def evaluate(
         user_agent=user_agent.identity,
         judge=judge.identity,
         assistant=getattr(assistant, "identity", ""),
-        dialogue=outcome.dialogue,
+        dialogue=Dialogue(end="fault"),
     )
+
+    def so_far(dialogue: Dialogue) -> None:
+        if progress is not None:
+            progress(start.model_copy(update={"dialogue": dialogue}))
+
+    outcome = converse(scenario, assistant, user_agent, max_turns=max_turns, progress=so_far if progress else None)
+    evaluation = start.model_copy(update={"dialogue": outcome.dialogue})
     if outcome.fault is not None:
         return evaluation.model_copy(update={"cause": _cause(outcome.fault, "user-agent"), "detail": _line(outcome.fault)})
-    progress(evaluation)
-    for dimension in dimensions:
+    so_far(outcome.dialogue)
+    return _judged(evaluation, scenario, judge, dimensions, progress)
+
+
+def _judged(
+    evaluation: Evaluation,
+    scenario: Scenario,
+    judge: Judge,
+    dimensions: Sequence[Dimension],
+    progress: Callable[[Evaluation], None] | None,
+) -> Evaluation:
+    """The evaluation with its verdicts, in the order of `dimensions` whichever came first; with the first fault, if there is one."""
+    read: dict[Dimension, Verdict] = {}
+    faults: dict[Dimension, PersonalensError] = {}
+    one_at_a_time = threading.Lock()
+
+    def reading(dimension: Dimension) -> None:
         try:
-            verdict = read_dialogue(judge, scenario, outcome.dialogue, dimension)
+            verdict = read_dialogue(judge, scenario, evaluation.dialogue, dimension)
         except PersonalensError as fault:
-            detail = f"{dimension.short}: {_line(fault)}"
-            return evaluation.model_copy(update={"cause": _cause(fault, "judge"), "detail": detail})
-        evaluation = evaluation.model_copy(update={"verdicts": (*evaluation.verdicts, verdict)})
-        progress(evaluation)
-    return evaluation
+            faults[dimension] = fault
+            return
+        with one_at_a_time:
+            read[dimension] = verdict
+            if progress is not None:
+                progress(with_verdicts())
+
+    def with_verdicts() -> Evaluation:
+        return evaluation.model_copy(update={"verdicts": tuple(read[d] for d in dimensions if d in read)})
+
+    if getattr(judge, "parallel", False):
+        threads = [threading.Thread(target=reading, args=(d,), name=f"personalens-{d.short}", daemon=True) for d in dimensions[1:]]
+        for thread in threads:
+            thread.start()
+        reading(dimensions[0])
+        for thread in threads:
+            thread.join()
+    else:
+        for dimension in dimensions:
+            reading(dimension)
+            if faults:
+                break
+    evaluation = with_verdicts()
+    failed = next((d for d in dimensions if d in faults), None)
+    if failed is None:
+        return evaluation
+    return evaluation.model_copy(update={"cause": _cause(faults[failed], "judge"), "detail": f"{failed.short}: {_line(faults[failed])}"})
 
 
 def read_dialogue(judge: Judge, scenario: Scenario, dialogue: Dialogue, dimension: Dimension) -> Verdict:

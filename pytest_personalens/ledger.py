@@ -75,10 +75,14 @@ class Ledger:
         except BaseException:
             # -x, --maxfail, Ctrl-C: what there is is reported, and no gate judges a part for the whole.
             self._results = self._close(gated=False)
+            if session.shouldfail:
+                self._end_run()  # enough failures is an end like any other; Ctrl-C is not
             raise
         # In the loop and not at its end: by then it is too late to turn the summary line red.
         whole = not (session.shouldstop or session.shouldfail)
         self._results = self._close(gated=whole)
+        if whole:
+            self._end_run()
         if self._watch is not None and whole and self._results is not None:
             self._results = self._judged(self._watch, self._results)
         if self._results is not None:
@@ -125,7 +129,7 @@ class Ledger:
             requested=told["requested"],
             drawn=told["drawn"],
             lost=lost,
-            prices=session.role_prices(),
+            prices=session.crew.role_prices(),
         )
         if gated:
             s = self._settings
@@ -135,12 +139,21 @@ class Ledger:
             write_json(results, self._json)
         return results
 
+    def _end_run(self) -> None:
+        from pytest_personalens.plugin import SESSION
+        from pytest_personalens.run import end_run
+
+        items = list(self._items.values())
+        if not any(i.evaluation.cause == "budget" for i in items):
+            settled = [i.nodeid for i in items if i.record == "written"]
+            end_run(self._config.stash[SESSION].folder, settled)
+
     def _judged(self, watch: Watch, results: Results) -> Results:
         from pytest_personalens.plugin import SESSION
 
         session = self._config.stash[SESSION]
         drift, usage = watch.conclude(session, results)
-        results = with_drift(results, drift, usage, prices=session.role_prices())
+        results = with_drift(results, drift, usage, prices=session.crew.role_prices())
         results = results.model_copy(update={"gates": (*results.gates, judge_gate(drift))})
         if self._json is not None:
             write_json(results, self._json)

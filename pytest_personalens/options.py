@@ -61,6 +61,7 @@ OPTIONS: Final = (
     Option("threshold", "DIM>=SCORE", (), threshold, "Score an item must reach, such as p>=3 or tc>=0; may be repeated (default: tc>=1 and p>=2)", many=True, mark=True, type="linelist"),
     Option("user-model", "SPEC", "embedded", some("a model spec"), "Who plays the user: embedded, bedrock:MODEL, openai:MODEL, or PROVIDER:MODEL of a provider added by a plugin"),
     Option("judge-model", "SPEC", "embedded", some("a model spec"), "Who judges: embedded, bedrock:MODEL, openai:MODEL, or PROVIDER:MODEL of a provider added by a plugin"),
+    Option("concurrency", "N", 1, _POSITIVE, "Dialogues that run side by side in one process (default: 1); more needs an assistant of session or module scope", type="int"),
     Option("judge-votes", "N", 1, odd, "Votes on a verdict below its threshold, the first included; the median decides (default: 1)", type="int"),
     Option("assistant", "SPEC|MODULE:ATTR", None, some("a model spec or module:attribute"), "The assistant under test without a fixture: a model, or a callable by its place"),
     Option("assistant-prompt", "base|vanilla", "base", choice("base", "vanilla"), "What a model as the assistant is told: that it acts for the user, and the context; or nothing (default: base)"),
@@ -97,6 +98,7 @@ class Settings(NamedTuple):
     threshold: tuple[tuple[str, int], ...]
     user_model: str
     judge_model: str
+    concurrency: int
     judge_votes: int
     assistant: str | None
     assistant_prompt: Literal["base", "vanilla"]
@@ -112,6 +114,7 @@ class Settings(NamedTuple):
     adopt_judge: str | None = None
     check_judge: str | None = None
     live: bool = False
+    resume: bool = False
     estimate: bool = False
 
     @property
@@ -134,6 +137,10 @@ def add_options(parser: pytest.Parser) -> None:
         parser.addini(o.ini, o.help, type=o.type, default=None)
     group.addoption("--personalens-live", action="store_true", default=None, dest="personalens_live", help="Let this run call paid models")
     parser.addini("personalens_live", "Let runs call paid models", type="bool", default=None)
+    group.addoption(
+        "--personalens-resume", action="store_true", default=False, dest="personalens_resume",
+        help="Go on where a run of the same sample was broken off, or keep this one so that another can",
+    )  # fmt: skip
     group.addoption(
         "--personalens-estimate", action="store_true", default=False, dest="personalens_estimate",
         help="Print how many calls, tokens and dollars this sample would take, and exit",
@@ -162,6 +169,7 @@ def read_settings(config: pytest.Config) -> Settings:
         values[o.key] = _read(o, given, source)
     live = config.getoption("personalens_live")
     values["live"] = bool(_ini(config, "personalens_live", "bool") if live is None else live)
+    values["resume"] = bool(config.getoption("personalens_resume"))
     values["estimate"] = bool(config.getoption("personalens_estimate"))
     values |= _judge_action(config, values["sample"])
     values["users"] = _users(values["users"], config.rootpath)

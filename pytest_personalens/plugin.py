@@ -65,6 +65,8 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         from pytest_personalens.session import open_session
 
         session.config.stash[SESSION] = open_session(session.config, settings)
+        if not session.config.option.collectonly:
+            session.config.stash[SESSION].open_run()
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -127,12 +129,35 @@ def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config
         items.extend(item for item in session.genitems(module) if isinstance(item, pytest.Item))
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish(session: pytest.Session) -> None:
+    concurrency = session.config.stash[SETTINGS].concurrency
+    if concurrency > 1 and SESSION in session.config.stash and not _is_worker(session.config):
+        from pytest_personalens.ahead import is_ours, narrow
+
+        if problem := narrow(filter(is_ours, session.items), concurrency):
+            raise pytest.UsageError(problem)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    side_by_side = config.stash[SETTINGS].concurrency
+    if side_by_side == 1 or SESSION not in config.stash or config.getoption("dist") not in ("load", "worksteal"):
+        return None
+    from pytest_personalens.scheduling import SupplyScheduling
+
+    return SupplyScheduling(config, log, side_by_side=side_by_side)
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Generator[None, Any, Any]:
     report: pytest.TestReport = yield
     if SESSION in item.config.stash and (call.when == "call" or (call.when == "setup" and not report.passed)):
-        from pytest_personalens.subject import ITEM_KEY
+        from pytest_personalens.subject import ITEM_KEY, SECONDS
 
+        if call.when == "call" and SECONDS in item.stash and item.config.stash[SETTINGS].concurrency > 1:
+            # What its evaluation took, not how much of that was left when its turn came.
+            report.duration = item.stash[SECONDS]
         if ITEM_KEY in item.stash:
             from pytest_personalens.ledger import PROPERTY, junit_properties
 
@@ -145,6 +170,11 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
+    if SESSION in session.config.stash and session.config.stash[SETTINGS].concurrency > 1:
+        from pytest_personalens.ahead import AHEAD
+
+        if AHEAD in session.stash:
+            session.stash[AHEAD].close()
     output = getattr(session.config, "workeroutput", None)
     if output is not None and SESSION in session.config.stash:
         output["personalens"] = json.dumps(session.config.stash[SESSION].requested())
@@ -152,6 +182,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 def pytest_unconfigure(config: pytest.Config) -> None:
     if SESSION in config.stash:
+        # Everything under way ends with its current call.
         config.stash[SESSION].close()
 
 
@@ -173,7 +204,7 @@ def personalens_context(_personalens_param: tuple[ScenarioRef, Settings], person
     return personalens_scenario.context(_personalens_param[1].context)
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def personalens_assistant(request: pytest.FixtureRequest) -> Callable[[list[dict[str, str]]], str]:
     """The assistant under test: override this fixture with one that returns a callable, messages -> reply."""
     if request.config.stash[SETTINGS].assistant is None:
@@ -197,7 +228,12 @@ def personalens(
         kind = type(personalens_assistant).__name__
         hint = "; write the fixture as a plain function, not 'async def'" if kind in ("coroutine", "async_generator") else ""
         _stop(request, f"personalens: the fixture personalens_assistant returned {kind}, which cannot be called{hint}")
-    cache = getattr(request.config, "cache", None)
+    concurrency = request.config.stash[SETTINGS].concurrency
+    if concurrency > 1 and _is_worker(request.config):
+        from pytest_personalens.ahead import narrow
+
+        if problem := narrow([request.node], concurrency):
+            _stop(request, problem)
     return Personalens(
         item=request.node,
         session=request.config.stash[SESSION],
@@ -206,7 +242,6 @@ def personalens(
         context=personalens_context,
         assistant=personalens_assistant,
         snapshot=snapshot,
-        journal_folder=cache.mkdir("personalens") if cache is not None else None,
     )
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from syrupy.data import SnapshotCollections
 from syrupy.extensions.json import JSONSnapshotExtension
+from syrupy.location import PyTestLocation
 
 from pytest_personalens.errors import RecordError
 from pytest_personalens.replay import Record, read_record, record_of
@@ -17,7 +19,6 @@ if TYPE_CHECKING:
     import pytest
     from syrupy.assertion import SnapshotAssertion
     from syrupy.data import SnapshotCollection
-    from syrupy.location import PyTestLocation
 
     from pytest_personalens.evaluation import Evaluation
     from pytest_personalens.scenario import Scenario
@@ -55,17 +56,16 @@ class RecordExtension(JSONSnapshotExtension):
 class RecordStore:
     """The record of one item: where it is, what is in it, and when it may be written.
 
-    `journal` is a file outside the repository that keeps what was paid for in a run that does not update its
-    records (``--personalens-live``), or that breaks off halfway.
+    `journal_folder` is outside the repository and keeps what was paid for in a run that does not update its records
+    (``--personalens-live``), or that breaks off halfway; `run` is the id of this run, or of the one that it resumes.
     """
 
-    def __init__(self, snapshot: SnapshotAssertion, item: pytest.Item, journal_folder: Path | None) -> None:
-        self._snapshot = snapshot.use_extension(RecordExtension)
-        location = self._snapshot.extension.get_location(test_location=self._snapshot.test_location, index=0)
-        self.path = Path(location)
-        self.updating = bool(snapshot.session.update_snapshots)
+    def __init__(self, item: pytest.Item, journal_folder: Path | None, run: str) -> None:
+        self.path = Path(RecordExtension.get_location(test_location=PyTestLocation(item), index=0))
+        self.updating = bool(item.config.option.update_snapshots)
         self.adding = bool(item.config.getoption("update_new_snapshots_only", default=False))
-        self._journal = journal_folder / f"{slug(item.nodeid)}.json" if journal_folder else None
+        self._journal = journal_file(journal_folder, item.nodeid) if journal_folder else None
+        self._run = run
         self._text: str | None = None
         self._stored: Record | None = None
 
@@ -80,13 +80,14 @@ class RecordStore:
                     raise
         return self._stored
 
-    def load_journal(self) -> Record | None:
-        """What an earlier run paid for and did not put into the record; None if there is nothing readable."""
-        text = _read(self._journal) if self._journal else None
+    def load_journal(self) -> tuple[Record | None, bool]:
+        """What an earlier run paid for and did not put into the record, if there is something readable, and whether that was this run."""
         try:
-            return read_record(text, str(self._journal)) if text is not None else None
-        except RecordError:
-            return None
+            kept = json.loads((_read(self._journal) if self._journal else None) or "null")
+            run = kept.pop("run")
+            return read_record(json.dumps(kept), str(self._journal)), run == self._run
+        except (RecordError, ValueError, AttributeError, KeyError):
+            return None, False
 
     @property
     def writes(self) -> bool:
@@ -97,27 +98,31 @@ class RecordStore:
         """Put an evaluation, finished or not, where a crash cannot reach it."""
         if self._journal:
             self._journal.parent.mkdir(parents=True, exist_ok=True)
-            write_atomically(self._journal, record_of(evaluation, scenario).model_dump_json())
+            write_atomically(self._journal, json.dumps({"run": self._run, **record_of(evaluation, scenario).data()}))
 
-    def settle(self, evaluation: Evaluation, scenario: Scenario, *, asked: int) -> str:
+    def settle(self, snapshot: SnapshotAssertion, evaluation: Evaluation, scenario: Scenario, *, asked: int) -> str:
         """Bring the record up to date where this run may; says what became of it."""
+        snapshot = snapshot.use_extension(RecordExtension)
         if evaluation.scored and self.writes:
             record = record_of(evaluation, scenario)
             if self._stored is not None:
                 record = _with_other_verdicts(record, self._stored)
             changed = self._stored is None or record != self._stored
-            assert self._snapshot == record.data()
-            if self._journal:
-                self._journal.unlink(missing_ok=True)
+            assert snapshot == record.data()
             return "written" if changed else "replayed"
         if self._stored is None:
             return "none"
         if asked or not evaluation.scored:
             return "stale"
         # The comparison tells syrupy's summary that the snapshot was used; a reformatted file is still our record.
-        if self._snapshot.extension.serialize(self._stored.data()) == self._text:
-            assert self._snapshot == self._stored.data()
+        if snapshot.extension.serialize(self._stored.data()) == self._text:
+            assert snapshot == self._stored.data()
         return "replayed"
+
+
+def journal_file(folder: Path, nodeid: str) -> Path:
+    """Where what was bought for an item is kept until its record holds it."""
+    return folder / f"{slug(nodeid)}.json"
 
 
 def _with_other_verdicts(new: Record, old: Record) -> Record:

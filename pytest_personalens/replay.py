@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import threading
 from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import Field, ValidationError
@@ -15,7 +16,7 @@ from pytest_personalens.scenario import Frozen, Scenario
 from pytest_personalens.verdict import Dimension, Judge, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from pytest_personalens.agents.model_assistant import ModelAssistant
     from pytest_personalens.dialogue import AssistantMessages
@@ -119,19 +120,24 @@ def _digest(data: Any) -> str:
 class Replay:
     """What a run may reuse of `records`, and whether it may ask an agent where they have nothing.
 
-    `asked` counts the questions that went past the record to an agent; 0 at the end means that all was replayed.
+    `asked` counts the questions that went past the record to an agent; 0 at the end means that all was replayed. `news` is set
+    when somebody said something that no record has, be it the assistant under test.
     """
 
     def __init__(self, records: Sequence[Record], *, may_spend: bool, where: str, command: str) -> None:
         self.records, self.may_spend, self.where, self.command = records, may_spend, where, command
         self.asked = 0
+        self.news = False
+        self._lock = threading.Lock()
 
     def admit(self, *, paid: bool, what: str) -> None:
         """Let a question through to an agent. Raises `RecordError` if it would cost money that the run may not spend."""
         if paid and not self.may_spend:
             state = "is stale" if self.records else "is missing"
             raise RecordError(f"{self.where}: the record {state} ({what}); record it with: {self.command}")
-        self.asked += 1
+        with self._lock:
+            self.asked += 1
+        self.news = True
 
     def cost(self, evaluation: Evaluation, scenario: Scenario, spent: dict[str, Usage]) -> dict[str, Usage]:
         """What the content of `evaluation` cost in all: what was `spent` now, and what the records it goes on from had cost.
@@ -169,8 +175,8 @@ def _stored_turn(dialogue: Dialogue, transcript: tuple[Message, ...]) -> UserTur
     if position == len(messages):
         # The user left without a word, or the record breaks off here.
         return UserTurn("", done=True) if dialogue.end == "silence" else None
-    # Nobody answers the last message of a dialogue that the limit cut; a user who ended got one last reply.
-    return UserTurn(messages[position].content, done=dialogue.end == "user" and position == len(messages) - 2)
+    # Nobody answers the last message of a dialogue that the limit cut; a user who ended got one last reply, if the run lived on.
+    return UserTurn(messages[position].content, done=dialogue.end == "user" and position >= len(messages) - 2)
 
 
 class ReplayJudge:
@@ -178,6 +184,8 @@ class ReplayJudge:
 
     def __init__(self, judge: Judge, replay: Replay) -> None:
         self.identity, self.paid = judge.identity, judge.paid
+        # Where nothing may be asked there is nothing to wait for.
+        self.parallel = getattr(judge, "parallel", False) and replay.may_spend
         self._judge, self._replay = judge, replay
 
     def verdict(self, scenario: Scenario, dialogue: Dialogue, dimension: Dimension) -> Verdict:
@@ -202,10 +210,30 @@ class ReplayAssistant:
 
     def __call__(self, messages: AssistantMessages) -> str:
         """The stored reply if all that the assistant saw is equal, else the assistant's."""
-        said = [(m["role"], m["content"]) for m in messages]
         for record in self._replay.records:
-            stored = record.dialogue.messages if record.assistant == self.identity else ()
-            if len(stored) > len(said) and [(m.role, m.content) for m in stored[: len(said)]] == said:
-                return stored[len(said)].content
-        self._replay.admit(paid=self.paid, what=f"the assistant's reply {len(said) // 2 + 1} is not in it")
+            stored = _stored_reply(record.dialogue, messages) if record.assistant == self.identity else None
+            if stored is not None:
+                return stored
+        self._replay.admit(paid=self.paid, what=f"the assistant's reply {len(messages) // 2 + 1} is not in it")
         return self._assistant(messages)
+
+
+class ResumedAssistant:
+    """The assistant under test, asked only for what it has not said already in the run that was broken off."""
+
+    def __init__(self, assistant: Callable[[AssistantMessages], object], replay: Replay, broken_off: Record | None) -> None:
+        self._assistant, self._replay, self._broken_off = assistant, replay, broken_off
+
+    def __call__(self, messages: AssistantMessages) -> object:
+        """The reply heard in that run if the transcript so far is equal, else the assistant's."""
+        stored = _stored_reply(self._broken_off.dialogue, messages) if self._broken_off is not None else None
+        if stored is not None:
+            return stored
+        self._replay.news = True
+        return self._assistant(messages)
+
+
+def _stored_reply(dialogue: Dialogue, messages: AssistantMessages) -> str | None:
+    stored, position = dialogue.messages, len(messages)
+    same = len(stored) > position and all((m.role, m.content) == (n["role"], n["content"]) for m, n in zip(stored, messages, strict=False))
+    return stored[position].content if same else None

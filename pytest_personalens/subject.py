@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import shlex
 from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_personalens.assistants import guarded
-from pytest_personalens.errors import RecordError
-from pytest_personalens.evaluation import Evaluation, evaluate
-from pytest_personalens.options import OPTIONS
-from pytest_personalens.replay import Replay, ReplayAssistant, ReplayJudge, ReplayUserAgent
+from pytest_personalens.ahead import ahead_of
+from pytest_personalens.engine import work
+from pytest_personalens.errand import errand_of, rerun
+from pytest_personalens.evaluation import Evaluation
 from pytest_personalens.reports.transcript import failure_text, harmless
 from pytest_personalens.results import Item
 from pytest_personalens.verdict import Dimension, dimension
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from syrupy.assertion import SnapshotAssertion
 
@@ -27,6 +24,8 @@ if TYPE_CHECKING:
     from pytest_personalens.session import Session
 
 ITEM_KEY: pytest.StashKey[Item] = pytest.StashKey()
+#: How long the item's evaluation took, whenever that was.
+SECONDS: pytest.StashKey[float] = pytest.StashKey()
 
 
 class Personalens:
@@ -46,12 +45,11 @@ class Personalens:
         context: Context,
         assistant: Callable[[list[dict[str, str]]], object],
         snapshot: SnapshotAssertion,
-        journal_folder: Path | None,
     ) -> None:
         self.scenario = scenario
         self._context = context
         self._item, self._session, self._settings, self._assistant = item, session, settings, assistant
-        self._snapshot, self._journal_folder = snapshot, journal_folder
+        self._snapshot = snapshot
         self._evaluation: Evaluation | None = None
 
     def evaluate(self) -> Evaluation:
@@ -84,55 +82,22 @@ class Personalens:
         return evaluation
 
     def _run(self) -> tuple[Evaluation, str]:
-        from pytest_personalens.records import RecordStore
-
-        settings, scenario = self._settings, self.scenario
-        agents = self._session.agents(self._context, self._settings)
-        store = RecordStore(self._snapshot, self._item, self._journal_folder)
-        try:
-            record = store.load()
-        except RecordError as error:
-            return self._broken(str(error)), "none"
-        if record is not None and record.scenario != scenario.id:
-            return self._broken(f"{store.path}: the record belongs to scenario {record.scenario!r}"), "none"
-        paid = agents.user_agent.paid or agents.judge.paid or (agents.played is not None and agents.played.paid)
-        may_spend = settings.live or store.writes
-        journal = store.load_journal() if paid and may_spend else None
-        replay = Replay(
-            [r for r in (record, journal) if r is not None],
-            may_spend=may_spend,
-            where=str(store.path),
-            command=self._rerun("--snapshot-update"),
-        )
-
-        def whole(evaluation: Evaluation) -> Evaluation:
-            # A record tells what its content cost, whenever that was; an evaluation, what this run spent.
-            return evaluation.model_copy(update={"usage": replay.cost(evaluation, scenario, agents.meter.usage)})
-
-        def keep(unfinished: Evaluation) -> None:
-            # Only what was bought just now: a replay must not push out what an earlier run paid for.
-            if paid and may_spend and replay.asked:
-                store.keep(whole(unfinished), scenario)
-
-        evaluation = evaluate(
-            scenario,
-            ReplayAssistant(agents.played, replay)
-            if agents.played is not None
-            else guarded(agents.assistant or self._assistant, timeout=settings.turn_timeout, loop=self._session.loop),
-            ReplayUserAgent(agents.user_agent, replay),
-            ReplayJudge(agents.judge, replay),
-            dimensions=[Dimension(d) for d in settings.dimensions],
-            max_turns=settings.max_turns,
-            progress=keep,
-        )
-        evaluation = evaluation.model_copy(update={"usage": agents.meter.usage})
-        keep(evaluation)
-        return evaluation, store.settle(whole(evaluation), scenario, asked=replay.asked)
+        errand = errand_of(self._item, self._session, self._settings, self.scenario, self._context)
+        if isinstance(errand, str):
+            return self._broken(errand), "none"
+        ahead = ahead_of(self._item, self._session)
+        if ahead is not None:
+            done = ahead.evaluation(self._item, errand, self._assistant)
+        else:
+            done = work(errand.job, self._session.crew, self._assistant, errand.keep)
+        self._item.stash[SECONDS] = done.seconds
+        whole = done.evaluation.model_copy(update={"usage": done.cost})
+        return done.evaluation, errand.store.settle(self._snapshot, whole, self.scenario, asked=done.asked)
 
     def _broken(self, detail: str) -> Evaluation:
         from pytest_personalens.dialogue import Dialogue
 
-        agents, s = self._session.agents(self._context, self._settings), self.scenario
+        agents, s = self._session.crew.agents(self._context, self._settings.thresholds), self.scenario
         return Evaluation(
             scenario=s.id, user=s.user, task=s.task.id, kind=s.kind, domains=s.domains, dataset=s.dataset,
             user_agent=agents.user_agent.identity, judge=agents.judge.identity,
@@ -152,18 +117,5 @@ class Personalens:
             {"nodeid": self._item.nodeid, "evaluation": evaluation, "status": status, "shortfalls": tuple(shortfalls), "record": record}
         )
 
-    def _rerun(self, *extra: str) -> str:
-        """The command that runs this item alone, with the options of this run that shape it."""
-        config = self._item.config
-        words = ["pytest"]
-        for o in OPTIONS:
-            if o.key in ("json", "min_tcr", "min_p", "min_valid", "fail_on", "max_calls", "max_usd"):
-                continue
-            given = config.getoption(o.ini)
-            for value in given if isinstance(given, list) else [given] if given is not None else []:
-                words += [o.flag, str(value)]
-        # By its id where that is enough: the built-in suite has no file that could be named.
-        alone = f"[{self.scenario.id}]"
-        words += ["-k", alone] if self._item.name.endswith(alone) else [self._item.nodeid]
-        words += extra
-        return shlex.join(words)
+    def _rerun(self) -> str:
+        return rerun(self._item, self.scenario.id)

@@ -121,7 +121,8 @@ class Judge(Protocol):
     """Reads a dialogue on one dimension.
 
     `identity` names the judge, its rubric version and all that shapes its verdicts; `paid` is true when a
-    reading costs money.
+    reading costs money. A judge whose attribute `parallel` is true (default: false) may be asked from several threads, and
+    gives its readings of a dialogue side by side.
     """
 
     identity: str

@@ -70,7 +70,7 @@ class Watch:
         return drift, {f"anchor {purpose}": used for purpose, used in usage().items()}
 
     def _judge(self, session: Session) -> tuple[Judge, Callable[[], dict[str, Usage]]]:
-        agents = session.agents(Context(user="anchors"), self._settings)
+        agents = session.crew.agents(Context(user="anchors"), self._settings.thresholds)
         return agents.judge, lambda: agents.meter.usage
 
     def _baseline(self, session: Session, judge: Judge, readings: Readings, results: Results) -> Baseline:
@@ -85,7 +85,7 @@ class Watch:
             words = hashlib.sha256(e.dialogue.model_dump_json().encode()).hexdigest()[:16]
             scores[key] = Scored(dialogue=words, scores={v.dimension: v.score for v in e.verdicts})
         # Models answer a little differently from call to call; so may a judge that says so of itself.
-        exact = getattr(judge, "deterministic", not judge.paid and "judge" not in session.models())
+        exact = getattr(judge, "deterministic", not judge.paid and "judge" not in session.crew.models())
         assistants = {i.evaluation.assistant or self._settings.assistant or "the fixture personalens_assistant" for i in results.items}
         return Baseline(
             judge=judge.identity,

@@ -254,7 +254,7 @@ def test_an_unreadable_judge_is_an_error_of_the_judge(repo: Repository, endpoint
     result = repo.run(*LIVE, "--personalens-live")
     result.assert_outcomes(failed=3)
     result.stdout.fnmatch_lines(["*openai:small: unreadable verdict on tc: expected one line 'Score: ...', found 0*"])
-    assert sum("could not be read" in c.prompt for c in endpoint.calls) == 3
+    assert sum("could not be read" in c.prompt for c in endpoint.calls) == 6, "each of the two readings is asked for once more"
 
 
 def test_throttling_loses_no_item(repo: Repository, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.agents.cues import Line, lines
 from pytest_personalens.agents.linear import Binary, weights
+from pytest_personalens.agents.once import once
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -41,6 +41,6 @@ def spoken(scenario: Scenario, messages: Sequence[Message]) -> tuple[Spoken, ...
     return tuple(Spoken(line, models[line.role].probabilities(line.cues)) for line in lines(scenario, messages))
 
 
-@lru_cache(maxsize=2)
+@once
 def _model(role: str) -> Binary:
     return Binary(weights(f"acts_{role}"))

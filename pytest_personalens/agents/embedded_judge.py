@@ -7,11 +7,11 @@ annotators, and where it does not: docs/explanation/scores.md.
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.agents.features import Features
 from pytest_personalens.agents.linear import Steps, weights
+from pytest_personalens.agents.once import once
 from pytest_personalens.agents.reasons import quoted, reasons
 from pytest_personalens.agents.text import fold, mentions, sentences
 from pytest_personalens.errors import JudgeFault
@@ -71,7 +71,7 @@ class EmbeddedJudge:
         return last.model_copy(update=update)
 
 
-@lru_cache(maxsize=8)
+@once
 def _model(dimension: Dimension) -> Steps:
     return Steps(dimension.scale.low, weights("scores")[dimension.value]["steps"])
 

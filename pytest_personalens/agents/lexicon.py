@@ -6,6 +6,7 @@ import re
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from pytest_personalens.agents.once import once
 from pytest_personalens.agents.text import fold, mentions
 from pytest_personalens.datasets.embedded import EmbeddedDataset
 from pytest_personalens.scenario import DOMAINS
@@ -47,7 +48,7 @@ class TypeWords(NamedTuple):
     multiple: bool
 
 
-@lru_cache(maxsize=1)
+@once
 def _embedded() -> EmbeddedDataset:
     return EmbeddedDataset()
 

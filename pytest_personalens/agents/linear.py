@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from functools import lru_cache
 from importlib.resources import files
 from math import exp
 from typing import TYPE_CHECKING, Any, Final
+
+from pytest_personalens.agents.once import once
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -59,13 +60,13 @@ def _sum(weights: Mapping[str, int], whole: Mapping[str, int]) -> int:
     return 1000 * weights.get(BIAS, 0) + sum(weight * whole.get(name, 0) for name, weight in weights.items() if name != BIAS)
 
 
-@lru_cache(maxsize=8)
+@once
 def weights(name: str) -> Any:
     """The weights in the package's text file `name`."""
     return json.loads(_text(f"{name}.json"))
 
 
-@lru_cache(maxsize=8)
+@once
 def words(name: str) -> frozenset[str]:
     """The package's list of words `name`.
 

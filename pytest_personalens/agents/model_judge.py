@@ -41,6 +41,8 @@ class ModelJudge:
     dialogue, so that a provider can cache them; what one reading may see beyond them comes last.
     """
 
+    parallel = True
+
     def __init__(self, model: Model, meter: Meter, prompts: Prompts, *, temperature: float = 0.0) -> None:
         self._model, self._meter, self._prompts, self._temperature = model, meter, prompts, temperature
         self.identity = f"{model.name} prompt {prompts.digest('judge', *(f'judge_{d.value}' for d in Dimension))}"

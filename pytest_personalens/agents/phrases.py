@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import tomllib
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_personalens.agents.once import once
 from pytest_personalens.agents.text import fold, sentences
 from pytest_personalens.agents.voice import upper_first
 
@@ -21,7 +21,7 @@ class SpeechlessError(Exception):
     """Every way to say it has been used."""
 
 
-@lru_cache(maxsize=1)
+@once
 def _banks() -> dict[str, dict[str, list[str]]]:
     return tomllib.loads((Path(__file__).parent / "phrases.toml").read_text(encoding="utf-8"))
 

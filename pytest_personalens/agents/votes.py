@@ -27,6 +27,7 @@ class VotingJudge:
         limits = ",".join(f"{d.short}>={s}" for d, s in sorted(thresholds.items()))
         self.identity = f"{first.identity} votes={votes} where not {limits}"
         self.paid = first.paid or further.paid
+        self.parallel = getattr(first, "parallel", False) and getattr(further, "parallel", False)
 
     def verdict(self, scenario: Scenario, dialogue: Dialogue, dimension: Dimension) -> Verdict:
         """The verdict that the votes agree on."""

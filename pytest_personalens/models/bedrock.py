@@ -52,8 +52,8 @@ class Bedrock:
 
     paid = True
 
-    def __init__(self, spec: Spec) -> None:
-        self.name, self._spec = spec.name, spec
+    def __init__(self, spec: Spec, *, connections: int = 64) -> None:
+        self.name, self._spec, self._connections = spec.name, spec, connections
         self._client: Any = None
         self._lock = threading.Lock()
         self._tools = spec.parameters.get("tools", True)
@@ -92,7 +92,7 @@ class Bedrock:
                     retries={"total_max_attempts": 1},
                     connect_timeout=10,
                     read_timeout=p.get("timeout", 120.0),
-                    max_pool_connections=64,
+                    max_pool_connections=self._connections,
                 )
                 self._client = session.client("bedrock-runtime", config=config)
                 geo = _GEO.get(self._client.meta.region_name.partition("-")[0], "us")

@@ -10,7 +10,7 @@ from pytest_personalens.errors import BudgetSpent, PersonalensError, SpecError
 from pytest_personalens.evaluation import Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from pytest_personalens.models.base import Completion, Model, Request
@@ -99,11 +99,34 @@ class Budget:
             os.close(file)
 
 
-class Meter:
-    """One evaluation's calls to models, by purpose: ``user agent``, ``assistant``, ``judge tc`` and so on. Thread-safe."""
+class Total:
+    """What all evaluations of a process have used so far, for somebody who watches. Thread-safe."""
 
-    def __init__(self, *, budget: Budget | None = None, prices: Mapping[str, Price] | None = None) -> None:
-        self._budget, self._prices = budget, prices or {}
+    def __init__(self) -> None:
+        self.usage, self.usd = Usage(), 0.0
+        self._lock = threading.Lock()
+
+    def add(self, used: Usage, usd: float) -> None:
+        """Count one call."""
+        with self._lock:
+            self.usage, self.usd = self.usage + used, self.usd + usd
+
+
+class Meter:
+    """One evaluation's calls to models, by purpose: ``user agent``, ``assistant``, ``judge tc`` and so on. Thread-safe.
+
+    `before` is called ahead of every call and may refuse it by raising a `PersonalensError`.
+    """
+
+    def __init__(
+        self,
+        *,
+        budget: Budget | None = None,
+        prices: Mapping[str, Price] | None = None,
+        total: Total | None = None,
+        before: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._budget, self._prices, self._total, self._before = budget, prices or {}, total, before
         self._usage: dict[str, Usage] = {}
         self._lock = threading.Lock()
 
@@ -115,6 +138,7 @@ class Meter:
 
     def complete(self, model: Model, request: Request, purpose: str, *, fault: type[PersonalensError] = PersonalensError) -> Completion:
         """Have `model` answer. What it cannot is a `fault` of the role it plays; `BudgetSpent`, when nothing is left, is nobody's."""
+        self._before()
         if self._budget is not None:
             self._budget.reserve()
         try:
@@ -131,6 +155,9 @@ class Meter:
         with self._lock:
             self._usage[purpose] = self._usage.get(purpose, Usage()) + used
         price = price_of(model.name, self._prices)
-        if self._budget is not None and price is not None:
-            self._budget.pay(price.of(used))
+        usd = price.of(used) if price is not None else 0.0
+        if self._budget is not None:
+            self._budget.pay(usd)
+        if self._total is not None:
+            self._total.add(used, usd)
         return completion

@@ -116,10 +116,11 @@ def _read(parameter: Parameter, key: str, value: str, where: str) -> Any:
         raise SpecError(f"{where}: {key}: expected {parameter.expected}, not {value!r}") from None
 
 
-def open_model(text: str, defaults: Mapping[str, str] | None = None) -> Model | None:
+def open_model(text: str, defaults: Mapping[str, str] | None = None, *, connections: int = 64) -> Model | None:
     """The model of a spec; None if its provider is not one of ours. Nothing is loaded or connected before its first call.
 
-    `defaults` are parameters for specs that do not name them, as `read_parameters` returns them.
+    `defaults` are parameters for specs that do not name them, as `read_parameters` returns them; `connections` is how many
+    calls may be in flight at once.
     """
     spec = read_spec(text)
     if spec is None:
@@ -129,7 +130,7 @@ def open_model(text: str, defaults: Mapping[str, str] | None = None) -> Model | 
     if spec.provider == "bedrock":
         from pytest_personalens.models.bedrock import Bedrock
 
-        return Bedrock(spec)
+        return Bedrock(spec, connections=connections)
     from pytest_personalens.models.openai import OpenAI
 
     return OpenAI(spec)

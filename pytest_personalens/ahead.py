@@ -1,0 +1,142 @@
+"""Evaluations before their turn: of the items that come next in this process and share an assistant."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+
+from pytest_personalens.engine import Engine, Threads, work
+from pytest_personalens.errand import errand_of
+from pytest_personalens.reports.progress import LiveLine
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from pytest_personalens.engine import Assistant, Done
+    from pytest_personalens.errand import Errand
+    from pytest_personalens.options import Settings
+    from pytest_personalens.scenario import ScenarioRef
+    from pytest_personalens.session import Session
+
+#: The parameter of an item of ours: its scenario and its settings.
+PARAM: Final = "_personalens_param"
+_ASSISTANT: Final = "personalens_assistant"
+#: Fixtures that decide what an evaluation is about; where somebody overrides one, only the item itself knows.
+_OURS: Final = ("personalens", "personalens_scenario", "personalens_context")
+AHEAD: pytest.StashKey[Ahead] = pytest.StashKey()
+_HOMES: Final[dict[str, type[pytest.Collector]]] = {"session": pytest.Session, "package": pytest.Package, "module": pytest.Module}
+
+
+def is_ours(item: pytest.Item) -> bool:
+    """True for an item of a scenario."""
+    return PARAM in getattr(item, "fixturenames", ())
+
+
+def param(item: pytest.Item) -> tuple[ScenarioRef, Settings]:
+    """The scenario and the settings of an item of ours."""
+    found: tuple[ScenarioRef, Settings] = item.callspec.params[PARAM]  # type: ignore[attr-defined]
+    return found
+
+
+def narrow(items: Iterable[pytest.Item], wanted: int) -> str:
+    """Why these items cannot be evaluated side by side: an assistant that each of them gets anew. Empty if they can."""
+    for fixture in {id(f): f for item in items if (f := _fixture(item, _ASSISTANT)) is not None}.values():
+        if fixture.scope not in _HOMES:
+            code = fixture.func.__code__
+            return (
+                f"--personalens-concurrency {wanted}: the fixture {_ASSISTANT} must have scope 'session' or 'module'; the one in "
+                f"{code.co_filename}, line {code.co_firstlineno}, has scope '{fixture.scope}' (give the assistant a parameter `context` "
+                "to be told with each call what it may know of the user)"
+            )
+    return ""
+
+
+class Ahead:
+    """Keeps `--personalens-concurrency` dialogues of this process under way; each item takes its own when its turn comes."""
+
+    def __init__(self, session: pytest.Session, ours: Session) -> None:
+        self._items, self._ours = session.items, ours
+        self._places = {item: place for place, item in enumerate(session.items)}
+        self._seen = -1
+        self._engine = Engine(Threads(ours.settings.concurrency), ours.settings.concurrency)
+        self._line = LiveLine(session.config, total=sum(map(is_ours, session.items)))
+        # Under xdist a worker knows the next items that it was sent, and no others are its own.
+        plugins = session.config.pluginmanager.get_plugins()
+        self._worker: Any = next((p for p in plugins if type(p).__name__ == "WorkerInteractor"), None)
+
+    def evaluation(self, item: pytest.Item, errand: Errand, assistant: Assistant) -> Done:
+        """The evaluation of `item`, begun before or now, with those of the next items under way beside it."""
+        if item.nodeid not in self._engine:
+            self._submit(item, errand, assistant)
+        here = _whose(item)
+        for other in self._after(item) if here is not None else ():
+            if here == _whose(other):
+                ref, settings = param(other)
+                scenario = self._ours.dataset.load(ref)
+                found = errand_of(other, self._ours, settings, scenario, scenario.context(settings.context))
+                if not isinstance(found, str):  # else it says so itself, at its turn
+                    self._submit(other, found, assistant)
+        crew = self._ours.crew
+        try:
+            return self._engine.take(item.nodeid, lambda: self._line.draw(self._engine.done, crew.total, crew.limiters()))
+        finally:
+            self._line.clear()
+
+    def close(self) -> None:
+        """Give up what is under way."""
+        self._engine.close()
+
+    def _submit(self, item: pytest.Item, errand: Errand, assistant: Assistant) -> None:
+        self._engine.submit(item.nodeid, work, errand.job, self._ours.crew, assistant, errand.keep)
+
+    def _after(self, item: pytest.Item) -> Iterator[pytest.Item]:
+        """The coming items while there is room for more; each is given once."""
+        for place in self._coming(self._places[item]):
+            if not self._engine.room:
+                return
+            self._seen = max(self._seen, place)
+            other = self._items[place]
+            if is_ours(other) and other.nodeid not in self._engine and not any(other.iter_markers("skip")):
+                yield other
+
+    def _coming(self, place: int) -> Iterator[int]:
+        if self._worker is None:
+            yield from range(max(self._seen, place) + 1, len(self._items))
+            return
+        with self._worker.torun.lock() as waiting:
+            coming = [self._worker.nextitem_index, *waiting]
+        yield from (index for index in coming if isinstance(index, int))
+
+
+def ahead_of(item: pytest.Item, ours: Session) -> Ahead | None:
+    """What evaluates the items of this process before their turn; None where each waits for its own."""
+    if ours.settings.concurrency == 1:
+        return None
+    stash = item.session.stash
+    if AHEAD not in stash:
+        stash[AHEAD] = Ahead(item.session, ours)
+    return stash[AHEAD]
+
+
+def _whose(item: pytest.Item) -> tuple[object, ...] | None:
+    """What two items share if one assistant serves both; None for an item that must be asked itself."""
+    fixture = _fixture(item, _ASSISTANT)
+    if fixture is None or fixture.scope not in _HOMES or any(_overridden(item, name) for name in _OURS):
+        return None
+    params = {name: value for name, value in item.callspec.indices.items() if name != PARAM}  # type: ignore[attr-defined]
+    return fixture, item.getparent(_HOMES[fixture.scope]), sorted(params.items())
+
+
+def _fixture(item: pytest.Item, name: str) -> Any:
+    found = _fixtures(item, name)
+    return found[-1] if found else None
+
+
+def _overridden(item: pytest.Item, name: str) -> bool:
+    return len(_fixtures(item, name)) != 1
+
+
+def _fixtures(item: pytest.Item, name: str) -> Any:
+    # pytest has no public way to ask for an item's fixtures before it is set up.
+    return item._fixtureinfo.name2fixturedefs.get(name, ())  # type: ignore[attr-defined]  # noqa: SLF001

@@ -1,0 +1,182 @@
+"""Many evaluations at once: jobs of plain values, through one `concurrent.futures.Executor`."""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from concurrent.futures import Executor, Future
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from pytest_personalens.assistants import guarded
+from pytest_personalens.evaluation import Evaluation, evaluate
+from pytest_personalens.replay import Record, Replay, ReplayAssistant, ReplayJudge, ReplayUserAgent, ResumedAssistant
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from pytest_personalens.crew import Crew
+    from pytest_personalens.evaluation import Usage
+    from pytest_personalens.scenario import Context, Scenario
+    from pytest_personalens.verdict import Dimension
+
+#: While it waits, an item looks up this often, in seconds.
+TICK: Final = 0.2
+Assistant = Any
+
+
+class Job(NamedTuple):
+    """One evaluation to be done; all of it pickles.
+
+    `records` are what may be reused, the best first; of a `resumable` run the assistant's replies are kept
+    like the rest, and those in `broken_off` count. `where` and `command` are for the error that says that nothing may be bought.
+    """
+
+    scenario: Scenario
+    context: Context
+    dimensions: tuple[Dimension, ...]
+    thresholds: Mapping[str, int]
+    max_turns: int
+    turn_timeout: float
+    records: tuple[Record, ...]
+    may_spend: bool
+    where: str
+    command: str
+    resumable: bool = False
+    broken_off: Record | None = None
+
+
+class Done(NamedTuple):
+    """A job done: the evaluation with what this run used, what all of it has cost by purpose, how often an agent was asked, and
+    the seconds it took."""
+
+    evaluation: Evaluation
+    cost: dict[str, Usage]
+    asked: int
+    seconds: float
+
+
+def work(job: Job, crew: Crew, assistant: Assistant, keep: Callable[[Evaluation], None] | None = None) -> Done:
+    """Do a job. `keep` is called with all that was bought so far, at its whole cost, before more is bought."""
+    started = time.perf_counter()
+    agents = crew.agents(job.context, job.thresholds)
+    replay = Replay(job.records, may_spend=job.may_spend, where=job.where, command=job.command)
+
+    def cost(evaluation: Evaluation) -> dict[str, Usage]:
+        # A record tells what its content cost, whenever that was; an evaluation, what this run spent.
+        return replay.cost(evaluation, job.scenario, agents.meter.usage)
+
+    def bought(unfinished: Evaluation) -> None:
+        # Only what was bought just now: a replay must not push out what an earlier run paid for.
+        if keep is not None and replay.news:
+            keep(unfinished.model_copy(update={"usage": cost(unfinished)}))
+
+    if agents.played is not None:
+        under_test: Assistant = ReplayAssistant(agents.played, replay)
+    else:
+        callable_ = agents.assistant or assistant
+        under_test = guarded(callable_, timeout=job.turn_timeout, loop=crew.loop, context=job.context, before=crew.go_on)
+        if job.resumable:
+            under_test = ResumedAssistant(under_test, replay, job.broken_off)
+    evaluation = evaluate(
+        job.scenario,
+        under_test,
+        ReplayUserAgent(agents.user_agent, replay),
+        ReplayJudge(agents.judge, replay),
+        dimensions=job.dimensions,
+        max_turns=job.max_turns,
+        progress=bought if keep is not None else None,
+    )
+    bought(evaluation)
+    evaluation = evaluation.model_copy(update={"usage": agents.meter.usage})
+    return Done(evaluation, cost(evaluation), replay.asked, time.perf_counter() - started)
+
+
+class Threads(Executor):
+    """A pool of daemon threads.
+
+    Not the standard library's: its threads are joined when Python exits, so Ctrl-C would wait for every call in flight.
+    """
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._queue: queue.SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None] = queue.SimpleQueue()
+        self._threads: list[threading.Thread] = []
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """A future of the call, which begins as soon as a thread is free."""
+        future: Future[Any] = Future()
+        self._queue.put((future, lambda: fn(*args, **kwargs)))
+        if len(self._threads) < self._size:
+            self._threads.append(threading.Thread(target=self._run, name=f"personalens-{len(self._threads)}", daemon=True))
+            self._threads[-1].start()
+        return future
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """End the threads, each after its current call."""
+        while cancel_futures and not self._queue.empty():
+            waiting = self._queue.get_nowait()
+            if waiting is not None:
+                waiting[0].cancel()
+        for _ in self._threads:
+            self._queue.put(None)
+        for thread in self._threads if wait else ():
+            thread.join()
+
+    def _run(self) -> None:
+        while (waiting := self._queue.get()) is not None:
+            future, call = waiting
+            if not future.set_running_or_notify_cancel():
+                continue
+            try:
+                future.set_result(call())
+            except BaseException as error:
+                future.set_exception(error)
+
+
+class Engine:
+    """Evaluations under way, by the node id of the item that will ask for each. Used from one thread.
+
+    `executor` runs `size` of them at once; so many more may wait in line that the slowest dialogue leaves no place idle.
+    """
+
+    def __init__(self, executor: Executor, size: int) -> None:
+        self.size, self._executor = size, executor
+        self._under_way: dict[str, Future[Done]] = {}
+        self.done = 0
+
+    @property
+    def room(self) -> int:
+        """How many more may be submitted now: the line is ten dialogues for each place."""
+        return max(0, 10 * self.size - len(self._under_way))
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._under_way
+
+    def submit(self, key: str, task: Callable[..., Done], *args: Any) -> None:
+        """Have `task` run for the item `key`."""
+        self._under_way[key] = self._executor.submit(task, *args)
+        self._under_way[key].add_done_callback(self._count)
+
+    def take(self, key: str, idle: Callable[[], None]) -> Done:
+        """Wait for the evaluation of the item `key`; `idle` is called every `TICK` seconds meanwhile."""
+        future = self._under_way.pop(key)
+        while True:
+            try:
+                return future.result(timeout=TICK)
+            except TimeoutError:
+                if future.done():
+                    raise
+                idle()
+
+    @property
+    def running(self) -> int:
+        """How many are running now."""
+        return sum(f.running() for f in self._under_way.values())
+
+    def close(self) -> None:
+        """Give up what is under way."""
+        self._executor.shutdown(wait=False, cancel_futures=True)
+
+    def _count(self, future: Future[Done]) -> None:
+        self.done += not future.cancelled()

@@ -1,0 +1,81 @@
+"""What an item wants evaluated: its job, the record that belongs to it, and how to keep what is bought on the way."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING, NamedTuple
+
+from pytest_personalens.engine import Job
+from pytest_personalens.errors import RecordError
+from pytest_personalens.options import OPTIONS
+from pytest_personalens.records import RecordStore
+from pytest_personalens.verdict import Dimension
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import pytest
+
+    from pytest_personalens.evaluation import Evaluation
+    from pytest_personalens.options import Settings
+    from pytest_personalens.scenario import Context, Scenario
+    from pytest_personalens.session import Session
+
+#: Options that shape no item, only the run around it.
+_OF_THE_RUN = frozenset(
+    {"json", "min_tcr", "min_p", "min_valid", "fail_on", "max_calls", "max_usd", "concurrency", "executor", "shard"}
+)  # fmt: skip
+
+
+class Errand(NamedTuple):
+    """A job and its record; `keep` puts what was bought where a crash cannot reach it, or is None where nothing is bought."""
+
+    job: Job
+    store: RecordStore
+    keep: Callable[[Evaluation], None] | None
+
+
+def errand_of(item: pytest.Item, session: Session, settings: Settings, scenario: Scenario, context: Context) -> Errand | str:
+    """What `item` wants evaluated, or what is wrong with its record."""
+    store = RecordStore(item, session.folder, session.run)
+    try:
+        record = store.load()
+    except RecordError as error:
+        return str(error)
+    if record is not None and record.scenario != scenario.id:
+        return f"{store.path}: the record belongs to scenario {record.scenario!r}"
+    may_spend = settings.live or store.writes
+    keeps = session.settings.resume or (session.crew.paid and may_spend)
+    bought, this_run = store.load_journal() if keeps else (None, False)
+    job = Job(
+        scenario=scenario,
+        context=context,
+        dimensions=tuple(Dimension(d) for d in settings.dimensions),
+        thresholds=settings.thresholds,
+        max_turns=settings.max_turns,
+        turn_timeout=settings.turn_timeout,
+        records=tuple(r for r in (record, bought) if r is not None),
+        may_spend=may_spend,
+        where=str(store.path),
+        command=rerun(item, scenario.id, "--snapshot-update") if session.crew.paid and not may_spend else "",
+        resumable=session.settings.resume,
+        broken_off=bought if session.settings.resume and this_run else None,
+    )
+    return Errand(job, store, (lambda evaluation: store.keep(evaluation, scenario)) if keeps else None)
+
+
+def rerun(item: pytest.Item, scenario: str, *extra: str) -> str:
+    """The command that runs this item alone, with the options of this run that shape it."""
+    config = item.config
+    words = ["pytest"]
+    for o in OPTIONS:
+        if o.key in _OF_THE_RUN:
+            continue
+        given = config.getoption(o.ini)
+        for value in given if isinstance(given, list) else [given] if given is not None else []:
+            words += [o.flag, str(value)]
+    # By its id where that is enough: the built-in suite has no file that could be named.
+    alone = f"[{scenario}]"
+    words += ["-k", alone] if item.name.endswith(alone) else [item.nodeid]
+    words += extra
+    return shlex.join(words)
