@@ -5,7 +5,7 @@ from __future__ import annotations
 import queue
 import threading
 import time
-from concurrent.futures import Executor, Future
+from concurrent.futures import Executor, Future, wait
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pytest_personalens.assistants import guarded
@@ -159,15 +159,12 @@ class Engine:
         self._under_way[key].add_done_callback(self._count)
 
     def take(self, key: str, idle: Callable[[], None]) -> Done:
-        """Wait for the evaluation of the item `key`; `idle` is called every `TICK` seconds meanwhile."""
+        """Wait for the evaluation of the item `key`; `idle` is called at once and every `TICK` seconds while there is none."""
         future = self._under_way.pop(key)
-        while True:
-            try:
-                return future.result(timeout=TICK)
-            except TimeoutError:
-                if future.done():
-                    raise
-                idle()
+        while not future.done():
+            idle()
+            wait([future], timeout=TICK)
+        return future.result()
 
     @property
     def running(self) -> int:

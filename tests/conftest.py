@@ -13,6 +13,7 @@ import pytest
 
 from pytest_personalens.dialogue import Message, UserTurn
 from pytest_personalens.scenario import Scenario, Situation, Task
+from tests.endpoint import Endpoint, play
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -119,6 +120,19 @@ def bots(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     yield helpbot.bot
     for name in [n for n in sys.modules if n.split(".")[0] == "helpbot"]:
         del sys.modules[name]
+
+
+@pytest.fixture
+def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[Endpoint]:
+    """Models behind Bedrock's and OpenAI's protocols on loopback, which play every role well."""
+    server = Endpoint()
+    server.answer = play
+    for name in ("AWS_PROFILE", "AWS_SESSION_TOKEN"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in server.environment().items():
+        monkeypatch.setenv(name, value)
+    yield server
+    server.close()
 
 
 class ScriptedUser:

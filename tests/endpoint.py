@@ -184,6 +184,18 @@ def _content(call: Call, reply: Reply, full: int, cached: int) -> dict[str, Any]
     }  # fmt: skip
 
 
+def play(call: Call) -> Reply:
+    """A user who asks once and is content, a judge who is as well, an assistant who acts."""
+    if "Give this reading:" in call.prompt:
+        schema = call.body["tools"][0]["function"]["parameters"]["properties"]["score"]
+        by_type = {"boolean": "Leak" not in call.prompt.rsplit(":", 1)[1], "array": [3] * schema.get("minItems", 0)}
+        score = by_type.get(schema["type"], 3)
+        return Reply(data={"evidence": [{"turn": 1, "quote": "booked"}], "justification": "It fits.", "score": score})
+    if "You are acting the part" in call.system:
+        return Reply("Thanks! TERMINATE" if "<transcript>" in call.prompt else "I need something done, please.")
+    return Reply("Done: it is booked for Thursday at 16:00.")
+
+
 def _error(call: Call, reply: Reply) -> dict[str, Any]:
     if call.protocol == "bedrock":
         return {"message": reply.message, "__type": reply.code}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from typing import Any, get_args
 
 import pytest
@@ -17,8 +16,7 @@ from pytest_personalens.drift.values import Baseline, Outcome, Scored
 from pytest_personalens.results import Results
 from pytest_personalens.verdict import Dimension
 from tests.conftest import Repository
-from tests.endpoint import Call, Endpoint, Reply
-from tests.test_live_runs import play
+from tests.endpoint import Call, Endpoint, Reply, play
 
 #: A judge and a bot that change with the environment: the judge's mood is for task completion (tc) or personalization (p).
 MOODY = """
@@ -282,16 +280,6 @@ def test_a_paid_judge_of_a_hook_is_not_asked_unasked(moody: Repository, monkeypa
     assert moody.inline(*ARGS, *ADOPT, "--collect-only").ret == 0
     assert not (moody.path / "judge.json").exists()
     assert moody.inline(*ARGS, *ADOPT, "--personalens-live").ret == 0
-
-
-@pytest.fixture
-def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[Endpoint]:
-    server = Endpoint()
-    server.answer = play
-    for name, value in server.environment().items():
-        monkeypatch.setenv(name, value)
-    yield server
-    server.close()
 
 
 LIVE = ("--personalens-sample", "2", "--personalens-judge-model", "openai:small", "--personalens-fail-on", "gate")

@@ -4,39 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.conftest import Repository
-from tests.endpoint import Call, Endpoint, Reply
+from tests.endpoint import Call, Endpoint, Reply, play
 
 LIVE = ("--personalens-sample", "3", "--personalens-user-model", "bedrock:claude-3-haiku-v1", "--personalens-judge-model", "openai:small")
-
-
-def play(call: Call) -> Reply:
-    """A user who asks once and is content, a judge who is as well, an assistant who acts."""
-    if "Give this reading:" in call.prompt:
-        schema = call.body["tools"][0]["function"]["parameters"]["properties"]["score"]
-        by_type = {"boolean": "Leak" not in call.prompt.rsplit(":", 1)[1], "array": [3] * schema.get("minItems", 0)}
-        score = by_type.get(schema["type"], 3)
-        return Reply(data={"evidence": [{"turn": 1, "quote": "booked"}], "justification": "It fits.", "score": score})
-    if "You are acting the part" in call.system:
-        return Reply("Thanks! TERMINATE" if "<transcript>" in call.prompt else "I need something done, please.")
-    return Reply("Done: it is booked for Thursday at 16:00.")
-
-
-@pytest.fixture
-def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[Endpoint]:
-    server = Endpoint()
-    server.answer = play
-    for name in ("AWS_PROFILE", "AWS_SESSION_TOKEN"):
-        monkeypatch.delenv(name, raising=False)
-    for name, value in server.environment().items():
-        monkeypatch.setenv(name, value)
-    yield server
-    server.close()
 
 
 def results(path: Path) -> dict[str, object]:
