@@ -157,7 +157,7 @@ class Personalens:
         config = self._item.config
         words = ["pytest"]
         for o in OPTIONS:
-            if o.key in ("json", "min_tcr", "min_p", "min_valid", "fail_on", "max_calls", "max_usd"):
+            if o.key in ("shard", "json", "min_tcr", "min_p", "min_valid", "fail_on", "max_calls", "max_usd"):
                 continue
             given = config.getoption(o.ini)
             for value in given if isinstance(given, list) else [given] if given is not None else []:
