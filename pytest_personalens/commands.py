@@ -15,22 +15,25 @@ if TYPE_CHECKING:
 Arguments = ParamSpec("Arguments")
 
 
-def errors_told(main: Callable[Arguments, int]) -> Callable[Arguments, int]:
-    """`main`, with a fault of the input told in one line and 2 returned for it."""
+def errors_told(*, status: int) -> Callable[[Callable[Arguments, int]], Callable[Arguments, int]]:
+    """A command's `main`, with a fault of the input told in one line and `status` returned for it."""
 
-    @functools.wraps(main)
-    def told(*args: Arguments.args, **kwargs: Arguments.kwargs) -> int:
-        try:
-            return main(*args, **kwargs)
-        except BrokenPipeError:
-            raise
-        except PersonalensError as error:
-            print(f"error: {error}", file=sys.stderr)
-        except OSError as error:  # of a result; what cannot be read is a `DataError`
-            print(f"error: {error.filename}: cannot be written: {error.strerror}", file=sys.stderr)
-        return 2
+    def telling(main: Callable[Arguments, int]) -> Callable[Arguments, int]:
+        @functools.wraps(main)
+        def told(*args: Arguments.args, **kwargs: Arguments.kwargs) -> int:
+            try:
+                return main(*args, **kwargs)
+            except BrokenPipeError:
+                raise
+            except PersonalensError as error:
+                print(f"error: {error}", file=sys.stderr)
+            except OSError as error:  # of a result; what cannot be read is a `DataError`
+                print(f"error: {error.filename}: cannot be written: {error.strerror}", file=sys.stderr)
+            return status
 
-    return told
+        return told
+
+    return telling
 
 
 def run(main: Callable[[], int]) -> NoReturn:

@@ -56,6 +56,8 @@ class Ledger:
             if name == PROPERTY:
                 # By node id: --dist=each runs every item on every worker.
                 self._items[report.nodeid] = Item.model_validate_json(str(value))
+        if report.failed and report.nodeid in self._items:
+            self._items[report.nodeid] = self._items[report.nodeid].model_copy(update={"failed": True})
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any, error: object) -> None:
@@ -74,13 +76,13 @@ class Ledger:
             result = yield
         except BaseException:
             # -x, --maxfail, Ctrl-C: what there is is reported, and no gate judges a part for the whole.
-            self._results = self._close(gated=False)
+            self._results = self._close(complete=False)
             if session.shouldfail:
                 self._end_run()  # enough failures is an end like any other; Ctrl-C is not
             raise
         # In the loop and not at its end: by then it is too late to turn the summary line red.
         whole = not (session.shouldstop or session.shouldfail)
-        self._results = self._close(gated=whole)
+        self._results = self._close(complete=whole and session.testscollected <= len(self._finished))
         if whole:
             self._end_run()
         if self._watch is not None and whole and self._results is not None:
@@ -94,6 +96,8 @@ class Ledger:
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> Generator[None, Any, Any]:
         result = yield
+        if self._settings.shard is not None and session.exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED:
+            session.exitstatus = pytest.ExitCode.OK  # -k or -m left nothing of this shard; the merge refuses shards without any item
         # When a worker fails to send its last report, xdist (3.8) prints INTERNALERROR and exits with 0.
         unreported = session.testscollected - len(self._finished)
         stopped = session.shouldstop or session.shouldfail or session.config.option.collectonly
@@ -106,18 +110,20 @@ class Ledger:
             return
         from pytest_personalens.reports.terminal import write_summary
 
-        extra = self._config.hook.pytest_personalens_report_lines(results=self._results, config=self._config)
+        extra: list[list[str]] = []
+        if self._results.items or self._results.lost:  # a shard may have none
+            extra = self._config.hook.pytest_personalens_report_lines(results=self._results, config=self._config)
         write_summary(terminalreporter, self._results, [line for lines in extra for line in lines], json_path=self._json)
         if self._watch is not None and self._results.drift is None:
             done = "adopted" if self._settings.adopt_judge else "checked"
             terminalreporter.write_line(f"the judge was not {done}: the run was stopped")
 
-    def _close(self, *, gated: bool) -> Results | None:
+    def _close(self, *, complete: bool) -> Results | None:
         from pytest_personalens.plugin import SESSION
 
         ids = self._config.stash[SESSION].ids
         lost = [n for n in self._crashed if n not in self._items and any(f"[{i}]" in n for i in ids)]
-        if not self._items and not lost and self._watch is None:
+        if not self._items and not lost and self._watch is None and self._settings.shard is None:
             return None
         session = self._config.stash[SESSION]
         told = self._requested or session.requested()
@@ -130,9 +136,10 @@ class Ledger:
             drawn=told["drawn"],
             lost=lost,
             prices=session.crew.role_prices(),
+            complete=complete,
         )
-        if gated:
-            s = self._settings
+        s = self._settings
+        if complete and s.shard is None:
             gates = check_gates(results, min_tcr=s.min_tcr, min_p=s.min_p, min_valid=s.min_valid)
             results = results.model_copy(update={"gates": gates})
         if self._json is not None:

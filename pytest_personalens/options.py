@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 import pytest
 
 from pytest_personalens.errors import SpecError
-from pytest_personalens.readers import choice, dimension, letters, number, odd, some, threshold
+from pytest_personalens.readers import choice, dimension, letters, number, odd, shard, some, threshold
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -50,6 +50,7 @@ _SHARE: Final = number(0, 1)
 OPTIONS: Final = (
     Option("sample", "N", None, _POSITIVE, "Draw N scenarios and make one test item of each; without it the plugin does nothing", mark=True, type="int"),
     Option("seed", "TEXT", DEFAULT_SEED, some("a text"), "Seed of the draw; another text gives another sample", mark=True),
+    Option("shard", "K/N", None, shard, "Run part K of N of the sample, such as 3/10; python -m pytest_personalens.merge puts the results of the parts together and decides the gates"),
     Option("data", "embedded|PATH", "embedded", some("'embedded' or a path"), "The embedded benchmark, a dataset added by a plugin, or the path of an official PersonaLens checkout, of its data folder, or of a folder in the embedded layout"),
     Option("users", "LIST", (), some("user ids"), "Only these users: ids separated by commas, official-30, or file:PATH with an id a line", many=True, type="linelist"),
     Option("domain", "NAME", (), some("a domain"), "Only scenarios that span this domain; may be repeated. Applied before sampling", many=True, mark=True, type="linelist"),
@@ -87,6 +88,7 @@ class Settings(NamedTuple):
 
     sample: int | None
     seed: str
+    shard: tuple[int, int] | None
     data: str
     users: tuple[str, ...]
     domain: tuple[str, ...]
@@ -171,13 +173,13 @@ def read_settings(config: pytest.Config) -> Settings:
     values["live"] = bool(_ini(config, "personalens_live", "bool") if live is None else live)
     values["resume"] = bool(config.getoption("personalens_resume"))
     values["estimate"] = bool(config.getoption("personalens_estimate"))
-    values |= _judge_action(config, values["sample"])
+    values |= _judge_action(config, values["sample"], values["shard"])
     values["users"] = _users(values["users"], config.rootpath)
     _check_thresholds(values["threshold"], values["dimensions"], "--personalens-threshold")
     return Settings(**values)
 
 
-def _judge_action(config: pytest.Config, sample: int | None) -> dict[str, str | None]:
+def _judge_action(config: pytest.Config, sample: int | None, shard: tuple[int, int] | None) -> dict[str, str | None]:
     found = {name: config.getoption(f"personalens_{name.replace('-', '_')}") for name in JUDGE_ACTIONS}
     given = [f"--personalens-{name}" for name, path in found.items() if path is not None]
     if len(given) > 1:
@@ -187,6 +189,8 @@ def _judge_action(config: pytest.Config, sample: int | None) -> dict[str, str | 
             raise pytest.UsageError(f"{flag}: expected a path, not ''")
         if sample is None:
             raise pytest.UsageError(f"{flag}: give --personalens-sample N too; without it there is no run and no judge")
+        if shard is not None:
+            raise pytest.UsageError(f"{flag}: the judge is held against whole runs; give it to a run without --personalens-shard")
     return {name.replace("-", "_"): path for name, path in found.items()}
 
 

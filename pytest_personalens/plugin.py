@@ -111,6 +111,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         )
         for ref in refs
     ]
+    if not params:  # a shard of a sample with fewer scenarios than shards: nothing to do is no failure
+        params = [pytest.param(None, id="none", marks=pytest.mark.skip(reason="personalens: this shard has no scenario of the sample"))]
     metafunc.parametrize(_PARAM, params, indirect=True)
 
 

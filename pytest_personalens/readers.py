@@ -80,6 +80,14 @@ def dimension(text: str) -> str:
     return ",".join(d.value for d in dimensions(text.split(",")))
 
 
+def shard(text: str) -> tuple[int, int]:
+    """``K/N`` as (K, N): part K of N."""
+    match = re.fullmatch(r"\s*(\d{1,6})\s*/\s*(\d{1,6})\s*", text)
+    if match is None or not 1 <= int(match[1]) <= int(match[2]):
+        raise ValueError("expected K/N, such as 3/10: the part K, from 1 to N, of N")
+    return int(match[1]), int(match[2])
+
+
 def odd(text: str) -> int:
     """An odd whole number of at least 1: votes that cannot tie."""
     value: int = number(1, kind=int)(text)

@@ -8,9 +8,10 @@ from importlib.metadata import version
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, ValidationError
 
 from pytest_personalens.drift.values import Drift
+from pytest_personalens.errors import DataError
 from pytest_personalens.evaluation import Evaluation, Usage
 from pytest_personalens.scenario import Frozen
 from pytest_personalens.verdict import Dimension
@@ -27,12 +28,14 @@ SCHEMA: Final = "personalens-results/1"
 class Item(Frozen):
     """One test item: its evaluation, what became of it, and how much of it was replayed from its record.
 
-    `status` is "passed" or "low" (below a threshold) for a scored item; "uncounted" for one without scores.
+    `status` is "passed" or "low" (below a threshold) for a scored item; "uncounted" for one without scores. `failed` is what
+    the test made of it: a low item passes where a gate decides, and a test may have asserts of its own.
     """
 
     nodeid: str
     evaluation: Evaluation
     status: Literal["passed", "low", "uncounted"]
+    failed: bool = False
     shortfalls: tuple[str, ...] = Field(default=(), description="What was below its threshold, such as 'p 1 < 2'.")
     record: Literal["none", "replayed", "stale", "written"] = "none"
 
@@ -76,6 +79,7 @@ class Results(Frozen):
     dataset: str
     requested: int = Field(description="Size of the sample that was asked for, of all tests together.")
     drawn: int = Field(description="Size of the sample that there was; smaller than `requested` if the dataset has no more.")
+    complete: bool = Field(default=True, description="False if the run was stopped before its end, or if shards of it are missing.")
     lost: tuple[str, ...] = Field(default=(), description="Node ids of items whose worker died before they reported.")
     items: tuple[Item, ...] = ()
     overall: Group
@@ -108,6 +112,7 @@ def summarize(
     drawn: int,
     lost: Sequence[str] = (),
     prices: Mapping[str, Price] = MappingProxyType({}),
+    complete: bool = True,
 ) -> Results:
     """The results of `items`, in a fixed order whatever order they arrived in. `prices` are those of the roles' models."""
     ordered = tuple(sorted(items, key=lambda i: i.nodeid))
@@ -126,6 +131,7 @@ def summarize(
         dataset=dataset,
         requested=requested,
         drawn=drawn,
+        complete=complete,
         lost=tuple(sorted(lost)),
         items=ordered,
         overall=_group("overall", ordered),
@@ -148,6 +154,24 @@ def with_drift(results: Results, drift: Drift, usage: Mapping[str, Usage], *, pr
 def role_of(purpose: str) -> str:
     """Who a purpose belongs to: ``judge`` for ``judge tc`` and ``anchor judge tc``; ``user agent`` and ``assistant`` are roles."""
     return "judge" if purpose.startswith(("judge ", "anchor judge ")) else purpose
+
+
+def read_results(path: Path) -> Results:
+    """The results in a file that `write_json` wrote. Raises `DataError` saying in one line what is wrong with it."""
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise DataError(path, f"cannot be read: {error.strerror}") from None
+    except ValueError as error:
+        raise DataError(path, f"not valid JSON ({error}); fetch it or run its tests again") from None
+    schema = data.get("schema") if isinstance(data, dict) else None
+    if schema != SCHEMA:
+        raise DataError(path, f"not a results file of this version: its schema is {str(schema)[:60]!r}, not {SCHEMA!r}")
+    try:
+        return Results.model_validate(data)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        raise DataError(path, first["msg"], field=".".join(str(p) for p in first["loc"])) from None
 
 
 def write_json(results: Results, path: Path) -> None:

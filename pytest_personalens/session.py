@@ -40,7 +40,7 @@ class Session:
             self.sample(settings)
 
     def sample(self, settings: Settings) -> Sample:
-        """The sample of a test with these settings; drawn once for each kind of draw."""
+        """The sample of a test with these settings, or this run's shard of it; drawn once for each kind of draw."""
         assert settings.sample is not None
         key = (settings.sample, settings.seed, settings.domain, settings.kind)
         if key not in self._samples:
@@ -57,6 +57,8 @@ class Session:
             for ref in sample.refs:
                 if self.ids.setdefault(ref.id, ref[:2]) != ref[:2]:
                     raise SpecError(f"scenarios {self.ids[ref.id]} and {ref[:2]} of dataset {self.dataset.name!r} share the id {ref.id!r}")
+            if settings.shard is not None:
+                sample = sample.shard(*settings.shard)
             # Loaded now, so that a bad file stops the run before anything is paid for, and in one line.
             for ref in sample.refs:
                 self.dataset.load(ref)
@@ -64,17 +66,20 @@ class Session:
         return self._samples[key]
 
     def requested(self) -> dict[str, int]:
-        """How many scenarios the draws asked for and how many there were."""
+        """How many scenarios the draws asked for and how many there were, in all shards together."""
         return {
             "requested": sum(s.requested for s in self._samples.values()),
-            "drawn": sum(len(s.refs) for s in self._samples.values()),
+            "drawn": sum(s.drawn for s in self._samples.values()),
         }
 
     def header(self) -> str:
         """One line: what is sampled, by which seed, who plays the user and who judges."""
-        s = self.settings
+        s, drawn = self.settings, str(self.requested()["drawn"])
+        if s.shard is not None:
+            kept = sum(len(sample.refs) for sample in self._samples.values())
+            drawn = f"shard {s.shard[0]}/{s.shard[1]}, {kept} of {drawn}"
         return (
-            f"personalens: {self.requested()['drawn']} scenarios of {self.dataset.name} {self.dataset.version}, seed {s.seed!r}, "
+            f"personalens: {drawn} scenarios of {self.dataset.name} {self.dataset.version}, seed {s.seed!r}, "
             f"context {s.context or 'none'}, user {s.user_model}, judge {s.judge_model}"
             + (f", assistant {s.assistant}" if s.assistant else "")
             + (", goes on with the run that was broken off" if self.resumes else "")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pytest_personalens.verdict import Judge
 
 
-@errors_told
+@errors_told(status=2)
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command. Returns 0, or 2 for what cannot be read or judged at all."""
     options = _parser().parse_args(arguments)

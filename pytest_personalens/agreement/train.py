@@ -272,7 +272,7 @@ def _two(value: float | None) -> str:
     return "    -" if value is None else f"{value:5.2f}"
 
 
-@errors_told
+@errors_told(status=2)
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command. Returns 0, or 2 for what cannot be read or learned from."""
     parser = argparse.ArgumentParser(prog="python -m pytest_personalens.agreement.train", description=__doc__)

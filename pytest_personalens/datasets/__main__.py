@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pytest_personalens.datasets.quality import Quality
 
 
-@errors_told
+@errors_told(status=2)
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command. Returns 0 when no rule found anything, 1 when one did, 2 when a dataset cannot be read."""
     options = _parser().parse_args(arguments)

@@ -19,15 +19,38 @@ MULTI_EVERY = 5
 
 
 class Sample(NamedTuple):
-    """The scenarios drawn, in order; `requested` is larger than their number if the universe was too small."""
+    """The scenarios drawn, in order, or a shard's part of them.
+
+    `drawn` is the number of all that were drawn; `requested` is larger than it if the universe was too small.
+    """
 
     refs: tuple[ScenarioRef, ...]
     requested: int
+    drawn: int
 
     @property
     def exhausted(self) -> bool:
         """True if there were fewer scenarios than asked for, so that all of them are in the sample."""
-        return len(self.refs) < self.requested
+        return self.drawn < self.requested
+
+    def shard(self, number: int, of: int) -> Sample:
+        """Part `number` (from 1) of the `of` disjoint parts that make up this sample; empty where there are more parts than scenarios.
+
+        Each scenario falls to the part that has least of its kind, then least of all, then least of its domains: so the parts
+        differ by one at most in number and in each kind (multi-domain dialogues are the longer ones). It depends on none that is
+        drawn after it, so a sample that grows leaves every scenario in its part.
+        """
+        parts = range(min(of, len(self.refs)))
+        kinds: list[Counter[str]] = [Counter() for _ in parts]
+        domains: list[Counter[str]] = [Counter() for _ in parts]
+        kept = []
+        for ref in self.refs:
+            part = min(parts, key=lambda i: (kinds[i][ref.kind], kinds[i].total(), _load(ref, domains[i])))
+            kinds[part][ref.kind] += 1
+            domains[part].update(ref.domains)
+            if part == number - 1:
+                kept.append(ref)
+        return self._replace(refs=tuple(kept))
 
 
 def draw(
@@ -78,7 +101,7 @@ def draw(
             if len(chosen) == size:
                 break
         waiting = have_more
-    return Sample(tuple(chosen), size)
+    return Sample(tuple(chosen), size, len(chosen))
 
 
 def _matches(ref: ScenarioRef, domains: Collection[str], kind: str) -> bool:

@@ -28,6 +28,7 @@ class LiveLine:
         reporter = config.pluginmanager.getplugin("terminalreporter")
         shown = reporter is not None and reporter.isatty and reporter.hasmarkup and config.get_verbosity() >= 0
         self._writer = reporter._tw if shown and config.option.capture != "no" else None  # noqa: SLF001
+        self._capture = config.pluginmanager.getplugin("capturemanager")
         self._total, self._started, self._drawn = total, time.monotonic(), False
 
     def draw(self, done: int, used: Total, limiters: Sequence[Limiter]) -> None:
@@ -35,14 +36,20 @@ class LiveLine:
         if self._writer is None:
             return
         text = _text(done, self._total, time.monotonic() - self._started, used, limiters)[: self._writer.fullwidth - 1]
-        self._writer.write(f"{_MAKE_ROOM}{_SAVE}{_DOWN}{text}{_ERASE}{_RESTORE}", flush=True)
+        self._write(f"{_MAKE_ROOM}{_SAVE}{_DOWN}{text}{_ERASE}{_RESTORE}")
         self._drawn = True
 
     def clear(self) -> None:
         """Take the line away."""
-        if self._drawn and self._writer is not None:
-            self._writer.write(f"{_SAVE}{_DOWN}{_ERASE}{_RESTORE}", flush=True)
+        if self._drawn:
+            self._write(f"{_SAVE}{_DOWN}{_ERASE}{_RESTORE}")
             self._drawn = False
+
+    def _write(self, text: str) -> None:
+        assert self._writer is not None
+        # While an item runs, what is written to the terminal would be captured as its output.
+        with self._capture.global_and_fixture_disabled():
+            self._writer.write(text, flush=True)
 
 
 def _text(done: int, total: int, seconds: float, used: Total, limiters: Sequence[Limiter]) -> str:

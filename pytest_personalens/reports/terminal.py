@@ -36,25 +36,29 @@ _MOST_LISTED = 20
 def write_summary(reporter: pytest.TerminalReporter, results: Results, extra: Sequence[str], *, json_path: Path | None) -> None:
     """The section ``personalens`` of the terminal summary."""
     reporter.write_sep("=", "personalens")
-    if results.drift is not None:
-        for number, line in enumerate(drift_lines(results.drift)):
-            reporter.write_line(line, bold=number == 0, red=number == 0 and not results.drift.passed)
-        reporter.write_line("")
-    for line in _table(results) if results.items or results.lost else ():
-        reporter.write_line(line)
-    reporter.write_line("")
-    for line in _notes(results, verbose=reporter.config.get_verbosity() > 0):
-        reporter.write_line(line)
-    for line in usage_table(results.usage, results.usd):
-        reporter.write_line(line)
-    for gate in results.gates:
-        reporter.write_line(
-            f"gate {gate.name}: {'passed' if gate.passed else 'FAILED'}, {gate.message}", green=gate.passed, red=not gate.passed
-        )
-    if json_path is not None:
-        reporter.write_line(f"results: {json_path}")
+    for text, style in summary_lines(results, verbose=reporter.config.get_verbosity() > 0, json_path=json_path):
+        reporter.write_line(text, **dict.fromkeys(style, True))
     for line in extra:
         reporter.write_line(harmless(line))
+
+
+def summary_lines(results: Results, *, verbose: bool, json_path: Path | None) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The lines of the summary, each with the names of its markup: bold, red, green or none."""
+    if results.drift is not None:
+        for number, line in enumerate(drift_lines(results.drift)):
+            yield line, () if number else ("bold",) if results.drift.passed else ("bold", "red")
+        yield "", ()
+    plain = [
+        *(_table(results) if results.items or results.lost else ()),
+        "",
+        *_notes(results, verbose=verbose),
+        *usage_table(results.usage, results.usd),
+    ]
+    yield from ((line, ()) for line in plain)
+    for gate in results.gates:
+        yield f"gate {gate.name}: {'passed' if gate.passed else 'FAILED'}, {gate.message}", ("green" if gate.passed else "red",)
+    if json_path is not None:
+        yield f"results: {json_path}", ()
 
 
 def _table(results: Results) -> Iterator[str]:
@@ -71,6 +75,11 @@ def _figure(group: Group, dimension: Dimension) -> str:
 
 
 def _notes(results: Results, *, verbose: bool) -> Iterator[str]:
+    if results.settings.get("shard"):
+        number, of = results.settings["shard"]
+        yield f"shard {number}/{of} of the run: its gates are decided over all shards, by python -m pytest_personalens.merge"
+    if not results.complete:
+        yield "a part of the run only: it was stopped, or shards are missing; no gate is decided"
     if results.drawn < results.requested:
         yield f"sample: {results.requested} scenarios asked for; there are only {results.drawn}, and all of them are in it"
     if results.turns.value is not None:
