@@ -268,7 +268,8 @@ def test_a_live_line_on_a_terminal_and_nowhere_else(slow: Repository) -> None:
         *LENIENT,
     ]
     ours, theirs = pty.openpty()
-    process = subprocess.Popen(args, cwd=slow.path, stdout=theirs, stderr=theirs, env={**os.environ, "TERM": "xterm", "COLUMNS": "100"})
+    terminal = {**os.environ, "TERM": "xterm", "COLUMNS": "100", "PY_COLORS": "1"}
+    process = subprocess.Popen(args, cwd=slow.path, stdout=theirs, stderr=theirs, env=terminal)
     os.close(theirs)
     seen = b""
     try:
