@@ -6,14 +6,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from pytest_personalens.engine import Engine, Threads, work
+from pytest_personalens.dialogue import Dialogue
+from pytest_personalens.engine import Done, Engine, Threads, work
 from pytest_personalens.errand import errand_of
+from pytest_personalens.evaluation import Evaluation
 from pytest_personalens.reports.progress import LiveLine
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from pytest_personalens.engine import Assistant, Done
+    from pytest_personalens.engine import Assistant
     from pytest_personalens.errand import Errand
     from pytest_personalens.options import Settings
     from pytest_personalens.scenario import ScenarioRef
@@ -59,7 +61,9 @@ class Ahead:
         self._items, self._ours = session.items, ours
         self._places = {item: place for place, item in enumerate(session.items)}
         self._seen = -1
-        self._engine = Engine(Threads(ours.settings.concurrency), ours.settings.concurrency)
+        self._engine = _engine(ours)
+        #: Whoever an option names serves all items alike.
+        self._named = ours.settings.assistant is not None
         self._line = LiveLine(session.config, total=sum(map(is_ours, session.items)))
         # Under xdist a worker knows the next items that it was sent, and no others are its own.
         plugins = session.config.pluginmanager.get_plugins()
@@ -69,9 +73,9 @@ class Ahead:
         """The evaluation of `item`, begun before or now, with those of the next items under way beside it."""
         if item.nodeid not in self._engine:
             self._submit(item, errand, assistant)
-        here = _whose(item)
+        here = self._whose(item)
         for other in self._after(item) if here is not None else ():
-            if here == _whose(other):
+            if here == self._whose(other):
                 ref, settings = param(other)
                 scenario = self._ours.dataset.load(ref)
                 found = errand_of(other, self._ours, settings, scenario, scenario.context(settings.context))
@@ -80,6 +84,10 @@ class Ahead:
         crew = self._ours.crew
         try:
             return self._engine.take(item.nodeid, lambda: self._line.draw(self._engine.done, crew.total, crew.limiters()))
+        except Exception as error:
+            if self._ours.cluster is None:
+                raise
+            return _lost(errand, f"the cluster gave this dialogue up: {type(error).__name__}: {error}")
         finally:
             self._line.clear()
 
@@ -88,7 +96,20 @@ class Ahead:
         self._engine.close()
 
     def _submit(self, item: pytest.Item, errand: Errand, assistant: Assistant) -> None:
-        self._engine.submit(item.nodeid, work, errand.job, self._ours.crew, assistant, errand.keep)
+        crew, cluster = self._ours.crew, self._ours.cluster
+        if cluster is None:
+            self._engine.submit(item.nodeid, work, errand.job, crew, assistant, errand.keep)
+            return
+        from pytest_personalens.cluster import work_there
+
+        recipe = crew.recipe._replace(side_by_side=cluster.widest)
+        self._engine.submit(item.nodeid, work_there, recipe, errand.job, bought=errand.keep)
+
+    def _whose(self, item: pytest.Item) -> tuple[object, ...] | None:
+        """What two items share if one assistant serves both; None for an item that must be asked itself."""
+        if any(len(_fixtures(item, name)) != 1 for name in _OURS):
+            return None
+        return () if self._named else _shared(item)
 
     def _after(self, item: pytest.Item) -> Iterator[pytest.Item]:
         """The coming items while there is room for more; each is given once."""
@@ -111,7 +132,7 @@ class Ahead:
 
 def ahead_of(item: pytest.Item, ours: Session) -> Ahead | None:
     """What evaluates the items of this process before their turn; None where each waits for its own."""
-    if ours.settings.concurrency == 1:
+    if ours.settings.concurrency == 1 and ours.cluster is None:
         return None
     stash = item.session.stash
     if AHEAD not in stash:
@@ -119,10 +140,25 @@ def ahead_of(item: pytest.Item, ours: Session) -> Ahead | None:
     return stash[AHEAD]
 
 
-def _whose(item: pytest.Item) -> tuple[object, ...] | None:
-    """What two items share if one assistant serves both; None for an item that must be asked itself."""
+def _lost(errand: Errand, detail: str) -> Done:
+    s = errand.job.scenario
+    evaluation = Evaluation(
+        scenario=s.id, user=s.user, task=s.task.id, kind=s.kind, domains=s.domains, dataset=s.dataset, user_agent="", judge="",
+        dialogue=Dialogue(end="fault"), cause="lost", detail=" ".join(detail.split()),
+    )  # fmt: skip
+    return Done(evaluation, {}, 0, 0.0)
+
+
+def _engine(ours: Session) -> Engine:
+    if ours.cluster is not None:
+        return Engine(ours.cluster, ours.cluster.places)
+    return Engine(Threads(ours.settings.concurrency), ours.settings.concurrency)
+
+
+def _shared(item: pytest.Item) -> tuple[object, ...] | None:
+    """What the fixture of the assistant depends on; None if each item gets one anew."""
     fixture = _fixture(item, _ASSISTANT)
-    if fixture is None or fixture.scope not in _HOMES or any(_overridden(item, name) for name in _OURS):
+    if fixture is None or fixture.scope not in _HOMES:
         return None
     params = {name: value for name, value in item.callspec.indices.items() if name != PARAM}  # type: ignore[attr-defined]
     return fixture, item.getparent(_HOMES[fixture.scope]), sorted(params.items())
@@ -131,10 +167,6 @@ def _whose(item: pytest.Item) -> tuple[object, ...] | None:
 def _fixture(item: pytest.Item, name: str) -> Any:
     found = _fixtures(item, name)
     return found[-1] if found else None
-
-
-def _overridden(item: pytest.Item, name: str) -> bool:
-    return len(_fixtures(item, name)) != 1
 
 
 def _fixtures(item: pytest.Item, name: str) -> Any:

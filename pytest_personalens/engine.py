@@ -153,10 +153,19 @@ class Engine:
     def __contains__(self, key: str) -> bool:
         return key in self._under_way
 
-    def submit(self, key: str, task: Callable[..., Done], *args: Any) -> None:
-        """Have `task` run for the item `key`."""
-        self._under_way[key] = self._executor.submit(task, *args)
-        self._under_way[key].add_done_callback(self._count)
+    def submit(self, key: str, task: Callable[..., Done], *args: Any, bought: Callable[[Evaluation], None] | None = None) -> None:
+        """Have `task` run for the item `key`; `bought` is called with what came of it, at its whole cost, as soon as it is there."""
+        future = self._under_way[key] = self._executor.submit(task, *args)
+
+        def came(future: Future[Done]) -> None:
+            if future.cancelled():
+                return
+            self.done += 1
+            if bought is not None and future.exception() is None:
+                done = future.result()
+                bought(done.evaluation.model_copy(update={"usage": done.cost}))
+
+        future.add_done_callback(came)
 
     def take(self, key: str, idle: Callable[[], None]) -> Done:
         """Wait for the evaluation of the item `key`; `idle` is called at once and every `TICK` seconds while there is none."""
@@ -166,14 +175,6 @@ class Engine:
             wait([future], timeout=TICK)
         return future.result()
 
-    @property
-    def running(self) -> int:
-        """How many are running now."""
-        return sum(f.running() for f in self._under_way.values())
-
     def close(self) -> None:
         """Give up what is under way."""
         self._executor.shutdown(wait=False, cancel_futures=True)
-
-    def _count(self, future: Future[Done]) -> None:
-        self.done += not future.cancelled()

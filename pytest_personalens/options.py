@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 import pytest
 
 from pytest_personalens.errors import SpecError
-from pytest_personalens.readers import choice, dimension, letters, number, odd, shard, some, threshold
+from pytest_personalens.readers import choice, dimension, executor, letters, number, odd, shard, some, threshold
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -63,6 +63,7 @@ OPTIONS: Final = (
     Option("user-model", "SPEC", "embedded", some("a model spec"), "Who plays the user: embedded, bedrock:MODEL, openai:MODEL, or PROVIDER:MODEL of a provider added by a plugin"),
     Option("judge-model", "SPEC", "embedded", some("a model spec"), "Who judges: embedded, bedrock:MODEL, openai:MODEL, or PROVIDER:MODEL of a provider added by a plugin"),
     Option("concurrency", "N", 1, _POSITIVE, "Dialogues that run side by side in one process (default: 1); more needs an assistant of session or module scope", type="int"),
+    Option("executor", "dask=ADDRESS", None, executor, "Run the dialogues on a Dask cluster, by the address of its scheduler; needs --personalens-assistant"),
     Option("judge-votes", "N", 1, odd, "Votes on a verdict below its threshold, the first included; the median decides (default: 1)", type="int"),
     Option("assistant", "SPEC|MODULE:ATTR", None, some("a model spec or module:attribute"), "The assistant under test without a fixture: a model, or a callable by its place"),
     Option("assistant-prompt", "base|vanilla", "base", choice("base", "vanilla"), "What a model as the assistant is told: that it acts for the user, and the context; or nothing (default: base)"),
@@ -101,6 +102,7 @@ class Settings(NamedTuple):
     user_model: str
     judge_model: str
     concurrency: int
+    executor: str | None
     judge_votes: int
     assistant: str | None
     assistant_prompt: Literal["base", "vanilla"]
@@ -118,6 +120,16 @@ class Settings(NamedTuple):
     live: bool = False
     resume: bool = False
     estimate: bool = False
+
+    @property
+    def side_by_side(self) -> bool:
+        """True if items are evaluated before their turn: in threads, or on a cluster."""
+        return self.concurrency > 1 or self.executor is not None
+
+    @property
+    def shares_assistant(self) -> bool:
+        """True if one assistant, handed over by the fixture, must serve several dialogues at once."""
+        return self.concurrency > 1 and self.assistant is None
 
     @property
     def fails_on(self) -> Literal["item", "gate"]:

@@ -133,22 +133,22 @@ def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_finish(session: pytest.Session) -> None:
-    concurrency = session.config.stash[SETTINGS].concurrency
-    if concurrency > 1 and SESSION in session.config.stash and not _is_worker(session.config):
+    settings = session.config.stash[SETTINGS]
+    if settings.shares_assistant and SESSION in session.config.stash and not _is_worker(session.config):
         from pytest_personalens.ahead import is_ours, narrow
 
-        if problem := narrow(filter(is_ours, session.items), concurrency):
+        if problem := narrow(filter(is_ours, session.items), settings.concurrency):
             raise pytest.UsageError(problem)
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    side_by_side = config.stash[SETTINGS].concurrency
-    if side_by_side == 1 or SESSION not in config.stash or config.getoption("dist") not in ("load", "worksteal"):
+    if SESSION not in config.stash or not config.stash[SETTINGS].side_by_side or config.getoption("dist") not in ("load", "worksteal"):
         return None
     from pytest_personalens.scheduling import SupplyScheduling
 
-    return SupplyScheduling(config, log, side_by_side=side_by_side)
+    cluster = config.stash[SESSION].cluster
+    return SupplyScheduling(config, log, side_by_side=cluster.places if cluster else config.stash[SETTINGS].concurrency)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -157,7 +157,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     if SESSION in item.config.stash and (call.when == "call" or (call.when == "setup" and not report.passed)):
         from pytest_personalens.subject import ITEM_KEY, SECONDS
 
-        if call.when == "call" and SECONDS in item.stash and item.config.stash[SETTINGS].concurrency > 1:
+        if call.when == "call" and SECONDS in item.stash and item.config.stash[SETTINGS].side_by_side:
             # What its evaluation took, not how much of that was left when its turn came.
             report.duration = item.stash[SECONDS]
         if ITEM_KEY in item.stash:
@@ -172,7 +172,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    if SESSION in session.config.stash and session.config.stash[SETTINGS].concurrency > 1:
+    if SESSION in session.config.stash and session.config.stash[SETTINGS].side_by_side:
         from pytest_personalens.ahead import AHEAD
 
         if AHEAD in session.stash:
@@ -230,11 +230,11 @@ def personalens(
         kind = type(personalens_assistant).__name__
         hint = "; write the fixture as a plain function, not 'async def'" if kind in ("coroutine", "async_generator") else ""
         _stop(request, f"personalens: the fixture personalens_assistant returned {kind}, which cannot be called{hint}")
-    concurrency = request.config.stash[SETTINGS].concurrency
-    if concurrency > 1 and _is_worker(request.config):
+    settings = request.config.stash[SETTINGS]
+    if settings.shares_assistant and _is_worker(request.config):
         from pytest_personalens.ahead import narrow
 
-        if problem := narrow([request.node], concurrency):
+        if problem := narrow([request.node], settings.concurrency):
             _stop(request, problem)
     return Personalens(
         item=request.node,

@@ -29,6 +29,14 @@ def number(low: float, high: float | None = None, kind: type[int | float] = floa
     return read
 
 
+def executor(text: str) -> str:
+    """The address of a Dask scheduler, from ``dask=ADDRESS``."""
+    kind, _, address = text.partition("=")
+    if kind != "dask" or not re.fullmatch(r"(?:tcp|tls|ws|wss|ucx)://[^/\s]+:\d+", address.strip()):
+        raise ValueError("expected dask=tcp://HOST:PORT, the address of a Dask scheduler")
+    return address.strip()
+
+
 def choice(*choices: str) -> Callable[[str], str]:
     """One of a few words."""
 

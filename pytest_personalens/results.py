@@ -121,7 +121,7 @@ def summarize(
     kinds = sorted({i.evaluation.kind for i in ordered}, reverse=True)
     causes: Counter[str] = Counter(i.evaluation.cause for i in ordered if not i.evaluation.scored)
     if lost:
-        causes["lost"] = len(lost)
+        causes["lost"] += len(lost)
     usage: dict[str, Usage] = {}
     for item in ordered:
         for purpose, used in item.evaluation.usage.items():

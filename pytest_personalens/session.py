@@ -13,10 +13,11 @@ from pytest_personalens.crew import Crew, Recipe
 from pytest_personalens.datasets import Sample, draw, open_dataset
 from pytest_personalens.errors import PersonalensError, SpecError
 from pytest_personalens.models.meter import Budget, price_of, read_prices
-from pytest_personalens.models.specs import read_parameters
+from pytest_personalens.models.specs import read_parameters, read_spec
 from pytest_personalens.run import current_run, open_run
 
 if TYPE_CHECKING:
+    from pytest_personalens.cluster import Cluster
     from pytest_personalens.crew import Role
     from pytest_personalens.datasets import Dataset
     from pytest_personalens.models.meter import Price
@@ -34,6 +35,7 @@ class Session:
         self.folder = _cache(config)
         self.run, self.resumes = "", False
         self.crew.budget = self._open_budget()
+        self.cluster = self._open_cluster()
         self._samples: dict[object, Sample] = {}
         self.ids: dict[str, tuple[str, str]] = {}
         if settings.sample is not None:
@@ -94,8 +96,25 @@ class Session:
             self.run, self.resumes = open_run(self.folder, self.settings)
 
     def close(self) -> None:
-        """End the event loop and the connections of the models."""
+        """End the event loop and the connections of the models, and leave the cluster."""
         self.crew.close()
+        if self.cluster is not None:
+            self.cluster.shutdown(cancel_futures=True)
+
+    def _open_cluster(self) -> Cluster | None:
+        s, flag = self.settings, "--personalens-executor"
+        if s.executor is None or s.estimate or self.config.option.collectonly:
+            return None
+        if s.assistant is None:
+            raise SpecError(f"{flag}: a fixture stays in this process; name the assistant with --personalens-assistant module:attribute")
+        for spec in (s.user_model, s.judge_model):
+            if spec != "embedded" and read_spec(spec) is None:
+                raise SpecError(f"{flag}: only embedded, bedrock: and openai: agents can be opened on its workers, not {spec!r}")
+        if self.crew.budget is not None:
+            raise SpecError(f"{flag}: --personalens-max-calls and --personalens-max-usd are kept in one machine's files, not on a cluster")
+        from pytest_personalens.cluster import Cluster
+
+        return Cluster(s.executor)
 
     def _open_budget(self) -> Budget | None:
         s = self.settings

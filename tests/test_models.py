@@ -345,6 +345,21 @@ def test_the_limit_doubles_until_the_first_throttling_and_then_creeps() -> None:
     busy_round(limiter)
 
 
+def test_a_start_far_above_the_quota_comes_down_at_once() -> None:
+    limiter = Limiter(start=64, most=64, clock=Clock())
+    for _ in range(8):
+        busy_round(limiter, good=False)
+    assert limiter.limit <= 4, "though not a second has passed"
+
+
+def test_one_call_in_twenty_refused_cuts_once() -> None:
+    limiter = Limiter(start=30, most=64, clock=Clock())
+    for number in range(400):
+        with limiter.slot():
+            limiter.was_throttled() if number % 20 == 7 else limiter.succeeded()
+    assert limiter.limit == 24
+
+
 def test_an_idle_limit_does_not_grow_and_a_failure_cuts_nothing() -> None:
     limiter = Limiter(start=10)
     for _ in range(50):

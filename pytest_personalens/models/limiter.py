@@ -14,19 +14,23 @@ if TYPE_CHECKING:
 COOLDOWN: Final = 15.0
 CUT: Final = 0.8
 GROWTH: Final = 1.05
+#: Unless so much of what came back since the cut was refused: then the limit is far too high, and is cut again at once, by half.
+FLOODED: Final = 0.5
 #: A limit that is not used proves nothing: it grows only when at least this share of it is in flight.
 SATURATED: Final = 0.8
 
 
 class Limiter:
-    """Slow start (doubling) until the first throttling, then careful growth; never less than one call in flight.
+    """Doubling from `start` until the first throttling, then careful growth; never less than one call in flight.
 
-    A provider's error of its own (5xx) pauses growth and cuts nothing. Thread-safe; `clock` in seconds.
+    A start of 2 is careful with a quota that nobody knows; a run that was told how many dialogues to run side by side starts
+    there, and comes down fast where the provider refuses most of it. A provider's error of its own (5xx) pauses growth and cuts nothing. Thread-safe; `clock` in seconds.
     """
 
     def __init__(self, *, start: int = 2, most: int = 64, clock: Callable[[], float] = time.monotonic) -> None:
         self._limit, self._most, self._clock = float(min(start, most)), float(most), clock
         self._in_flight = self._clean = 0
+        self._back = self._refused = 0  # calls that came back since the last cut, and those of them that were refused
         self._slow_start = True
         self._calm_after = 0.0
         self._change = threading.Condition()
@@ -54,6 +58,7 @@ class Limiter:
     def succeeded(self) -> None:
         """A call went well. Call it before the slot is given back."""
         with self._change:
+            self._back += 1
             if self._clock() < self._calm_after or self._in_flight < SATURATED * self.limit:
                 return
             self._clean += 1
@@ -69,9 +74,14 @@ class Limiter:
             self.throttled += 1
             self._slow_start = False
             self._clean = 0
-            if self._clock() >= self._calm_after:
-                self._limit = max(1.0, self._limit * CUT)
+            self._back += 1
+            self._refused += 1
+            # What was in flight at the cut comes back refused like the call that led to it: a round of it proves nothing.
+            flooded = self._back >= 2 * self.limit and self._refused > FLOODED * self._back
+            if self._clock() >= self._calm_after or flooded:
+                self._limit = max(1.0, self._limit * (0.5 if flooded else CUT))
                 self._calm_after = self._clock() + COOLDOWN
+                self._back = self._refused = 0
 
     def failed(self) -> None:
         """The provider failed for a reason of its own."""
