@@ -62,17 +62,17 @@ class Record(Frozen):
 
 def record_of(evaluation: Evaluation, scenario: Scenario) -> Record:
     """The record of an evaluation, finished or not."""
-    dialogue = evaluation.dialogue
+    dialogue, evidence = evaluation.dialogue, Evidence(scenario)
     return Record(
         scenario=evaluation.scenario,
         dataset=evaluation.dataset,
         user_agent=evaluation.user_agent,
         judge=evaluation.judge,
         assistant=evaluation.assistant,
-        user_digest=user_digest(evaluation.user_agent, scenario),
+        user_digest=evidence.of_user(evaluation.user_agent),
         dialogue=dialogue,
         verdicts=tuple(
-            StoredVerdict(evidence_digest=evidence_digest(evaluation.judge, scenario, dialogue, v.dimension), verdict=v)
+            StoredVerdict(evidence_digest=evidence.of_reading(evaluation.judge, dialogue, v.dimension), verdict=v)
             for v in evaluation.verdicts
         ),
         usage=evaluation.usage,
@@ -96,35 +96,46 @@ def read_record(text: str, where: str) -> Record:
     return record
 
 
-def user_digest(identity: str, scenario: Scenario) -> str:
-    """Digest of all that shapes a simulated user apart from the transcript."""
-    return _digest({"user_agent": identity, "scenario": scenario.model_dump(mode="json")})
+class Evidence:
+    """Digests of all that an agent sees of a scenario and its dialogue: what is equal may be replayed."""
 
+    def __init__(self, scenario: Scenario) -> None:
+        self._scenario = _json(scenario.model_dump(mode="json"))
+        self._users: dict[str, str] = {}
 
-def evidence_digest(identity: str, scenario: Scenario, dialogue: Dialogue, dimension: Dimension) -> str:
-    """Digest of all that a judge sees: who judges by which rubric, the scenario, the transcript, the dimension."""
-    return _digest(
-        {
-            "judge": identity,
-            "dimension": dimension.value,
-            "scenario": scenario.model_dump(mode="json"),
-            "dialogue": dialogue.model_dump(mode="json"),
-        }
-    )
+    def of_user(self, identity: str) -> str:
+        """All that shapes a simulated user apart from the transcript."""
+        if identity not in self._users:
+            self._users[identity] = _hash(f'{{"scenario": {self._scenario}, "user_agent": {_json(identity)}}}')
+        return self._users[identity]
+
+    def of_reading(self, judge: str, dialogue: Dialogue, dimension: Dimension) -> str:
+        """All that a judge sees: who judges by which rubric, the scenario, the transcript, the dimension."""
+        seen = f'"dialogue": {_json(dialogue.model_dump(mode="json"))}, "dimension": {_json(dimension.value)}'
+        return _hash(f'{{{seen}, "judge": {_json(judge)}, "scenario": {self._scenario}}}')
 
 
 def _digest(data: Any) -> str:
-    return hashlib.sha256(json.dumps(data, sort_keys=True, ensure_ascii=True).encode()).hexdigest()[:32]
+    return _hash(_json(data))
+
+
+def _json(data: Any) -> str:
+    return json.dumps(data, sort_keys=True, ensure_ascii=True)
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
 class Replay:
-    """What a run may reuse of `records`, and whether it may ask an agent where they have nothing.
+    """What a run may reuse of a scenario's `records`, and whether it may ask an agent where they have nothing.
 
     `asked` counts the questions that went past the record to an agent; 0 at the end means that all was replayed. `news` is set
     when somebody said something that no record has, be it the assistant under test.
     """
 
-    def __init__(self, records: Sequence[Record], *, may_spend: bool, where: str, command: str) -> None:
+    def __init__(self, scenario: Scenario, records: Sequence[Record], *, may_spend: bool, where: str, command: str) -> None:
+        self.evidence = Evidence(scenario)
         self.records, self.may_spend, self.where, self.command = records, may_spend, where, command
         self.asked = 0
         self.news = False
@@ -139,12 +150,12 @@ class Replay:
             self.asked += 1
         self.news = True
 
-    def cost(self, evaluation: Evaluation, scenario: Scenario, spent: dict[str, Usage]) -> dict[str, Usage]:
+    def cost(self, evaluation: Evaluation, spent: dict[str, Usage]) -> dict[str, Usage]:
         """What the content of `evaluation` cost in all: what was `spent` now, and what the records it goes on from had cost.
 
         A dialogue goes on where its record breaks off, so its costs add up; a reading is bought anew or not at all.
         """
-        digest = user_digest(evaluation.user_agent, scenario)
+        digest = self.evidence.of_user(evaluation.user_agent)
         before = next((r.usage for r in reversed(self.records) if r.user_digest == digest), {})
         added = {p: u if p.startswith("judge ") else before.get(p, Usage()) + u for p, u in spent.items()}
         return dict(sorted({**before, **added}.items()))
@@ -159,7 +170,7 @@ class ReplayUserAgent:
 
     def turn(self, scenario: Scenario, transcript: Sequence[Message]) -> UserTurn:
         """The stored turn if the evidence is equal, else the agent's."""
-        digest = user_digest(self.identity, scenario)
+        digest = self._replay.evidence.of_user(self.identity)
         for record in self._replay.records:
             stored = _stored_turn(record.dialogue, tuple(transcript)) if record.user_digest == digest else None
             if stored is not None:
@@ -190,7 +201,7 @@ class ReplayJudge:
 
     def verdict(self, scenario: Scenario, dialogue: Dialogue, dimension: Dimension) -> Verdict:
         """The stored verdict if the evidence is equal, else the judge's."""
-        digest = evidence_digest(self.identity, scenario, dialogue, dimension)
+        digest = self._replay.evidence.of_reading(self.identity, dialogue, dimension)
         for stored in (v for record in self._replay.records for v in record.verdicts):
             if stored.evidence_digest == digest and stored.verdict.dimension is dimension:
                 return stored.verdict

@@ -79,12 +79,21 @@ def dimensions(names: Iterable[str]) -> tuple[Dimension, ...]:
     return tuple(d for d in Dimension if d in wanted)
 
 
+_QUOTE: Final = 160
+
+
 class Evidence(Frozen):
     """What a verdict rests on: a `quote` of message number `turn` (from 0), and what it shows."""
 
     turn: int = Field(ge=0)
     quote: str
     note: str = ""
+
+    @classmethod
+    def of(cls, turn: int, text: str, note: str = "") -> Evidence:
+        """Evidence with its quote in one line of at most 160 characters."""
+        quote = " ".join(text.split())
+        return cls(turn=turn, quote=quote if len(quote) <= _QUOTE else f"{quote[: _QUOTE - 3]}...", note=note)
 
 
 class Vote(Frozen):

@@ -9,15 +9,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.agents.features import Features
 from pytest_personalens.agents.linear import Steps, weights
 from pytest_personalens.agents.once import once
-from pytest_personalens.agents.reasons import quoted, reasons
 from pytest_personalens.agents.text import fold, mentions, sentences
 from pytest_personalens.errors import JudgeFault
 from pytest_personalens.verdict import Dimension, Evidence, Verdict
 
 if TYPE_CHECKING:
+    from pytest_personalens.agents.features import Features
     from pytest_personalens.dialogue import Dialogue, Message
     from pytest_personalens.scenario import Scenario
 
@@ -48,6 +47,9 @@ class EmbeddedJudge:
         ended = _ended(dialogue) if dimension is Dimension.TASK_COMPLETION else None
         if ended:
             return Verdict(dimension=dimension, score=0, justification=ended[0], evidence=(ended[1],))
+        # A replay asks for no reading, and would feel what these load.
+        from pytest_personalens.agents.reasons import reasons
+
         features = self._features(scenario, dialogue.messages)
         score = _model(dimension).score(features.numbers)
         if _says_nothing(features, dimension):
@@ -56,6 +58,8 @@ class EmbeddedJudge:
         return Verdict(dimension=dimension, score=score, justification=why, evidence=evidence[:_MOST_EVIDENCE])
 
     def _features(self, scenario: Scenario, messages: tuple[Message, ...]) -> Features:
+        from pytest_personalens.agents.features import Features
+
         last = self._last
         if last is None or last[0] is not scenario or last[1] != messages:
             last = self._last = scenario, messages, Features(scenario, messages)
@@ -90,11 +94,11 @@ def _ended(dialogue: Dialogue) -> tuple[str, Evidence] | None:
     """Why the task cannot have been completed, whatever was said: cut short, or given up by the user."""
     last = len(dialogue.messages) - 1
     if dialogue.truncated:
-        return "the turn limit ended the dialogue before the user was served", quoted(last, dialogue.messages[last].content)
+        return "the turn limit ended the dialogue before the user was served", Evidence.of(last, dialogue.messages[last].content)
     for turn, message in enumerate(dialogue.messages):
         given_up = [s for s in sentences(message.content) if message.role == "user" and turn and _GIVEN_UP.search(fold(s))]
         if given_up:
-            return "the user gave up", quoted(turn, given_up[0])
+            return "the user gave up", Evidence.of(turn, given_up[0])
     return None
 
 
@@ -108,7 +112,7 @@ def _opening_leak(scenario: Scenario, dialogue: Dialogue) -> Verdict:
         for value in values
         if mentions(value, opening) and not mentions(value, scenario.task.intent)
     ]
-    evidence = tuple(quoted(0, opening, f"names {name}: {value}") for name, value in leaks[:_MOST_EVIDENCE])
+    evidence = tuple(Evidence.of(0, opening, f"names {name}: {value}") for name, value in leaks[:_MOST_EVIDENCE])
     names = ", ".join(dict.fromkeys(name for name, _ in leaks))
     why = f"states {names}" if leaks else "states no preference"
     return Verdict(dimension=Dimension.OPENING_LEAK, score=int(bool(leaks)), justification=why, evidence=evidence)

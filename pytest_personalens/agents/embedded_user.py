@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_personalens.agents.agenda import Agenda
-from pytest_personalens.agents.openings import opening
 from pytest_personalens.dialogue import UserTurn
 
 if TYPE_CHECKING:
@@ -27,6 +25,11 @@ class EmbeddedUserAgent:
 
     def turn(self, scenario: Scenario, transcript: Sequence[Message]) -> UserTurn:
         """The next turn of the user."""
+        # A replay asks no turn, and would feel what these load.
         if not transcript:
+            from pytest_personalens.agents.openings import opening
+
             return UserTurn(opening(scenario))
+        from pytest_personalens.agents.agenda import Agenda
+
         return Agenda(scenario, transcript).next()

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from pytest_personalens.agents.features import Features
     from pytest_personalens.scenario import Scenario
 
-_QUOTE: Final = 160
 #: An act is named as a reason from this probability on.
 _CLEAR: Final = 0.4
 
@@ -102,7 +101,7 @@ def _personalization(scenario: Scenario, score: int, features: Features) -> tupl
     if score == 2:
         return _told("uses what the user says, and nothing that was known before", _found(said, _TOLD))
     found = _found(said, _MISSED)
-    boasts = tuple(quoted(s.turn, s.sentence, _PAST[s.kind]) for s in features.suspects)
+    boasts = tuple(Evidence.of(s.turn, s.sentence, _PAST[s.kind]) for s in features.suspects)
     if boasts and (len(boasts) >= len(found) or not found):
         return boasts[0].note, boasts
     return _told(found[0][1] if found else "uses nothing that is known of the user, and little of what they say", found)
@@ -121,10 +120,4 @@ def _found(said: Sequence[Spoken], signs: Sequence[_Sign]) -> list[tuple[Spoken,
 def _told(why: str, found: Sequence[tuple[Spoken, str]], *, late: bool = False) -> tuple[str, tuple[Evidence, ...]]:
     """The reason with its evidence; what comes `late` in a dialogue decides whether a task was completed."""
     chosen = sorted(found, key=lambda f: -f[0].line.turn) if late else found
-    return why, tuple(quoted(s.line.turn, s.line.text, note) for s, note in chosen)
-
-
-def quoted(turn: int, quote: str, note: str = "") -> Evidence:
-    """Evidence with its quote in one line, shortened where it is long."""
-    quote = " ".join(quote.split())
-    return Evidence(turn=turn, quote=quote if len(quote) <= _QUOTE else f"{quote[: _QUOTE - 3]}...", note=note)
+    return why, tuple(Evidence.of(s.line.turn, s.line.text, note) for s, note in chosen)

@@ -24,7 +24,8 @@ class Limiter:
     """Doubling from `start` until the first throttling, then careful growth; never less than one call in flight.
 
     A start of 2 is careful with a quota that nobody knows; a run that was told how many dialogues to run side by side starts
-    there, and comes down fast where the provider refuses most of it. A provider's error of its own (5xx) pauses growth and cuts nothing. Thread-safe; `clock` in seconds.
+    there, and comes down fast where the provider refuses most of it. A provider's error of its own (5xx) pauses growth and cuts
+    nothing. Thread-safe; `clock` in seconds.
     """
 
     def __init__(self, *, start: int = 2, most: int = 64, clock: Callable[[], float] = time.monotonic) -> None:
