@@ -10,13 +10,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 DIALOGUES, TURNS, READINGS = 30, 4, 2
-TOOL = {
-    "type": "function",
-    "function": {
-        "name": "answer",
-        "parameters": {"type": "object", "properties": {"justification": {"type": "string"}, "score": {"type": "integer", "enum": [1, 2, 3, 4]}}},
-    },
-}  # fmt: skip
+SCORE = {"type": "integer", "enum": [1, 2, 3, 4]}
+SCHEMA = {"type": "object", "properties": {"justification": {"type": "string"}, "score": SCORE}}
+TOOL = {"type": "function", "function": {"name": "answer", "parameters": SCHEMA}}
 
 
 class Client:

@@ -17,7 +17,7 @@ import time
 import urllib.request
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
@@ -26,7 +26,17 @@ LATENCY = 0.2
 TURNS = 4
 #: A refusal comes sooner than an answer.
 REFUSED_AFTER = 0.25
-ASKS = ("I need a table for two on Friday, please.", "Somewhere quiet, and not too far.", "Eight o'clock would suit me.", "Lovely, book it.")
+ASKS = (
+    "I need a table for two on Friday, please.",
+    "Somewhere quiet, and not too far.",
+    "Eight o'clock would suit me.",
+    "Lovely, book it.",
+)
+
+
+#: What is answered where the prompt alone says what to fill in: the probabilities of a grade's tokens are asked of a judge only.
+GRADE = {"type": "object", "properties": {"reason": {"type": "string"}, "score": {"enum": [10]}}}
+CERTAIN = {"token": "10", "logprob": 0.0, "bytes": None, "top_logprobs": [{"token": "10", "logprob": 0.0, "bytes": None}]}
 
 
 class Asked(NamedTuple):
@@ -54,8 +64,10 @@ class Endpoint:
 
     def answer(self, path: str, body: bytes) -> tuple[float, bytes]:
         """(Seconds until the answer, the answer)."""
+        bedrock = path.startswith("/model/") and path.endswith("/converse")
+        if not bedrock and not path.endswith("/chat/completions"):
+            return 0.0, _http(404, b'{"error":{"message":"there are chat/completions and converse only"}}')
         self.asked += 1
-        bedrock = path.startswith("/model/")
         if self.refuse_every and self.asked % self.refuse_every == 0:
             self.refused += 1
             return self.latency * REFUSED_AFTER, _refusal(bedrock)
@@ -68,16 +80,24 @@ class Endpoint:
 
 def play(asked: Asked) -> tuple[str, str, Any]:
     """(Role, text, data): the judge fills in the schema or gives a grade, the user asks, the assistant does as asked."""
-    if asked.schema is not None and asked.model != "user":
-        return "judge", "", fill(asked.schema, asked.schema)
-    if asked.model == "judge":
-        return "judge", "It was done as asked.\nGRADE: C", None
-    if asked.model == "user" or asked.system.startswith("You are acting the part"):
-        # Our user agent sends the transcript in its prompt; others as the messages of a chat.
-        said = max(asked.texts[-1].count('"role": "assistant"'), len(asked.texts) // 2)
-        text = ASKS[said % TURNS] + (" TERMINATE" if said >= TURNS - 1 and "TERMINATE" in asked.system + asked.texts[-1] else "")
-        return "user", text, asked.schema and {name: text for name in asked.schema.get("properties", {})}
-    return "assistant", f"Done, step {len(asked.texts)}: a quiet table for two near you, Friday at eight.", None
+    role = role_of(asked)
+    if role == "judge":
+        return role, "It was done as asked.\nGRADE: C", fill(asked.schema, asked.schema) if asked.schema else None
+    if role == "assistant":
+        return role, f"Done, step {len(asked.texts)}: a quiet table for two near you, Friday at eight.", None
+    # Our user agent sends the transcript in its prompt; others as the messages of a chat.
+    said = max(asked.texts[-1].count('"role": "assistant"'), len(asked.texts) // 2)
+    text = ASKS[said % TURNS] + (" TERMINATE" if said >= TURNS - 1 and "TERMINATE" in asked.system + asked.texts[-1] else "")
+    return role, text, dict.fromkeys(asked.schema["properties"], text) if asked.schema else None
+
+
+def role_of(asked: Asked) -> str:
+    """By the model's name where the caller gives each role its own, else by what is asked."""
+    if asked.model in ("user", "assistant", "judge"):
+        return asked.model
+    if asked.system.startswith("You are acting the part") or "simulated_input" in (asked.schema or {}).get("properties", ()):
+        return "user"
+    return "judge" if asked.schema else "assistant"
 
 
 def fill(schema: dict[str, Any], root: dict[str, Any]) -> Any:
@@ -104,6 +124,8 @@ def _of_openai(sent: dict[str, Any]) -> Asked:
         schema = sent["tools"][0]["function"]["parameters"]
     elif "json_schema" in sent.get("response_format", {}):
         schema, as_text = sent["response_format"]["json_schema"]["schema"], True
+    elif sent.get("logprobs"):
+        schema, as_text = GRADE, True
     return Asked(sent["model"], system, [t for role, t in texts if role not in ("system", "developer")], schema, as_text)
 
 
@@ -126,10 +148,20 @@ def _openai(asked: Asked, text: str, data: Any) -> dict[str, Any]:
         function = {"name": "answer", "arguments": json.dumps(data)}
         message |= {"content": None, "tool_calls": [{"id": "t1", "type": "function", "function": function}]}
     return {
-        "id": "c1", "object": "chat.completion", "created": 0, "model": asked.model,
-        "choices": [{"index": 0, "message": message, "finish_reason": "tool_calls" if "tool_calls" in message else "stop"}],
+        "id": "c1",
+        "object": "chat.completion",
+        "created": 0,
+        "model": asked.model,
+        "choices": [
+            {
+                "index": 0,
+                "message": message,
+                "finish_reason": "tool_calls" if "tool_calls" in message else "stop",
+                "logprobs": {"content": [CERTAIN]} if asked.schema is GRADE else None,
+            }
+        ],
         "usage": {"prompt_tokens": 1000, "completion_tokens": 50, "total_tokens": 1050},
-    }  # fmt: skip
+    }
 
 
 def _bedrock(_: Asked, text: str, data: Any) -> dict[str, Any]:
@@ -235,10 +267,8 @@ def main() -> None:
     parser.add_argument("--latency", type=float, default=LATENCY, help="seconds until an answer")
     parser.add_argument("--refuse-every", type=int, default=0, metavar="K", help="refuse every K-th call for its rate")
     options = parser.parse_args()
-    try:
+    with suppress(KeyboardInterrupt):
         asyncio.run(serve(options.latency, options.refuse_every))
-    except KeyboardInterrupt:
-        pass
 
 
 if __name__ == "__main__":

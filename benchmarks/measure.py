@@ -14,6 +14,8 @@ from typing import NamedTuple
 
 #: Often enough to see a peak that lasts; a finer grain would be felt by what is measured.
 SAMPLED_EVERY = 0.1
+#: Share of its cores' time that a quiet machine idles.
+QUIET = 0.9
 PAGE_MB = os.sysconf("SC_PAGE_SIZE") / 1e6
 #: The kernels do not agree on the unit of ru_maxrss.
 MAXRSS_MB = 1 / 1e6 if sys.platform == "darwin" else 1024 / 1e6
@@ -48,6 +50,21 @@ def measure(command: list[str], folder: Path, environment: dict[str, str]) -> Me
     return Measured(wall, usage.ru_utime + usage.ru_stime, memory, process.returncode, text)
 
 
+def wait_for_quiet(patience: float) -> None:
+    """Wait until the machine has been idle for half a second, at most `patience` seconds; at once where /proc does not tell."""
+    deadline = time.monotonic() + patience
+    with suppress(OSError):
+        while time.monotonic() < deadline:
+            before = _idle()
+            time.sleep(0.5)
+            if _idle() - before > 0.5 * QUIET * (os.cpu_count() or 1):
+                return
+
+
+def _idle() -> float:
+    return int(Path("/proc/stat").read_text().split(maxsplit=5)[4]) / os.sysconf("SC_CLK_TCK")
+
+
 class _Watch(threading.Thread):
     """Adds up the resident memory of a process and its descendants, again and again."""
 
@@ -65,6 +82,6 @@ def _resident(pid: int) -> float:
     # A process may end between being listed and being read.
     with suppress(OSError, ValueError, IndexError):
         total += int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * PAGE_MB
-        for task in os.listdir(f"/proc/{pid}/task"):
-            total += sum(_resident(int(child)) for child in Path(f"/proc/{pid}/task/{task}/children").read_text().split())
+        for task in Path(f"/proc/{pid}/task").iterdir():
+            total += sum(_resident(int(child)) for child in (task / "children").read_text().split())
     return total
