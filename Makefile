@@ -1,4 +1,4 @@
-.PHONY: demo test test-real-model lint types benchmarks reference records clean help
+.PHONY: demo test test-real-model lint types benchmarks peers reference records clean help
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -40,6 +40,11 @@ benchmarks: $(VENV)/dev ## speed, as ratios measured side by side in one run
 	$(BIN)/python benchmarks/judge.py
 	$(BIN)/python benchmarks/user_agent.py
 	$(BIN)/python benchmarks/tokens.py $(wildcard ../shared/official)
+	$(BIN)/python benchmarks/full_benchmark.py --check
+	$(BIN)/python benchmarks/concurrency.py
+
+peers: $(VENV)/dev ## install other tools, in environments of their own, for the benchmarks to measure beside ours
+	$(BIN)/python benchmarks/peers/install.py
 
 clean: ## remove what was made
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache
