@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from pytest_personalens.dialogue import Dialogue
-from pytest_personalens.engine import Done, Engine, Threads, work
+from pytest_personalens.engine import Done, Engine, work
 from pytest_personalens.errand import errand_of
 from pytest_personalens.evaluation import Evaluation
 from pytest_personalens.reports.progress import LiveLine
+from pytest_personalens.threads import Threads
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -11,9 +11,11 @@ import signal
 import sys
 import threading
 import time
-from typing import TYPE_CHECKING, Any
+from concurrent.futures import wait
+from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.errors import AssistantFault, SpecError
+from pytest_personalens.threads import Threads
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Iterator
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
 
     from pytest_personalens.scenario import Context
 from contextlib import contextmanager
+
+_BESIDE: Final = threading.local()
 
 
 class _OutOfTime(BaseException):
@@ -159,21 +163,13 @@ def _alarm(timeout: float) -> Iterator[None]:
 
 
 def _call_in_thread(assistant: Callable[[Any], Any], messages: Any, timeout: float) -> Any:
-    result: list[Any] = []
-    failure: list[BaseException] = []
-    context = contextvars.copy_context()
-
-    def work() -> None:
-        try:
-            result.append(context.run(assistant, messages))
-        except BaseException as error:
-            failure.append(error)
-
-    thread = threading.Thread(target=work, name="personalens-assistant", daemon=True)
-    thread.start()
-    thread.join(timeout)
-    if thread.is_alive():
+    """The reply, had in the one other thread that belongs to the calling one: what an assistant keeps by thread stays with it."""
+    beside: Threads | None = getattr(_BESIDE, "thread", None)
+    if beside is None:
+        beside = _BESIDE.thread = Threads(1)
+    reply = beside.submit(contextvars.copy_context().run, assistant, messages)
+    wait([reply], timeout)
+    if not reply.done():
+        _BESIDE.thread = None  # it may never come back
         raise _OutOfTime
-    if failure:
-        raise failure[0]
-    return result[0]
+    return reply.result()

@@ -166,7 +166,7 @@ class Crew:
             model = added if added is not None else open_model(spec, dict(self.recipe.parameters), connections=most)
             if model is None:
                 return None
-            self._models[spec] = Reliable(model, limiter=Limiter(start=max(2, self.recipe.side_by_side), most=most))
+            self._models[spec] = Reliable(model, limiter=Limiter(start=2 * self.recipe.side_by_side, most=most))
         return self._models[spec]
 
     def _role(self, role: Role, spec: str, flag: str) -> Any:

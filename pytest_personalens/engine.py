@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import queue
-import threading
 import time
-from concurrent.futures import Executor, Future, wait
+from concurrent.futures import wait
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pytest_personalens.assistants import guarded
@@ -14,6 +12,7 @@ from pytest_personalens.replay import Record, Replay, ReplayAssistant, ReplayJud
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from concurrent.futures import Executor, Future
 
     from pytest_personalens.crew import Crew
     from pytest_personalens.evaluation import Usage
@@ -90,48 +89,6 @@ def work(job: Job, crew: Crew, assistant: Assistant, keep: Callable[[Evaluation]
     bought(evaluation)
     evaluation = evaluation.model_copy(update={"usage": agents.meter.usage})
     return Done(evaluation, cost(evaluation), replay.asked, time.perf_counter() - started)
-
-
-class Threads(Executor):
-    """A pool of daemon threads.
-
-    Not the standard library's: its threads are joined when Python exits, so Ctrl-C would wait for every call in flight.
-    """
-
-    def __init__(self, size: int) -> None:
-        self._size = size
-        self._queue: queue.SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None] = queue.SimpleQueue()
-        self._threads: list[threading.Thread] = []
-
-    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """A future of the call, which begins as soon as a thread is free."""
-        future: Future[Any] = Future()
-        self._queue.put((future, lambda: fn(*args, **kwargs)))
-        if len(self._threads) < self._size:
-            self._threads.append(threading.Thread(target=self._run, name=f"personalens-{len(self._threads)}", daemon=True))
-            self._threads[-1].start()
-        return future
-
-    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """End the threads, each after its current call."""
-        while cancel_futures and not self._queue.empty():
-            waiting = self._queue.get_nowait()
-            if waiting is not None:
-                waiting[0].cancel()
-        for _ in self._threads:
-            self._queue.put(None)
-        for thread in self._threads if wait else ():
-            thread.join()
-
-    def _run(self) -> None:
-        while (waiting := self._queue.get()) is not None:
-            future, call = waiting
-            if not future.set_running_or_notify_cancel():
-                continue
-            try:
-                future.set_result(call())
-            except BaseException as error:
-                future.set_exception(error)
 
 
 class Engine:

@@ -266,7 +266,7 @@ def record(scenario: Scenario, *turns: UserTurn, max_turns: int = 0) -> tuple[Ev
 )
 def test_every_kind_of_end_is_replayed(scenario: Scenario, turns: tuple[UserTurn, ...], limit: int) -> None:
     evaluation, text = record(scenario, *turns, max_turns=limit)
-    replay = Replay([read_record(text, "r.json")], may_spend=False, where="r.json", command="pytest")
+    replay = Replay(scenario, [read_record(text, "r.json")], may_spend=False, where="r.json", command="pytest")
     judge = CountingJudge()
     again = evaluate(
         scenario,
@@ -282,7 +282,7 @@ def test_every_kind_of_end_is_replayed(scenario: Scenario, turns: tuple[UserTurn
 def test_another_scenario_judge_or_user_agent_is_other_evidence(scenario: Scenario) -> None:
     _, text = record(scenario, UserTurn("a"), UserTurn("bye", done=True))
     other = scenario.model_copy(update={"summaries": {"Train": "changed"}})
-    replay = Replay([read_record(text, "r.json")], may_spend=False, where="r.json", command="pytest")
+    replay = Replay(other, [read_record(text, "r.json")], may_spend=False, where="r.json", command="pytest")
     evaluate(
         other,
         lambda m: f"reply {len(m)}",

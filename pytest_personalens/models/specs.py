@@ -133,4 +133,4 @@ def open_model(text: str, defaults: Mapping[str, str] | None = None, *, connecti
         return Bedrock(spec, connections=connections)
     from pytest_personalens.models.openai import OpenAI
 
-    return OpenAI(spec)
+    return OpenAI(spec, connections=connections)
