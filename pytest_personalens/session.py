@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import uuid
+from contextlib import nullcontext
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -35,6 +36,9 @@ if TYPE_CHECKING:
 
 #: Temperature of the further votes: at the judge's own 0 they would hardly be others.
 _VOTE_TEMPERATURE: Final = 0.7
+#: A sample of so many scenarios is loaded whole before the first item runs, a larger one's first hundred.
+_LOADED_AHEAD: Final = 1000
+_TRIED: Final = 100
 
 
 class Agents(NamedTuple):
@@ -90,21 +94,25 @@ class Session:
         assert settings.sample is not None
         key = (settings.sample, settings.seed, settings.domain, settings.kind)
         if key not in self._samples:
-            sample = draw(
-                self.dataset,
-                settings.sample,
-                seed=settings.seed,
-                users=self.settings.users,
-                domains=settings.domain,
-                kind=settings.kind,
-            )
+            # A large draw may have progress to show.
+            capture = self.config.pluginmanager.getplugin("capturemanager")
+            with nullcontext() if capture is None else capture.global_and_fixture_disabled():
+                sample = draw(
+                    self.dataset,
+                    settings.sample,
+                    seed=settings.seed,
+                    users=self.settings.users,
+                    domains=settings.domain,
+                    kind=settings.kind,
+                )
             if not sample.refs:
                 raise SpecError(f"no scenario of dataset {self.dataset.name!r} fits the domains, kind and users asked for")
             for ref in sample.refs:
                 if self.ids.setdefault(ref.id, ref[:2]) != ref[:2]:
                     raise SpecError(f"scenarios {self.ids[ref.id]} and {ref[:2]} of dataset {self.dataset.name!r} share the id {ref.id!r}")
-            # Loaded now, so that a bad file stops the run before anything is paid for, and in one line.
-            for ref in sample.refs:
+            # Loaded now, so that a bad file stops the run before anything is paid for, and in one line. A sample that takes
+            # long to load is only tried: what is wrong elsewhere is told by the item.
+            for ref in sample.refs if len(sample.refs) <= _LOADED_AHEAD else sample.refs[:_TRIED]:
                 self.dataset.load(ref)
             self._samples[key] = sample
         return self._samples[key]
