@@ -36,6 +36,7 @@ types: $(VENV)/dev ## mypy --strict
 
 benchmarks: $(VENV)/dev ## speed, as ratios measured side by side in one run
 	$(BIN)/python benchmarks/run.py
+	$(BIN)/python benchmarks/scale.py
 	$(BIN)/python benchmarks/throttling.py
 	$(BIN)/python benchmarks/judge.py
 	$(BIN)/python benchmarks/user_agent.py

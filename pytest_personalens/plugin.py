@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import json
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -23,6 +25,7 @@ SETTINGS: pytest.StashKey[Settings] = pytest.StashKey()
 SESSION: pytest.StashKey[Session] = pytest.StashKey()
 
 _PARAM = "_personalens_param"
+_LARGE = 10_000  # scenarios
 _NO_SAMPLE = "personalens: give --personalens-sample N (or personalens_sample in the configuration) to run this"
 _NO_ASSISTANT = (
     "personalens: no assistant to test; define a fixture personalens_assistant in conftest.py that returns a callable "
@@ -92,6 +95,20 @@ def pytest_report_header(config: pytest.Config) -> str | None:
     return config.stash[SESSION].header() if SESSION in config.stash else None
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection(session: pytest.Session) -> Generator[None, Any, Any]:
+    large = SESSION in session.config.stash and session.config.stash[SESSION].requested()["drawn"] >= _LARGE
+    if not large or not gc.isenabled():
+        return (yield)
+    # What is made here lives until the process ends. To look for garbage among it, now and later, takes longer than to make it.
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if _PARAM not in metafunc.fixturenames or SESSION not in metafunc.config.stash:
         return
@@ -103,12 +120,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         refs = config.stash[SESSION].sample(settings).refs
     except PersonalensError as error:
         raise pytest.Collector.CollectError(f"personalens: {error}") from None
+    mark = cache(pytest.mark.personalens)  # as few as there are, because a sample may be of everything
     params = [
-        pytest.param(
-            (ref, settings),
-            id=ref.id,
-            marks=[pytest.mark.personalens(domain=domain, kind=ref.kind, user=ref.user) for domain in ref.domains],
-        )
+        pytest.param((ref, settings), id=ref.id, marks=[mark(domain=domain, kind=ref.kind, user=ref.user) for domain in ref.domains])
         for ref in refs
     ]
     if not params:  # a shard of a sample with fewer scenarios than shards: nothing to do is no failure

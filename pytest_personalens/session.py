@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import tempfile
 import uuid
+from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
@@ -22,6 +23,11 @@ if TYPE_CHECKING:
     from pytest_personalens.datasets import Dataset
     from pytest_personalens.models.meter import Price
     from pytest_personalens.options import Settings
+
+
+#: A sample of so many scenarios is loaded whole before the first item runs, a larger one's first hundred.
+_LOADED_AHEAD: Final = 1000
+_TRIED: Final = 100
 
 
 class Session:
@@ -46,14 +52,17 @@ class Session:
         assert settings.sample is not None
         key = (settings.sample, settings.seed, settings.domain, settings.kind)
         if key not in self._samples:
-            sample = draw(
-                self.dataset,
-                settings.sample,
-                seed=settings.seed,
-                users=self.settings.users,
-                domains=settings.domain,
-                kind=settings.kind,
-            )
+            # A large draw may have progress to show.
+            capture = self.config.pluginmanager.getplugin("capturemanager")
+            with nullcontext() if capture is None else capture.global_and_fixture_disabled():
+                sample = draw(
+                    self.dataset,
+                    settings.sample,
+                    seed=settings.seed,
+                    users=self.settings.users,
+                    domains=settings.domain,
+                    kind=settings.kind,
+                )
             if not sample.refs:
                 raise SpecError(f"no scenario of dataset {self.dataset.name!r} fits the domains, kind and users asked for")
             for ref in sample.refs:
@@ -61,8 +70,9 @@ class Session:
                     raise SpecError(f"scenarios {self.ids[ref.id]} and {ref[:2]} of dataset {self.dataset.name!r} share the id {ref.id!r}")
             if settings.shard is not None:
                 sample = sample.shard(*settings.shard)
-            # Loaded now, so that a bad file stops the run before anything is paid for, and in one line.
-            for ref in sample.refs:
+            # Loaded now, so that a bad file stops the run before anything is paid for, and in one line. A sample that takes
+            # long to load is only tried: what is wrong elsewhere is told by the item.
+            for ref in sample.refs if len(sample.refs) <= _LOADED_AHEAD else sample.refs[:_TRIED]:
                 self.dataset.load(ref)
             self._samples[key] = sample
         return self._samples[key]

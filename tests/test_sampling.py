@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import random
 import sys
 from collections import Counter
 from pathlib import Path
@@ -9,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from pytest_personalens.datasets import EmbeddedDataset, OfficialDataset, draw
+from benchmarks.synthetic import write_data
+from pytest_personalens.datasets import Dataset, EmbeddedDataset, OfficialDataset, draw
 from pytest_personalens.errors import SpecError
 from pytest_personalens.scenario import DOMAINS, ScenarioRef
 
@@ -54,6 +57,82 @@ def test_the_draw_does_not_change_between_releases() -> None:
     assert [r.id for r in draw(Universe(), 6, seed="personalens").refs] == [
         "alarm-2-user930", "sports-2-user713", "hotels-3-user1310", "games-2-user990", "multi-14-user511", "flights-4-user1311",
     ]  # fmt: skip
+
+
+def drawn_plainly(dataset: Dataset, size: int, *, seed: str, users: list[str], domains: list[str], kind: str) -> tuple[ScenarioRef, ...]:
+    """The draw as it was first written: every choice looks at everything. It is the definition, and never changes."""
+
+    def digest(*parts: str) -> bytes:
+        return hashlib.sha256("\x1f".join(parts).encode("utf-8", "surrogatepass")).digest()
+
+    chosen: list[ScenarioRef] = []
+    drawn: dict[str, Counter[str]] = {"single": Counter(), "multi": Counter()}
+    waiting = sorted(users or dataset.users(), key=lambda user: digest(seed, user))
+    while waiting and len(chosen) < size:
+        have_more = []
+        for user in waiting:
+            candidates = [
+                ref
+                for ref in dataset.refs(user)
+                if ref not in chosen and kind in ("all", ref.kind) and (not domains or set(domains) & set(ref.domains))
+            ]
+            if not candidates:
+                continue
+            wanted = "multi" if len(chosen) % 5 == 4 else "single"
+            pool = [ref for ref in candidates if ref.kind == wanted] or candidates
+            ref = min(pool, key=lambda r: (sum(drawn[r.kind][d] for d in r.domains) / len(r.domains), digest(seed, r.user, r.task)))
+            chosen.append(ref)
+            drawn[ref.kind].update(ref.domains)
+            have_more.append(user)
+            if len(chosen) == size:
+                break
+        waiting = have_more
+    return tuple(chosen)
+
+
+@pytest.fixture(scope="module")
+def synthetic(tmp_path_factory: pytest.TempPathFactory) -> OfficialDataset:
+    """Twelve users with 200 single-domain and 60 multi-domain scenarios in the official layout."""
+    return OfficialDataset(write_data(tmp_path_factory.mktemp("synthetic"), users=12, single=200, multi=60, length=0))
+
+
+@pytest.mark.parametrize("number", range(60))
+def test_the_draw_is_the_one_defined(synthetic: OfficialDataset, number: int) -> None:
+    rng = random.Random(f"draw {number}")
+    dataset: Dataset = synthetic if rng.randrange(2) else EMBEDDED
+    users = rng.choice([[], rng.sample(dataset.users(), 1), rng.sample(dataset.users(), 7)])
+    domains = rng.choice([[], [], rng.sample(DOMAINS, 1), rng.sample(DOMAINS, 4)])
+    kind: Any = rng.choice(["all", "all", "single", "multi"])
+    size, seed = rng.choice([1, 10, 50, 300]), str(number)
+    expected = drawn_plainly(dataset, size, seed=seed, users=users, domains=domains, kind=kind)
+    assert draw(dataset, size, seed=seed, users=users, domains=domains, kind=kind).refs == expected
+
+
+def test_a_draw_of_everything_is_the_one_defined(synthetic: OfficialDataset) -> None:
+    expected = drawn_plainly(synthetic, 1000, seed="s", users=[], domains=[], kind="all")
+    assert draw(synthetic, 1000, seed="s").refs == expected
+    assert len(expected) == 260
+
+
+def test_irregular_scenarios_are_drawn_as_defined() -> None:
+    """Two tasks of one name, a scenario named twice, a domain named twice, a single-domain task of two domains."""
+
+    class Irregular(Universe):
+        def refs(self, user: str) -> list[ScenarioRef]:
+            rng = random.Random(user)
+            return [
+                ScenarioRef(
+                    user, f"task-{rng.randrange(3)}", rng.choice(("single", "multi")), tuple(rng.choices(DOMAINS[:3], k=rng.randint(1, 3)))
+                )
+                for _ in range(12)
+            ]
+
+        def users(self) -> tuple[str, ...]:
+            return tuple(f"user{i}" for i in range(20))
+
+    for seed in "abcdefgh":
+        expected = drawn_plainly(Irregular(), 500, seed=seed, users=[], domains=[], kind="all")
+        assert draw(Irregular(), 500, seed=seed).refs == expected
 
 
 def test_the_domains_are_covered_evenly() -> None:

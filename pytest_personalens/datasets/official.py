@@ -9,6 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
+from pytest_personalens.datasets.index import Index, open_index
 from pytest_personalens.errors import DataError
 from pytest_personalens.scenario import DOMAINS, Scenario, ScenarioRef, Situation, Task
 
@@ -22,6 +23,9 @@ OFFICIAL_SAMPLES: Final[dict[str, tuple[str, ...]]] = {
         )
     )
 }  # fmt: skip
+
+#: Of so many users the files are read faster than the index. With more than these, all are looked up in the index.
+INDEX_FROM: Final = 250
 
 SITUATION: Final = {
     "location": "Location",
@@ -47,6 +51,8 @@ class OfficialDataset:
         self.version = _version(root)
         self._tasks = lru_cache(maxsize=64)(self._read_tasks)
         self._profile = lru_cache(maxsize=64)(self._read_profile)
+        self._asked: set[str] = set()
+        self._index: Index | None = None
 
     def domains(self) -> tuple[str, ...]:
         """The benchmark's twenty."""
@@ -59,11 +65,18 @@ class OfficialDataset:
 
     def refs(self, user: str) -> tuple[ScenarioRef, ...]:
         """The user's scenarios, single-domain tasks first, in the files' order."""
-        return tuple(self._tasks(user))
+        self._asked.add(user)
+        if self._index is None and len(self._asked) > INDEX_FROM:
+            self._index = open_index(self.root, self.users(), lambda name: tuple(self._read_tasks(name)))
+        known = self._index.refs(user) if self._index else None
+        return tuple(self._tasks(user)) if known is None else known
 
     def load(self, ref: ScenarioRef) -> Scenario:
         """The scenario with the parts of the profile that belong to the task's domains."""
-        file, raw = self._tasks(ref.user)[ref]
+        tasks = self._tasks(ref.user)
+        if ref not in tasks:
+            raise DataError(self._folder(ref.user), f"no such scenario: {ref.task!r}")
+        file, raw = tasks[ref]
         profile_file = self._folder(ref.user) / "profile.json"
         profile = self._profile(ref.user)
         demographics = table(profile_file, profile, "demographics")

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from pytest_personalens.errors import SpecError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from pytest_personalens.datasets.base import Dataset
     from pytest_personalens.scenario import Kind, ScenarioRef
 
 #: Every fifth scenario is a multi-domain one: the benchmark has 24,018 of them among 122,133 (19.7 %).
-MULTI_EVERY = 5
+MULTI_EVERY: Final = 5
+_OTHER: Final[dict[Kind, Kind]] = {"single": "multi", "multi": "single"}
 
 
 class Sample(NamedTuple):
@@ -45,7 +46,7 @@ class Sample(NamedTuple):
         domains: list[Counter[str]] = [Counter() for _ in parts]
         kept = []
         for ref in self.refs:
-            part = min(parts, key=lambda i: (kinds[i][ref.kind], kinds[i].total(), _load(ref, domains[i])))
+            part = min(parts, key=lambda i: (kinds[i][ref.kind], kinds[i].total(), sum(domains[i][d] for d in ref.domains)))
             kinds[part][ref.kind] += 1
             domains[part].update(ref.domains)
             if part == number - 1:
@@ -82,21 +83,25 @@ def draw(
         if missing := [u for u in users if u not in present]:
             raise SpecError(f"unknown user {missing[0]!r} in dataset {dataset.name!r} ({len(everyone)} users)")
     chosen: list[ScenarioRef] = []
-    taken: set[ScenarioRef] = set()
-    drawn: dict[Kind, Counter[str]] = {"single": Counter(), "multi": Counter()}
+    balances: dict[Kind, _Balance] = {"single": _Balance(), "multi": _Balance()}
+    left: dict[str, dict[Kind, _Groups]] = {}
     waiting = sorted(dict.fromkeys(users or everyone), key=lambda user: _digest(seed, user))
     while waiting and len(chosen) < size:
         have_more = []
         for user in waiting:
-            candidates = [ref for ref in dataset.refs(user) if ref not in taken and _matches(ref, domains, kind)]
-            if not candidates:
-                continue
+            if user not in left:
+                left[user] = _grouped(seed, [ref for ref in dataset.refs(user) if _matches(ref, domains, kind)], balances)
             wanted: Kind = "multi" if len(chosen) % MULTI_EVERY == MULTI_EVERY - 1 else "single"
-            pool = [ref for ref in candidates if ref.kind == wanted] or candidates
-            ref = min(pool, key=lambda r: (_load(r, drawn[r.kind]), _digest(seed, r.user, r.task)))
-            chosen.append(ref)
-            taken.add(ref)
-            drawn[ref.kind].update(ref.domains)
+            given = wanted if left[user][wanted] else _OTHER[wanted]
+            groups = left[user][given]
+            if not groups:
+                continue
+            least = min([span.load for span in groups])
+            _, span = min([(group[-1], span) for span, group in groups.items() if span.load == least])
+            chosen.append(groups[span].pop()[2])
+            if not groups[span]:
+                del groups[span]
+            balances[given].count(span)
             have_more.append(user)
             if len(chosen) == size:
                 break
@@ -104,12 +109,62 @@ def draw(
     return Sample(tuple(chosen), size, len(chosen))
 
 
+class _Span:
+    """The domains that scenarios of a kind have in common, and how often these were drawn, on the mean."""
+
+    __slots__ = ("domains", "load")
+
+    def __init__(self, domains: tuple[str, ...]) -> None:
+        self.domains, self.load = domains, 0.0
+
+
+#: A user's scenarios that are left: (digest, position, scenario), the next to be drawn at the end of its group. All of a
+#: group bring the same load, so that a choice compares one scenario of each.
+_Groups = dict[_Span, list[tuple[bytes, int, "ScenarioRef"]]]
+
+
+class _Balance:
+    """Keeps the loads of all spans of a kind: a draw of the whole benchmark asks for them a million times."""
+
+    def __init__(self) -> None:
+        self._drawn: Counter[str] = Counter()
+        self._spans: dict[tuple[str, ...], _Span] = {}
+        self._with: defaultdict[str, list[_Span]] = defaultdict(list)
+
+    def span(self, domains: tuple[str, ...]) -> _Span:
+        """The one span of these domains."""
+        if domains not in self._spans:
+            span = self._spans[domains] = _Span(domains)
+            self._weigh(span)
+            for name in set(domains):
+                self._with[name].append(span)
+        return self._spans[domains]
+
+    def count(self, drawn: _Span) -> None:
+        """Count a scenario drawn."""
+        for name in drawn.domains:
+            self._drawn[name] += 1
+        for name in drawn.domains:
+            for span in self._with[name]:
+                self._weigh(span)
+
+    def _weigh(self, span: _Span) -> None:
+        span.load = sum([self._drawn[name] for name in span.domains]) / len(span.domains)
+
+
+def _grouped(seed: str, refs: Iterable[ScenarioRef], balances: dict[Kind, _Balance]) -> dict[Kind, _Groups]:
+    kinds: dict[Kind, _Groups] = {"single": {}, "multi": {}}
+    for position, ref in enumerate(dict.fromkeys(refs)):
+        span = balances[ref.kind].span(ref.domains)
+        kinds[ref.kind].setdefault(span, []).append((_digest(seed, ref.user, ref.task), position, ref))
+    for groups in kinds.values():
+        for group in groups.values():
+            group.sort(reverse=True)
+    return kinds
+
+
 def _matches(ref: ScenarioRef, domains: Collection[str], kind: str) -> bool:
     return kind in ("all", ref.kind) and (not domains or not set(domains).isdisjoint(ref.domains))
-
-
-def _load(ref: ScenarioRef, drawn: Counter[str]) -> float:
-    return sum(drawn[d] for d in ref.domains) / len(ref.domains)
 
 
 def _digest(*parts: str) -> bytes:

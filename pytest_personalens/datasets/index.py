@@ -1,0 +1,125 @@
+"""An index of the official data in the user's cache folder, so that a draw from many users need not read all their files."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Literal
+
+from pydantic import BaseModel, NonNegativeInt, model_validator
+
+from pytest_personalens.errors import DataError
+from pytest_personalens.scenario import Kind, ScenarioRef
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+#: To be raised when an index of today would be misread, or when the same files would give other scenarios.
+FORMAT: Final = 1
+#: So many users take a second to read, or more.
+SHOWN_FROM: Final = 100
+
+
+class Entry(BaseModel):
+    """One user: size and time of tasks.json and tasks_md.json as they were read, and the places of the scenarios in the index's list."""
+
+    stamp: tuple[int, int, int, int]
+    places: list[NonNegativeInt]
+
+
+class Index(BaseModel):
+    """The scenarios of many users, who share nearly all of them: the official data has about a hundred different ones."""
+
+    format: Literal[1] = FORMAT
+    scenarios: list[tuple[str, Kind, tuple[str, ...]]] = []
+    users: dict[str, Entry] = {}
+
+    @model_validator(mode="after")
+    def _whole(self) -> Index:
+        if any(max(entry.places, default=-1) >= len(self.scenarios) for entry in self.users.values()):
+            raise ValueError("a scenario is missing")
+        return self
+
+    def refs(self, user: str) -> tuple[ScenarioRef, ...] | None:
+        """The scenarios of a user as the files give them; None for a user who is not in the index."""
+        entry = self.users.get(user)
+        return None if entry is None else tuple([ScenarioRef(user, *self.scenarios[place]) for place in entry.places])
+
+
+def open_index(root: Path, users: Sequence[str], read: Callable[[str], Sequence[ScenarioRef]]) -> Index:
+    """The index of `users` of the data under `root`, brought up to date: who is new or has changed is read by `read`.
+
+    A stored index that is missing, damaged or another version's is built anew, and one that cannot be written is not stored.
+    No process waits for another. Users whose files `read` refuses are left out.
+    """
+    index = _load(root)
+    stamps = {user: stamp for user in users if (stamp := _stamp(root / "profile" / user)) is not None}
+    current = {user: entry for user, entry in index.users.items() if stamps.get(user) == entry.stamp}
+    changed = [user for user in stamps if user not in current]
+    if not changed and len(current) == len(index.users):
+        return index
+    places = {scenario: place for place, scenario in enumerate(index.scenarios)}
+    shown = len(changed) >= SHOWN_FROM and _on_terminal()
+    for number, user in enumerate(changed, 1):
+        with suppress(DataError):  # told when the user is drawn
+            current[user] = Entry(stamp=stamps[user], places=[places.setdefault(ref[1:], len(places)) for ref in read(user)])
+        if shown and (number % SHOWN_FROM == 0 or number == len(changed)):
+            end = "" if number < len(changed) else "\n"
+            print(f"\rpersonalens: indexing the data, {number:,} of {len(changed):,} users", end=end, file=sys.stderr, flush=True)
+    index = Index(scenarios=list(places), users=current)
+    with suppress(OSError, ValueError, RuntimeError):  # a name may be no Unicode
+        _save(index_file(root), index)
+    return index
+
+
+def index_file(root: Path) -> Path:
+    """Where the index of the data under `root` lies: in ``$PERSONALENS_CACHE_DIR``, or in a folder of ours in the user's cache.
+
+    Raises `RuntimeError` if the user has no home.
+    """
+    digest = hashlib.sha256(os.fsencode(root.resolve())).hexdigest()[:16]
+    if own := os.environ.get("PERSONALENS_CACHE_DIR"):
+        folder = Path(own)
+    else:
+        shared = os.environ.get("XDG_CACHE_HOME")
+        folder = (Path(shared) if shared else Path.home() / ".cache") / "pytest-personalens"
+    return folder / f"official-{digest}.json"
+
+
+def _load(root: Path) -> Index:
+    try:
+        return Index.model_validate_json(index_file(root).read_bytes())
+    except (OSError, ValueError, RuntimeError):
+        return Index()
+
+
+def _save(file: Path, index: Index) -> None:
+    text = index.model_dump_json()
+    file.parent.mkdir(parents=True, exist_ok=True)
+    # Another process may be at the same: whoever comes last wins, and a reader sees the one or the other.
+    descriptor, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.stem}.", suffix=".tmp")
+    os.close(descriptor)
+    draft = Path(name)
+    try:
+        draft.write_text(text, encoding="utf-8")
+        draft.replace(file)
+    except OSError:
+        draft.unlink(missing_ok=True)
+        raise
+
+
+def _stamp(folder: Path) -> tuple[int, int, int, int] | None:
+    try:
+        single, multi = (folder / "tasks.json").stat(), (folder / "tasks_md.json").stat()
+    except OSError:
+        return None
+    return single.st_size, single.st_mtime_ns, multi.st_size, multi.st_mtime_ns
+
+
+def _on_terminal() -> bool:
+    # A worker of xdist has its controller's terminal, on which it is one of many.
+    return sys.stderr.isatty() and "PYTEST_XDIST_WORKER" not in os.environ
