@@ -23,19 +23,19 @@ def main() -> int:
     """Measure and print a table; 1 if a goal is missed."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        data = str(write_data(folder / "data"))
+        data = f"--personalens-data={write_data(folder / 'data')}"
         for repository in ("trivial", "bot"):
             (folder / repository).mkdir()
         (folder / "trivial" / "test_trivial.py").write_text(TRIVIAL, encoding="utf-8")
         (folder / "nowhere").touch()
         bot, cache, no_cache = folder / "bot", folder / "cache", folder / "nowhere"
-        everything = ["--personalens-sample", str(ALL), "--personalens-data", data]
+        everything = ["--personalens-sample", str(ALL), data]
         added, ratio, memory, unindexed = [], [], [], []
         building, _ = collect(bot, everything, cache)
         for _ in range(ROUNDS):
             # In turn, so that whatever else the machine does falls on all alike.
             small, _ = collect(bot, ["--personalens-sample", "30"], cache)
-            large, _ = collect(bot, ["--personalens-sample", "30", "--personalens-data", data], cache)
+            large, _ = collect(bot, ["--personalens-sample", "30", data], cache)
             trivial, trivial_peak = collect(folder / "trivial", [], cache)
             whole, whole_peak = collect(bot, everything, cache)
             without, _ = collect(bot, everything, no_cache)
