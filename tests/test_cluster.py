@@ -25,6 +25,7 @@ from tests.conftest import Repository
 from tests.endpoint import Endpoint
 
 pytest.importorskip("distributed", reason="dask is an extra")
+pytestmark = pytest.mark.slow
 
 #: Named by its place, since a fixture cannot travel; it writes down in which process it answered.
 BOT = """

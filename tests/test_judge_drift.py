@@ -285,6 +285,7 @@ def test_a_paid_judge_of_a_hook_is_not_asked_unasked(moody: Repository, monkeypa
 LIVE = ("--personalens-sample", "2", "--personalens-judge-model", "openai:small", "--personalens-fail-on", "gate")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "workers"])
 def test_a_model_behind_an_endpoint(repo: Repository, endpoint: Endpoint, workers: tuple[str, ...]) -> None:
     (repo.path / "pytest.ini").write_text("[pytest]\npersonalens_prices = openai:small = 1, 2\n")

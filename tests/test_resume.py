@@ -108,6 +108,7 @@ def recorded(repo: Repository) -> dict[str, Any]:
     return {p.name: json.loads(p.read_text(encoding="utf-8")) for p in (repo.path / "__personalens__").rglob("*.json")}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("how", "kills"),
     [(("--personalens-concurrency", "4"), 20), (("-n", "2", "--personalens-concurrency", "2"), 8)],

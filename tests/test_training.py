@@ -53,6 +53,7 @@ def trained(path: Path, folder: Path, seed: str) -> dict[str, str]:
     return {file.name: file.read_text(encoding="utf-8") for file in folder.iterdir()}
 
 
+@pytest.mark.slow
 def test_training_runs_and_gives_the_same_weights_every_time(tmp_path: Path) -> None:
     pytest.importorskip("sklearn", reason="scikit-learn is a development dependency")
     path = slice_of("embedded", 20, tmp_path)
@@ -136,6 +137,7 @@ def test_the_report_names_every_file_and_the_mean_under_a_strangers_profile(
     assert printed[-1].endswith(", under a stranger's profile 1.00")
 
 
+@pytest.mark.slow
 def test_too_few_dialogues_to_learn_from_are_an_error_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("sklearn", reason="scikit-learn is a development dependency")
     assert train.main([str(slice_of("embedded", 1, tmp_path)), "--write", str(tmp_path)]) == 2
