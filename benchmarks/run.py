@@ -13,8 +13,29 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROUNDS = 7
+MANY = 1000
+LENIENT = ("--personalens-threshold", "tc>=0", "--personalens-threshold", "p>=1")
 ROOT = Path(__file__).resolve().parent.parent
 EMPTY = "import pytest\n\n\n@pytest.mark.parametrize('n', range(30))\ndef test_empty(n):\n    pass\n"
+
+#: A record is read for each item and the assistant costs nothing, so that what is left is pytest and the plugin.
+READING = f"""
+import pytest
+from pathlib import Path
+
+FILES = sorted(Path(__file__).with_name("records").iterdir())
+
+@pytest.mark.parametrize("n", range({MANY}))
+def test_reads(n):
+    FILES[n].read_text(encoding="utf-8")
+"""
+QUICK = """
+import pytest
+
+@pytest.fixture(scope="session")
+def personalens_assistant():
+    return lambda messages: f"I've booked it for 19:30, reference QX77{len(messages)}."
+"""
 
 
 class Goal(NamedTuple):
@@ -37,10 +58,9 @@ def main() -> int:
         empty = Path(folder) / "empty"
         empty.mkdir()
         (empty / "test_empty.py").write_text(EMPTY, encoding="utf-8")
-        bot = Path(folder) / "bot"
-        shutil.copytree(ROOT / "example_project", bot, ignore=shutil.ignore_patterns("__pycache__", ".pytest_cache"))
+        bot = quick_bot(Path(folder) / "bot")
         plain = ["-p", "no:cacheprovider", "-q"]
-        sample = [*plain, "--personalens-sample", "30"]
+        sample = [*plain, "--personalens-sample", "30", *LENIENT]
         pytest_in(bot, [*sample, "--snapshot-update"])
         without, unused, replay = [], [], []
         for _ in range(ROUNDS):
@@ -50,10 +70,12 @@ def main() -> int:
             replay.append(pytest_in(bot, sample))
         added = statistics.median(u - w for u, w in zip(unused, without, strict=True)) * 1000
         ratio = statistics.median(r / w for r, w in zip(replay, without, strict=True))
+        many = replay_many(Path(folder) / "many", plain)
         opened, needed = files_opened(Path(folder) / "official")
     goals = [
         Goal("installed but unused, added to start-up", added, 30.0, "ms"),
         Goal("30 items replayed / 30 empty tests, -n 0", ratio, 2.0, "x"),
+        Goal(f"{MANY:,} items replayed / tests that read a file, -n 0", many, 1.5, "x"),
         Goal("files read to draw 30 of 1,500 users / theirs", opened / needed, 1.0, "x"),
     ]
     for goal in goals:
@@ -61,6 +83,26 @@ def main() -> int:
     results = [{**g._asdict(), "reached": g.reached} for g in goals]
     (ROOT / "benchmarks" / "results.json").write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
     return 0 if all(g.reached for g in goals) else 1
+
+
+def quick_bot(folder: Path) -> Path:
+    """A repository with a bot that costs nothing."""
+    folder.mkdir(parents=True)
+    (folder / "conftest.py").write_text(QUICK, encoding="utf-8")
+    (folder / "test_quick.py").write_text("def test_quick(personalens):\n    personalens.check()\n", encoding="utf-8")
+    return folder
+
+
+def replay_many(folder: Path, plain: list[str]) -> float:
+    """Time to replay many items from their records, beside as many tests that each read a file of that size."""
+    quick, reading = quick_bot(folder / "quick"), folder / "reading"
+    reading.mkdir()
+    sample = [*plain, "--personalens-sample", str(MANY), *LENIENT]
+    pytest_in(quick, [*sample, "--snapshot-update"])
+    shutil.copytree(quick / "__personalens__" / "test_quick", reading / "records")
+    (reading / "test_reading.py").write_text(READING, encoding="utf-8")
+    ratios = [pytest_in(quick, sample) / pytest_in(reading, [*plain, "-p", "no:personalens"]) for _ in range(3)]
+    return statistics.median(ratios)
 
 
 def files_opened(root: Path) -> tuple[int, int]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextvars
 import functools
 import importlib
@@ -18,6 +17,7 @@ from pytest_personalens.errors import AssistantFault, SpecError
 from pytest_personalens.threads import Threads
 
 if TYPE_CHECKING:
+    import asyncio
     from collections.abc import Awaitable, Callable, Collection, Iterator
     from pathlib import Path
 
@@ -44,6 +44,8 @@ class EventLoop:
 
     def run(self, awaitable: Awaitable[Any], timeout: float) -> Any:
         """The awaitable's result. Raises `TimeoutError` after `timeout` seconds, having cancelled it."""
+        import asyncio  # which a sync assistant has no use for
+
         with self._lock:
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()

@@ -80,9 +80,11 @@ class Crew:
         if recipe.prompts:
             _ = self.prompts  # a bad template stops the run before anything is paid for
         self._models: dict[str, Reliable] = {}
-        self._user_agent: UserAgent | Model | None = self._role("user_agent", recipe.user_model, "--personalens-user-model")
-        self._judge: Judge | Model | None = self._role("judge", recipe.judge_model, "--personalens-judge-model")
+        self._user_agent = self._role("user_agent", recipe.user_model, "--personalens-user-model")
+        self._judge = self._role("judge", recipe.judge_model, "--personalens-judge-model")
         self._assistant = self._open_assistant()
+        roles = {"user agent": self._user_agent, "judge": self._judge, "assistant": self._assistant}
+        self._played: dict[str, Model] = {role: who for role, who in roles.items() if isinstance(who, Model)}
 
     @cached_property
     def prompts(self) -> Prompts:
@@ -92,32 +94,32 @@ class Crew:
     def agents(self, context: Context, thresholds: Mapping[str, int]) -> Agents:
         """Agents for one evaluation; `context` is what an assistant of ours may know, `thresholds` decide on further votes."""
         meter = Meter(budget=self.budget, prices=self._prices, total=self.total, before=self.go_on)
-        # The embedded ones remember a little of the dialogue at hand, so each evaluation has its own.
-        user_agent: UserAgent | Model = self._user_agent or EmbeddedUserAgent()
-        judge: Judge | Model = self._judge or EmbeddedJudge()
-        assistant = self._assistant
-        further: Judge | None = None
-        played: ModelAssistant | None = None
-        # What a run with embedded agents does not need is not loaded: it would be felt in a replay.
-        if isinstance(judge, Model):
+        models, further = self._played, None
+        # The embedded ones remember a little of the dialogue at hand, so each evaluation has its own. What a run without models
+        # does not need is not loaded: it would be felt in a replay.
+        judge: Judge = self._judge or EmbeddedJudge()
+        if "judge" in models:
             from pytest_personalens.agents.model_judge import ModelJudge
 
-            further = ModelJudge(judge, meter, self.prompts, temperature=_VOTE_TEMPERATURE)
-            judge = ModelJudge(judge, meter, self.prompts)
+            further = ModelJudge(models["judge"], meter, self.prompts, temperature=_VOTE_TEMPERATURE)
+            judge = ModelJudge(models["judge"], meter, self.prompts)
         if self.recipe.judge_votes > 1:
             from pytest_personalens.agents.votes import VotingJudge
 
             limits = {Dimension(d): s for d, s in thresholds.items()}
             judge = VotingJudge(judge, further or judge, votes=self.recipe.judge_votes, thresholds=limits)
-        if isinstance(assistant, Model):
+        played: ModelAssistant | None = None
+        if "assistant" in models:
             from pytest_personalens.agents.model_assistant import ModelAssistant
 
-            played = ModelAssistant(assistant, meter, self.prompts, setting=self.recipe.assistant_prompt, context=context)
-        if isinstance(user_agent, Model):
+            setting = self.recipe.assistant_prompt
+            played = ModelAssistant(models["assistant"], meter, self.prompts, setting=setting, context=context)
+        user_agent: UserAgent = self._user_agent or EmbeddedUserAgent()
+        if "user agent" in models:
             from pytest_personalens.agents.model_user import ModelUserAgent
 
-            user_agent = ModelUserAgent(user_agent, meter, self.prompts)
-        return Agents(user_agent, judge, None if isinstance(assistant, Model) else assistant, played, meter)
+            user_agent = ModelUserAgent(models["user agent"], meter, self.prompts)
+        return Agents(user_agent, judge, None if played is not None else self._assistant, played, meter)
 
     @property
     def paid(self) -> bool:
@@ -126,12 +128,11 @@ class Crew:
 
     def models(self) -> dict[str, Model]:
         """Role -> the model that plays it, for the roles that one plays."""
-        roles = {"user agent": self._user_agent, "judge": self._judge, "assistant": self._assistant}
-        return {role: who for role, who in roles.items() if isinstance(who, Model)}
+        return dict(self._played)
 
     def role_prices(self) -> dict[str, Price]:
         """Role -> the price of its model, where it has one and the price is known."""
-        found = {role: price_of(model.name, self._prices) for role, model in self.models().items()}
+        found = {role: price_of(model.name, self._prices) for role, model in self._played.items()}
         return {role: price for role, price in found.items() if price is not None}
 
     def limiters(self) -> list[Limiter]:
@@ -150,7 +151,7 @@ class Crew:
         for model in self._models.values():
             model.close()
 
-    def _open_assistant(self) -> Model | Callable[..., object] | None:
+    def _open_assistant(self) -> Any:
         spec = self.recipe.assistant
         if not spec:
             return None
