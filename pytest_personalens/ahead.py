@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from pytest_personalens.dialogue import Dialogue
 from pytest_personalens.engine import Done, Engine, work
 from pytest_personalens.errand import errand_of
+from pytest_personalens.errors import PersonalensError
 from pytest_personalens.evaluation import Evaluation
 from pytest_personalens.reports.progress import LiveLine
 from pytest_personalens.threads import Threads
@@ -74,13 +76,12 @@ class Ahead:
         """The evaluation of `item`, begun before or now, with those of the next items under way beside it."""
         if item.nodeid not in self._engine:
             self._submit(item, errand, assistant)
-        here = self._whose(item)
-        for other in self._after(item) if here is not None else ():
-            if here == self._whose(other):
-                ref, settings = param(other)
+        for other in self._after(item):
+            ref, settings = param(other)
+            with suppress(PersonalensError):  # what is wrong is told at its turn
                 scenario = self._ours.dataset.load(ref)
                 found = errand_of(other, self._ours, settings, scenario, scenario.context(settings.context))
-                if not isinstance(found, str):  # else it says so itself, at its turn
+                if not isinstance(found, str):
                     self._submit(other, found, assistant)
         crew = self._ours.crew
         try:
@@ -113,12 +114,13 @@ class Ahead:
         return () if self._named else _shared(item)
 
     def _after(self, item: pytest.Item) -> Iterator[pytest.Item]:
-        """The coming items while there is room for more; each is given once."""
-        for place in self._coming(self._places[item]):
-            if not self._engine.room:
+        """The coming items, each once, while there is room for more and up to the first that is to have another assistant."""
+        here = self._whose(item)
+        for place in self._coming(self._places[item]) if here is not None else ():
+            other = self._items[place]
+            if not self._engine.room or (is_ours(other) and self._whose(other) != here):
                 return
             self._seen = max(self._seen, place)
-            other = self._items[place]
             if is_ours(other) and other.nodeid not in self._engine and not any(other.iter_markers("skip")):
                 yield other
 

@@ -77,14 +77,13 @@ class Ledger:
         except BaseException:
             # -x, --maxfail, Ctrl-C: what there is is reported, and no gate judges a part for the whole.
             self._results = self._close(complete=False)
-            if session.shouldfail:
+            if session.shouldfail or session.shouldstop:
                 self._end_run()  # enough failures is an end like any other; Ctrl-C is not
             raise
         # In the loop and not at its end: by then it is too late to turn the summary line red.
         whole = not (session.shouldstop or session.shouldfail)
         self._results = self._close(complete=whole and session.testscollected <= len(self._finished))
-        if whole:
-            self._end_run()
+        self._end_run()
         if self._watch is not None and whole and self._results is not None:
             self._results = self._judged(self._watch, self._results)
         if self._results is not None:

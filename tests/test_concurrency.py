@@ -169,6 +169,66 @@ def test_each_module_gets_the_assistant_of_its_own(slow: Repository) -> None:
     slow.run("--personalens-sample", "5", "--personalens-concurrency", "4", "test_one.py", "test_two.py").assert_outcomes(passed=10)
 
 
+def test_the_items_of_every_module_run_side_by_side(slow: Repository) -> None:
+    (slow.path / "conftest.py").unlink()
+    for name in ("one", "two"):
+        slow.write(
+            **{
+                f"test_{name}": f"""
+                import threading
+                import pytest
+
+                together = threading.Barrier(4, timeout=5)
+
+                @pytest.fixture(scope="module")
+                def personalens_assistant():
+                    def bot(messages):
+                        if len(messages) == 1:
+                            together.wait()  # nobody goes on before four are here
+                        return "I've booked it for 19:30."
+
+                    return bot
+
+                def test_{name}(personalens):
+                    assert personalens.evaluate().scored
+                """
+            }
+        )
+    slow.run("--personalens-sample", "8", "--personalens-concurrency", "4", "test_one.py", "test_two.py").assert_outcomes(passed=16)
+
+
+def test_a_scenario_that_cannot_be_loaded_is_the_error_of_its_own_item(slow: Repository) -> None:
+    slow.write(
+        conftest="""
+        import collections
+        import pytest
+        from pytest_personalens.datasets import EmbeddedDataset
+        from pytest_personalens.errors import DataError
+
+        class Flaky(EmbeddedDataset):
+            loaded = collections.Counter()
+
+            def load(self, ref):
+                self.loaded[ref] += 1
+                if self.loaded[ref] > 1 and ref.task.startswith("shopping"):
+                    raise DataError("profile.toml", "the file is gone")
+                return super().load(ref)
+
+        def pytest_personalens_dataset(spec, config):
+            return Flaky()
+
+        @pytest.fixture(scope="session")
+        def personalens_assistant():
+            return lambda messages: "I've booked it for 19:30."
+        """
+    )
+    result = slow.run("--personalens-sample", "6", "--personalens-concurrency", "3", *LENIENT)
+    outcomes = result.parseoutcomes()
+    assert outcomes["errors"] >= 1
+    assert outcomes["passed"] == 6 - outcomes["errors"]
+    assert all("shopping" in line for line in result.outlines if line.startswith("ERROR "))
+
+
 def test_a_parametrized_assistant_is_never_mixed_up(slow: Repository) -> None:
     slow.write(
         conftest="""
