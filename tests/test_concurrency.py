@@ -295,7 +295,9 @@ def test_ctrl_c_ends_at_once_and_keeps_what_was_bought(slow: Repository, endpoin
         sys.executable, "-m", "pytest", "--personalens-sample", "6", "--personalens-concurrency", "6", "--personalens-live", *LENIENT,
         "--personalens-user-model", "openai:small", "--personalens-judge-model", "openai:small",
     ]  # fmt: skip
-    run = subprocess.Popen(command, cwd=slow.path, env={**os.environ, **endpoint.environment()}, stdout=subprocess.PIPE, text=True)
+    run = subprocess.Popen(
+        command, cwd=slow.path, env={**os.environ, **endpoint.environment()}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
     deadline = time.monotonic() + 30
     while sum("Give this reading" in c.prompt for c in endpoint.calls) < 12 and time.monotonic() < deadline:
         time.sleep(0.05)
