@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from pytest_personalens.dialogue import Dialogue
 from pytest_personalens.engine import Done, Engine, work
 from pytest_personalens.errand import errand_of
 from pytest_personalens.errors import PersonalensError
-from pytest_personalens.evaluation import Evaluation
+from pytest_personalens.evaluation import unscored
 from pytest_personalens.reports.progress import LiveLine
 from pytest_personalens.threads import Threads
 
@@ -89,7 +88,8 @@ class Ahead:
         except Exception as error:
             if self._ours.cluster is None:
                 raise
-            return _lost(errand, f"the cluster gave this dialogue up: {type(error).__name__}: {error}")
+            detail = " ".join(f"the cluster gave this dialogue up: {type(error).__name__}: {error}".split())
+            return Done(unscored(errand.job.scenario, cause="lost", detail=detail), {}, 0, 0.0)
         finally:
             self._line.clear()
 
@@ -141,15 +141,6 @@ def ahead_of(item: pytest.Item, ours: Session) -> Ahead | None:
     if AHEAD not in stash:
         stash[AHEAD] = Ahead(item.session, ours)
     return stash[AHEAD]
-
-
-def _lost(errand: Errand, detail: str) -> Done:
-    s = errand.job.scenario
-    evaluation = Evaluation(
-        scenario=s.id, user=s.user, task=s.task.id, kind=s.kind, domains=s.domains, dataset=s.dataset, user_agent="", judge="",
-        dialogue=Dialogue(end="fault"), cause="lost", detail=" ".join(detail.split()),
-    )  # fmt: skip
-    return Done(evaluation, {}, 0, 0.0)
 
 
 def _engine(ours: Session) -> Engine:

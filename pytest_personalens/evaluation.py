@@ -98,18 +98,7 @@ def evaluate(
     readings side by side, in threads. Faults of the three parties end up in `cause` and `detail`, never as an exception and
     never as a low score.
     """
-    start = Evaluation(
-        scenario=scenario.id,
-        user=scenario.user,
-        task=scenario.task.id,
-        kind=scenario.kind,
-        domains=scenario.domains,
-        dataset=scenario.dataset,
-        user_agent=user_agent.identity,
-        judge=judge.identity,
-        assistant=getattr(assistant, "identity", ""),
-        dialogue=Dialogue(end="fault"),
-    )
+    start = unscored(scenario, user_agent.identity, judge.identity).model_copy(update={"assistant": getattr(assistant, "identity", "")})
 
     def so_far(dialogue: Dialogue) -> None:
         if progress is not None:
@@ -121,6 +110,23 @@ def evaluate(
         return evaluation.model_copy(update={"cause": _cause(outcome.fault, "user-agent"), "detail": _line(outcome.fault)})
     so_far(outcome.dialogue)
     return _judged(evaluation, scenario, judge, dimensions, progress)
+
+
+def unscored(scenario: Scenario, user_agent: str = "", judge: str = "", *, cause: Cause = "", detail: str = "") -> Evaluation:
+    """An evaluation of `scenario` in which nothing has been said yet; `cause` tells why it stays so, if it does."""
+    return Evaluation(
+        scenario=scenario.id,
+        user=scenario.user,
+        task=scenario.task.id,
+        kind=scenario.kind,
+        domains=scenario.domains,
+        dataset=scenario.dataset,
+        user_agent=user_agent,
+        judge=judge,
+        dialogue=Dialogue(end="fault"),
+        cause=cause,
+        detail=detail,
+    )
 
 
 def _judged(

@@ -9,7 +9,7 @@ import pytest
 from pytest_personalens.ahead import ahead_of
 from pytest_personalens.engine import work
 from pytest_personalens.errand import errand_of, rerun
-from pytest_personalens.evaluation import Evaluation
+from pytest_personalens.evaluation import Evaluation, unscored
 from pytest_personalens.reports.transcript import failure_text, harmless
 from pytest_personalens.results import Item
 from pytest_personalens.verdict import Dimension, dimension
@@ -95,14 +95,8 @@ class Personalens:
         return done.evaluation, errand.store.settle(self._snapshot, whole, self.scenario, asked=done.asked)
 
     def _broken(self, detail: str) -> Evaluation:
-        from pytest_personalens.dialogue import Dialogue
-
-        agents, s = self._session.crew.agents(self._context, self._settings.thresholds), self.scenario
-        return Evaluation(
-            scenario=s.id, user=s.user, task=s.task.id, kind=s.kind, domains=s.domains, dataset=s.dataset,
-            user_agent=agents.user_agent.identity, judge=agents.judge.identity,
-            dialogue=Dialogue(end="fault"), cause="record", detail=detail,
-        )  # fmt: skip
+        agents = self._session.crew.agents(self._context, self._settings.thresholds)
+        return unscored(self.scenario, agents.user_agent.identity, agents.judge.identity, cause="record", detail=detail)
 
     def _result(self, evaluation: Evaluation, record: str) -> Item:
         shortfalls = []

@@ -51,8 +51,10 @@ class Dask:
         self.address = f"tcp://127.0.0.1:{port}"
         self._start("scheduler", "--host", "127.0.0.1", "--port", str(port), "--no-dashboard")
 
-    def worker(self, threads: int = 3, **environment: str) -> subprocess.Popen[bytes]:
-        return self._start("worker", self.address, "--nthreads", str(threads), "--no-nanny", "--no-dashboard", **environment)
+    def worker(self, threads: int = 3, *, revived: bool = False, **environment: str) -> subprocess.Popen[bytes]:
+        """A worker; `revived`: with a nanny that starts it again when it dies."""
+        nanny = "--nanny" if revived else "--no-nanny"
+        return self._start("worker", self.address, "--nthreads", str(threads), nanny, "--no-dashboard", **environment)
 
     def _start(self, kind: str, *args: str, **environment: str) -> subprocess.Popen[bytes]:
         # The workers find the assistant where it is installed; here, in the folder that they run in.
@@ -121,6 +123,38 @@ def test_a_worker_that_dies_costs_its_running_dialogues_only(empty_repo: Reposit
     replies = [(user, number) for _, user, number in said(empty_repo)]
     twice = {user for user, number in replies if replies.count((user, number)) > 1}
     assert len(twice) <= 3, "the dialogues that the worker ran on its three threads"
+
+
+def test_a_dialogue_that_no_worker_survives_is_not_scored_and_the_others_are(empty_repo: Repository, dask: Dask) -> None:
+    empty_repo.write(
+        deadly="""
+        import os
+
+        def reply(messages, context):
+            if context.user == "tinashe":
+                os._exit(1)
+            return "I've booked it for 19:30, reference QX77."
+        """
+    )
+    dask.worker(1, revived=True)
+    time.sleep(2)
+    args = [
+        "--personalens-sample",
+        "4",
+        "--personalens-assistant",
+        "deadly:reply",
+        "--personalens-min-tcr",
+        "0.5",
+        "--personalens-json",
+        "r.json",
+    ]
+    result = empty_repo.run(*args, "--personalens-executor", f"dask={dask.address}")
+    outcomes = result.parseoutcomes()
+    assert (outcomes["passed"], outcomes["failed"]) == (3 + 1, 2), "three items and a gate; the item, and the floor of scored items"
+    result.stdout.fnmatch_lines(
+        ["books-4-tinashe: not scored, lost: the cluster gave this dialogue up: KilledWorker: *", "not scored: 1, the worker died"]
+    )
+    assert [i["evaluation"]["cause"] for i in results(empty_repo)["items"]].count("lost") == 1
 
 
 def test_on_a_cluster_a_run_goes_on_where_it_was_killed(empty_repo: Repository, dask: Dask) -> None:

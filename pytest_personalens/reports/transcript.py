@@ -31,7 +31,8 @@ def failure_text(evaluation: Evaluation, scenario: Scenario, shortfalls: Sequenc
 
 def _lines(evaluation: Evaluation, scenario: Scenario, shortfalls: Sequence[str], rerun: str) -> Iterator[str]:
     if evaluation.cause:
-        yield f"{scenario.id}: not scored, {evaluation.cause} at fault: {harmless(evaluation.detail)}"
+        whose = evaluation.cause if evaluation.cause == "lost" else f"{evaluation.cause} at fault"
+        yield f"{scenario.id}: not scored, {whose}: {harmless(evaluation.detail)}"
     else:
         yield f"{scenario.id}: {', '.join(shortfalls)}"
     yield ""
