@@ -97,6 +97,8 @@ class Ledger:
         result = yield
         if self._settings.shard is not None and session.exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED:
             session.exitstatus = pytest.ExitCode.OK  # -k or -m left nothing of this shard; the merge refuses shards without any item
+        if session.exitstatus in (pytest.ExitCode.USAGE_ERROR, pytest.ExitCode.NO_TESTS_COLLECTED):
+            self._end_run()  # nothing was run, so there is nothing to go on from
         # When a worker fails to send its last report, xdist (3.8) prints INTERNALERROR and exits with 0.
         unreported = session.testscollected - len(self._finished)
         stopped = session.shouldstop or session.shouldfail or session.config.option.collectonly

@@ -68,7 +68,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         from pytest_personalens.session import open_session
 
         session.config.stash[SESSION] = open_session(session.config, settings)
-        if not session.config.option.collectonly:
+        if not (session.config.option.collectonly or settings.estimate):
             session.config.stash[SESSION].open_run()
 
 

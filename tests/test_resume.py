@@ -183,3 +183,11 @@ def test_a_failing_run_that_ends_in_order_is_not_resumed(asked: Repository) -> N
     calls.forget()
     assert run(asked, *args).returncode == 1
     assert any(key.startswith("bot") for key, _ in calls.made())
+
+
+@pytest.mark.parametrize("idle", ["-k=nothing", "--personalens-estimate", "--collect-only"])
+def test_a_run_that_never_began_is_not_resumed(asked: Repository, idle: str) -> None:
+    assert run(asked, "--personalens-sample", "2", idle).returncode in (0, 5)
+    args = ("--personalens-sample", "3", "--personalens-resume", "--snapshot-update", "-v")
+    assert "goes on" not in (out := run(asked, *args).stdout)
+    assert "3 passed" in out
