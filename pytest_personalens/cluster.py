@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from concurrent.futures import Executor
-from importlib.metadata import version
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final
 
@@ -62,8 +61,18 @@ class Cluster(Executor):
             self._client.wait_for_workers(1, timeout=_PATIENCE)
         except TimeoutError:
             raise SpecError(f"{_FLAG}: the scheduler at {address} has no workers; start some with: dask worker {address}") from None
-        ours = version(_PACKAGE)
-        for worker, theirs in self._client.run(_version).items():
+
+        def installed(name: str = _PACKAGE) -> str:
+            # Defined in here, it travels whole: a worker may have no module of ours to look it up in.
+            from importlib.metadata import PackageNotFoundError, version
+
+            try:
+                return version(name)
+            except PackageNotFoundError:
+                return ""
+
+        ours = installed()
+        for worker, theirs in self._client.run(installed).items():
             if theirs != ours:
                 found = f"{_PACKAGE} {theirs}" if theirs else f"no {_PACKAGE}"
                 raise SpecError(f"{_FLAG}: the worker {worker} has {found}; install {_PACKAGE} {ours} there, as here")
@@ -77,15 +86,6 @@ def work_there(recipe: Recipe, job: Job) -> Done:
 @once
 def _crew(recipe: Recipe) -> Crew:
     return Crew(recipe)
-
-
-def _version() -> str:
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return version("pytest-personalens")
-    except PackageNotFoundError:
-        return ""
 
 
 def _line(error: BaseException) -> str:

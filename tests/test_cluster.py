@@ -204,6 +204,21 @@ def test_a_cluster_without_workers(empty_repo: Repository, dask: Dask, monkeypat
     )
 
 
+def test_a_worker_with_another_version(empty_repo: Repository, dask: Dask) -> None:
+    other = empty_repo.path / "other" / "pytest_personalens-0.0.1.dist-info"
+    other.mkdir(parents=True)
+    (other / "METADATA").write_text("Metadata-Version: 2.1\nName: pytest-personalens\nVersion: 0.0.1\n", encoding="utf-8")
+    dask.worker(PYTHONPATH=str(other.parent))
+    time.sleep(2)
+    result = empty_repo.run(*ARGS, "--personalens-executor", f"dask={dask.address}")
+    assert result.ret == 4
+    result.stderr.fnmatch_lines(
+        [
+            "ERROR: personalens: --personalens-executor: the worker tcp://* has pytest-personalens 0.0.1; install pytest-personalens * there, as here"
+        ]
+    )
+
+
 @pytest.mark.parametrize("value", ["dask=localhost", "dask=", "threads", "dask=http://x:1"])
 def test_an_executor_that_is_none(repo: Repository, value: str) -> None:
     result = repo.run(*ARGS, "--personalens-executor", value)
