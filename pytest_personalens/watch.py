@@ -63,7 +63,8 @@ class Watch:
     def conclude(self, session: Session, results: Results) -> tuple[Drift, dict[str, Usage]]:
         """Have the anchors read, then compare or keep; says what came of it and what it used."""
         judge, usage = self._judge(session)
-        readings = read_anchors(self.anchors, judge, self._dimensions)
+        at_once = self._settings.concurrency if getattr(judge, "parallel", False) else 1
+        readings = read_anchors(self.anchors, judge, self._dimensions, at_once=at_once)
         now = self._baseline(session, judge, readings, results)
         drift = self._unreadable(readings, judge) or (self._adopt(now) if self._then is None else compare(self._then, now))
         drift = drift.model_copy(update={"notes": (*drift.notes, *(f"not read: {fault}" for fault in readings.faults))})

@@ -315,6 +315,23 @@ def test_a_model_behind_an_endpoint(repo: Repository, endpoint: Endpoint, worker
     assert data["usd"]["anchor judge tc"] > 0
 
 
+def test_anchors_are_read_side_by_side(repo: Repository, endpoint: Endpoint) -> None:
+    def slowly(call: Call) -> Reply:
+        reply = play(call)
+        reply.delay = 0.1
+        return reply
+
+    repo.write(shared="def reply(messages):\n    return 'Done: booked for Thursday.'\n")
+    repo.run(*LIVE, *ADOPT, "--personalens-live", "--personalens-assistant", "shared:reply")
+    one_by_one, calls = (repo.path / ADOPT[1]).read_text(), len(endpoint.calls)
+    assert endpoint.most_in_flight <= 2, "the two readings of a dialogue"
+    endpoint.answer = slowly
+    repo.run(*LIVE, *ADOPT, "--personalens-live", "--personalens-assistant", "shared:reply", "--personalens-concurrency", "8")
+    assert endpoint.most_in_flight == 8
+    assert len(endpoint.calls) == 2 * calls
+    assert (repo.path / ADOPT[1]).read_text() == one_by_one
+
+
 def test_a_cap_on_money_holds_for_the_anchors(repo: Repository, endpoint: Endpoint) -> None:
     (repo.path / "pytest.ini").write_text("[pytest]\npersonalens_prices = openai:small = 1000, 1000\n")
     result = repo.run(*LIVE, *ADOPT, "--personalens-live", "--personalens-max-usd", "4")

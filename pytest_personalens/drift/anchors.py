@@ -10,6 +10,7 @@ from pytest_personalens.agreement.labels import read_labels
 from pytest_personalens.datasets.embedded import data_folder
 from pytest_personalens.errors import BudgetSpent, PersonalensError
 from pytest_personalens.evaluation import read_dialogue
+from pytest_personalens.threads import Threads
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,21 +45,28 @@ def open_anchors(path: Path | None = None) -> Anchors:
     return Anchors(tuple(found), hashlib.sha256(json.dumps(seen, sort_keys=True).encode()).hexdigest()[:32])
 
 
-def read_anchors(anchors: Anchors, judge: Judge, dimensions: Sequence[Dimension]) -> Readings:
-    """Have `judge` read every anchor on every dimension. Faults and a spent budget are told, never raised."""
+def read_anchors(anchors: Anchors, judge: Judge, dimensions: Sequence[Dimension], *, at_once: int = 1) -> Readings:
+    """Have `judge` read every anchor on every dimension, `at_once` at a time. Faults and a spent budget are told, never raised."""
     verdicts: dict[Dimension, dict[str, int]] = {d: {} for d in dimensions}
     faults: list[str] = []
     in_a_row = 0
-    for anchor in anchors.dialogues:
-        for dimension in dimensions:
-            try:
-                verdicts[dimension][anchor.id] = read_dialogue(judge, anchor.scenario, anchor.dialogue, dimension).score
-                in_a_row = 0
-            except BudgetSpent as spent:
-                return Readings(verdicts, tuple(faults), str(spent))
-            except PersonalensError as fault:
-                faults.append(f"{anchor.id} {dimension.short}: {fault}")
-                in_a_row += 1
-            if in_a_row == _GIVE_UP:
-                return Readings(verdicts, tuple(faults), faults[-1])
+    wanted = [(anchor, dimension) for anchor in anchors.dialogues for dimension in dimensions]
+    pool = Threads(at_once)
+    try:
+        for start in range(0, len(wanted), at_once):
+            part = wanted[start : start + at_once]
+            under_way = [pool.submit(read_dialogue, judge, anchor.scenario, anchor.dialogue, dimension) for anchor, dimension in part]
+            for (anchor, dimension), reading in zip(part, under_way, strict=True):
+                try:
+                    verdicts[dimension][anchor.id] = reading.result().score
+                    in_a_row = 0
+                except BudgetSpent as spent:
+                    return Readings(verdicts, tuple(faults), str(spent))
+                except PersonalensError as fault:
+                    faults.append(f"{anchor.id} {dimension.short}: {fault}")
+                    in_a_row += 1
+                if in_a_row == _GIVE_UP:
+                    return Readings(verdicts, tuple(faults), faults[-1])
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
     return Readings(verdicts, tuple(faults), "")
