@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -52,11 +53,7 @@ class RecordExtension(JSONSnapshotExtension):
 
     @classmethod
     def dirname(cls, *, test_location: PyTestLocation) -> str:
-        config = test_location.item.config
-        folder = Path(test_location.filepath).parent
-        if Path(__file__).parent == folder:
-            folder = config.rootpath
-        return str(folder / FOLDER / test_location.basename)
+        return _folder(test_location.filepath, test_location.item.config.rootpath)
 
     def discover_snapshots(self, *, test_location: PyTestLocation, ignore_extensions: list[str] | None = None) -> SnapshotCollections:
         return SnapshotCollections()
@@ -68,6 +65,13 @@ class RecordExtension(JSONSnapshotExtension):
     def write_snapshot_collection(cls, *, snapshot_collection: SnapshotCollection, name_order: dict[str, int] | None = None) -> None:
         snapshot = next(iter(snapshot_collection))
         write_atomically(Path(snapshot_collection.location), str(snapshot.data))
+
+
+@lru_cache(maxsize=64)
+def _folder(test_file: str, root: Path) -> str:
+    """Where the records of a test file are; those of the built-in suite are in the root folder."""
+    file = Path(test_file)
+    return str((root if file.parent == Path(__file__).parent else file.parent) / FOLDER / file.stem)
 
 
 class RecordStore:

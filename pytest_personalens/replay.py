@@ -53,7 +53,11 @@ class Record(Frozen):
 
     def sealed(self) -> Record:
         """The same record with `integrity` set."""
-        return self.model_copy(update={"integrity": _digest(self.model_dump(mode="json", exclude={"integrity"}))})
+        return self.model_copy(update={"integrity": self.seal()})
+
+    def seal(self) -> str:
+        """The digest of all but `integrity`."""
+        return _digest(self.model_dump(mode="json", exclude={"integrity"}))
 
     def data(self) -> dict[str, Any]:
         """Plain data for JSON."""
@@ -91,7 +95,7 @@ def read_record(text: str, where: str) -> Record:
         else:
             problem = str(error)
         raise RecordError(f"{where}: the record cannot be read ({problem}); {advice}") from None
-    if record.sealed().integrity != record.integrity:
+    if record.seal() != record.integrity:
         raise RecordError(f"{where}: the record was edited by hand (its integrity digest does not match); {advice}")
     return record
 
