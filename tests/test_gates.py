@@ -247,19 +247,13 @@ HOOKS = """
 """
 
 
+#: A run with everything that `HOOKS` adds.
+ECHO = ("--personalens-sample", "4", "--personalens-data", "small", "--personalens-user-model", "echo:small", "--personalens-judge-model", "echo:small")  # fmt: skip
+
+
 def test_the_hooks(repo: Repository) -> None:
     repo.write(conftest=HOOKS)
-    args = (
-        "--personalens-sample",
-        "4",
-        "--personalens-data",
-        "small",
-        "--personalens-user-model",
-        "echo:small",
-        "--personalens-judge-model",
-        "echo:small",
-    )
-    result = repo.inline(*args)
+    result = repo.inline(*ECHO)
     result.assert_outcomes(passed=4)
     result.stdout.fnmatch_lines(
         [

@@ -15,7 +15,7 @@ import pytest
 
 from pytest_personalens.datasets import EmbeddedDataset, draw
 from tests.conftest import Repository
-from tests.test_gates import ARGS, HOOKS, SCRIPTED
+from tests.test_gates import ARGS, ECHO, HOOKS, SCRIPTED
 
 EMBEDDED = EmbeddedDataset()
 
@@ -241,18 +241,8 @@ def test_a_missing_shard_leaves_a_part(scripted: Repository) -> None:
 def test_calls_and_dollars_add_up(repo: Repository) -> None:
     repo.write(conftest=HOOKS)
     (repo.path / "pytest.ini").write_text("[pytest]\npersonalens_prices =\n    echo:small = 3, 15\n")
-    args = (
-        "--personalens-sample",
-        "4",
-        "--personalens-data",
-        "small",
-        "--personalens-user-model",
-        "echo:small",
-        "--personalens-judge-model",
-        "echo:small",
-    )
-    repo.inline(*args, "--personalens-json", "whole.json")
-    shards(repo, 3, *args)
+    repo.inline(*ECHO, "--personalens-json", "whole.json")
+    shards(repo, 3, *ECHO)
     assert merge(repo, "--json", "merged.json").ret == 0
     assert read(repo, "merged.json")["usd"]
     assert (repo.path / "merged.json").read_bytes() == (repo.path / "whole.json").read_bytes()
