@@ -87,7 +87,8 @@ def work(job: Job, crew: Crew, assistant: Assistant, keep: Callable[[Evaluation]
         progress=bought if keep is not None else None,
     )
     bought(evaluation)
-    evaluation = evaluation.model_copy(update={"usage": agents.meter.usage})
+    if usage := agents.meter.usage:
+        evaluation = evaluation.model_copy(update={"usage": usage})
     return Done(evaluation, cost(evaluation), replay.asked, time.perf_counter() - started)
 
 

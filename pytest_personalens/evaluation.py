@@ -98,7 +98,9 @@ def evaluate(
     readings side by side, in threads. Faults of the three parties end up in `cause` and `detail`, never as an exception and
     never as a low score.
     """
-    start = unscored(scenario, user_agent.identity, judge.identity).model_copy(update={"assistant": getattr(assistant, "identity", "")})
+    start = unscored(scenario, user_agent.identity, judge.identity)
+    if identity := getattr(assistant, "identity", ""):
+        start = start.model_copy(update={"assistant": identity})
 
     def so_far(dialogue: Dialogue) -> None:
         if progress is not None:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-from functools import lru_cache
+import re
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from syrupy.assertion import SnapshotAssertion
 from syrupy.data import SnapshotCollections
+from syrupy.extensions.base import AbstractSyrupyExtension
 from syrupy.extensions.json import JSONSnapshotExtension
 from syrupy.location import PyTestLocation
 
@@ -18,14 +21,16 @@ from pytest_personalens.scenario import slug
 
 if TYPE_CHECKING:
     import pytest
-    from syrupy.assertion import SnapshotAssertion
     from syrupy.data import SnapshotCollection
+    from syrupy.session import SnapshotSession
     from syrupy.types import SerializableData, SerializedData, SnapshotIndex
 
-    from pytest_personalens.evaluation import Evaluation
+    from pytest_personalens.evaluation import Evaluation, Usage
     from pytest_personalens.scenario import Scenario
 
 FOLDER: Final = "__personalens__"
+#: What syrupy makes of such a name is the name itself.
+_PLAIN: Final = re.compile(r"[\w\[\] .,=@()+-]{1,200}", re.ASCII)
 
 
 class Verbatim(str):
@@ -40,6 +45,8 @@ class RecordExtension(JSONSnapshotExtension):
     """
 
     _latest: tuple[pytest.Item | None, SnapshotIndex, str] = (None, 0, "")
+    #: The text of the record, where it was just read.
+    known: str | None = None
 
     @classmethod
     def get_location(cls, *, test_location: PyTestLocation, index: SnapshotIndex) -> str:
@@ -48,12 +55,29 @@ class RecordExtension(JSONSnapshotExtension):
             cls._latest = test_location.item, index, super().get_location(test_location=test_location, index=index)
         return cls._latest[2]
 
+    @classmethod
+    def get_snapshot_name(cls, *, test_location: PyTestLocation, index: SnapshotIndex = 0) -> str:
+        # syrupy looks up every character of a name in Unicode's tables, and asks three times an item.
+        name = AbstractSyrupyExtension.get_snapshot_name(test_location=test_location, index=index)
+        return name if _PLAIN.fullmatch(name) else super().get_snapshot_name(test_location=test_location, index=index)
+
+    def read_snapshot_data_from_location(self, *, snapshot_location: str, snapshot_name: str, session_id: str) -> SerializableData | None:
+        if self.known is not None:
+            return self.known
+        return super().read_snapshot_data_from_location(
+            snapshot_location=snapshot_location, snapshot_name=snapshot_name, session_id=session_id
+        )
+
     def serialize(self, data: SerializableData, **options: Any) -> SerializedData:
         return str(data) if isinstance(data, Verbatim) else super().serialize(data, **options)
 
     @classmethod
     def dirname(cls, *, test_location: PyTestLocation) -> str:
         return _folder(test_location.filepath, test_location.item.config.rootpath)
+
+    @classmethod
+    def discovery_dirname(cls, *, test_location: PyTestLocation) -> str:
+        return cls.dirname(test_location=test_location)  # where nothing is discovered
 
     def discover_snapshots(self, *, test_location: PyTestLocation, ignore_extensions: list[str] | None = None) -> SnapshotCollections:
         return SnapshotCollections()
@@ -82,13 +106,18 @@ class RecordStore:
     """
 
     def __init__(self, item: pytest.Item, journal_folder: Path | None, run: str) -> None:
-        self.path = Path(RecordExtension.get_location(test_location=PyTestLocation(item), index=0))
+        self._location = PyTestLocation(item)
+        self.path = Path(RecordExtension.get_location(test_location=self._location, index=0))
         self.updating = bool(item.config.option.update_snapshots)
         self.adding = bool(item.config.getoption("update_new_snapshots_only", default=False))
-        self._journal = journal_file(journal_folder, item.nodeid) if journal_folder else None
+        self._nodeid, self._journal_folder = item.nodeid, journal_folder
         self._run = run
         self._text: str | None = None
         self._stored: Record | None = None
+
+    @cached_property
+    def _journal(self) -> Path | None:
+        return journal_file(self._journal_folder, self._nodeid) if self._journal_folder else None
 
     def load(self) -> Record | None:
         """The item's record, or None. Raises `RecordError` for a corrupt or edited one, unless it is being replaced."""
@@ -121,23 +150,36 @@ class RecordStore:
             self._journal.parent.mkdir(parents=True, exist_ok=True)
             write_atomically(self._journal, json.dumps({"run": self._run, **record_of(evaluation, scenario).data()}))
 
-    def settle(self, snapshot: SnapshotAssertion, evaluation: Evaluation, scenario: Scenario, *, asked: int) -> str:
-        """Bring the record up to date where this run may; says what became of it."""
-        snapshot = snapshot.use_extension(RecordExtension)
+    def settle(self, syrupy: SnapshotSession, evaluation: Evaluation, scenario: Scenario, *, cost: dict[str, Usage], asked: int) -> str:
+        """Bring the record up to date where this run may, with what its content cost in all; says what became of it."""
         if evaluation.scored and self.writes:
-            record = record_of(evaluation, scenario)
+            record = record_of(evaluation.model_copy(update={"usage": cost}), scenario)
             if self._stored is not None:
                 record = _with_other_verdicts(record, self._stored)
             changed = self._stored is None or record != self._stored
-            assert snapshot == record.data()
+            assert self._snapshot(syrupy) == record.data()
             return "written" if changed else "replayed"
         if self._stored is None:
             return "none"
         if asked or not evaluation.scored:
             return "stale"
         # The comparison only tells syrupy's summary that the snapshot was used: a reformatted file is still our record.
+        snapshot = self._snapshot(syrupy)
+        extension = snapshot.extension
+        assert isinstance(extension, RecordExtension)
+        extension.known = self._text
         assert snapshot == Verbatim(self._text)
         return "replayed"
+
+    def _snapshot(self, syrupy: SnapshotSession) -> SnapshotAssertion:
+        # What syrupy's fixture gives, but for the default extension's part in it: that took as long as the rest of a record.
+        return SnapshotAssertion(
+            session=syrupy,
+            extension_class=RecordExtension,
+            test_location=self._location,
+            update_snapshots=self.updating,
+            update_new_snapshots_only=self.adding,
+        )
 
 
 def journal_file(folder: Path, nodeid: str) -> Path:

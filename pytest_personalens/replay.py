@@ -12,6 +12,7 @@ from pydantic import Field, ValidationError
 from pytest_personalens.dialogue import Dialogue, Message, UserAgent, UserTurn
 from pytest_personalens.errors import RecordError
 from pytest_personalens.evaluation import Usage
+from pytest_personalens.jsonfile import first_problem
 from pytest_personalens.scenario import Frozen, Scenario
 from pytest_personalens.verdict import Dimension, Judge, Verdict
 
@@ -87,15 +88,13 @@ def read_record(text: str, where: str) -> Record:
     """The record in `text`, read from the file `where`. Raises `RecordError` if it is corrupt or was edited."""
     advice = "restore it from version control, or write it anew with --snapshot-update"
     try:
-        record = Record.model_validate(json.loads(text))
+        data = json.loads(text)
+        record = Record.model_validate(data)
     except ValueError as error:
-        if isinstance(error, ValidationError):
-            first = error.errors(include_url=False)[0]
-            problem = f"{'.'.join(str(p) for p in first['loc'])}: {first['msg']}"
-        else:
-            problem = str(error)
+        problem = ": ".join(first_problem(error)) if isinstance(error, ValidationError) else str(error)
         raise RecordError(f"{where}: the record cannot be read ({problem}); {advice}") from None
-    if record.seal() != record.integrity:
+    # What was sealed stands in the file as it was, unless somebody wrote the same content otherwise: only then is it made anew.
+    if _digest({k: v for k, v in data.items() if k != "integrity"}) != record.integrity != record.seal():
         raise RecordError(f"{where}: the record was edited by hand (its integrity digest does not match); {advice}")
     return record
 
@@ -106,6 +105,8 @@ class Evidence:
     def __init__(self, scenario: Scenario) -> None:
         self._scenario = _json(scenario.model_dump(mode="json"))
         self._users: dict[str, str] = {}
+        # A judge is asked for several readings of one dialogue.
+        self._last: tuple[Dialogue | None, str] = (None, "")
 
     def of_user(self, identity: str) -> str:
         """All that shapes a simulated user apart from the transcript."""
@@ -115,7 +116,10 @@ class Evidence:
 
     def of_reading(self, judge: str, dialogue: Dialogue, dimension: Dimension) -> str:
         """All that a judge sees: who judges by which rubric, the scenario, the transcript, the dimension."""
-        seen = f'"dialogue": {_json(dialogue.model_dump(mode="json"))}, "dimension": {_json(dimension.value)}'
+        last = self._last
+        if last[0] is not dialogue:
+            last = self._last = dialogue, _json(dialogue.model_dump(mode="json"))
+        seen = f'"dialogue": {last[1]}, "dimension": {_json(dimension.value)}'
         return _hash(f'{{{seen}, "judge": {_json(judge)}, "scenario": {self._scenario}}}')
 
 
@@ -123,8 +127,12 @@ def _digest(data: Any) -> str:
     return _hash(_json(data))
 
 
+#: `json.dumps` would make one at every call.
+_ENCODER: Final = json.JSONEncoder(sort_keys=True, ensure_ascii=True)
+
+
 def _json(data: Any) -> str:
-    return json.dumps(data, sort_keys=True, ensure_ascii=True)
+    return _ENCODER.encode(data)
 
 
 def _hash(text: str) -> str:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pytest_personalens.datasets import EmbeddedDataset
-from pytest_personalens.dialogue import Message, UserTurn
+from pytest_personalens.dialogue import Dialogue, Message, UserTurn
 from pytest_personalens.errors import RecordError
 from pytest_personalens.evaluation import Evaluation, evaluate
-from pytest_personalens.replay import Replay, ReplayJudge, ReplayUserAgent, read_record, record_of
+from pytest_personalens.replay import Evidence, Replay, ReplayJudge, ReplayUserAgent, read_record, record_of
 from pytest_personalens.scenario import Scenario
 from pytest_personalens.verdict import Dimension, Verdict
 from tests.conftest import Repository, ScriptedUser
@@ -103,7 +106,7 @@ def test_other_samples_report_nothing_as_unused_and_delete_nothing(repo: Reposit
         ("--personalens-sample", "12", "-m", "personalens(kind='multi')", "--snapshot-update", "-n", "2"),
         (),
     ):
-        result = repo.run(*args, *other)
+        result = repo.run(*(args if other else ()), *other)
         assert result.ret == 0, other
         assert " unused" not in result.stdout.str()
         assert before.items() <= {path: path.read_bytes() for path in records(repo)}.items()
@@ -112,7 +115,9 @@ def test_other_samples_report_nothing_as_unused_and_delete_nothing(repo: Reposit
 def test_paid_agents_are_never_called_unasked(paid: Repository) -> None:
     result = paid.run("--personalens-sample", "2", *MODELS)
     result.assert_outcomes(failed=2)
-    result.stdout.fnmatch_lines(["*the record is missing (*); record it with: pytest *--personalens-user-model paid*-k *--snapshot-update"])
+    result.stdout.fnmatch_lines(
+        ["*the record is missing (*); record it with: pytest *--personalens-user-model paid*test_bot.py::test_bot* --snapshot-update"]
+    )
     result.stdout.fnmatch_lines(["not scored: 2, the record is missing, stale or damaged"])
     assert calls(paid) == 0
 
@@ -296,6 +301,84 @@ def test_an_edited_record_is_refused(scenario: Scenario) -> None:
     _, text = record(scenario, UserTurn("a"), UserTurn("bye", done=True))
     with pytest.raises(RecordError, match="edited by hand"):
         read_record(text.replace("reply 1", "reply one"), "r.json")
+
+
+def leaves(data: Any, *path: Any) -> list[tuple[Any, ...]]:
+    """The places of all values in plain data."""
+    if isinstance(data, dict | list) and data:
+        pairs = data.items() if isinstance(data, dict) else enumerate(data)
+        return [leaf for key, value in pairs for leaf in leaves(value, *path, key)]
+    return [path]
+
+
+def test_no_value_of_a_record_can_be_changed_unseen(scenario: Scenario) -> None:
+    _, text = record(scenario, UserTurn("a"), UserTurn("bye", done=True))
+    places = leaves(json.loads(text))
+    assert len(places) > 20
+    for *path, last in places:
+        data = place = json.loads(text)
+        for key in path:
+            place = place[key]
+        value = place[last]
+        place[last] = value + 1 if isinstance(value, int) else f"{value}x" if isinstance(value, str) else ["x"]
+        with pytest.raises(RecordError):
+            read_record(json.dumps(data, indent=2, sort_keys=True), "r.json")
+        del place[last]
+        with suppress(RecordError):  # but for a value that goes without saying
+            assert read_record(json.dumps(data, indent=2, sort_keys=True), "r.json") == read_record(text, "r.json")
+
+
+def test_a_score_within_its_scale_cannot_be_raised(scenario: Scenario) -> None:
+    _, text = record(scenario, UserTurn("a"), UserTurn("bye", done=True))
+    data = json.loads(text)
+    assert data["verdicts"][1]["verdict"]["dimension"] == "personalization"
+    data["verdicts"][1]["verdict"]["score"] = 4
+    with pytest.raises(RecordError, match="edited by hand"):
+        read_record(json.dumps(data, indent=2, sort_keys=True), "r.json")
+
+
+@pytest.mark.parametrize(
+    "reformatted",
+    [
+        lambda data: json.dumps(data),
+        lambda data: json.dumps(dict(reversed(data.items())), indent=7, ensure_ascii=False),
+        lambda data: json.dumps({k: v for k, v in data.items() if v not in ({}, "")}),
+        lambda data: json.dumps(data, indent=1).replace("\n", "\r\n"),
+    ],
+)
+def test_a_record_that_is_written_otherwise_is_the_same_record(repo: Repository, reformatted: Callable[[Any], str]) -> None:
+    args = ("--personalens-sample", "1", "--personalens-min-p", "1")
+    repo.run(*args, "--snapshot-update")
+    (path,) = records(repo)
+    before = read_record(path.read_text(encoding="utf-8"), "before")
+    text = reformatted(json.loads(path.read_text(encoding="utf-8"))).encode()
+    path.write_bytes(text)
+    assert read_record(path.read_text(encoding="utf-8"), "after") == before
+    result = repo.inline(*args)
+    result.stdout.fnmatch_lines(["records: 1 replayed"])
+    result.stdout.fnmatch_lines(["1 snapshot passed."])
+    assert path.read_bytes() == text, "only --snapshot-update writes"
+
+
+def test_evidence_tells_dialogues_apart_in_any_order(scenario: Scenario) -> None:
+    dialogues = [Dialogue(messages=(Message(role="user", content=text),)) for text in ("a", "b", "a")]
+    one = Evidence(scenario)
+    for dialogue in (*dialogues, *reversed(dialogues)):
+        for dimension in Dimension:
+            assert one.of_reading("judge", dialogue, dimension) == Evidence(scenario).of_reading("judge", dialogue, dimension)
+    assert len({one.of_reading("judge", d, Dimension.PERSONALIZATION) for d in dialogues}) == 2
+
+
+def test_items_are_marked_as_syrupy_marks_them(repo: Repository) -> None:
+    result = repo.inline("--personalens-sample", "3", "--collect-only", "-q", "-m", "syrupy_snapshot")
+    assert len([line for line in result.outlines if "[" in line]) == 3
+
+
+def test_snapshots_of_ones_own_in_the_same_item(repo: Repository) -> None:
+    repo.write(test_bot="def test_bot(personalens, snapshot):\n    personalens.check()\n    assert personalens.scenario.id == snapshot\n")
+    args = ("--personalens-sample", "2", "--personalens-min-p", "1")
+    repo.inline(*args, "--snapshot-update").stdout.fnmatch_lines(["4 snapshots generated."])
+    repo.inline(*args).stdout.fnmatch_lines(["4 snapshots passed."])
 
 
 def test_messages_survive_a_record(scenario: Scenario) -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import tomllib
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from pytest_personalens.datasets.cached import read_toml
 from pytest_personalens.datasets.entries import Day, Domain, MultiTasks, ProfileEntry, Routine, TaskEntry
 from pytest_personalens.errors import DataError
 from pytest_personalens.scenario import DOMAINS, Scenario, ScenarioRef, Situation, Task
@@ -226,8 +226,8 @@ def _validate(file: Path, model: type[M]) -> M:
 
 def _read(file: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(file.read_text(encoding="utf-8"))
+        return read_toml(file)
     except FileNotFoundError:
         raise DataError(file, "the file is missing") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except ValueError as error:
         raise DataError(file, f"not valid TOML: {error}") from None

@@ -5,13 +5,13 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
-import tempfile
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
 from pydantic import BaseModel, NonNegativeInt, model_validator
 
+from pytest_personalens.datasets.cached import cache_folder, write_whole
 from pytest_personalens.errors import DataError
 from pytest_personalens.scenario import Kind, ScenarioRef
 
@@ -72,22 +72,14 @@ def open_index(root: Path, users: Sequence[str], read: Callable[[str], Sequence[
             print(f"\rpersonalens: indexing the data, {number:,} of {len(changed):,} users", end=end, file=sys.stderr, flush=True)
     index = Index(scenarios=list(places), users=current)
     with suppress(OSError, ValueError, RuntimeError):  # a name may be no Unicode
-        _save(index_file(root), index)
+        write_whole(index_file(root), index.model_dump_json().encode("utf-8"))
     return index
 
 
 def index_file(root: Path) -> Path:
-    """Where the index of the data under `root` lies: in ``$PERSONALENS_CACHE_DIR``, or in a folder of ours in the user's cache.
-
-    Raises `RuntimeError` if the user has no home.
-    """
+    """Where the index of the data under `root` lies. Raises `RuntimeError` if the user has no home."""
     digest = hashlib.sha256(os.fsencode(root.resolve())).hexdigest()[:16]
-    if own := os.environ.get("PERSONALENS_CACHE_DIR"):
-        folder = Path(own)
-    else:
-        shared = os.environ.get("XDG_CACHE_HOME")
-        folder = (Path(shared) if shared else Path.home() / ".cache") / "pytest-personalens"
-    return folder / f"official-{digest}.json"
+    return cache_folder() / f"official-{digest}.json"
 
 
 def _load(root: Path) -> Index:
@@ -95,21 +87,6 @@ def _load(root: Path) -> Index:
         return Index.model_validate_json(index_file(root).read_bytes())
     except (OSError, ValueError, RuntimeError):
         return Index()
-
-
-def _save(file: Path, index: Index) -> None:
-    text = index.model_dump_json()
-    file.parent.mkdir(parents=True, exist_ok=True)
-    # Another process may be at the same: whoever comes last wins, and a reader sees the one or the other.
-    descriptor, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.stem}.", suffix=".tmp")
-    os.close(descriptor)
-    draft = Path(name)
-    try:
-        draft.write_text(text, encoding="utf-8")
-        draft.replace(file)
-    except OSError:
-        draft.unlink(missing_ok=True)
-        raise
 
 
 def _stamp(folder: Path) -> tuple[int, int, int, int] | None:
