@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from pytest_personalens.options import OPTIONS, Option
+from pytest_personalens.options import FLAGS, OPTIONS, PATHS, Option
 from pytest_personalens.results import json_schema
 
 FOLDER = Path(__file__).resolve().parent / "reference"
@@ -19,10 +19,7 @@ default. A value that cannot be read ends the run with exit code 4 and one line,
 | option | ini key | type | mark | meaning |
 | --- | --- | --- | --- | --- |
 """
-LIVE = """| `--personalens-adopt-judge PATH` | | | | Keep how the judge of this run reads the anchor dialogues, and this run's scores, as the baseline PATH. |
-| `--personalens-check-judge PATH` | | | | Say whether the judge or your assistant changed since the baseline PATH; fail if the judge did. |
-| `--personalens-live ` | `personalens_live` | bool | | Let this run call paid models. |
-| `--personalens-estimate ` | | | | Print how many calls, tokens and dollars this sample would take, and exit. |
+REST = """| `--personalens-live` | `personalens_live` | bool | | Let this run call paid models. |
 | | `personalens_prices` | list | | `MODEL = INPUT, OUTPUT[, CACHED[, WRITTEN]]`: US dollars for a million tokens. |
 | | `personalens_model_parameters` | list | | `NAME = VALUE` for model specs that do not name it, such as `region = eu-west-1`. |
 """
@@ -30,7 +27,9 @@ LIVE = """| `--personalens-adopt-judge PATH` | | | | Keep how the judge of this 
 
 def options_page() -> str:
     """The page as Markdown."""
-    return HEAD + "".join(_row(o) for o in OPTIONS) + LIVE
+    paths = [f"| `--personalens-{name} PATH` | | | | {text}. |\n" for name, text in PATHS.items()]
+    flags = [f"| `--personalens-{name}` | | | | {text}. |\n" for name, text in FLAGS.items()]
+    return HEAD + "".join(_row(o) for o in OPTIONS) + "".join(paths) + "".join(flags) + REST
 
 
 def schema_page() -> str:

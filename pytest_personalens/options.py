@@ -1,4 +1,4 @@
-"""Every option, ini key and mark keyword, as one frozen `Settings` value that is checked at configure time."""
+"""Every option, ini key and mark keyword, read into one `Settings` value that is checked at configure time."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 import pytest
 
 from pytest_personalens.errors import SpecError
-from pytest_personalens.readers import choice, dimension, executor, letters, number, odd, shard, some, threshold
+from pytest_personalens.readers import choice, dimension, executor, floor, letters, margin, number, odd, shard, some, threshold
+from pytest_personalens.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -27,6 +28,7 @@ class Option(NamedTuple):
     many: bool = False
     mark: bool = False
     type: Literal["string", "int", "float", "linelist"] = "string"
+    plural: str = ""
 
     @property
     def flag(self) -> str:
@@ -35,8 +37,8 @@ class Option(NamedTuple):
 
     @property
     def ini(self) -> str:
-        """Such as ``personalens_max_turns``."""
-        return f"personalens_{self.key}"
+        """Such as ``personalens_max_turns``, or in the plural, such as ``personalens_gates``."""
+        return f"personalens_{self.plural or self.key}"
 
     @property
     def key(self) -> str:
@@ -55,6 +57,8 @@ OPTIONS: Final = (
     Option("users", "LIST", (), some("user ids"), "Only these users: ids separated by commas, official-30, or file:PATH with an id a line", many=True, type="linelist"),
     Option("domain", "NAME", (), some("a domain"), "Only scenarios that span this domain; may be repeated. Applied before sampling", many=True, mark=True, type="linelist"),
     Option("kind", "single|multi|all", "all", choice("single", "multi", "all"), "Only single-domain or only multi-domain tasks", mark=True),
+    Option("trials", "K", 1, number(1, 100, kind=int), "Run each scenario K times, each with a record of its own (default: 1)", type="int"),
+    Option("control", "none|swapped", (), choice("none", "swapped"), "Run the same scenarios a second time with the context withheld, or another user's, and report the lift; may be repeated", many=True, type="linelist"),
     Option("context", "LETTERS", "DIS", letters, "What the assistant may know: any of D (demographics), I (past interactions), S (situation), or none", mark=True),
     Option("max-turns", "N", 0, _POSITIVE, "Rounds of a dialogue after the opening (default: 20 for single-domain, 30 for multi-domain tasks)", mark=True, type="int"),
     Option("turn-timeout", "SECONDS", 60.0, number(0.001), "Time limit of one reply of the assistant (default: 60)", mark=True, type="float"),
@@ -73,74 +77,37 @@ OPTIONS: Final = (
     Option("min-tcr", "X", None, _SHARE, "Gate of the run: fail below this task completion rate, 0 to 1", type="float"),
     Option("min-p", "X", None, number(1, 4), "Gate of the run: fail below this mean personalization, 1 to 4", type="float"),
     Option("min-valid", "X", 0.9, _SHARE, "Floor of every gate: fail when fewer than this share of items could be scored (default: 0.9)", type="float"),
+    Option("gate", "EXPRESSION", (), floor, "Gate of the run, such as 'tcr >= 0.9', 'Movies: p >= 3', 'multi: tcr >= 0.7', 'valid >= 0.95', 'lift >= 0.3' or 'pass^3 >= 0.6'; may be repeated", many=True, type="linelist", plural="gates"),
+    Option("baseline", "PATH", None, some("a path"), "Gate of the run: fail on a significant drop from the run whose results are in PATH (of --personalens-save-baseline or --personalens-json)"),
+    Option("level", "X", 0.05, number(0.0001, 0.5), "Chance that the comparison with the baseline fails a run without a change (default: 0.05)", type="float"),
+    Option("margin", "DIM=X", (), margin, "Drop from the baseline that is let pass though significant, such as tc=0.02 or p=0.1; also adds a dimension to those compared (tc, p); may be repeated", many=True, type="linelist"),
     Option("fail-on", "item|gate", None, choice("item", "gate"), "Whether low items fail, or the gates alone decide (default: gate if there is one, else item)"),
     Option("anchors", "FILE", None, some("a path"), "Labelled dialogues that --personalens-adopt-judge and --personalens-check-judge have the judge read (default: 24 of ours)"),
+    Option("exit-infra", "CODE", None, number(6, 255, kind=int), "Exit code, 6 to 255, of a run that failed only because too little could be scored (default: 1)", type="int"),
     Option("json", "PATH", None, some("a path"), "Write all results as JSON"),
+    Option("html", "PATH", None, some("a path"), "Write a report of all results as one HTML page (needs the extra html)"),
+    Option("markdown", "PATH", None, some("a path"), "Write a summary as Markdown"),
 )  # fmt: skip
-JUDGE_ACTIONS: Final = {
+#: On the command line only: a plain run of some unit tests must neither ask a judge nor write a baseline.
+PATHS: Final = {
+    "save-baseline": "Keep this run's scores by scenario as PATH, for --personalens-baseline; nothing is written if the run is stopped",
     "adopt-judge": "Keep how the judge of this run reads the anchor dialogues, and this run's scores, as the baseline PATH",
     "check-judge": "Say whether the judge or your assistant changed since the baseline PATH; fail if the judge did",
 }
+FLAGS: Final = {
+    "resume": "Go on where a run of the same sample was broken off, or keep this one so that another can",
+    "estimate": "Print how many calls, tokens and dollars this sample would take, and exit",
+    "ablation": "Run every scenario with no context, D, I and S too, and print what each is worth",
+    "github": "In GitHub Actions: write the summary of the step, and annotate what failed",
+}
+#: Options that ask something of a run: without one they would be passed over, and what they were to guard with them.
+_OF_A_RUN: Final = (
+    "gate", "min-tcr", "min-p", "min-valid", "baseline", "margin", "level", "exit-infra", "json", "html", "markdown", "github",
+)  # fmt: skip
+_FILES: Final = ("json", "html", "markdown", "baseline", "data", "anchors")
+#: What is read from the configuration file only in a run with a sample: their readers load more than a plain run should pay for.
+_WITH_SAMPLE: Final = frozenset({"dimensions", "threshold", "gate", "margin"})
 _BY_KEY: Final = {o.key: o for o in OPTIONS}
-
-
-class Settings(NamedTuple):
-    """What a run or one test is to do; `sample` None means that the plugin is inert."""
-
-    sample: int | None
-    seed: str
-    shard: tuple[int, int] | None
-    data: str
-    users: tuple[str, ...]
-    domain: tuple[str, ...]
-    kind: Literal["single", "multi", "all"]
-    context: str
-    max_turns: int
-    turn_timeout: float
-    dimensions: tuple[str, ...]
-    threshold: tuple[tuple[str, int], ...]
-    user_model: str
-    judge_model: str
-    concurrency: int
-    executor: str | None
-    judge_votes: int
-    assistant: str | None
-    assistant_prompt: Literal["base", "vanilla"]
-    prompts: str | None
-    max_calls: int | None
-    max_usd: float | None
-    min_tcr: float | None
-    min_p: float | None
-    min_valid: float
-    fail_on: Literal["item", "gate"] | None
-    anchors: str | None
-    json: str | None
-    adopt_judge: str | None = None
-    check_judge: str | None = None
-    live: bool = False
-    resume: bool = False
-    estimate: bool = False
-
-    @property
-    def side_by_side(self) -> bool:
-        """True if items are evaluated before their turn: in threads, or on a cluster."""
-        return self.concurrency > 1 or self.executor is not None
-
-    @property
-    def shares_assistant(self) -> bool:
-        """True if one assistant, handed over by the fixture, must serve several dialogues at once."""
-        return self.concurrency > 1 and self.assistant is None
-
-    @property
-    def fails_on(self) -> Literal["item", "gate"]:
-        """Who decides: what was asked for, else the gates if there is one."""
-        return self.fail_on or ("item" if self.min_tcr is None and self.min_p is None else "gate")
-
-    @property
-    def thresholds(self) -> dict[str, int]:
-        """Dimension -> least score of an item; TC and P have defaults when they are judged."""
-        defaults = {"task_completion": 1, "personalization": 2}
-        return {d: s for d, s in {**defaults, **dict(self.threshold)}.items() if d in self.dimensions}
 
 
 def add_options(parser: pytest.Parser) -> None:
@@ -151,16 +118,9 @@ def add_options(parser: pytest.Parser) -> None:
         parser.addini(o.ini, o.help, type=o.type, default=None)
     group.addoption("--personalens-live", action="store_true", default=None, dest="personalens_live", help="Let this run call paid models")
     parser.addini("personalens_live", "Let runs call paid models", type="bool", default=None)
-    group.addoption(
-        "--personalens-resume", action="store_true", default=False, dest="personalens_resume",
-        help="Go on where a run of the same sample was broken off, or keep this one so that another can",
-    )  # fmt: skip
-    group.addoption(
-        "--personalens-estimate", action="store_true", default=False, dest="personalens_estimate",
-        help="Print how many calls, tokens and dollars this sample would take, and exit",
-    )  # fmt: skip
-    # On the command line only: a plain run of some unit tests must neither ask a judge nor write a baseline.
-    for name, text in JUDGE_ACTIONS.items():
+    for name, text in FLAGS.items():
+        group.addoption(f"--personalens-{name}", action="store_true", default=False, dest=f"personalens_{name}", help=text)
+    for name, text in PATHS.items():
         group.addoption(f"--personalens-{name}", metavar="PATH", default=None, dest=f"personalens_{name.replace('-', '_')}", help=text)
     parser.addini("personalens_prices", "MODEL = INPUT, OUTPUT[, CACHED[, WRITTEN]] in dollars for a million tokens", type="linelist")
     parser.addini(
@@ -173,7 +133,7 @@ def read_settings(config: pytest.Config) -> Settings:
     values: dict[str, Any] = {}
     for o in OPTIONS:
         given, source = config.getoption(o.ini), o.flag
-        if given is None:
+        if given is None and not (values.get("sample", 0) is None and o.key in _WITH_SAMPLE):
             given, source = _ini(config, o.ini, o.type), o.ini
             if given in ("", []):
                 given = None  # an empty entry is none
@@ -181,28 +141,59 @@ def read_settings(config: pytest.Config) -> Settings:
             values[o.key] = o.default
             continue
         values[o.key] = _read(o, given, source)
+    _check_asked(config, values["sample"])
     live = config.getoption("personalens_live")
     values["live"] = bool(_ini(config, "personalens_live", "bool") if live is None else live)
-    values["resume"] = bool(config.getoption("personalens_resume"))
-    values["estimate"] = bool(config.getoption("personalens_estimate"))
-    values |= _judge_action(config, values["sample"], values["shard"])
+    values |= {name: bool(config.getoption(f"personalens_{name}")) for name in FLAGS}
+    values |= _paths(config, values["sample"], values["shard"])
     values["users"] = _users(values["users"], config.rootpath)
     _check_thresholds(values["threshold"], values["dimensions"], "--personalens-threshold")
-    return Settings(**values)
+    settings = Settings(**values)
+    if settings.sample is not None and settings.gated:
+        from pytest_personalens.floors import floors_of
+
+        try:
+            floors_of(settings)
+        except SpecError as error:
+            raise pytest.UsageError(str(error)) from None
+    if settings.ablation and settings.context != "DIS":
+        raise pytest.UsageError("--personalens-ablation: the run itself is its last row, D+I+S; leave out --personalens-context")
+    for control, needed in (("none", "DIS"), ("swapped", "DI")):
+        if control in settings.control and not set(settings.context) & set(needed):
+            told = f"the run itself knows {'nothing' if not settings.context else 'no more'} of the user (--personalens-context)"
+            raise pytest.UsageError(f"--personalens-control {control}: {told}; there is nothing to compare")
+    return settings
 
 
-def _judge_action(config: pytest.Config, sample: int | None, shard: tuple[int, int] | None) -> dict[str, str | None]:
-    found = {name: config.getoption(f"personalens_{name.replace('-', '_')}") for name in JUDGE_ACTIONS}
-    given = [f"--personalens-{name}" for name, path in found.items() if path is not None]
-    if len(given) > 1:
-        raise pytest.UsageError(f"{' and '.join(given)}: give one of them; a judge is checked against what was adopted before")
-    for flag in given:
-        if not found[flag.removeprefix("--personalens-")].strip():
+def _check_asked(config: pytest.Config, sample: int | None) -> None:
+    """Refuse what would have no effect, or another one than was meant."""
+    given = [str(arg) for arg in config.invocation_params.args]
+    flags = [arg.partition("=")[0] for arg in given]
+    for flag in (f"--personalens-{name}" for name in _OF_A_RUN):
+        if sample is None and flag in flags:
+            raise pytest.UsageError(f"{flag}: give --personalens-sample N too; without it there is no run")
+    for flag in (f"--personalens-{name}" for name in (*_FILES, *PATHS)):
+        place = flags.index(flag) + 1 if flag in given and given[-1] != flag else 0
+        path = config.invocation_params.dir / given[place] if place else None
+        # What follows a space pytest takes for a path to tests, if it is there: it then looks for the configuration beside it.
+        if path is not None and path.exists() and not path.resolve().is_relative_to(config.invocation_params.dir.resolve()):
+            raise pytest.UsageError(f"{flag}: write {flag}={given[place]}; after a space, pytest takes what lies elsewhere for tests")
+
+
+def _paths(config: pytest.Config, sample: int | None, shard: tuple[int, int] | None) -> dict[str, str | None]:
+    found = {name: config.getoption(f"personalens_{name.replace('-', '_')}") for name in PATHS}
+    judged = [f"--personalens-{name}" for name in ("adopt-judge", "check-judge") if found[name] is not None]
+    if len(judged) > 1:
+        raise pytest.UsageError(f"{' and '.join(judged)}: give one of them; a judge is checked against what was adopted before")
+    for flag, path in ((f"--personalens-{name}", path) for name, path in found.items() if path is not None):
+        if not path.strip():
             raise pytest.UsageError(f"{flag}: expected a path, not ''")
         if sample is None:
             raise pytest.UsageError(f"{flag}: give --personalens-sample N too; without it there is no run and no judge")
-        if shard is not None:
+        if shard is not None and flag in judged:
             raise pytest.UsageError(f"{flag}: the judge is held against whole runs; give it to a run without --personalens-shard")
+        if shard is not None:
+            raise pytest.UsageError(f"{flag}: a shard is a part of a run; give it to python -m pytest_personalens.merge")
     return {name.replace("-", "_"): path for name, path in found.items()}
 
 
@@ -220,14 +211,18 @@ def _read(option: Option, given: object, source: str) -> Any:
             return option.read(texts[0])
         if option.key in ("users", "dimensions"):
             texts = [part for text in texts for part in text.split(",") if part.strip()]
+        if not texts:
+            raise ValueError(f"expected {option.metavar}")
         found = [option.read(text) for text in texts]
         if option.key == "dimensions":
             from pytest_personalens.verdict import dimensions
 
             return tuple(d.value for d in dimensions(part for text in found for part in text.split(",")))
         return tuple(found)
-    except (ValueError, SpecError) as error:
-        raise pytest.UsageError(f"{source}: {error}, not {', '.join(texts)!r}") from None
+    except SpecError as error:
+        raise pytest.UsageError(f"{source}: {error}") from None
+    except ValueError as error:
+        raise pytest.UsageError(f"{source}: {error}, not {', '.join(map(str, texts))!r}") from None
 
 
 def _users(names: Sequence[str], base: Path) -> tuple[str, ...]:

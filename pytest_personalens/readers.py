@@ -102,3 +102,23 @@ def odd(text: str) -> int:
     if value % 2 == 0:
         raise ValueError("expected an odd number, so that votes cannot tie")
     return value
+
+
+def floor(text: str) -> tuple[str, str, float]:
+    """``[GROUP:] METRIC >= VALUE`` as (group, metric, value); the group, a domain or a kind, is empty for the whole run."""
+    from pytest_personalens.floors import read_floor
+
+    return read_floor(text)
+
+
+def margin(text: str) -> tuple[str, float]:
+    """``DIMENSION=X`` as (dimension, X): a mean difference, of shares for task completion."""
+    from pytest_personalens.verdict import dimension
+
+    name, _, value = text.partition("=")
+    dim = dimension("tc" if name.strip().lower() == "tcr" else name)
+    low, high = dim.scale
+    try:
+        return dim.value, float(number(0, high - low)(value.strip()))
+    except ValueError:
+        raise ValueError(f"expected DIMENSION=X, X from 0 to {high - low}, such as tc=0.02") from None

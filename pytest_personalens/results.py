@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-import json
-from collections import Counter
+import re
 from importlib.metadata import version
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from pydantic import ConfigDict, Field, ValidationError
+from pydantic import ConfigDict, Field, field_validator
 
 from pytest_personalens.drift.values import Drift
-from pytest_personalens.errors import DataError
-from pytest_personalens.evaluation import Evaluation, Usage
-from pytest_personalens.scenario import Frozen
+from pytest_personalens.evaluation import Cause, Evaluation, Usage
+from pytest_personalens.jsonfile import read_versioned, text_of
+from pytest_personalens.scenario import Frozen, Scenario
 from pytest_personalens.verdict import Dimension
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from pytest_personalens.models.meter import Price
-
 SCHEMA: Final = "personalens-results/1"
+_READ: Final[dict[str, tuple[type, ...]]] = {
+    "shard": (list, tuple), "trials": (int,), "judge_votes": (int,), "max_turns": (int,), "context": (str,), "users": (list, tuple),
+}  # fmt: skip
+_CONTROL: Final = re.compile(r"\+(?:none|D|I|S|swapped)\b")
+#: A name of a run's arms: the run itself, or the same scenarios with the context withheld, in part or whole, or another user's.
+ArmName = Literal["", "none", "D", "I", "S", "swapped"]
 
 
 class Item(Frozen):
@@ -38,10 +39,27 @@ class Item(Frozen):
     failed: bool = False
     shortfalls: tuple[str, ...] = Field(default=(), description="What was below its threshold, such as 'p 1 < 2'.")
     record: Literal["none", "replayed", "stale", "written"] = "none"
+    record_file: str = Field(default="", description="Where its record is, from the root folder; empty if it has none.")
+    trial: int = Field(default=1, ge=1, description="Which run of its scenario this is, from 1 (--personalens-trials).")
+    arm: ArmName = Field(default="", description="Empty for the run itself; else what the assistant knew instead (a control).")
+    given: str = Field(default="", description="What the assistant could know: letters of D, I, S; empty for nothing.")
+    given_user: str = Field(default="", description="Whose context that was, where it was another user's.")
+    max_turns: int = Field(default=0, description="The limit of turns; 0 for the benchmark's.")
+    test: str = Field(default="", description="The test: file, function and its own parameters.")
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """What the trials and arms of one scenario in one test have in common, in every run of any sample: user, task and test."""
+        return (self.evaluation.user, self.evaluation.task, self.test or self.nodeid.partition("[")[0])
+
+    @property
+    def asked(self) -> tuple[str, str]:
+        """The scenario: user and task, whichever test asks for it."""
+        return (self.evaluation.user, self.evaluation.task)
 
 
 class Mean(Frozen):
-    """A mean over the scored items; `value` is null when there are none."""
+    """A mean over `count` scored items, by scenario where each has several trials; `value` is null when there are none."""
 
     value: float | None
     count: int = Field(ge=0)
@@ -60,17 +78,110 @@ class Group(Frozen):
 
 
 class Gate(Frozen):
-    """A gate of the run: the value that was measured against its floor."""
+    """A gate of the run: the value that was measured against its floor, and the 95 % interval of that value where it has one.
+
+    `kind`: "floor" of a mean, share of "valid" items, "regression" from a baseline (its value is the change), "lift" over a
+    control, or "judge" (changed since it was adopted).
+    """
 
     name: str
     value: float | None
     floor: float
     passed: bool
     message: str
+    kind: Literal["floor", "valid", "regression", "lift", "judge"] = "floor"
+    low: float | None = None
+    high: float | None = None
+
+
+class Paired(Frozen):
+    """One dimension in two runs of the same scenarios: the mean over `pairs` of them `before` and `after`.
+
+    `low` to `high` is the 95 % interval of the mean change; `better` and `worse` count scenarios, by their means over trials, as
+    many on either side.
+    `p` is one-sided, of the paired test for the direction that matters there: a drop from a baseline, a lift over a control.
+    """
+
+    dimension: Dimension
+    pairs: int = Field(ge=1)
+    before: float
+    after: float
+    change: float
+    low: float
+    high: float
+    better: int = 0
+    worse: int = 0
+    p: float = 1.0
+
+
+class Difference(Paired):
+    """What became of one dimension since the baseline, and the least true drop that this many pairs find with probability 0.8.
+
+    `gated` dimensions are tested together (Holm); the others are only shown.
+    """
+
+    gated: bool = False
+    margin: float = 0.0
+    detectable: float | None = None
+    regressed: bool = False
+
+
+class Flip(Frozen):
+    """A scenario whose score changed; over several trials, its mean. `nodeids` and `records` are those of the run's items."""
+
+    scenario: str
+    user: str
+    task: str
+    dimension: Dimension
+    before: float
+    after: float
+    nodeids: tuple[str, ...] = ()
+    records: tuple[str, ...] = ()
+
+
+class Comparison(Frozen):
+    """The run held against a baseline, scenario by scenario."""
+
+    baseline: str = Field(description="The file, as it was given.")
+    level: float = Field(description="Chance of any false alarm, over all dimensions together (Holm).")
+    compared: int = Field(description="Scenarios scored in both, on any of the same dimensions.")
+    shared: int = Field(default=0, description="Scenarios that are in both, scored or not.")
+    differences: tuple[Difference, ...] = ()
+    one_sided: dict[Dimension, Literal["then", "now"]] = Field(
+        default_factory=dict, description="Dimensions to be gated that only one of the two runs has scores on."
+    )
+    flips: tuple[Flip, ...] = ()
+    left_out: dict[str, tuple[str, ...]] = Field(
+        default_factory=dict, description="Why they could not be compared -> scenarios: 'not run now', 'not scored then', ..."
+    )
+
+
+class Arm(Frozen):
+    """The same scenarios with the context withheld or another user's, and how much better the run itself was (`lift`)."""
+
+    name: ArmName
+    overall: Group
+    kinds: tuple[Group, ...] = ()
+    lift: tuple[Paired, ...] = Field(default=(), description="Before: this arm. After: the run itself.")
+
+
+class Trials(Frozen):
+    """What running each scenario several times showed.
+
+    `pass_k` holds pass^1 to pass^K: the chance that a scenario passes its thresholds in k trials out of k (Yao et al. 2024,
+    tau-bench). `spread` is the standard deviation within a scenario, pooled, by dimension.
+    """
+
+    count: int
+    pass_k: tuple[float | None, ...] = ()
+    spread: dict[Dimension, float] = Field(default_factory=dict)
 
 
 class Results(Frozen):
-    """Everything about one run. Holds no clock times, so that equal runs give equal files."""
+    """Everything about one run. Holds no clock times, so that equal runs give equal files.
+
+    Every figure is over the run itself, all trials; those of its controls are in `arms`.
+    """
 
     model_config = ConfigDict(populate_by_name=True)
     schema_version: Literal["personalens-results/1"] = Field(default=SCHEMA, alias="schema")
@@ -85,7 +196,7 @@ class Results(Frozen):
     overall: Group
     domains: tuple[Group, ...] = ()
     kinds: tuple[Group, ...] = ()
-    uncounted: dict[str, int] = Field(default_factory=dict, description="Cause -> number of items without scores.")
+    uncounted: dict[Cause, int] = Field(default_factory=dict, description="Cause -> number of items without scores.")
     turns: Mean = Field(description="User turns of a dialogue, over the scored items.")
     by_turn: tuple[Mean, ...] = Field(
         default=(),
@@ -93,117 +204,54 @@ class Results(Frozen):
     )
     usage: dict[str, Usage] = Field(default_factory=dict, description="Purpose -> what this run used for it.")
     usd: dict[str, float] = Field(default_factory=dict, description="Purpose -> US dollars, for models with a known price.")
+    trials: Trials | None = Field(default=None, description="Where each scenario was run several times.")
+    arms: tuple[Arm, ...] = Field(default=(), description="The controls of the run, where it had any.")
+    comparison: Comparison | None = Field(default=None, description="The run held against its baseline, where one was given.")
     gates: tuple[Gate, ...] = ()
     drift: Drift | None = Field(default=None, description="What adopting or checking the judge came to, where that was asked for.")
+    scenarios: dict[str, Scenario] = Field(
+        default_factory=dict, description="Scenario id -> who asked for what, in files that a report is to be made from."
+    )
+
+    @field_validator("settings")
+    @classmethod
+    def _readable(cls, settings: dict[str, Any]) -> dict[str, Any]:
+        # Reports read these; the others are only shown.
+        for name, kind in _READ.items():
+            if not isinstance(settings.get(name), (*kind, type(None))):
+                raise ValueError(f"{name} is {settings[name]!r:.40}, not {' or '.join(k.__name__ for k in kind)}")
+        shard = settings.get("shard")
+        if shard is not None and not (len(shard) == 2 and all(isinstance(n, int) for n in shard)):
+            raise ValueError(f"shard is {shard!r:.40}, not two whole numbers")
+        return settings
 
     @property
     def valid_share(self) -> float:
         """Share of items that could be scored, 0 to 1; 0 for none at all."""
-        total = self.overall.items + len(self.lost)
+        total = self.overall.items + len(self.own_lost)
         return self.overall.scored / total if total else 0.0
 
+    @property
+    def own_lost(self) -> tuple[str, ...]:
+        """The lost items of the run itself, without its controls."""
+        return tuple(nodeid for nodeid in self.lost if not _CONTROL.search(nodeid))
 
-def summarize(
-    items: Iterable[Item],
-    *,
-    settings: dict[str, Any],
-    dataset: str,
-    requested: int,
-    drawn: int,
-    lost: Sequence[str] = (),
-    prices: Mapping[str, Price] = MappingProxyType({}),
-    complete: bool = True,
-) -> Results:
-    """The results of `items`, in a fixed order whatever order they arrived in. `prices` are those of the roles' models."""
-    ordered = tuple(sorted(items, key=lambda i: i.nodeid))
-    scored = [i for i in ordered if i.evaluation.scored]
-    names = sorted({d for i in ordered for d in i.evaluation.domains})
-    kinds = sorted({i.evaluation.kind for i in ordered}, reverse=True)
-    causes: Counter[str] = Counter(i.evaluation.cause for i in ordered if not i.evaluation.scored)
-    if lost:
-        causes["lost"] += len(lost)
-    usage: dict[str, Usage] = {}
-    for item in ordered:
-        for purpose, used in item.evaluation.usage.items():
-            usage[purpose] = usage.get(purpose, Usage()) + used
-    return Results(
-        settings=settings,
-        dataset=dataset,
-        requested=requested,
-        drawn=drawn,
-        complete=complete,
-        lost=tuple(sorted(lost)),
-        items=ordered,
-        overall=_group("overall", ordered),
-        domains=tuple(_group(d, [i for i in ordered if d in i.evaluation.domains]) for d in names),
-        kinds=tuple(_group(k, [i for i in ordered if i.evaluation.kind == k]) for k in kinds),
-        uncounted=dict(sorted(causes.items())),
-        turns=_mean([i.evaluation.dialogue.user_turns for i in scored]),
-        by_turn=_by_turn(scored),
-        usage=dict(sorted(usage.items())),
-        usd=_dollars(usage, prices),
-    )
-
-
-def with_drift(results: Results, drift: Drift, usage: Mapping[str, Usage], *, prices: Mapping[str, Price]) -> Results:
-    """The results with what adopting or checking the judge came to and used."""
-    total = dict(sorted({**results.usage, **usage}.items()))
-    return results.model_copy(update={"drift": drift, "usage": total, "usd": _dollars(total, prices)})
-
-
-def role_of(purpose: str) -> str:
-    """Who a purpose belongs to: ``judge`` for ``judge tc`` and ``anchor judge tc``; ``user agent`` and ``assistant`` are roles."""
-    return "judge" if purpose.startswith(("judge ", "anchor judge ")) else purpose
+    @property
+    def own(self) -> tuple[Item, ...]:
+        """The items of the run itself, without its controls."""
+        return tuple(i for i in self.items if not i.arm)
 
 
 def read_results(path: Path) -> Results:
     """The results in a file that `write_json` wrote. Raises `DataError` saying in one line what is wrong with it."""
-    try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise DataError(path, f"cannot be read: {error.strerror}") from None
-    except ValueError as error:
-        raise DataError(path, f"not valid JSON ({error}); fetch it or run its tests again") from None
-    schema = data.get("schema") if isinstance(data, dict) else None
-    if schema != SCHEMA:
-        raise DataError(path, f"not a results file of this version: its schema is {str(schema)[:60]!r}, not {SCHEMA!r}")
-    try:
-        return Results.model_validate(data)
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        raise DataError(path, first["msg"], field=".".join(str(p) for p in first["loc"])) from None
+    return read_versioned(path, Results, SCHEMA, what="a results file", advice="fetch it or run its tests again")
 
 
 def write_json(results: Results, path: Path) -> None:
     """Write the results to `path`, whose folder exists; the format is the JSON schema of ``docs/reference/results.schema.json``."""
-    text = json.dumps(results.model_dump(mode="json", by_alias=True), indent=1, ensure_ascii=False)
-    path.write_text(text + "\n", encoding="utf-8")
+    path.write_text(text_of(results), encoding="utf-8")
 
 
 def json_schema() -> dict[str, Any]:
     """The published JSON schema of the results file."""
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": SCHEMA, **Results.model_json_schema(by_alias=True)}
-
-
-def _group(name: str, items: Sequence[Item]) -> Group:
-    scored = [i.evaluation for i in items if i.evaluation.scored]
-    means = {}
-    for dimension in Dimension:
-        scores = [s for s in (e.score(dimension) for e in scored) if s is not None]
-        if scores:
-            means[dimension.value] = _mean(scores)
-    return Group(name=name, items=len(items), scored=len(scored), means=means)
-
-
-def _dollars(usage: Mapping[str, Usage], prices: Mapping[str, Price]) -> dict[str, float]:
-    return {p: round(prices[role_of(p)].of(used), 6) for p, used in sorted(usage.items()) if role_of(p) in prices}
-
-
-def _by_turn(scored: Sequence[Item]) -> tuple[Mean, ...]:
-    read = [v.turns for i in scored for v in i.evaluation.verdicts if v.turns]
-    return tuple(_mean([turns[n] for turns in read if n < len(turns)]) for n in range(max(map(len, read), default=0)))
-
-
-def _mean(values: Sequence[float]) -> Mean:
-    # Rounded, so that the last bits of a sum do not depend on the platform.
-    return Mean(value=round(sum(values) / len(values), 6) if values else None, count=len(values))

@@ -1,0 +1,67 @@
+"""What an item of ours stands for: a scenario under the settings of its test, which trial of it, and what the assistant may know."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    import pytest
+
+    from pytest_personalens.results import ArmName
+    from pytest_personalens.scenario import ScenarioRef
+    from pytest_personalens.settings import Settings
+
+#: The node id of the built-in suite, which is no file of the repository's.
+BUILT_IN: Final = "personalens"
+#: The parameter of an item of ours.
+PARAM: Final = "_personalens_param"
+
+
+class Case(NamedTuple):
+    """One item: `trial` counts from 1; `arm` is empty for the run itself, else the name of a control."""
+
+    ref: ScenarioRef
+    settings: Settings
+    trial: int = 1
+    arm: ArmName = ""
+
+    @property
+    def id(self) -> str:
+        """The scenario's id, with what sets this item apart: ``movies-1-user7+swapped+t2``. Trial 1 of the run itself is the plain id,
+        so that its record serves whatever else is asked for later."""
+        return self.ref.id + (f"+{self.arm}" if self.arm else "") + (f"+t{self.trial}" if self.trial > 1 else "")
+
+    @property
+    def given(self) -> str:
+        """What the assistant may know: letters of D, I, S."""
+        return {"": self.settings.context, "swapped": self.settings.context, "none": ""}.get(self.arm, self.arm)
+
+
+def cases(refs: Iterable[ScenarioRef], settings: Settings) -> Iterator[Case]:
+    """The items of a test, those of one scenario next to each other: that is where they are compared."""
+    for ref in refs:
+        for arm in ("", *settings.arms):
+            for trial in range(1, settings.trials + 1):
+                yield Case(ref, settings, trial, arm)
+
+
+def test_of(item: pytest.Item) -> str:
+    """The test of an item of ours, as it is called whatever the sample: file, function, and parameters of its own."""
+    case, id_ = case_of(item).id, item.callspec.id  # type: ignore[attr-defined]
+    # pytest joins the ids of all parameters by hyphens, which ours hold too.
+    before, _, after = f"-{id_}-".partition(f"-{case}-")
+    own = "-".join(part for part in (before.strip("-"), after.strip("-")) if part)
+    return item.nodeid[: -len(id_) - 2] + (f"[{own}]" if own else "")
+
+
+def is_ours(item: pytest.Item) -> bool:
+    """True for an item of a scenario."""
+    return PARAM in getattr(item, "fixturenames", ())
+
+
+def case_of(item: pytest.Item) -> Case:
+    """What an item of ours stands for."""
+    found: Case = item.callspec.params[PARAM]  # type: ignore[attr-defined]
+    return found

@@ -1,0 +1,56 @@
+"""Versioned JSON files of ours: written by one run, read by another, and told in one line where they cannot be used."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from pytest_personalens.errors import DataError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+M = TypeVar("M", bound=BaseModel)
+
+
+def read_versioned(path: Path, model: type[M], schema: str, *, what: str, advice: str) -> M:
+    """The value in the file, whose field ``schema`` must be `schema`.
+
+    Raises `DataError` in one line; `what` names such a file ("a results file"), `advice` says what to do about a bad one.
+    """
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise DataError(path, f"cannot be read: {error.strerror}; {advice}") from None
+    except ValueError as error:
+        raise DataError(path, f"not valid JSON ({error}); {advice}") from None
+    found = data.get("schema") if isinstance(data, dict) else None
+    if found != schema:
+        raise DataError(path, f"not {what} of this version: its schema is {str(found)[:60]!r}, not {schema!r}; {advice}")
+    try:
+        return model.model_validate(data)
+    except ValidationError as error:
+        field, problem = first_problem(error)
+        raise DataError(path, f"{problem}; {advice}", field=field) from None
+
+
+def first_problem(error: ValidationError) -> tuple[str, str]:
+    """The first thing that is wrong: the field, with dots, and what is wrong with it."""
+    first = error.errors(include_url=False)[0]
+    return ".".join(str(part) for part in first["loc"]), first["msg"].removeprefix("Value error, ")
+
+
+def text_of(value: BaseModel, *, indent: int = 1, sort_keys: bool = False) -> str:
+    """The content of the value's file; equal values give equal files."""
+    return json.dumps(value.model_dump(mode="json", by_alias=True), indent=indent, sort_keys=sort_keys, ensure_ascii=False) + "\n"
+
+
+def schema_of(path: Path) -> str:
+    """What the file says that it is; empty if it cannot be read, which `read_versioned` tells best."""
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return ""
+    return str(data.get("schema", "")) if isinstance(data, dict) else ""

@@ -1,0 +1,94 @@
+"""What a run or one test is to do, as one frozen value."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    from pytest_personalens.results import ArmName
+
+#: The contexts that --personalens-ablation adds to D+I+S (paper, Table 4).
+ABLATION: Final[tuple[ArmName, ...]] = ("none", "D", "I", "S")
+
+
+class Settings(NamedTuple):
+    """What a run or one test is to do; `sample` None means that the plugin is inert."""
+
+    sample: int | None
+    seed: str
+    shard: tuple[int, int] | None
+    data: str
+    users: tuple[str, ...]
+    domain: tuple[str, ...]
+    kind: Literal["single", "multi", "all"]
+    trials: int
+    control: tuple[str, ...]
+    context: str
+    max_turns: int
+    turn_timeout: float
+    dimensions: tuple[str, ...]
+    threshold: tuple[tuple[str, int], ...]
+    user_model: str
+    judge_model: str
+    concurrency: int
+    executor: str | None
+    judge_votes: int
+    assistant: str | None
+    assistant_prompt: Literal["base", "vanilla"]
+    prompts: str | None
+    max_calls: int | None
+    max_usd: float | None
+    min_tcr: float | None
+    min_p: float | None
+    min_valid: float
+    gate: tuple[tuple[str, str, float], ...]
+    baseline: str | None
+    level: float
+    margin: tuple[tuple[str, float], ...]
+    fail_on: Literal["item", "gate"] | None
+    anchors: str | None
+    exit_infra: int | None = None
+    json: str | None = None
+    html: str | None = None
+    markdown: str | None = None
+    github: bool = False
+    ablation: bool = False
+    save_baseline: str | None = None
+    adopt_judge: str | None = None
+    check_judge: str | None = None
+    live: bool = False
+    resume: bool = False
+    estimate: bool = False
+
+    @property
+    def side_by_side(self) -> bool:
+        """True if items are evaluated before their turn: in threads, or on a cluster."""
+        return self.concurrency > 1 or self.executor is not None
+
+    @property
+    def shares_assistant(self) -> bool:
+        """True if one assistant, handed over by the fixture, must serve several dialogues at once."""
+        return self.concurrency > 1 and self.assistant is None
+
+    @property
+    def fails_on(self) -> Literal["item", "gate"]:
+        """Who decides: what was asked for, else the gates if there is one."""
+        return self.fail_on or ("gate" if self.gated else "item")
+
+    @property
+    def gated(self) -> bool:
+        """True if any gate of the run was asked for."""
+        return bool(self.min_tcr is not None or self.min_p is not None or self.gate or self.baseline or self.save_baseline)
+
+    @property
+    def arms(self) -> tuple[ArmName, ...]:
+        """The controls of the run: what else the assistant is to know, each in its turn."""
+        wanted = {*self.control, *(ABLATION if self.ablation else ())}
+        every: tuple[ArmName, ...] = (*ABLATION, "swapped")
+        return tuple(arm for arm in every if arm in wanted)
+
+    @property
+    def thresholds(self) -> dict[str, int]:
+        """Dimension -> least score of an item; TC and P have defaults when they are judged."""
+        defaults = {"task_completion": 1, "personalization": 2}
+        return {d: s for d, s in {**defaults, **dict(self.threshold)}.items() if d in self.dimensions}

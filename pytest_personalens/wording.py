@@ -1,0 +1,73 @@
+"""How figures and findings are called and written in every report alike."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from pytest_personalens.verdict import Dimension
+
+if TYPE_CHECKING:
+    from pytest_personalens.results import Difference
+
+
+def mean_name(dimension: Dimension) -> str:
+    """What a mean over the dimension is called: TCR for task completion, P for personalization."""
+    return "TCR" if dimension is Dimension.TASK_COMPLETION else dimension.short.upper()
+
+
+def signed(value: float) -> str:
+    """``+0.10``; nothing is below zero that rounds to it."""
+    return f"{value:+.2f}".replace("-0.00", "+0.00")
+
+
+def p_text(p: float) -> str:
+    """``p = 0.016``, or ``p < 0.001``."""
+    return f"p = {p:.3f}" if p >= 0.001 else "p < 0.001"
+
+
+def p_value(p: float) -> str:
+    """``0.016``, or ``< 0.001``."""
+    return p_text(p).removeprefix("p ").removeprefix("= ")
+
+
+def count(number: int, what: str = "scenario") -> str:
+    """``1 scenario``, ``2 scenarios``."""
+    return f"{number} {what}{'s' if number != 1 else ''}"
+
+
+def apart(value: float, other: float) -> tuple[str, str]:
+    """Both with two decimals, or as many as it takes to tell them apart."""
+    for places in (2, 3, 4):
+        texts = f"{value:.{places}f}", f"{other:.{places}f}"
+        if texts[0] != texts[1]:
+            return texts
+    return (f"{value:.2f}", f"{other:.2f}") if value == other else (f"{value:.6f}", f"{other:.6f}")
+
+
+def found(difference: Difference) -> str:
+    """What the paired test found, in a word or three."""
+    if not difference.gated:
+        return NOT_GATED
+    return DROPPED if difference.regressed else NOT_DROPPED
+
+
+DROPPED: Final = "significant drop"
+NOT_DROPPED: Final = "no significant drop"
+NOT_GATED: Final = "not gated"
+
+
+def sentence(difference: Difference) -> str:
+    """The difference in one line, with the decision and what it could have found."""
+    d = difference
+    told = f"{signed(d.change)}, 95 % {signed(d.low)} to {signed(d.high)}" + (f", {p_text(d.p)}" if d.change < 0 else "")
+    told = f"{mean_name(d.dimension)} {d.before:.2f} -> {d.after:.2f} ({told}) over {count(d.pairs)}"
+    if not d.gated:
+        return told
+    beyond = f" beyond the margin of {d.margin:g}" if d.margin else ""
+    if d.regressed:
+        return f"{told}: a {DROPPED}{beyond}"
+    if d.before == d.dimension.scale.low:
+        return f"{told}: it could not fall further"
+    if d.detectable is None:
+        return f"{told}: {NOT_DROPPED}{beyond}; and these scenarios are too few to find any"
+    return f"{told}: {NOT_DROPPED}{beyond}; one of {d.detectable:.2f} would have been found 4 times in 5"
