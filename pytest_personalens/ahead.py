@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
+from pytest_personalens.cases import PARAM, case_of, is_ours
 from pytest_personalens.engine import Done, Engine, work
 from pytest_personalens.errand import errand_of
 from pytest_personalens.errors import PersonalensError
@@ -19,28 +20,13 @@ if TYPE_CHECKING:
 
     from pytest_personalens.engine import Assistant
     from pytest_personalens.errand import Errand
-    from pytest_personalens.options import Settings
-    from pytest_personalens.scenario import ScenarioRef
     from pytest_personalens.session import Session
 
-#: The parameter of an item of ours: its scenario and its settings.
-PARAM: Final = "_personalens_param"
 _ASSISTANT: Final = "personalens_assistant"
 #: Fixtures that decide what an evaluation is about; where somebody overrides one, only the item itself knows.
 _OURS: Final = ("personalens", "personalens_scenario", "personalens_context")
 AHEAD: pytest.StashKey[Ahead] = pytest.StashKey()
 _HOMES: Final[dict[str, type[pytest.Collector]]] = {"session": pytest.Session, "package": pytest.Package, "module": pytest.Module}
-
-
-def is_ours(item: pytest.Item) -> bool:
-    """True for an item of a scenario."""
-    return PARAM in getattr(item, "fixturenames", ())
-
-
-def param(item: pytest.Item) -> tuple[ScenarioRef, Settings]:
-    """The scenario and the settings of an item of ours."""
-    found: tuple[ScenarioRef, Settings] = item.callspec.params[PARAM]  # type: ignore[attr-defined]
-    return found
 
 
 def narrow(items: Iterable[pytest.Item], wanted: int) -> str:
@@ -76,10 +62,10 @@ class Ahead:
         if item.nodeid not in self._engine:
             self._submit(item, errand, assistant)
         for other in self._after(item):
-            ref, settings = param(other)
+            case = case_of(other)
             with suppress(PersonalensError):  # what is wrong is told at its turn
-                scenario = self._ours.dataset.load(ref)
-                found = errand_of(other, self._ours, settings, scenario, scenario.context(settings.context))
+                scenario = self._ours.scenario(case.ref)
+                found = errand_of(other, self._ours, case.settings, scenario, self._ours.context(case, scenario))
                 if not isinstance(found, str):
                     self._submit(other, found, assistant)
         crew = self._ours.crew

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import argparse
 import functools
 import os
 import sys
-from typing import TYPE_CHECKING, NoReturn, ParamSpec
+from typing import TYPE_CHECKING, Final, NoReturn, ParamSpec
 
 from pytest_personalens.errors import PersonalensError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+#: The exit status of a command that cannot be done, as pytest's own for an option that cannot be.
+BAD_INPUT: Final = 4
 Arguments = ParamSpec("Arguments")
 
 
@@ -44,3 +47,11 @@ def run(main: Callable[[], int]) -> NoReturn:
         # Somebody read as much as they wanted ("... | head"); Python would complain once more when it closes the pipe.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
+
+
+class Parser(argparse.ArgumentParser):
+    """One that tells a bad command in one line and exits with pytest's own status for it."""
+
+    def error(self, message: str) -> NoReturn:
+        """Exit with 4."""
+        self.exit(BAD_INPUT, f"error: {message}\n")

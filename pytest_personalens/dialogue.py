@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import traceback
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Protocol
 
 from pytest_personalens.errors import AssistantFault, PersonalensError, UserAgentFault
@@ -145,7 +147,7 @@ def _reply(assistant: Callable[[AssistantMessages], object], messages: Sequence[
     except PersonalensError:
         raise
     except Exception as error:
-        raise AssistantFault(f"the assistant raised {type(error).__name__}: {error}") from error
+        raise AssistantFault(f"the assistant raised {type(error).__name__}: {error}{_place(error)}") from error
     if not isinstance(reply, str):
         raise AssistantFault(f"the assistant returned {type(reply).__name__}; it must return text (str)")
     if len(reply) > MAX_REPLY_CHARS:
@@ -154,6 +156,12 @@ def _reply(assistant: Callable[[AssistantMessages], object], messages: Sequence[
     if not content:
         raise AssistantFault("the assistant returned an empty text")
     return Message(role="assistant", content=content)
+
+
+def _place(error: Exception) -> str:
+    """Where it was raised, by file name and line; no folder, which differs from machine to machine."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if len(frames) > 1 else ""
 
 
 def clean(text: str) -> str:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from typing import TYPE_CHECKING, NamedTuple
 
+from pytest_personalens.cases import BUILT_IN, case_of
 from pytest_personalens.engine import Job
 from pytest_personalens.errors import RecordError
 from pytest_personalens.options import OPTIONS
@@ -17,13 +19,14 @@ if TYPE_CHECKING:
     import pytest
 
     from pytest_personalens.evaluation import Evaluation
-    from pytest_personalens.options import Settings
     from pytest_personalens.scenario import Context, Scenario
     from pytest_personalens.session import Session
+    from pytest_personalens.settings import Settings
 
 #: Options that shape no item, only the run around it.
 _OF_THE_RUN = frozenset(
-    {"json", "min_tcr", "min_p", "min_valid", "fail_on", "max_calls", "max_usd", "concurrency", "executor", "shard"}
+    {"json", "html", "markdown", "min_tcr", "min_p", "min_valid", "gate", "baseline", "level", "margin", "exit_infra"}
+    | {"max_calls", "max_usd", "concurrency", "executor", "shard"}
 )  # fmt: skip
 
 
@@ -57,14 +60,14 @@ def errand_of(item: pytest.Item, session: Session, settings: Settings, scenario:
         records=tuple(r for r in (record, bought) if r is not None),
         may_spend=may_spend,
         where=str(store.path),
-        command=rerun(item, scenario.id, "--snapshot-update") if session.crew.paid and not may_spend else "",
+        command=rerun(item, "--snapshot-update") if session.crew.paid and not may_spend else "",
         resumable=session.settings.resume,
         broken_off=bought if session.settings.resume and this_run else None,
     )
     return Errand(job, store, (lambda evaluation: store.keep(evaluation, scenario)) if keeps else None)
 
 
-def rerun(item: pytest.Item, scenario: str, *extra: str) -> str:
+def rerun(item: pytest.Item, *extra: str) -> str:
     """The command that runs this item alone, with the options of this run that shape it."""
     config = item.config
     words = ["pytest"]
@@ -75,7 +78,10 @@ def rerun(item: pytest.Item, scenario: str, *extra: str) -> str:
         for value in given if isinstance(given, list) else [given] if given is not None else []:
             words += [o.flag, str(value)]
     # By its id where that is enough: the built-in suite has no file that could be named.
-    alone = f"[{scenario}]"
-    words += ["-k", alone] if item.name.endswith(alone) else [item.nodeid]
+    # The built-in suite has no file that could be named.
+    if item.nodeid.startswith(f"{BUILT_IN}::"):
+        words += ["-k", f"[{case_of(item).id}]"]
+    else:
+        words.append(f"{os.path.relpath(item.path, config.invocation_params.dir)}::{item.nodeid.partition('::')[2]}")
     words += extra
     return shlex.join(words)

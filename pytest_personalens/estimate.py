@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any, Final
 from pytest_personalens.agents.model_assistant import ModelAssistant
 from pytest_personalens.agents.model_judge import ModelJudge
 from pytest_personalens.agents.model_user import ModelUserAgent
+from pytest_personalens.cases import cases
 from pytest_personalens.dialogue import UserTurn
 from pytest_personalens.evaluation import Usage, evaluate
 from pytest_personalens.models import Completion, Model, Request
 from pytest_personalens.models.meter import Meter
 from pytest_personalens.reports.terminal import usage_table
-from pytest_personalens.results import role_of
+from pytest_personalens.summary import role_of
 from pytest_personalens.verdict import Dimension, Verdict
 
 if TYPE_CHECKING:
@@ -70,18 +71,18 @@ class _Judge:
 
 
 def estimate(session: Session) -> dict[str, Usage]:
-    """Purpose -> calls and tokens for the run's sample, as if nothing were recorded and nothing cached."""
+    """Purpose -> calls and tokens for the run's sample, all trials and controls, as if nothing were recorded and nothing cached."""
     models: dict[str, Model] = {role: _Placeholder(model.name) for role, model in session.crew.models().items()}
     settings, total = session.settings, dict[str, Usage]()
-    for ref in session.sample(settings).refs:
-        scenario, meter = session.dataset.load(ref), Meter()
+    for case in cases(session.sample(settings).refs, settings):
+        scenario, meter = session.dataset.load(case.ref), Meter()
         user = ModelUserAgent(models["user agent"], meter, session.crew.prompts) if "user agent" in models else None
         judge = ModelJudge(models["judge"], meter, session.crew.prompts) if "judge" in models else _Judge()
         filler = "word " * round(_ASSISTANT * CHARS / 5)
         assistant: Any = lambda messages, filler=filler: filler  # noqa: E731
         if "assistant" in models:
-            context = scenario.context(settings.context)
-            assistant = ModelAssistant(models["assistant"], meter, session.crew.prompts, setting=settings.assistant_prompt, context=context)
+            context, setting = session.context(case, scenario), settings.assistant_prompt
+            assistant = ModelAssistant(models["assistant"], meter, session.crew.prompts, setting=setting, context=context)
         evaluate(scenario, assistant, _User(user), judge, dimensions=[Dimension(d) for d in settings.dimensions])
         for purpose, used in meter.usage.items():
             out = {"user agent": _USER, "assistant": _ASSISTANT}.get(purpose, _READING.get(purpose, 180))

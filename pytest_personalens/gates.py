@@ -1,64 +1,155 @@
-"""Gates over a whole run: floors that fail CI, and fail closed when too little could be scored."""
+"""Gates over a whole run: what fails CI, and closed when too little could be scored."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.results import Gate, Results
+from pytest_personalens.arms import lift
+from pytest_personalens.figures import estimate, readings
+from pytest_personalens.floors import SCALES, TCR, Floor
+from pytest_personalens.results import Gate
+from pytest_personalens.stats.intervals import wilson
+from pytest_personalens.stats.trials import pass_hat
+from pytest_personalens.trials import passes_of
 from pytest_personalens.verdict import Dimension
+from pytest_personalens.wording import apart, count, p_text, sentence
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from pytest_personalens.drift.values import Drift
+    from pytest_personalens.results import Comparison, Item, Results
+
+_LABELS: Final = {
+    TCR: "task completion rate",
+    "p": "mean personalization",
+    "nat-user": "mean naturalness of the user",
+    "nat-assistant": "mean naturalness of the assistant",
+    "coh-user": "mean coherence of the user",
+    "coh-assistant": "mean coherence of the assistant",
+}
 
 
-def check_gates(results: Results, *, min_tcr: float | None, min_p: float | None, min_valid: float) -> tuple[Gate, ...]:
-    """The verdict of every gate asked for; none is asked for when both floors are None.
+def check_gates(results: Results, floors: Sequence[Floor], *, min_valid: float, measured: bool = False) -> tuple[Gate, ...]:
+    """The verdict of every gate of a whole run; none is asked for where there is neither a floor nor a comparison.
 
-    Beside the floors stands the gate ``valid``: the share of items that could be scored must reach `min_valid`,
-    because a mean over what is left says nothing about what is missing.
+    Beside them stands the gate ``valid``: the share of items that could be scored must reach `min_valid`, unless a floor says
+    otherwise, because a mean over what is left says nothing about what is missing. So it does where the run is `measured`, to
+    be a baseline for others.
     """
-    if min_tcr is None and min_p is None:
-        return ()
-    return tuple(_gates(results, min_tcr, min_p, min_valid))
-
-
-def _gates(results: Results, min_tcr: float | None, min_p: float | None, min_valid: float) -> Iterator[Gate]:
-    if min_tcr is not None:
-        yield _floor(results, "tcr", "task completion rate", Dimension.TASK_COMPLETION, min_tcr)
-    if min_p is not None:
-        yield _floor(results, "p", "mean personalization", Dimension.PERSONALIZATION, min_p)
-    share = results.valid_share
-    scored, total = results.overall.scored, results.overall.items + len(results.lost)
-    message = f"{scored} of {total} items could be scored"
-    if results.uncounted:
-        message += f" (not: {', '.join(f'{n} {cause}' for cause, n in results.uncounted.items())})"
-    passed = share >= min_valid
-    yield Gate(
-        name="valid",
-        value=round(share, 6),
-        floor=min_valid,
-        passed=passed,
-        message=message if passed else f"{message}; the floor is {min_valid:.0%}",
-    )
+    gates = [_gate(results, floor) for floor in floors if floor.metric != "valid"]
+    shares = [floor for floor in floors if floor.metric == "valid"]
+    if results.comparison is not None:
+        gates += _regressions(results.comparison, next((floor.least for floor in shares if not floor.group), min_valid))
+    if (gates or shares or measured) and all(floor.group for floor in shares):
+        shares.append(Floor("", "valid", min_valid))
+    return (*gates, *(_gate(results, floor) for floor in shares))
 
 
 def judge_gate(drift: Drift) -> Gate:
     """Fails when the judge changed or could not be asked: what it scored then says nothing. The value is the share of verdicts kept."""
-    return Gate(name="judge", value=drift.kept, floor=1.0, passed=drift.passed, message=drift.sentence)
+    return Gate(name="judge", kind="judge", value=drift.kept, floor=1.0, passed=drift.passed, message=drift.sentence)
 
 
-def _floor(results: Results, name: str, label: str, dimension: Dimension, floor: float) -> Gate:
-    mean = results.overall.means.get(dimension.value)
-    if mean is None or mean.value is None:
-        return Gate(name=name, value=None, floor=floor, passed=False, message=f"{label}: no item could be scored")
-    passed = mean.value >= floor
-    sign = ">=" if passed else "<"
-    return Gate(
-        name=name,
-        value=mean.value,
-        floor=floor,
-        passed=passed,
-        message=f"{label} {mean.value:.2f} {sign} {floor:.2f} over {mean.count} scenarios",
-    )
+def _gate(results: Results, floor: Floor) -> Gate:
+    if floor.group and not _members(results.own, floor.group):
+        return Gate(name=floor.name, value=None, floor=floor.least, passed=False, message=f"no scenario of {floor.group} is in this sample")
+    if floor.metric == "valid":
+        return _valid(results, floor)
+    if floor.metric == "lift":
+        return _lift(results, floor)
+    if floor.metric.startswith("pass^"):
+        return _reliable(results, floor)
+    return _mean(results, floor)
+
+
+def _mean(results: Results, floor: Floor) -> Gate:
+    dimension = SCALES[floor.metric]
+    items = _members(results.own, floor.group)
+    found, label = estimate(readings(items), dimension), _LABELS[floor.metric]
+    if found.value is None or found.low is None or found.high is None:
+        return Gate(name=floor.name, value=None, floor=floor.least, passed=False, message=f"{label}: no item could be scored")
+    return _against(floor, found.value, (found.low, found.high), label, f"over {count(found.scenarios)}")
+
+
+def _reliable(results: Results, floor: Floor) -> Gate:
+    k = int(floor.metric.removeprefix("pass^"))
+    passes = passes_of(_members(results.own, floor.group))
+    value, used = pass_hat(passes, k), sum(trials >= k for _, trials in passes)
+    if value is None:
+        return Gate(name=floor.name, value=None, floor=floor.least, passed=False, message=f"no scenario was scored in {count(k, 'trial')}")
+    return _against(floor, value, wilson(value * used, used), f"chance of passing {k} times of {k}", f"over {count(used)}")
+
+
+def _lift(results: Results, floor: Floor) -> Gate:
+    arm = "swapped" if "swapped" in (results.settings.get("control") or ()) else "none"
+    items = _members(results.items, floor.group)
+    found = lift([i for i in items if i.arm == arm], [i for i in items if not i.arm], Dimension.PERSONALIZATION)
+    label = f"lift of personalization over the control {arm}"
+    if found is None:
+        message = f"{label}: no scenario was scored both with and without its context"
+        return Gate(name=floor.name, kind="lift", value=None, floor=floor.least, passed=False, message=message)
+    gate = _against(floor, found.change, (found.low, found.high), label, f"over {count(found.pairs)}, {p_text(found.p)}")
+    return gate.model_copy(update={"kind": "lift"})
+
+
+def _valid(results: Results, floor: Floor) -> Gate:
+    items = _members(results.own, floor.group)
+    scored = sum(i.evaluation.scored for i in items)
+    total = len(items) + (0 if floor.group else len(results.own_lost))
+    share = round(scored / total, 6) if total else 0.0
+    message = f"{scored} of {total} items could be scored"
+    if results.uncounted and not floor.group:
+        message += f" (not: {', '.join(f'{n} {cause}' for cause, n in results.uncounted.items())})"
+    passed = share >= floor.least
+    message = message if passed else f"{message}; the floor is {100 * floor.least:.6g}%"
+    return Gate(name=floor.name, kind="valid", value=share, floor=floor.least, passed=passed, message=message)
+
+
+def _against(floor: Floor, value: float, interval: tuple[float, float], label: str, over: str) -> Gate:
+    # Compared as the mean is shown elsewhere: what reads 0.90 must not miss 0.9 by the last bits of a sum.
+    value, low, high = (round(figure, 6) for figure in (value, *interval))
+    passed = value >= floor.least
+    found, least = (f"{value:.2f}", f"{floor.least:.2f}") if passed else apart(value, floor.least)
+    message = f"{label} {found} ({low:.2f} to {high:.2f}) {'>=' if passed else '<'} {least} {over}"
+    return Gate(name=floor.name, value=value, floor=floor.least, passed=passed, message=message, low=low, high=high)
+
+
+def _regressions(comparison: Comparison, min_valid: float) -> Iterator[Gate]:
+    if problem := _nothing_to_compare(comparison, min_valid):
+        yield Gate(name="regression", kind="regression", value=None, floor=0.0, passed=False, message=problem)
+    for dimension, when in comparison.one_sided.items():
+        message = f"{dimension.short} was judged {'then and not now' if when == 'then' else 'now and not then'}: nothing to compare"
+        yield Gate(name=f"regression: {_metric(dimension)}", kind="regression", value=None, floor=0.0, passed=False, message=message)
+    for d in comparison.differences:
+        if d.gated:
+            yield Gate(
+                name=f"regression: {_metric(d.dimension)}",
+                kind="regression",
+                value=d.change,
+                floor=0.0 - d.margin,
+                passed=not d.regressed,
+                message=sentence(d),
+                low=d.low,
+                high=d.high,
+            )
+
+
+def _nothing_to_compare(comparison: Comparison, min_valid: float) -> str:
+    """Why the comparison says too little to pass; empty if it says enough."""
+    if not comparison.compared:
+        return f"no scenario of this run could be compared with {comparison.baseline} (another sample, seed or name of a test?)"
+    if comparison.compared < min_valid * comparison.shared:
+        told = f"{comparison.compared} of the {count(comparison.shared)} that are also in {comparison.baseline} could be compared"
+        return f"{told}; the floor is {100 * min_valid:.6g}%"
+    if not comparison.one_sided and not any(d.gated for d in comparison.differences):
+        return "neither task completion nor personalization is judged; give a dimension that is a margin (--personalens-margin)"
+    return ""
+
+
+def _metric(dimension: Dimension) -> str:
+    return TCR if dimension is Dimension.TASK_COMPLETION else dimension.short
+
+
+def _members(items: Sequence[Item], group: str) -> list[Item]:
+    return [i for i in items if not group or group == i.evaluation.kind or group in i.evaluation.domains]

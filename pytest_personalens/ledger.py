@@ -3,36 +3,53 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
+import os
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from pytest_personalens.gates import check_gates, judge_gate
-from pytest_personalens.results import Gate, Item, Results, summarize, with_drift, write_json
+from pytest_personalens.baseline import read_baseline, refusal
+from pytest_personalens.errors import PersonalensError
+from pytest_personalens.floors import with_groups
+from pytest_personalens.gates import judge_gate
+from pytest_personalens.outcome import Demands, conclude
+from pytest_personalens.outputs import Outputs, Written
+from pytest_personalens.paths import flag, input_path
+from pytest_personalens.reports.transcript import harmless
+from pytest_personalens.results import Gate, Item, Results
+from pytest_personalens.summary import summarize, with_drift
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-    from pytest_personalens.options import Settings
+    from pytest_personalens.baseline import Baseline
+    from pytest_personalens.settings import Settings
     from pytest_personalens.watch import Watch
 
 #: Name of the report property that carries an item's result from a worker to the controller.
 PROPERTY: Final = "personalens"
+#: Options that name files to write: they change nothing in the results, so that equal runs give equal ones.
+_FILES: Final = frozenset({"json", "html", "markdown", "github", "save_baseline", "exit_infra"})
+#: Causes of an item without scores that say nothing about the assistant under test.
+_INFRASTRUCTURE: Final = ("user-agent", "judge", "budget", "lost")
 
 
 class Ledger:
     """Registered in the controlling process only (the one process there is, without xdist)."""
 
     def __init__(self, config: pytest.Config, settings: Settings) -> None:
-        self._config, self._settings = config, settings
+        self._config, self._settings, self._process = config, settings, os.getpid()
         self._items: dict[str, Item] = {}
         self._finished: set[str] = set()
         self._crashed: set[str] = set()
         self._requested: dict[str, int] = {}
+        self._failed: set[str] = set()
+        self._lines: dict[str, int] = {}
         self._internal_error = False
         self._results: Results | None = None
-        self._json = _json_path(config, settings)
+        self._written = Written([], [], [])
+        self._outputs = Outputs(config, settings)
+        self._demands = Demands.of(settings, _baseline(config, settings))
         self._watch: Watch | None = None
         if settings.adopt_judge or settings.check_judge:
             from pytest_personalens.watch import Watch
@@ -40,11 +57,24 @@ class Ledger:
             self._watch = Watch(config, settings)
 
     def pytest_sessionstart(self) -> None:
-        # After the plugin's own, which opens the judge, and before xdist's, which starts the workers.
-        if self._watch is not None:
-            from pytest_personalens.plugin import SESSION
+        # After the plugin's own, which opens dataset and judge, and before xdist's, which starts the workers.
+        from pytest_personalens.plugin import SESSION
 
-            self._watch.admit(self._config, self._config.stash[SESSION])
+        session = self._config.stash[SESSION]
+        try:
+            self._demands = self._demands._replace(floors=with_groups(self._demands.floors, session.dataset.domains()))
+        except PersonalensError as error:
+            raise pytest.UsageError(str(error)) from None
+        if self._demands.baseline is not None and (changed := self._demands.baseline.refuses(session.terms())):
+            raise pytest.UsageError(f"--personalens-baseline: {refusal(str(self._settings.baseline), changed)}")
+        if self._watch is not None:
+            self._watch.admit(self._config, session)
+
+    def enter(self, nodeid: str, item: Item) -> bool:
+        """Take the result of an item that ran in this very process; False in a fork of it (pytest-forked), whose book nobody reads."""
+        if here := os.getpid() == self._process:
+            self._items[nodeid] = item
+        return here
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.when == "teardown" or (report.when != "call" and report.failed):
@@ -52,6 +82,10 @@ class Ledger:
         if report.when not in ("setup", "call", "teardown"):
             # xdist reports an item whose worker died with a phase of its own.
             self._crashed.add(report.nodeid)
+        if report.failed:
+            self._failed.add(report.nodeid)
+        if report.location[1] is not None:
+            self._lines[report.nodeid] = report.location[1] + 1
         for name, value in report.user_properties:
             if name == PROPERTY:
                 # By node id: --dist=each runs every item on every worker.
@@ -77,6 +111,7 @@ class Ledger:
         except BaseException:
             # -x, --maxfail, Ctrl-C: what there is is reported, and no gate judges a part for the whole.
             self._results = self._close(complete=False)
+            self._write()
             if session.shouldfail or session.shouldstop:
                 self._end_run()  # enough failures is an end like any other; Ctrl-C is not
             raise
@@ -86,6 +121,7 @@ class Ledger:
         self._end_run()
         if self._watch is not None and whole and self._results is not None:
             self._results = self._judged(self._watch, self._results)
+        self._write()
         if self._results is not None:
             session.testscollected += len(self._results.gates)  # or the progress would end at 108 %
             for gate in self._results.gates:
@@ -102,8 +138,11 @@ class Ledger:
         # When a worker fails to send its last report, xdist (3.8) prints INTERNALERROR and exits with 0.
         unreported = session.testscollected - len(self._finished)
         stopped = session.shouldstop or session.shouldfail or session.config.option.collectonly
-        if session.exitstatus == pytest.ExitCode.OK and (self._internal_error or (unreported > 0 and not stopped)):
+        broken = self._internal_error or (unreported > 0 and not stopped)
+        if session.exitstatus == pytest.ExitCode.OK and (broken or self._written.problems):
             session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
+        if session.exitstatus == pytest.ExitCode.TESTS_FAILED and self._settings.exit_infra and self._only_infrastructure() and not broken:
+            session.exitstatus = self._settings.exit_infra
         return result
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
@@ -114,16 +153,22 @@ class Ledger:
         extra: list[list[str]] = []
         if self._results.items or self._results.lost:  # a shard may have none
             extra = self._config.hook.pytest_personalens_report_lines(results=self._results, config=self._config)
-        write_summary(terminalreporter, self._results, [line for lines in extra for line in lines], json_path=self._json)
+        write_summary(terminalreporter, self._results, [line for lines in extra for line in lines], self._written.done)
         if self._watch is not None and self._results.drift is None:
             done = "adopted" if self._settings.adopt_judge else "checked"
             terminalreporter.write_line(f"the judge was not {done}: the run was stopped")
+        for problem in self._written.problems:
+            terminalreporter.write_line(problem, red=True)
+        if self._only_infrastructure():
+            terminalreporter.write_line("failed for lack of scores alone: this run says nothing about your assistant", red=True)
+        for line in self._written.annotations:
+            terminalreporter.write_line(line)
 
     def _close(self, *, complete: bool) -> Results | None:
         from pytest_personalens.plugin import SESSION
 
         ids = self._config.stash[SESSION].ids
-        lost = [n for n in self._crashed if n not in self._items and any(f"[{i}]" in n for i in ids)]
+        lost = [n for n in self._crashed if n not in self._items and any(f"-{i}-" in _named(n) for i in ids)]
         if not self._items and not lost and self._watch is None and self._settings.shard is None:
             return None
         session = self._config.stash[SESSION]
@@ -131,7 +176,7 @@ class Ledger:
         settings = self._settings._asdict()
         results = summarize(
             self._items.values(),
-            settings={k: v for k, v in settings.items() if k != "json"},
+            settings={k: v for k, v in settings.items() if k not in _FILES},
             dataset=f"{session.dataset.name} {session.dataset.version}",
             requested=told["requested"],
             drawn=told["drawn"],
@@ -139,13 +184,27 @@ class Ledger:
             prices=session.crew.role_prices(),
             complete=complete,
         )
-        s = self._settings
-        if complete and s.shard is None:
-            gates = check_gates(results, min_tcr=s.min_tcr, min_p=s.min_p, min_valid=s.min_valid)
-            results = results.model_copy(update={"gates": gates})
-        if self._json is not None:
-            write_json(results, self._json)
+        if self._outputs.tells_who:
+            results = results.model_copy(update={"scenarios": session.scenarios(results.own)})
+        # A shard is a part of a run: what it comes to is said when all parts are put together.
+        results = conclude(results, self._demands) if self._settings.shard is None else results
+        self._outputs.keep(results)
         return results
+
+    def _write(self) -> None:
+        if self._results is not None:
+            self._written = self._outputs.write(self._results, self._lines)
+
+    def _only_infrastructure(self) -> bool:
+        """True if all that failed failed because somebody other than the assistant under test did."""
+        if self._results is None or not self._failed:
+            return False
+        items = {i.nodeid for i in self._results.items if i.evaluation.cause in _INFRASTRUCTURE}
+        if any(cause not in _INFRASTRUCTURE for cause in self._results.uncounted):
+            return False
+        nothing = not self._results.overall.scored
+        gates = {_nodeid(g) for g in self._results.gates if g.kind == "valid" or (nothing and g.value is None)}
+        return self._failed <= items | gates | self._crashed
 
     def _end_run(self) -> None:
         from pytest_personalens.plugin import SESSION
@@ -162,19 +221,16 @@ class Ledger:
         session = self._config.stash[SESSION]
         drift, usage = watch.conclude(session, results)
         results = with_drift(results, drift, usage, prices=session.crew.role_prices())
-        results = results.model_copy(update={"gates": (*results.gates, judge_gate(drift))})
-        if self._json is not None:
-            write_json(results, self._json)
-        return results
+        return results.model_copy(update={"gates": (*results.gates, judge_gate(drift))})
 
     def _report(self, gate: Gate) -> None:
         # A test report of its own: the summary line, JUnit and the exit status all follow from it.
-        nodeid = f"personalens::gate[{gate.name}]"
+        nodeid = _nodeid(gate)
         location = ("personalens", None, f"gate[{gate.name}]")
         outcome: Any = "passed" if gate.passed else "failed"
         hook = self._config.hook
         hook.pytest_runtest_logstart(nodeid=nodeid, location=location)
-        for when, longrepr in (("setup", None), ("call", None if gate.passed else gate.message), ("teardown", None)):
+        for when, longrepr in (("setup", None), ("call", None if gate.passed else harmless(gate.message)), ("teardown", None)):
             report = pytest.TestReport(
                 nodeid=nodeid,
                 location=location,
@@ -191,18 +247,31 @@ def junit_properties(item: Item) -> list[tuple[str, str]]:
     """What JUnit shows of an item: a property for each score, or the cause of there being none."""
     evaluation = item.evaluation
     found = [(f"personalens_{v.dimension.value}", str(v.score)) for v in evaluation.verdicts if evaluation.scored]
-    return found or [("personalens_cause", evaluation.cause)]
+    found = found or [("personalens_cause", evaluation.cause)]
+    return (
+        found
+        + ([("personalens_trial", str(item.trial))] if item.trial > 1 else [])
+        + ([("personalens_control", item.arm)] if item.arm else [])
+    )
 
 
-def _json_path(config: pytest.Config, settings: Settings) -> Path | None:
-    if settings.json is None:
+def _nodeid(gate: Gate) -> str:
+    return f"personalens::gate[{gate.name}]"
+
+
+def _named(nodeid: str) -> str:
+    """The ids of an item's parameters, between hyphens: with several of them, pytest joins them so."""
+    return f"-{nodeid.partition('[')[2].rstrip(']').replace('+', '-')}-"
+
+
+def _baseline(config: pytest.Config, settings: Settings) -> Baseline | None:
+    if settings.baseline is None:
         return None
-    on_command_line = config.getoption("personalens_json") is not None
-    path = (config.invocation_params.dir if on_command_line else config.rootpath) / Path(settings.json).expanduser()
-    if path.is_dir():
-        raise pytest.UsageError(f"--personalens-json: {path} is a folder; give the path of a file")
+    path = input_path(config, settings, "baseline")
+    if settings.save_baseline is not None and input_path(config, settings, "save_baseline") == path:
+        return None  # what is replaced, in one run or for the first time, is not asked
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise pytest.UsageError(f"--personalens-json: cannot write to {path.parent}: {error.strerror}") from None
-    return path
+        return read_baseline(path)
+    except PersonalensError as error:
+        source = flag("baseline") if config.getoption("personalens_baseline") is not None else "personalens_baseline"
+        raise pytest.UsageError(f"{source}: {error}") from None

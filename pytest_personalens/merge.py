@@ -6,34 +6,33 @@ import argparse
 from importlib.metadata import version
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from pydantic import ConfigDict, Field, ValidationError
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
-from pytest_personalens.commands import errors_told, run
+from pytest_personalens.baseline import baseline_of, read_baseline, refusal, terms_of, unfit
+from pytest_personalens.commands import BAD_INPUT, Parser, errors_told, run
 from pytest_personalens.errors import DataError, SpecError
-from pytest_personalens.gates import check_gates
+from pytest_personalens.floors import read_floor, with_groups
+from pytest_personalens.jsonfile import first_problem
+from pytest_personalens.outcome import Demands, conclude
 from pytest_personalens.readers import number
 from pytest_personalens.reports.terminal import summary_lines
 from pytest_personalens.reports.transcript import harmless
-from pytest_personalens.results import Results, read_results, summarize, write_json
-from pytest_personalens.scenario import Frozen
+from pytest_personalens.results import Results, read_results, write_json
+from pytest_personalens.scenario import DOMAINS, Frozen
+from pytest_personalens.settings import Settings
+from pytest_personalens.summary import summarize
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-_BAD_INPUT: Final = 4  # as pytest's own exit status for it
+    from pytest_personalens.baseline import Baseline
+
+#: Settings of the run that the command line may replace.
+_GIVEN: Final = ("min_tcr", "min_p", "min_valid", "gate", "baseline")
 #: Settings in which shards may differ: what each may spend, and where its machine keeps the dataset, whose name and version count.
 _OWN: Final = ("shard", "live", "max_calls", "max_usd", "data")
-
-
-class Floors(Frozen):
-    """The floors of a run; None asks for no gate."""
-
-    model_config = ConfigDict(extra="ignore")
-    min_tcr: float | None = Field(ge=0, le=1)
-    min_p: float | None = Field(ge=1, le=4)
-    min_valid: float = Field(ge=0, le=1)
 
 
 class Shard(NamedTuple):
@@ -51,17 +50,36 @@ class Shard(NamedTuple):
         return {"number of shards": self.of, "dataset": r.dataset, **shared, "requested": r.requested, "drawn": r.drawn}
 
 
-@errors_told(status=_BAD_INPUT)
+@errors_told(status=BAD_INPUT)
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command. Returns 0, 1 when a gate or an item failed or not all of the run is there, or 4 for what cannot be merged."""
     options = _parser().parse_args(arguments)
-    given = {name: value for name in Floors.model_fields if (value := getattr(options, name)) is not None}
+    given = {name: value for name in _GIVEN if (value := getattr(options, name)) is not None}
     shards = read_shards(options.results)
-    merged = merge(shards, given, partial=options.partial)
+    if options.json is not None and any(shard.path.resolve() == options.json.resolve() for shard in shards):
+        raise SpecError(f"--json: {options.json} is one of the shards; give another path")
+    merged = merge(shards, given, partial=options.partial, save_baseline=options.save_baseline)
+    written = [f"results: {options.json}"] if options.json is not None else []
     if options.json is not None:
         write_json(merged, options.json)
+    if options.markdown is not None:
+        from pytest_personalens.reports.markdown import markdown
+
+        options.markdown.write_text(markdown(merged), encoding="utf-8")
+        written.append(f"summary: {options.markdown}")
+    if options.html is not None:
+        from pytest_personalens.reports.html import write_html
+
+        write_html(merged, options.html)
+        written.append(f"report: {options.html}")
+    if options.save_baseline is not None:
+        if why := unfit(merged):
+            written.append(f"the baseline {options.save_baseline} was not written: {why}")
+        else:
+            options.save_baseline.write_text(baseline_of(merged).text(), encoding="utf-8")
+            written.append(f"baseline: {options.save_baseline}")
     print(f"personalens: {len(shards)} of {shards[0].of} shards of a run over {merged.drawn} scenarios of {merged.dataset}")
-    for text, _ in summary_lines(merged, verbose=options.verbose, json_path=options.json):
+    for text, _ in summary_lines(merged, verbose=options.verbose, written=written):
         print(harmless(text))
     failed = [item.nodeid for item in merged.items if item.failed]
     if failed:
@@ -71,7 +89,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def read_shards(paths: Sequence[Path]) -> list[Shard]:
     """The shards in result files, by number. Raises `PersonalensError` unless they are different parts of one run."""
-    shards = sorted((_read(path) for path in paths), key=lambda shard: shard.number)
+    shards = sorted((_read_shard(path) for path in paths), key=lambda shard: shard.number)
     for one, other in pairwise(shards):
         facts, others = one.facts(), other.facts()
         for name in {**facts, **others}:
@@ -89,11 +107,12 @@ def read_shards(paths: Sequence[Path]) -> list[Shard]:
     return shards
 
 
-def merge(shards: Sequence[Shard], floors: Mapping[str, float], *, partial: bool = False) -> Results:
+def merge(shards: Sequence[Shard], given: Mapping[str, Any], *, partial: bool = False, save_baseline: Path | None = None) -> Results:
     """The results that the run would have had undivided, its dollars to the rounding of each shard's.
 
-    `floors` replace those that the run asked for. Raises `SpecError` if shards are missing or were stopped before their end,
-    unless `partial`: then no gate is decided, as in a run that was stopped.
+    `given` replaces settings of the run by name: its gates and its baseline; one that is to be replaced (`save_baseline`) is not
+    asked. Raises `SpecError` if shards are missing or were stopped before their end, unless `partial`: then no gate is decided, as
+    in a run that was stopped.
     """
     first = shards[0]
     stopped = [shard for shard in shards if not shard.results.complete]
@@ -109,20 +128,42 @@ def merge(shards: Sequence[Shard], floors: Mapping[str, float], *, partial: bool
     lost = [nodeid for shard in shards for nodeid in shard.results.lost]
     if not items and not lost:
         raise SpecError(f"no item in {len(shards)} results: did the runs collect any test?")
-    settings = {**first.results.settings, "shard": None, **floors}
+    settings = _settings({**first.results.settings, "shard": None, **given}, first.path)
     results = summarize(
         items,
-        settings=settings,
+        settings={**first.results.settings, "shard": None, **{name: getattr(settings, name) for name in given}},
         dataset=first.results.dataset,
         requested=first.results.requested,
         drawn=first.results.drawn,
         lost=lost,
         complete=not missing and not stopped,
     )
-    results = results.model_copy(update={"usd": _dollars(shards)})
-    if not results.complete:
-        return results
-    return results.model_copy(update={"gates": check_gates(results, **Floors.model_validate(settings).model_dump())})
+    told = {id_: scenario for shard in shards for id_, scenario in shard.results.scenarios.items()}
+    results = results.model_copy(update={"usd": _dollars(shards), "scenarios": dict(sorted(told.items()))})
+    settings = settings._replace(save_baseline=None if save_baseline is None else str(save_baseline))
+    demands = Demands.of(settings, _baseline(settings, results) if results.complete else None)
+    domains = {domain for item in items for domain in item.evaluation.domains} | set(DOMAINS)
+    return conclude(results, demands._replace(floors=with_groups(demands.floors, sorted(domains))))
+
+
+def _baseline(settings: Settings, results: Results) -> Baseline | None:
+    replaced = (
+        settings.save_baseline is not None and settings.baseline is not None and Path(settings.save_baseline) == Path(settings.baseline)
+    )
+    if settings.baseline is None or replaced or not results.own:
+        return None
+    baseline = read_baseline(Path(settings.baseline))
+    if changed := baseline.refuses(terms_of(results)):
+        raise SpecError(refusal(settings.baseline, changed))
+    return baseline
+
+
+def _settings(named: dict[str, Any], path: Path) -> Settings:
+    try:
+        return TypeAdapter(Settings).validate_python(named)
+    except ValidationError as error:
+        field, problem = first_problem(error)
+        raise DataError(path, problem, field=f"settings.{field}") from None
 
 
 def _dollars(shards: Sequence[Shard]) -> dict[str, float]:
@@ -130,11 +171,15 @@ def _dollars(shards: Sequence[Shard]) -> dict[str, float]:
     return {p: round(sum(shard.results.usd.get(p, 0.0) for shard in shards), 6) for p in purposes}
 
 
-class _Divided(Floors):
+class _Divided(Frozen):
+    model_config = ConfigDict(extra="ignore")
     shard: tuple[int, int]
+    min_tcr: float | None = Field(ge=0, le=1)
+    min_p: float | None = Field(ge=1, le=4)
+    min_valid: float = Field(ge=0, le=1)
 
 
-def _read(path: Path) -> Shard:
+def _read_shard(path: Path) -> Shard:
     results = read_results(path)
     ours = version("pytest-personalens")
     if results.plugin != ours:
@@ -144,42 +189,43 @@ def _read(path: Path) -> Shard:
     try:
         divided = _Divided.model_validate(results.settings)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        raise DataError(path, first["msg"], field=".".join(str(p) for p in ("settings", *first["loc"]))) from None
+        field, problem = first_problem(error)
+        raise DataError(path, problem, field=f"settings.{field}") from None
     part, of = divided.shard
     if not 1 <= part <= of:
         raise DataError(path, f"there is no shard {part}/{of}", field="settings.shard")
     return Shard(part, of, path, results)
 
 
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        self.exit(_BAD_INPUT, f"error: {message}\n")
-
-
-def _floor(low: float, high: float) -> Any:
-    read = number(low, high)
-
-    def floor(text: str) -> float:
+def _read(read: Callable[[str], Any]) -> Callable[[str], Any]:
+    def told(text: str) -> Any:
         try:
-            value: float = read(text)
+            return read(text)
         except ValueError as error:
             raise argparse.ArgumentTypeError(f"{error}, not {text!r}") from None
-        return value
 
-    return floor
+    return told
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(
+    parser = Parser(
         prog="python -m pytest_personalens.merge",
         description="Put the results of all shards of a run together, decide its gates, report. Exit code 1 if a gate or an item failed.",
     )
     parser.add_argument("results", type=Path, nargs="+", metavar="RESULTS.json", help="what --personalens-json wrote, a file a shard")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the results of the whole run")
-    parser.add_argument("--min-tcr", type=_floor(0, 1), metavar="X", help="floor of the task completion rate (default: the run's)")
-    parser.add_argument("--min-p", type=_floor(1, 4), metavar="X", help="floor of mean personalization (default: the run's)")
-    parser.add_argument("--min-valid", type=_floor(0, 1), metavar="X", help="floor of the share of scored items (default: the run's)")
+    parser.add_argument("--markdown", type=Path, metavar="FILE", help="write a summary as Markdown, such as to $GITHUB_STEP_SUMMARY")
+    parser.add_argument("--html", type=Path, metavar="FILE", help="write a report as one HTML page (needs the extra html)")
+    parser.add_argument("--baseline", metavar="FILE", help="hold the run against this baseline (default: the run's)")
+    parser.add_argument("--save-baseline", type=Path, metavar="FILE", help="keep the run's scores as a baseline")
+    parser.add_argument(
+        "--gate", type=_read(read_floor), action="append", metavar="EXPRESSION", help="a gate, such as 'tcr >= 0.9' (default: the run's)"
+    )
+    parser.add_argument("--min-tcr", type=_read(number(0, 1)), metavar="X", help="floor of the task completion rate (default: the run's)")
+    parser.add_argument("--min-p", type=_read(number(1, 4)), metavar="X", help="floor of mean personalization (default: the run's)")
+    parser.add_argument(
+        "--min-valid", type=_read(number(0, 1)), metavar="X", help="floor of the share of scored items (default: the run's)"
+    )
     parser.add_argument(
         "--partial", action="store_true", help="report also if shards are missing or were stopped; without gates, exit code 1"
     )

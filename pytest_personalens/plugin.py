@@ -6,25 +6,30 @@ import gc
 import json
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import pytest
 
 from pytest_personalens import hookspecs
-from pytest_personalens.options import Settings, add_options, read_settings, settings_of
+from pytest_personalens.cases import BUILT_IN, PARAM, Case, cases, is_ours
+from pytest_personalens.options import add_options, read_settings, settings_of
+from pytest_personalens.settings import Settings
 
 # Everything heavy is imported where a run first needs it: a plain pytest run must not pay for this plugin.
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
 
-    from pytest_personalens.scenario import Context, Scenario, ScenarioRef
+    from syrupy.session import SnapshotSession
+
+    from pytest_personalens.scenario import Context, Scenario
     from pytest_personalens.session import Session
     from pytest_personalens.subject import Personalens
 
 SETTINGS: pytest.StashKey[Settings] = pytest.StashKey()
 SESSION: pytest.StashKey[Session] = pytest.StashKey()
+#: syrupy's session, which its fixture `snapshot` tells; asked by one item, because the fixture takes long for each.
+SYRUPY: pytest.StashKey[SnapshotSession] = pytest.StashKey()
 
-_PARAM = "_personalens_param"
 _LARGE = 10_000  # scenarios
 _NO_SAMPLE = "personalens: give --personalens-sample N (or personalens_sample in the configuration) to run this"
 _NO_ASSISTANT = (
@@ -51,6 +56,10 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[SETTINGS] = settings
     if settings.sample is None:
         return
+    if settings.sample < _LARGE:
+        # Undoes what pytest_collection does, so that all is cleared away in the end as ever. Asked for here, it comes after pytest's
+        # own last look for garbage.
+        config.add_cleanup(gc.unfreeze)
     if not config.pluginmanager.hasplugin("syrupy"):
         raise pytest.UsageError("personalens: its records need the plugin syrupy, which is blocked (-p no:syrupy)")
     if not _is_worker(config):
@@ -97,8 +106,7 @@ def pytest_report_header(config: pytest.Config) -> str | None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection(session: pytest.Session) -> Generator[None, Any, Any]:
-    large = SESSION in session.config.stash and session.config.stash[SESSION].requested()["drawn"] >= _LARGE
-    if not large or not gc.isenabled():
+    if SESSION not in session.config.stash or not gc.isenabled():
         return (yield)
     # What is made here lives until the process ends. To look for garbage among it, now and later, takes longer than to make it.
     gc.disable()
@@ -110,7 +118,7 @@ def pytest_collection(session: pytest.Session) -> Generator[None, Any, Any]:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    if _PARAM not in metafunc.fixturenames or SESSION not in metafunc.config.stash:
+    if PARAM not in metafunc.fixturenames or SESSION not in metafunc.config.stash:
         return
     from pytest_personalens.errors import PersonalensError
 
@@ -121,27 +129,33 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     except PersonalensError as error:
         raise pytest.Collector.CollectError(f"personalens: {error}") from None
     mark = cache(pytest.mark.personalens)  # as few as there are, because a sample may be of everything
+    own = pytest.mark.syrupy_snapshot  # what syrupy itself would mark them with, if each asked for its fixture
     params = [
-        pytest.param((ref, settings), id=ref.id, marks=[mark(domain=domain, kind=ref.kind, user=ref.user) for domain in ref.domains])
-        for ref in refs
+        pytest.param(case, id=case.id, marks=[own, *(mark(domain=d, kind=case.ref.kind, user=case.ref.user) for d in case.ref.domains)])
+        for case in cases(refs, settings)
     ]
     if not params:  # a shard of a sample with fewer scenarios than shards: nothing to do is no failure
         params = [pytest.param(None, id="none", marks=pytest.mark.skip(reason="personalens: this shard has no scenario of the sample"))]
-    metafunc.parametrize(_PARAM, params, indirect=True)
+    metafunc.parametrize(PARAM, params, indirect=True)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config, items: list[pytest.Item]) -> None:
-    ours = [item for item in items if _PARAM in getattr(item, "fixturenames", ())]
+    ours = [item for item in items if is_ours(item)]
     if config.stash[SETTINGS].sample is None:
         for item in ours:
             item.add_marker(pytest.mark.skip(reason=_NO_SAMPLE))
         return
+    if not ours and not _whole_repository(config) and _asked_here(config):
+        raise pytest.UsageError(
+            "--personalens-sample: no test of what was collected asks for the fixture personalens, and the built-in suite runs only where "
+            "no paths are given; leave them out, or write a test: def test_it(personalens): personalens.check()"
+        )
     if not ours and _whole_repository(config):
         from pytest_personalens import suite
 
         # First, so that -k, -m and syrupy see these items like any others.
-        module = pytest.Module.from_parent(session, path=Path(suite.__file__), nodeid="personalens")
+        module = pytest.Module.from_parent(session, path=Path(suite.__file__), nodeid=BUILT_IN)
         items.extend(item for item in session.genitems(module) if isinstance(item, pytest.Item))
 
 
@@ -149,7 +163,7 @@ def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config
 def pytest_collection_finish(session: pytest.Session) -> None:
     settings = session.config.stash[SETTINGS]
     if settings.shares_assistant and SESSION in session.config.stash and not _is_worker(session.config):
-        from pytest_personalens.ahead import is_ours, narrow
+        from pytest_personalens.ahead import narrow
 
         if problem := narrow(filter(is_ours, session.items), settings.concurrency):
             raise pytest.UsageError(problem)
@@ -178,8 +192,10 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
             from pytest_personalens.ledger import PROPERTY, junit_properties
 
             result = item.stash[ITEM_KEY]
-            # A JSON string: execnet carries no richer object, and fails in a way that xdist takes for success.
-            report.user_properties.append((PROPERTY, result.model_dump_json()))
+            ledger = item.config.pluginmanager.get_plugin("personalens-ledger")
+            if ledger is None or not ledger.enter(report.nodeid, result):
+                # A JSON string: execnet carries no richer object, and fails in a way that xdist takes for success.
+                report.user_properties.append((PROPERTY, result.model_dump_json()))
             # These reach JUnit, which reads the report of the teardown.
             item.user_properties.extend(junit_properties(result))
     return report
@@ -202,22 +218,31 @@ def pytest_unconfigure(config: pytest.Config) -> None:
         config.stash[SESSION].close()
 
 
-@pytest.fixture
-def _personalens_param(request: pytest.FixtureRequest) -> tuple[ScenarioRef, Settings]:
-    param: tuple[ScenarioRef, Settings] = request.param
-    return param
+class _Param(NamedTuple):
+    """What an item stands for; the request is here once for all our fixtures, because pytest makes it anew for each that asks."""
+
+    case: Case
+    request: pytest.FixtureRequest
 
 
 @pytest.fixture
-def personalens_scenario(_personalens_param: tuple[ScenarioRef, Settings], request: pytest.FixtureRequest) -> Scenario:
+def _personalens_param(request: pytest.FixtureRequest) -> _Param:
+    return _Param(request.param, request)
+
+
+@pytest.fixture
+def personalens_scenario(_personalens_param: _Param) -> Scenario:
     """The scenario of this item: user, task, situation, and the profile's parts that matter for the task."""
-    return request.config.stash[SESSION].dataset.load(_personalens_param[0])
+    return _personalens_param.request.config.stash[SESSION].scenario(_personalens_param.case.ref)
 
 
 @pytest.fixture
-def personalens_context(_personalens_param: tuple[ScenarioRef, Settings], personalens_scenario: Scenario) -> Context:
-    """What the assistant may know of this user before the dialogue (see --personalens-context): a memory to seed."""
-    return personalens_scenario.context(_personalens_param[1].context)
+def personalens_context(_personalens_param: _Param, personalens_scenario: Scenario) -> Context:
+    """What the assistant may know of this user before the dialogue (see --personalens-context): a memory to seed.
+
+    In a control (--personalens-control) it is nothing, or what is known of another user.
+    """
+    return _personalens_param.request.config.stash[SESSION].context(_personalens_param.case, personalens_scenario)
 
 
 @pytest.fixture(scope="session")
@@ -230,34 +255,36 @@ def personalens_assistant(request: pytest.FixtureRequest) -> Callable[[list[dict
 
 @pytest.fixture
 def personalens(
-    request: pytest.FixtureRequest,
-    _personalens_param: tuple[ScenarioRef, Settings],
+    _personalens_param: _Param,
     personalens_scenario: Scenario,
     personalens_context: Context,
     personalens_assistant: Any,
-    snapshot: Any,
 ) -> Personalens:
     """This item's scenario, ready to run: `.check()` simulates, judges and asserts; `.evaluate()` returns the Evaluation."""
     from pytest_personalens.subject import Personalens
 
+    request = _personalens_param.request
     if not callable(personalens_assistant):
         kind = type(personalens_assistant).__name__
         hint = "; write the fixture as a plain function, not 'async def'" if kind in ("coroutine", "async_generator") else ""
         _stop(request, f"personalens: the fixture personalens_assistant returned {kind}, which cannot be called{hint}")
-    settings = request.config.stash[SETTINGS]
+    stash = request.config.stash
+    settings = stash[SETTINGS]
     if settings.shares_assistant and _is_worker(request.config):
         from pytest_personalens.ahead import narrow
 
         if problem := narrow([request.node], settings.concurrency):
             _stop(request, problem)
+    if SYRUPY not in stash:
+        stash[SYRUPY] = request.getfixturevalue("snapshot").session
     return Personalens(
         item=request.node,
-        session=request.config.stash[SESSION],
-        settings=_personalens_param[1],
+        session=stash[SESSION],
+        case=_personalens_param.case,
         scenario=personalens_scenario,
         context=personalens_context,
         assistant=personalens_assistant,
-        snapshot=snapshot,
+        syrupy=stash[SYRUPY],
     )
 
 
@@ -269,6 +296,11 @@ def _whole_repository(config: pytest.Config) -> bool:
     """True if the run was not narrowed down to certain files."""
     narrowed = config.args_source is pytest.Config.ArgsSource.ARGS
     return not narrowed or all(Path(arg).resolve() == config.rootpath for arg in config.args)
+
+
+def _asked_here(config: pytest.Config) -> bool:
+    """True if a sample was asked for on the command line, and not for every run in the configuration, and is to pass a gate."""
+    return config.getoption("personalens_sample") is not None and config.stash[SETTINGS].gated and not _is_worker(config)
 
 
 def _stop(request: pytest.FixtureRequest, message: str) -> NoReturn:

@@ -14,11 +14,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from pytest_personalens.options import Settings
+    from pytest_personalens.settings import Settings
 
 #: What may differ between a run and the one that resumes it: how it is run, and what is made of its results.
 _FREE: Final = frozenset(
-    {"json", "resume", "concurrency", "executor", "live", "estimate", "fail_on", "min_tcr", "min_p", "min_valid"}
+    {"json", "html", "markdown", "github", "resume", "concurrency", "executor", "live", "estimate", "exit_infra"}
+    | {"fail_on", "min_tcr", "min_p", "min_valid", "gate", "baseline", "level", "margin", "save_baseline"}
     | {"max_calls", "max_usd", "turn_timeout", "adopt_judge", "check_judge", "anchors"}
 )
 _FILE: Final = "run"

@@ -10,19 +10,26 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
+from pytest_personalens.baseline import Terms, setup_of
 from pytest_personalens.crew import Crew, Recipe
-from pytest_personalens.datasets import Sample, draw, open_dataset
+from pytest_personalens.datasets import Sample, Strangers, draw, open_dataset
 from pytest_personalens.errors import PersonalensError, SpecError
 from pytest_personalens.models.meter import Budget, price_of, read_prices
 from pytest_personalens.models.specs import read_parameters, read_spec
 from pytest_personalens.run import current_run, open_run
+from pytest_personalens.scenario import Context, ScenarioRef
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from pytest_personalens.cases import Case
     from pytest_personalens.cluster import Cluster
     from pytest_personalens.crew import Role
     from pytest_personalens.datasets import Dataset
     from pytest_personalens.models.meter import Price
-    from pytest_personalens.options import Settings
+    from pytest_personalens.results import Item
+    from pytest_personalens.scenario import Scenario
+    from pytest_personalens.settings import Settings
 
 
 #: A sample of so many scenarios is loaded whole before the first item runs, a larger one's first hundred.
@@ -43,6 +50,8 @@ class Session:
         self.crew.budget = self._open_budget()
         self.cluster = self._open_cluster()
         self._samples: dict[object, Sample] = {}
+        self.strangers = Strangers(self.dataset, settings.seed)
+        self._loaded: dict[ScenarioRef, Scenario] = {}
         self.ids: dict[str, tuple[str, str]] = {}
         if settings.sample is not None:
             self.sample(settings)
@@ -73,9 +82,39 @@ class Session:
             # Loaded now, so that a bad file stops the run before anything is paid for, and in one line. A sample that takes
             # long to load is only tried: what is wrong elsewhere is told by the item.
             for ref in sample.refs if len(sample.refs) <= _LOADED_AHEAD else sample.refs[:_TRIED]:
-                self.dataset.load(ref)
+                self._loaded[ref] = self.dataset.load(ref)
+                if "swapped" in settings.arms:
+                    self.strangers.of(ref)
             self._samples[key] = sample
         return self._samples[key]
+
+    def context(self, case: Case, scenario: Scenario) -> Context:
+        """What the assistant of an item may know. Raises `SpecError` for another user's context where nobody has such a task.
+
+        In a control the user has an id of their own: an assistant that keeps what it was told must not find it again.
+        """
+        if not case.arm:
+            return scenario.context(case.given)
+        known = scenario if case.arm != "swapped" else self.dataset.load(self.strangers.of(case.ref))
+        # The moment is not the person's: it stays, so that who is known is all that differs.
+        moment = scenario.context(case.given).situation
+        return known.context(case.given).model_copy(update={"user": f"{scenario.user}+{case.arm}", "situation": moment})
+
+    def terms(self) -> Terms:
+        """What this run must have in common with one that it is compared with."""
+        agents = self.crew.agents(Context(user=""), self.settings.thresholds)
+        setup = setup_of(agents.judge.identity, agents.user_agent.identity, self.settings._asdict())
+        return Terms(dataset=f"{self.dataset.name} {self.dataset.version}", setup=setup)
+
+    def scenarios(self, items: Iterable[Item]) -> dict[str, Scenario]:
+        """Scenario id -> who asked for what, of the items of this run."""
+        # Not from the samples: with workers, this process has not drawn those of every test.
+        refs = {e.scenario: ScenarioRef(e.user, e.task, e.kind, e.domains) for e in (item.evaluation for item in items)}
+        return {id_: self.dataset.load(ref) for id_, ref in sorted(refs.items())}
+
+    def scenario(self, ref: ScenarioRef) -> Scenario:
+        """The whole scenario: the one that was loaded ahead, but to one who asks only, because tests may change what is in it."""
+        return self._loaded.pop(ref, None) or self.dataset.load(ref)
 
     def requested(self) -> dict[str, int]:
         """How many scenarios the draws asked for and how many there were, in all shards together."""
@@ -93,6 +132,8 @@ class Session:
         return (
             f"personalens: {drawn} scenarios of {self.dataset.name} {self.dataset.version}, seed {s.seed!r}, "
             f"context {s.context or 'none'}, user {s.user_model}, judge {s.judge_model}"
+            + (f", {s.trials} trials" if s.trials > 1 else "")
+            + (f", controls {', '.join(s.arms)}" if s.arms else "")
             + (f", assistant {s.assistant}" if s.assistant else "")
             + (", goes on with the run that was broken off" if self.resumes else "")
             + (f" ({s.assistant_prompt})" if "assistant" in self.crew.models() else "")

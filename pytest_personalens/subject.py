@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_personalens.ahead import ahead_of
+from pytest_personalens.cases import test_of
 from pytest_personalens.engine import work
 from pytest_personalens.errand import errand_of, rerun
 from pytest_personalens.evaluation import Evaluation, unscored
@@ -17,9 +18,9 @@ from pytest_personalens.verdict import Dimension, dimension
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from syrupy.assertion import SnapshotAssertion
+    from syrupy.session import SnapshotSession
 
-    from pytest_personalens.options import Settings
+    from pytest_personalens.cases import Case
     from pytest_personalens.scenario import Context, Scenario
     from pytest_personalens.session import Session
 
@@ -32,7 +33,9 @@ class Personalens:
     """One scenario to be run against the assistant under test.
 
     `check()` simulates, judges and asserts the thresholds; `evaluate()` only simulates and judges, and returns
-    the `Evaluation` for asserts of your own. Both run the dialogue once; calling them again gives the same.
+    the `Evaluation` for asserts of your own. Both run the dialogue once; calling them again gives the same. `control` is
+    empty, or says what the assistant was given to know instead of this user's context ("none", "swapped"): then scores are
+    only to be compared with, and `check()` asserts no threshold.
     """
 
     def __init__(
@@ -40,23 +43,25 @@ class Personalens:
         *,
         item: pytest.Item,
         session: Session,
-        settings: Settings,
+        case: Case,
         scenario: Scenario,
         context: Context,
         assistant: Callable[[list[dict[str, str]]], object],
-        snapshot: SnapshotAssertion,
+        syrupy: SnapshotSession,
     ) -> None:
         self.scenario = scenario
         self._context = context
-        self._item, self._session, self._settings, self._assistant = item, session, settings, assistant
-        self._snapshot = snapshot
+        self.control = case.arm
+        self._case, self._settings = case, case.settings
+        self._item, self._session, self._assistant = item, session, assistant
+        self._syrupy = syrupy
         self._evaluation: Evaluation | None = None
 
     def evaluate(self) -> Evaluation:
         """Simulate the dialogue and judge it, or replay what the record holds; never raises for a low score."""
         if self._evaluation is None:
-            self._evaluation, record = self._run()
-            self._item.stash[ITEM_KEY] = self._result(self._evaluation, record)
+            self._evaluation, record, file = self._run()
+            self._item.stash[ITEM_KEY] = self._result(self._evaluation, record, file)
             self._item.ihook.pytest_personalens_evaluated(item=self._item, scenario=self.scenario, evaluation=self._evaluation)
         return self._evaluation
 
@@ -77,28 +82,30 @@ class Personalens:
             if evaluation.cause == "record":
                 pytest.fail(harmless(evaluation.detail), pytrace=False)
             pytest.fail(message, pytrace=False)
-        if result.status == "low" and self._settings.fails_on == "item":
+        if result.status == "low" and self._settings.fails_on == "item" and not self.control:
             pytest.fail(failure_text(evaluation, self.scenario, result.shortfalls, self._rerun()), pytrace=False)
         return evaluation
 
-    def _run(self) -> tuple[Evaluation, str]:
+    def _run(self) -> tuple[Evaluation, str, str]:
         errand = errand_of(self._item, self._session, self._settings, self.scenario, self._context)
         if isinstance(errand, str):
-            return self._broken(errand), "none"
+            return self._broken(errand), "none", ""
         ahead = ahead_of(self._item, self._session)
         if ahead is not None:
             done = ahead.evaluation(self._item, errand, self._assistant)
         else:
             done = work(errand.job, self._session.crew, self._assistant, errand.keep)
         self._item.stash[SECONDS] = done.seconds
-        whole = done.evaluation.model_copy(update={"usage": done.cost})
-        return done.evaluation, errand.store.settle(self._snapshot, whole, self.scenario, asked=done.asked)
+        became = errand.store.settle(self._syrupy, done.evaluation, self.scenario, cost=done.cost, asked=done.asked)
+        root = self._item.config.rootpath
+        file = errand.store.path
+        return done.evaluation, became, (file.relative_to(root) if file.is_relative_to(root) else file).as_posix()
 
     def _broken(self, detail: str) -> Evaluation:
         agents = self._session.crew.agents(self._context, self._settings.thresholds)
         return unscored(self.scenario, agents.user_agent.identity, agents.judge.identity, cause="record", detail=detail)
 
-    def _result(self, evaluation: Evaluation, record: str) -> Item:
+    def _result(self, evaluation: Evaluation, record: str, file: str) -> Item:
         shortfalls = []
         if evaluation.scored:
             for name, least in self._settings.thresholds.items():
@@ -108,8 +115,21 @@ class Personalens:
                     shortfalls.append("task not completed" if dim is Dimension.TASK_COMPLETION else f"{dim.short} {score} < {least}")
         status = "uncounted" if not evaluation.scored else "low" if shortfalls else "passed"
         return Item.model_validate(
-            {"nodeid": self._item.nodeid, "evaluation": evaluation, "status": status, "shortfalls": tuple(shortfalls), "record": record}
+            {
+                "nodeid": self._item.nodeid,
+                "evaluation": evaluation,
+                "status": status,
+                "shortfalls": tuple(shortfalls),
+                "record": record,
+                "record_file": file if record in ("replayed", "stale", "written") else "",
+                "trial": self._case.trial,
+                "arm": self._case.arm,
+                "max_turns": self._settings.max_turns,
+                "test": test_of(self._item),
+                "given": self._case.given,
+                "given_user": self._session.strangers.of(self._case.ref).user if self._case.arm == "swapped" else "",
+            }
         )
 
     def _rerun(self) -> str:
-        return rerun(self._item, self.scenario.id)
+        return rerun(self._item)

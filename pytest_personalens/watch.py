@@ -13,6 +13,7 @@ from pytest_personalens.drift.anchors import open_anchors, read_anchors
 from pytest_personalens.drift.compare import compare
 from pytest_personalens.drift.values import Baseline, Drift, Scored, read_baseline
 from pytest_personalens.errors import DataError
+from pytest_personalens.paths import input_path, output_path
 from pytest_personalens.records import write_atomically
 from pytest_personalens.scenario import Context
 from pytest_personalens.verdict import Dimension
@@ -22,9 +23,9 @@ if TYPE_CHECKING:
 
     from pytest_personalens.drift.anchors import Readings
     from pytest_personalens.evaluation import Usage
-    from pytest_personalens.options import Settings
     from pytest_personalens.results import Results
     from pytest_personalens.session import Session
+    from pytest_personalens.settings import Settings
     from pytest_personalens.verdict import Judge
 
 
@@ -34,16 +35,15 @@ class Watch:
     def __init__(self, config: pytest.Config, settings: Settings) -> None:
         self._settings = settings
         self._dimensions = [Dimension(d) for d in settings.dimensions]
-        here = config.invocation_params.dir
         self._flag = "--personalens-adopt-judge" if settings.adopt_judge else "--personalens-check-judge"
-        self._path = here / Path(str(settings.adopt_judge or settings.check_judge)).expanduser()
+        self._path = input_path(config, settings, "adopt_judge" if settings.adopt_judge else "check_judge")
         self._then: Baseline | None = None
         try:
             self.anchors = open_anchors(anchors_path(config, settings))
         except DataError as error:
             raise pytest.UsageError(f"--personalens-anchors: {error}") from None
         if settings.adopt_judge:
-            self._prepare()
+            self._prepare(config)
         else:
             self._then = self._read()
 
@@ -75,14 +75,16 @@ class Watch:
         return agents.judge, lambda: agents.meter.usage
 
     def _baseline(self, session: Session, judge: Judge, readings: Readings, results: Results) -> Baseline:
-        scored = [i for i in results.items if i.evaluation.scored]
-        keys = Counter(f"{i.evaluation.dataset}/{i.evaluation.scenario}" for i in scored)
+        scored = [i for i in results.own if i.evaluation.scored]
+        tests = Counter(key[:2] for key in {i.key for i in results.own})
         scores = {}
         for item in scored:
             e = item.evaluation
             key = f"{e.dataset}/{e.scenario}"
-            if keys[key] > 1:  # several tests ask for the same scenario, each with settings of its own
-                key += f" in {item.nodeid.partition('[')[0]}"
+            if tests[item.asked] > 1:  # several tests ask for the same scenario, each with settings of its own
+                key += f" in {item.test}"
+            if item.trial > 1:
+                key += f", trial {item.trial}"
             words = hashlib.sha256(e.dialogue.model_dump_json().encode()).hexdigest()[:16]
             scores[key] = Scored(dialogue=words, scores={v.dimension: v.score for v in e.verdicts})
         # Models answer a little differently from call to call; so may a judge that says so of itself.
@@ -126,13 +128,8 @@ class Watch:
     def _not_adopted(self, why: str, judge: str) -> Drift:
         return Drift(outcome="the judge could not be adopted", sentence=f"the judge could not be adopted: {why}", judge=judge)
 
-    def _prepare(self) -> None:
-        if self._path.is_dir():
-            raise pytest.UsageError(f"{self._flag}: {self._path} is a folder; give the path of a file")
-        try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise pytest.UsageError(f"{self._flag}: cannot write to {self._path.parent}: {error.strerror}") from None
+    def _prepare(self, config: pytest.Config) -> None:
+        output_path(config, self._settings, "adopt_judge", ours=True)
 
     def _read(self) -> Baseline:
         try:
@@ -157,5 +154,4 @@ def anchors_path(config: pytest.Config, settings: Settings) -> Path | None:
     """The file of ``--personalens-anchors``; None for those of the package."""
     if settings.anchors is None:
         return None
-    on_command_line = config.getoption("personalens_anchors") is not None
-    return (config.invocation_params.dir if on_command_line else config.rootpath) / Path(settings.anchors).expanduser()
+    return input_path(config, settings, "anchors")

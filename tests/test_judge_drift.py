@@ -199,9 +199,12 @@ def test_two_tests_of_one_scenario_are_kept_apart(adopted: Repository, monkeypat
         (None, "cannot be read: No such file or directory; write it with --personalens-adopt-judge"),
         ("", "not valid JSON (*); restore it, or adopt the judge again"),
         ('{"schema": "personalens-judge/1", "ver', "not valid JSON (*"),
-        ("[]", "not a baseline of --personalens-adopt-judge: its schema is 'None', not 'personalens-judge/1'"),
-        ('{"schema": "personalens-results/1"}', "not a baseline of --personalens-adopt-judge: its schema is 'personalens-results/1'*"),
-        ('{"schema": "personalens-judge/1"}', "judge: Field required; adopt the judge again"),
+        ("[]", "not a baseline of --personalens-adopt-judge of this version: its schema is 'None', not 'personalens-judge/1'*"),
+        (
+            '{"schema": "personalens-results/1"}',
+            "not a baseline of --personalens-adopt-judge of this version: its schema is 'personalens-results/1'*",
+        ),
+        ('{"schema": "personalens-judge/1"}', "judge: Field required; restore it, or adopt the judge again"),
         (b"\xff\xfe", "not valid JSON (*"),
     ],
 )

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import json
+import os
 from pathlib import Path
+from textwrap import dedent
 
 import pytest
 
@@ -140,7 +143,7 @@ def test_a_failing_item_shows_what_it_takes_to_understand_it(repo: Repository) -
             "*1 assistant I will see. *x1b[[]31mred*",
             "task completion: no. *",
             "personalization: ? of 1-4. *",
-            "again:  pytest --personalens-sample 1 --personalens-seed 'my seed' --personalens-threshold 'p>=3' -k '[[]*[]]'",
+            "again:  pytest --personalens-sample 1 --personalens-seed 'my seed' --personalens-threshold 'p>=3' 'test_bot.py::test_bot[[]*[]]'",
         ]
     )
     assert "\x1b[31mred" not in result.stdout.str()
@@ -207,8 +210,8 @@ def test_no_assistant_at_all(empty_repo: Repository) -> None:
         (["--personalens-sample", "1", "--personalens-domain", "Opera"], "unknown domain 'Opera'; known: Alarm, Books"),
         (["--personalens-sample", "1", "--personalens-kind", "triple"], "expected one of: single, multi, all, not 'triple'"),
         (["--personalens-sample", "1", "--personalens-context", "DX"], "expected 'none' or any of the letters D"),
-        (["--personalens-sample", "1", "--personalens-data", "/nowhere"], "no such folder"),
-        (["--personalens-sample", "1", "--personalens-data", "."], "not a data folder"),
+        (["--personalens-sample", "1", "--personalens-data=/nowhere"], "no such folder"),
+        (["--personalens-sample", "1", "--personalens-data=."], "not a data folder"),
         (["--personalens-sample", "1", "--personalens-users", "bob"], "unknown user 'bob'"),
         (["--personalens-sample", "1", "--personalens-users", "official-50"], "the ids of official-50 are not known"),
         (["--personalens-sample", "1", "--personalens-users", "file:none.txt"], "cannot read"),
@@ -362,8 +365,7 @@ def test_the_official_data_runs(repo: Repository, official: Path) -> None:
     args = (
         "--personalens-sample",
         "10",
-        "--personalens-data",
-        str(official),
+        f"--personalens-data={official}",
         "--personalens-users",
         "official-30",
         "--personalens-min-p",
@@ -393,3 +395,58 @@ def test_native_toml_is_typed(repo: Repository) -> None:
     result = repo.inline()
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     assert "Traceback" not in result.stdout.str() + result.stderr.str()
+
+
+def test_a_test_that_changes_its_scenario_changes_no_other(repo: Repository) -> None:
+    repo.write(
+        test_bot="""
+        def test_one(personalens_scenario):
+            assert personalens_scenario.preferences.popitem()
+
+        def test_two(personalens_scenario):
+            assert personalens_scenario.preferences.popitem()
+        """
+    )
+    repo.inline("--personalens-sample", "3").assert_outcomes(passed=6)
+
+
+def test_results_of_an_item_that_runs_in_a_fork_arrive(repo: Repository) -> None:
+    if not hasattr(os, "fork"):
+        pytest.skip("no fork on this platform")
+    # As pytest-forked does it.
+    conftest = repo.path.joinpath("conftest.py")
+    conftest.write_text(
+        conftest.read_text()
+        + dedent(
+            """
+            import json, os
+            from _pytest.runner import runtestprotocol
+
+            def pytest_runtest_protocol(item, nextitem):
+                hook, config = item.ihook, item.config
+                receive, send = os.pipe()
+                if os.fork() == 0:
+                    reports = runtestprotocol(item, log=False, nextitem=nextitem)
+                    told = [hook.pytest_report_to_serializable(config=config, report=report) for report in reports]
+                    with os.fdopen(send, "w") as out:
+                        json.dump(told, out)
+                    os._exit(0)
+                os.close(send)
+                with os.fdopen(receive) as told:
+                    for data in json.load(told):
+                        hook.pytest_runtest_logreport(report=hook.pytest_report_from_serializable(config=config, data=data))
+                os.wait()
+                return True
+            """
+        )
+    )
+    result = repo.run("--personalens-sample", "3", "--personalens-min-p", "1", "--personalens-min-valid", "1")
+    result.stdout.fnmatch_lines(["overall * 3 * 3 *", "gate valid: passed, 3 of 3 items could be scored"])
+
+
+def test_the_garbage_collector_is_left_as_it_was(repo: Repository) -> None:
+    repo.write(test_bot="import gc\n\ndef test_bot(personalens):\n    assert gc.isenabled() and gc.get_freeze_count()\n")
+    before = gc.get_freeze_count()
+    repo.inline("--personalens-sample", "2").assert_outcomes(passed=2)
+    assert gc.isenabled()
+    assert gc.get_freeze_count() <= before

@@ -223,7 +223,7 @@ def test_progress_is_shown_on_a_terminal_only(data: Path, capsys: pytest.Capture
 
 
 def test_everything_is_collected(repo: Repository, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    arguments = ("--collect-only", "-q", "--personalens-data", str(data), "--personalens-sample")
+    arguments = ("--collect-only", "-q", f"--personalens-data={data}", "--personalens-sample")
     everything = [line for line in repo.run(*arguments, "1000").outlines if "[" in line]
     assert len(everything) == len(set(everything)) == SCENARIOS
     assert [line for line in repo.run(*arguments, "30").outlines if "[" in line] == everything[:30]
@@ -239,7 +239,7 @@ def test_everything_is_collected(repo: Repository, data: Path, monkeypatch: pyte
 @pytest.mark.parametrize("wanted", ["domain='Movies'", "kind='multi'", "user='user7'", "domain='Movies', kind='single'"])
 def test_items_are_selected_by_their_marks(repo: Repository, data: Path, wanted: str) -> None:
     result = repo.inline(
-        "--collect-only", "-q", "--personalens-data", str(data), "--personalens-sample", "1000", "-m", f"personalens({wanted})"
+        "--collect-only", "-q", f"--personalens-data={data}", "--personalens-sample", "1000", "-m", f"personalens({wanted})"
     )  # fmt: skip
     given = dict(part.split("=") for part in wanted.replace("'", "").split(", "))
     dataset = OfficialDataset(data)
@@ -259,7 +259,7 @@ def test_a_bad_profile_stops_a_small_run_and_fails_its_item_in_a_large_one(repo:
     last = draw(OfficialDataset(data), USERS, seed="personalens").refs[-1]
     (data / f"profile/{last.user}/profile.json").write_text("{}")
     told = f"{last.user}/profile.json: demographics: the field is missing"
-    arguments = ("--personalens-data", str(data), "--personalens-sample", str(USERS), "-k", last.id)
+    arguments = (f"--personalens-data={data}", "--personalens-sample", str(USERS), "-k", last.id)
     small = repo.run(*arguments)
     assert small.ret == pytest.ExitCode.USAGE_ERROR
     assert told in small.stderr.str()

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Final, Literal
 
-from pydantic import ConfigDict, Field, ValidationError, model_validator
+from pydantic import ConfigDict, Field, model_validator
 
 from pytest_personalens.errors import DataError
+from pytest_personalens.jsonfile import read_versioned, text_of
 from pytest_personalens.scenario import Frozen
 from pytest_personalens.verdict import Dimension
 
@@ -53,25 +53,16 @@ class Baseline(Frozen):
 
     def text(self) -> str:
         """The file's content: sorted, a value a line."""
-        return json.dumps(self.model_dump(mode="json", by_alias=True), indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+        return text_of(self, sort_keys=True)
 
 
 def read_baseline(path: Path) -> Baseline:
     """The baseline in a file. Raises `DataError` saying in one line what is wrong with it."""
-    try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise DataError(path, f"cannot be read: {error.strerror}; write it with --personalens-adopt-judge") from None
-    except ValueError as error:
-        raise DataError(path, f"not valid JSON ({error}); restore it, or adopt the judge again") from None
-    schema = data.get("schema") if isinstance(data, dict) else None
-    if schema != SCHEMA:
-        raise DataError(path, f"not a baseline of --personalens-adopt-judge: its schema is {str(schema)[:60]!r}, not {SCHEMA!r}")
-    try:
-        return Baseline.model_validate(data)
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        raise DataError(path, f"{first['msg']}; adopt the judge again", field=".".join(str(p) for p in first["loc"])) from None
+    if not path.exists():
+        raise DataError(path, "cannot be read: No such file or directory; write it with --personalens-adopt-judge")
+    return read_versioned(
+        path, Baseline, SCHEMA, what="a baseline of --personalens-adopt-judge", advice="restore it, or adopt the judge again"
+    )
 
 
 class Shift(Frozen):

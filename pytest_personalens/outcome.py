@@ -1,0 +1,46 @@
+"""What a run comes to: its trials, its controls, the comparison with its baseline, its gates. The same for merged shards."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from pytest_personalens.arms import arms_of
+from pytest_personalens.compare import compare
+from pytest_personalens.floors import floors_of
+from pytest_personalens.gates import check_gates
+from pytest_personalens.trials import trials_of
+from pytest_personalens.verdict import Dimension
+
+if TYPE_CHECKING:
+    from pytest_personalens.baseline import Baseline
+    from pytest_personalens.floors import Floor
+    from pytest_personalens.results import Results
+    from pytest_personalens.settings import Settings
+
+
+class Demands(NamedTuple):
+    """What a run is held against: its floors, and a baseline with the level and the margins of the comparison."""
+
+    floors: tuple[Floor, ...]
+    baseline: Baseline | None
+    settings: Settings
+
+    @classmethod
+    def of(cls, settings: Settings, baseline: Baseline | None) -> Demands:
+        """What `settings` ask for. Raises `SpecError` for floors that cannot be."""
+        return cls(floors_of(settings), baseline, settings)
+
+
+def conclude(results: Results, demands: Demands) -> Results:
+    """The results with all that follows from them; a run that is not whole has neither comparison nor gates."""
+    s = demands.settings
+    update = {"trials": trials_of(results.own, s.trials) if s.trials > 1 else None, "arms": arms_of(results.items)}
+    results = results.model_copy(update=update)
+    if not results.complete:
+        return results
+    if demands.baseline is not None:
+        margins = {Dimension(name): margin for name, margin in s.margin}
+        comparison = compare(demands.baseline, results, name=str(s.baseline), level=s.level, margins=margins)
+        results = results.model_copy(update={"comparison": comparison})
+    measured = s.save_baseline is not None
+    return results.model_copy(update={"gates": check_gates(results, demands.floors, min_valid=s.min_valid, measured=measured)})
