@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.evaluation import Usage
+from pytest_personalens.reports.comparison import low_lines, outcome_lines
 from pytest_personalens.reports.drift import drift_lines
 from pytest_personalens.reports.transcript import harmless
 from pytest_personalens.verdict import Dimension
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
 
     import pytest
 
     from pytest_personalens.results import Group, Results
 
-_HEADINGS = {
+#: Dimension -> the heading of its column, in every table of text.
+HEADINGS: Final = {
     Dimension.TASK_COMPLETION: "TCR",
     Dimension.PERSONALIZATION: "P",
     Dimension.NATURALNESS_USER: "Nat.u",
@@ -33,38 +34,41 @@ _HEADINGS = {
 _MOST_LISTED = 20
 
 
-def write_summary(reporter: pytest.TerminalReporter, results: Results, extra: Sequence[str], *, json_path: Path | None) -> None:
+def write_summary(reporter: pytest.TerminalReporter, results: Results, extra: Sequence[str], written: Sequence[str]) -> None:
     """The section ``personalens`` of the terminal summary."""
+    verbosity = reporter.config.get_verbosity()
     reporter.write_sep("=", "personalens")
-    for text, style in summary_lines(results, verbose=reporter.config.get_verbosity() > 0, json_path=json_path):
-        reporter.write_line(text, **dict.fromkeys(style, True))
+    for text, style in summary_lines(results, verbose=verbosity > 0, domains=verbosity >= 0, written=written):
+        reporter.write_line(harmless(text), **dict.fromkeys(style, True))
     for line in extra:
         reporter.write_line(harmless(line))
 
 
-def summary_lines(results: Results, *, verbose: bool, json_path: Path | None) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """The lines of the summary, each with the names of its markup: bold, red, green or none."""
+def summary_lines(
+    results: Results, *, verbose: bool, domains: bool = True, written: Sequence[str] = ()
+) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The lines of the summary, each with the names of its markup: bold, red, green or none; with a line a domain, or without."""
     if results.drift is not None:
         for number, line in enumerate(drift_lines(results.drift)):
             yield line, () if number else ("bold",) if results.drift.passed else ("bold", "red")
         yield "", ()
     plain = [
-        *(_table(results) if results.items or results.lost else ()),
+        *(_table(results, domains=domains) if results.items or results.lost else ()),
         "",
+        *outcome_lines(results, verbose=verbose),
         *_notes(results, verbose=verbose),
         *usage_table(results.usage, results.usd),
     ]
     yield from ((line, ()) for line in plain)
     for gate in results.gates:
         yield f"gate {gate.name}: {'passed' if gate.passed else 'FAILED'}, {gate.message}", ("green" if gate.passed else "red",)
-    if json_path is not None:
-        yield f"results: {json_path}", ()
+    yield from ((line, ()) for line in written)
 
 
-def _table(results: Results) -> Iterator[str]:
+def _table(results: Results, *, domains: bool) -> Iterator[str]:
     shown = [d for d in Dimension if d.value in results.overall.means]
-    yield f"{'':14}{'items':>6}{'scored':>8}" + "".join(f"{_HEADINGS[d]:>7}" for d in shown)
-    groups = [results.overall, *(results.kinds if len(results.kinds) > 1 else ()), *results.domains]
+    yield f"{'':14}{'items':>6}{'scored':>8}" + "".join(f"{HEADINGS[d]:>7}" for d in shown)
+    groups = [results.overall, *(results.kinds if len(results.kinds) > 1 else ()), *(results.domains if domains else ())]
     for group in groups:
         yield f"{group.name:14}{group.items:6}{group.scored:8}" + "".join(f"{_figure(group, d):>7}" for d in shown)
 
@@ -94,11 +98,11 @@ def _notes(results: Results, *, verbose: bool) -> Iterator[str]:
         yield line + ("; bring them up to date with --snapshot-update" if states["stale"] else "")
     for cause, number in results.uncounted.items():
         yield f"not scored: {number}, {_CAUSES[cause]}"
-    low = [i for i in results.items if i.status == "low"]
+    low = low_lines(results)
     if low:
         yield "below threshold:"
         shown = low if verbose else low[:_MOST_LISTED]
-        yield from (f"  {i.evaluation.scenario}: {', '.join(i.shortfalls)}" for i in shown)
+        yield from (f"  {line}" for line in shown)
         if len(shown) < len(low):
             yield f"  and {len(low) - len(shown)} more (-v lists them all)"
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 import unicodedata
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -15,13 +16,19 @@ if TYPE_CHECKING:
 
 _WIDTH = 100
 _LONGEST_MESSAGE = 2_000
+#: What GitHub's runner takes for a command in a line of output: "::" at its start, and the older "##[" anywhere in it.
+_COMMAND: Final = re.compile(r"^(\s*):(?=:)|##(?=\[)", re.MULTILINE)
 
 
 def harmless(text: str) -> str:
-    """`text` with control and formatting characters written out: what a model says must not drive a terminal."""
-    return "".join(
+    """`text` with control and formatting characters written out, and the marks of a command to a CI runner with them.
+
+    What a model says must drive neither a terminal nor the machine that reads the log.
+    """
+    written = "".join(
         c if c == "\n" or unicodedata.category(c) not in ("Cc", "Cf", "Cs", "Co") else c.encode("unicode_escape").decode() for c in text
     )
+    return _COMMAND.sub(lambda mark: r"#\x23" if mark[0] == "##" else rf"{mark[1]}\x3a", written)
 
 
 def failure_text(evaluation: Evaluation, scenario: Scenario, shortfalls: Sequence[str], rerun: str) -> str:
@@ -72,7 +79,7 @@ def _wrap(label: str, text: str) -> Iterator[str]:
     indent = " " * min(len(label), 14)
     first = True
     for line in harmless(text).splitlines() or [""]:
-        yield from textwrap.wrap(line, _WIDTH, initial_indent=label if first else indent, subsequent_indent=indent) or (
-            [label] if first else []
-        )
+        lines = textwrap.wrap(line, _WIDTH, initial_indent=label if first else indent, subsequent_indent=indent)
+        # Once more: what stood within a line may begin one now.
+        yield from map(harmless, lines or ([label] if first else []))
         first = False

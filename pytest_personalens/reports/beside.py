@@ -1,0 +1,143 @@
+"""Two runs side by side: the figures of both, and the scenarios whose scores differ. Says nothing of significance."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from pytest_personalens.reports.markup import figure, plain, table
+from pytest_personalens.reports.terminal import HEADINGS
+from pytest_personalens.reports.transcript import harmless
+from pytest_personalens.verdict import Dimension
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pytest_personalens.results import Group, Item, Results
+
+
+class Moved(NamedTuple):
+    """The means of one group in both runs, by dimension; None where a run has none."""
+
+    group: str
+    means: dict[Dimension, tuple[float | None, float | None]]
+
+
+class Changed(NamedTuple):
+    """An item that both runs scored, and not alike."""
+
+    name: str
+    dimension: Dimension
+    before: int
+    after: int
+
+
+class Beside(NamedTuple):
+    """What two runs have in common, and where they differ. `only_before` and `only_after` count items scored in one run alone."""
+
+    moved: tuple[Moved, ...]
+    changed: tuple[Changed, ...]
+    both: int
+    only_before: int
+    only_after: int
+    notes: tuple[str, ...]
+
+
+def side_by_side(before: Results, after: Results) -> Beside:
+    """The figures of both runs and the items whose scores differ: those that fell most come first."""
+    old, new = (_scored(results) for results in (before, after))
+    shared = [key for key in new if key in old]
+    changed = [
+        Changed(_name(new[key]), dimension, was, now)
+        for key in shared
+        for dimension in Dimension
+        if (was := old[key].evaluation.score(dimension)) is not None
+        and (now := new[key].evaluation.score(dimension)) is not None
+        and was != now
+    ]
+    return Beside(
+        moved=tuple(_moved(before, after)),
+        changed=tuple(sorted(changed, key=lambda c: (c.after - c.before, c.name, c.dimension))),
+        both=len(shared),
+        only_before=len(old) - len(shared),
+        only_after=len(new) - len(shared),
+        notes=tuple(_notes(before, after)),
+    )
+
+
+def beside_lines(beside: Beside, *, most: int | None = None) -> Iterator[str]:
+    """The comparison for a terminal, with at most `most` of the scores that differ."""
+    shown = _shown(beside)
+    yield f"{'before -> after':20}" + "".join(f"{HEADINGS[d]:>15}" for d in shown)
+    for moved in beside.moved:
+        yield harmless(f"{moved.group:20}" + "".join(f"{_pair(moved, d, '->'):>15}" for d in shown))
+    yield ""
+    yield overlap(beside)
+    yield from (harmless(f"  {c.name}: {c.dimension.short} {c.before} -> {c.after}") for c in beside.changed[:most])
+    if most is not None and len(beside.changed) > most:
+        yield f"  and {len(beside.changed) - most} more (-v lists them all)"
+    yield from (harmless(f"note: {note}") for note in beside.notes)
+
+
+def overlap(beside: Beside) -> str:
+    """One sentence: how much of both runs can be held against each other."""
+    items = len({c.name for c in beside.changed})
+    alone = [f"{n} only {when}" for n, when in ((beside.only_before, "before"), (beside.only_after, "after")) if n]
+    return f"scored in both: {beside.both}{''.join(f', {part}' for part in alone)}; scores differ in {items}"
+
+
+def moved_table(beside: Beside) -> list[str]:
+    """The figures of both runs, as a Markdown table."""
+    shown = _shown(beside)
+    return table(("", *(HEADINGS[d] for d in shown)), [(plain(m.group), *(_pair(m, d, "→") for d in shown)) for m in beside.moved])
+
+
+def _shown(beside: Beside) -> list[Dimension]:
+    return [d for d in Dimension if any(d in moved.means for moved in beside.moved)]
+
+
+def _pair(moved: Moved, dimension: Dimension, arrow: str) -> str:
+    before, after = moved.means.get(dimension, (None, None))
+    return f"{figure(before)} {arrow} {figure(after)}"
+
+
+def _moved(before: Results, after: Results) -> Iterator[Moved]:
+    old, new = _groups(before), _groups(after)
+    for name in {**new, **old}:
+        pairs = {d: (_mean(old.get(name), d), _mean(new.get(name), d)) for d in Dimension}
+        yield Moved(name, {d: pair for d, pair in pairs.items() if pair != (None, None)})
+
+
+def _mean(group: Group | None, dimension: Dimension) -> float | None:
+    mean = None if group is None else group.means.get(dimension.value)
+    return None if mean is None else mean.value
+
+
+def _groups(results: Results) -> dict[str, Group]:
+    kinds = results.kinds if len(results.kinds) > 1 else ()
+    return {group.name: group for group in (results.overall, *kinds, *results.domains)}
+
+
+def _scored(results: Results) -> dict[tuple[str, ...], Item]:
+    return {(*item.key, str(item.trial)): item for item in results.own if item.evaluation.scored}
+
+
+def _name(item: Item) -> str:
+    trial = f", trial {item.trial}" if item.trial > 1 else ""
+    return f"{item.evaluation.scenario} ({item.key[-1]}{trial})"
+
+
+def _notes(before: Results, after: Results) -> Iterator[str]:
+    """Why a difference may not be the assistant's."""
+    if before.dataset != after.dataset:
+        yield f"the dataset was {before.dataset}, and is {after.dataset}"
+    for what, field in (("user agent", "user_agent"), ("judge", "judge")):
+        was, now = _identities(before, field), _identities(after, field)
+        if was and now and was != now:
+            yield f"the {what} was {', '.join(was)}, and is {', '.join(now)}: scores may differ for that alone"
+    for name in ("context", "max_turns", "judge_votes", "assistant_prompt"):
+        if before.settings.get(name) != after.settings.get(name):
+            yield f"{name.replace('_', ' ')} was {before.settings.get(name)!r}, and is {after.settings.get(name)!r}"
+
+
+def _identities(results: Results, field: str) -> list[str]:
+    return sorted({name for item in results.own if (name := getattr(item.evaluation, field))})

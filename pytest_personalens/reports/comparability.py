@@ -1,0 +1,75 @@
+"""How far a run's figures compare with those of the paper's Table 3, as docs/explanation/protocol.md says it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from pytest_personalens.datasets import OFFICIAL_SAMPLES
+from pytest_personalens.verdict import READINGS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pytest_personalens.results import Results
+
+#: The paper's sample of fifty users: single-domain and multi-domain scenarios.
+PAPER_SCENARIOS: Final = (3_283, 813)
+_LEVELS: Final = (
+    "as near as it gets: the same quantities by our wording; expect the order of assistants to hold, not the levels",
+    "the same quantities over other people and tasks, or by other models, context or prompt: compare with runs of the same setting",
+    "figures of rules and small models: they compare with each other and with nothing else",
+)
+#: The paper's models: a short name of ours, and what Bedrock's own ids of them hold.
+_MODELS: Final = {
+    "user_model": ("user agent", ("claude-3-sonnet-v1", "claude-3-sonnet-20240229")),
+    "judge_model": ("judge", ("claude-3-5-sonnet-v2", "claude-3-5-sonnet-20241022")),
+}
+
+
+def comparability(results: Results, single: int, multi: int) -> list[str]:
+    """Sentences: the level of likeness, and all that keeps `single` and `multi` scored scenarios of this run from the paper's."""
+    apart = list(_differences(results))
+    s = results.settings
+    embedded = "embedded" in (s.get("user_model"), s.get("judge_model"))
+    level = 2 if embedded else 1 if apart else 0
+    said = [f"Compared with the paper's Table 3: {_LEVELS[level]}."]
+    if apart:
+        said.append(f"What is not as in the paper: {'; '.join(apart)}.")
+    said.append(
+        f"The paper's sample: 50 users, {PAPER_SCENARIOS[0]:,} SD and {PAPER_SCENARIOS[1]:,} MD scenarios; here {single:,} and {multi:,}."
+    )
+    said.append(
+        "No figure compares to the second decimal: the prompts are our own, and the published TCR was probably judged by Claude 3 Sonnet."
+    )
+    return said
+
+
+def _differences(results: Results) -> Iterator[str]:
+    s = results.settings
+    if not results.dataset.startswith("official "):
+        yield f"the dataset is {results.dataset}, not the official one"
+    elif not set(OFFICIAL_SAMPLES["official-30"]) <= set(s.get("users") or ()):  # the larger samples hold these users too
+        yield "the users are not those of an official sample (--personalens-users official-30)"
+    for option, (role, names) in _MODELS.items():
+        model = str(s.get(option, "-"))
+        if not any(name in model for name in names):
+            yield f"the {role} is {model}, not {names[0]}"
+    if s.get("context"):
+        yield f"the assistant was told {'+'.join(str(s['context']))}, not nothing (--personalens-context none)"
+    if s.get("assistant") is None:
+        yield "the assistant is one of your own"
+    elif s.get("assistant_prompt", "base") != "base":
+        yield f"the assistant's prompt is {s['assistant_prompt']}, not base"
+    if s.get("prompts"):
+        yield "some prompts are yours (--personalens-prompts)"
+    if (s.get("judge_votes") or 1) > 1:
+        yield f"low verdicts were put to {s['judge_votes']} votes, which can only raise scores"
+    if s.get("max_turns"):
+        yield f"dialogues end after {s['max_turns']} rounds, not 20 and 30"
+    if s.get("domain") or s.get("kind", "all") != "all":
+        yield "only some domains or kinds were drawn from"
+    missing = [d.short for d in READINGS if d.value not in results.overall.means]
+    if missing:
+        yield f"not judged: {', '.join(missing)} (--personalens-dimensions all)"
+    if results.valid_share < 1:
+        yield f"{results.overall.scored} of {results.overall.items + len(results.lost)} items could be scored"

@@ -1,0 +1,84 @@
+"""What trials, controls and the comparison with a baseline showed, as lines for a terminal."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING, Final
+
+from pytest_personalens.verdict import Dimension
+from pytest_personalens.wording import count, mean_name, p_text, sentence, signed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pytest_personalens.results import Comparison, Flip, Item, Paired, Results
+
+_MOST_LISTED: Final = 10
+
+
+def outcome_lines(results: Results, *, verbose: bool) -> Iterator[str]:
+    """The lines, none where there is nothing of it."""
+    if results.trials is not None:
+        passes = ", ".join(f"pass^{k} {'-' if p is None else f'{p:.2f}'}" for k, p in enumerate(results.trials.pass_k, 1))
+        yield f"{results.trials.count} trials of each scenario: {passes}"
+        spread = ", ".join(f"{name.short} {value:.2f}" for name, value in results.trials.spread.items())
+        if spread:
+            yield f"standard deviation within a scenario: {spread}"
+    if results.settings.get("ablation"):
+        from pytest_personalens.reports.tables import ablation_table  # which prints means as the summary does
+
+        yield from ablation_table(results).text().splitlines()
+        yield ""
+    for arm in results.arms if not results.settings.get("ablation") else ():
+        for lift in arm.lift:
+            if lift.dimension in (Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION):
+                yield f"control {arm.name or 'run'}: {_lift(lift)}"
+    if results.comparison is not None:
+        # What has a gate is said there.
+        gated = any(gate.kind == "regression" for gate in results.gates)
+        yield from _comparison(results.comparison, verbose=verbose, gated=gated)
+
+
+def low_lines(results: Results) -> list[str]:
+    """The scenarios of the run itself that were below a threshold, a line each, with what was missed and in how many trials."""
+    missed: dict[tuple[str, ...], list[Item]] = defaultdict(list)
+    for item in results.own:
+        if item.status == "low":
+            missed[item.key].append(item)
+    runs = Counter(item.key for item in results.own)
+    return [
+        f"{items[0].evaluation.scenario}: {'; '.join(dict.fromkeys(', '.join(i.shortfalls) for i in items))}"
+        + (f" (in {len(items)} of {runs[key]} trials)" if runs[key] > 1 else "")
+        for key, items in missed.items()
+    ]
+
+
+def _lift(lift: Paired) -> str:
+    interval = f"95 % {signed(lift.low)} to {signed(lift.high)}"
+    told = f"{mean_name(lift.dimension)} {lift.before:.2f}, with this user's context {lift.after:.2f}"
+    return f"{told}: lift {signed(lift.change)} ({interval}, {p_text(lift.p)})"
+
+
+def _comparison(comparison: Comparison, *, verbose: bool, gated: bool) -> Iterator[str]:
+    yield f"compared with {comparison.baseline}: {count(comparison.compared)}, at the level {comparison.level:g}"
+    for difference in comparison.differences:
+        if not (gated and difference.gated):
+            yield f"  {sentence(difference)}"
+    yield from _flips([f for f in comparison.flips if f.after < f.before], "worse", verbose=verbose)
+    yield from _flips([f for f in comparison.flips if f.after > f.before], "better", verbose=verbose)
+    for why, scenarios in comparison.left_out.items():
+        listed = f": {', '.join(scenarios)}" if verbose else ""
+        yield f"  not compared, {why}: {len(scenarios)}{listed}"
+
+
+def _flips(flips: list[Flip], way: str, *, verbose: bool) -> Iterator[str]:
+    if not flips:
+        return
+    yield f"  {way} than then ({len(flips)}):"
+    # What got better is good to know, but nobody needs to look at it.
+    shown = flips if verbose else flips[:_MOST_LISTED] if way == "worse" else []
+    for flip in shown:
+        where = f"  {', '.join(flip.records)}" if flip.records else ""
+        yield f"    {flip.scenario}: {flip.dimension.short} {flip.before:g} -> {flip.after:g}{where}"
+    if len(shown) < len(flips):
+        yield f"    {'and ' if shown else ''}{len(flips) - len(shown)}{' more' if shown else ''} (-v lists them all)"

@@ -1,0 +1,114 @@
+"""What GitHub Actions shows of a run: a summary of the step, and annotations. Nothing that a model says becomes a command."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
+
+from pytest_personalens.errors import DataError
+from pytest_personalens.reports.failures import costly_turn, failures, reason, title
+from pytest_personalens.reports.markdown import markdown
+from pytest_personalens.reports.transcript import harmless
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from pytest_personalens.results import Item, Results
+
+#: The environment variable that names the file of the step's summary.
+SUMMARY: Final = "GITHUB_STEP_SUMMARY"
+#: Bytes, below the 1 MiB from which on GitHub shows nothing of a step's summary.
+_SUMMARY_LIMIT: Final = 1_000_000
+#: With less room than this for it, a report is not worth its beginning.
+_LEAST: Final = 3_000
+#: GitHub shows ten annotations of a kind and step, and drops the rest without a word.
+_MOST: Final = 10
+_LONGEST: Final = 1_000
+
+
+def annotation_lines(results: Results, *, root: str = "", lines: Mapping[str, int] = MappingProxyType({})) -> list[str]:
+    """The lines to print: an error for each gate and item that failed; where a gate failed, a warning for each item that is low.
+
+    At most ten of each, the last of which says how many more there are. `root` is the folder that node ids begin from, as seen
+    from the root of the repository; `lines` holds the line of a test, from 1, by the node id of an item where it is known.
+    """
+    failed_gates = [gate for gate in results.gates if not gate.passed]
+    wrong = failures(results)
+    errors = [_command("error", gate.message, title=f"personalens: gate {gate.name}") for gate in failed_gates]
+    errors += [_item("error", item, root, lines) for item in wrong if item.failed]
+    errors += [_command("error", f"{nodeid}: its worker died", title="personalens: lost") for nodeid in results.lost]
+    low = [item for item in wrong if not item.failed and not item.evaluation.cause] if failed_gates else []
+    warnings = [_item("warning", item, root, lines) for item in low]
+    if not results.complete:
+        warnings.insert(0, _command("warning", "the run was stopped, or shards are missing: no gate is decided", title="personalens"))
+    return [*_most("error", errors), *_most("warning", warnings)]
+
+
+def append_summary(results: Results, path: Path, *, before: Results | None = None, link: str = "") -> None:
+    """Append the report to the summary of a step. Raises `DataError` in one line if the file cannot be written to or is full."""
+    try:
+        there = path.stat().st_size if path.exists() else 0
+        if there > _SUMMARY_LIMIT - _LEAST:
+            raise DataError(path, f"holds {there:,} bytes already, and GitHub shows no more than 1 MiB; write less in this step")
+        with path.open("a", encoding="utf-8") as file:
+            file.write(markdown(results, before=before, limit=_SUMMARY_LIMIT - there - 1, link=link) + "\n")
+    except OSError as error:
+        raise DataError(path, f"the summary cannot be written: {error.strerror}") from None
+
+
+def summary_path(environment: Mapping[str, str] = os.environ) -> Path:
+    """The file of this step's summary. Raises `DataError` outside GitHub Actions."""
+    if not environment.get(SUMMARY):
+        raise DataError(SUMMARY, "not set: --personalens-github is for steps of GitHub Actions; elsewhere give --personalens-markdown")
+    return Path(environment[SUMMARY])
+
+
+def root_in_repository(rootpath: Path, environment: Mapping[str, str] = os.environ) -> str:
+    """The root folder of the tests as seen from the root of the repository, with slashes; empty if it is the root, or not below it."""
+    workspace = environment.get("GITHUB_WORKSPACE", "")
+    try:
+        return "" if not workspace else rootpath.resolve().relative_to(Path(workspace).resolve()).as_posix().removeprefix(".")
+    except ValueError:
+        return ""
+
+
+def link(root: str, environment: Mapping[str, str] = os.environ) -> str:
+    """Where the files of this commit can be read, below `root`; empty outside GitHub Actions."""
+    parts = [environment.get(name, "") for name in ("GITHUB_SERVER_URL", "GITHUB_REPOSITORY", "GITHUB_SHA")]
+    if not all(parts):
+        return ""
+    server, repository, commit = parts
+    return "/".join([f"{server}/{repository}/blob/{commit}", *([root] if root else [])])
+
+
+def _item(kind: str, item: Item, root: str, lines: Mapping[str, int]) -> str:
+    file = item.nodeid.partition("::")[0]
+    turn = costly_turn(item)
+    message = reason(item) + (f"\n{turn}" if turn else "") + f"\n{item.nodeid}"
+    where = {"file": f"{root}/{file}" if root else file}
+    if item.nodeid in lines:
+        where["line"] = str(lines[item.nodeid])
+    return _command(kind, message, **where, title=f"personalens: {title(item)}")
+
+
+def _command(kind: str, message: str, **properties: str) -> str:
+    said = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
+    return f"::{kind} {said}::{_data(harmless(message)[:_LONGEST])}"
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(harmless(text)).replace(":", "%3A").replace(",", "%2C")
+
+
+def _most(kind: str, commands: Sequence[str]) -> Iterator[str]:
+    if len(commands) <= _MOST:
+        yield from commands
+        return
+    yield from commands[: _MOST - 1]
+    yield _command(kind, f"and {len(commands) - _MOST + 1} more, in the summary of the step", title="personalens")

@@ -1,0 +1,196 @@
+"""The HTML report: one file with everything in it, that opens offline and asks nobody for anything."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import warnings
+from importlib.resources import files
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, Final
+
+from pytest_personalens.errors import SpecError
+from pytest_personalens.evaluation import Usage
+from pytest_personalens.figures import Estimate, by_turn, estimate, readings
+from pytest_personalens.reports import charts, overview
+from pytest_personalens.reports.changes import changes_of
+from pytest_personalens.reports.payload import NAMES, payload, script_json, shown_dimensions
+from pytest_personalens.reports.svg import TC
+from pytest_personalens.reports.transcript import harmless
+from pytest_personalens.verdict import Dimension
+from pytest_personalens.wording import found, p_value, signed
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from pytest_personalens.reports.charts import Histogram
+    from pytest_personalens.reports.overview import Line
+    from pytest_personalens.results import Results
+
+TITLE: Final = "Personalization report"
+_NEEDED: Final = ("jinja2", "matplotlib")
+_STYLES: Final = ("base.css", "dialogue.css", "print.css")
+_SCRIPTS: Final = ("data.js", "table.js", "dialogue.js", "page.js")
+#: Longer lists stand in the table of scenarios, which can be filtered.
+_MOST_FLIPS: Final = 200
+
+
+def require_html() -> None:
+    """Raise `SpecError`, in one line that says what to install, unless the report can be made."""
+    missing = [name for name in _NEEDED if find_spec(name) is None]
+    if missing:
+        raise SpecError(f"the HTML report needs {' and '.join(missing)}: pip install 'pytest-personalens[html]'")
+
+
+def write_html(results: Results, path: Path, *, title: str = TITLE, before: Results | None = None) -> None:
+    """Write the page to `path`, whose folder exists. Raises as `html_page` does."""
+    path.write_text(html_page(results, title=title, before=before), encoding="utf-8", newline="\n")
+
+
+def html_page(results: Results, *, title: str = TITLE, before: Results | None = None) -> str:
+    """The report as one HTML page, equal for equal arguments.
+
+    `before` are earlier results to show beside these, scenario by scenario; what the run itself was compared with
+    (`Results.comparison`) goes before that. Raises `SpecError` where jinja2 or matplotlib is not installed.
+    """
+    require_html()
+    import jinja2
+
+    def read(name: str) -> str:
+        return (files(__package__) / "templates" / name).read_text(encoding="utf-8")
+
+    style, script = ("\n".join(map(read, names)) for names in (_STYLES, _SCRIPTS))
+    environment = jinja2.Environment(
+        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=_finalize,
+        loader=jinja2.FunctionLoader(read),
+    )  # fmt: skip
+    names = {"dim": lambda d: NAMES[d][0], "dim_name": lambda d: NAMES[d][1]}
+    environment.filters.update(names, figure=_figure, signed=_signed, interval=_interval, chance=p_value, found=found)
+    changes = changes_of(results, before)
+    # Where warnings are errors, a run must not fail for what matplotlib's own dependencies have deprecated, or for a letter in
+    # somebody's name that its font lacks and the browser's has.
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        figures = _figures(results, before)
+    return environment.get_template("page.html.jinja").render(
+        title=title,
+        style=style,
+        script=script,
+        policy=f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; base-uri 'none'; form-action 'none'",
+        data=script_json(payload(results, changes)),
+        before=before,
+        changes=changes,
+        most_flips=_MOST_FLIPS,
+        **figures,
+    )
+
+
+def _figures(results: Results, before: Results | None) -> dict[str, Any]:
+    """What the template is given: values to print, and charts as SVG."""
+    dimensions = [d for d in shown_dimensions(results) if d.value in results.overall.means]
+    whole, domains = overview.group_lines(results, dimensions)
+    arms = overview.arm_lines(results, dimensions)
+    own = readings(results.own)
+    under_test = str(results.settings.get("assistant") or "")
+    turns = by_turn(own)
+    shown = list(overview.histograms(own, dimensions))
+    then = readings(before.own) if before else []
+    tiles = [_tile(results, d, whole[0].estimates[dimensions.index(d)]) for d in _TILES if d in dimensions]
+    return {
+        "results": results,
+        "headline": overview.headline(results),
+        "notes": list(overview.notes(results)),
+        "dimensions": dimensions,
+        "whole": whole,
+        "domains": domains,
+        "tiles": tiles,
+        "then": [(d, estimate(then, d), e) for d, e in zip(dimensions, whole[0].estimates, strict=True)] if before else None,
+        "scenarios": len({i.key for i in results.own}),
+        "arm_names": overview.ARMS,
+        "arm_lines": arms,
+        "turns": turns,
+        "charts": _charts(results, dimensions, domains, arms, turns, [h for h in shown if sum(h.counts)]),
+        "total": sum(results.usage.values(), Usage()),
+        "settings": [(k.replace("_", " "), v if isinstance(v, str) else json.dumps(v, default=str)) for k, v in results.settings.items()],
+        "identities": sorted({(i.evaluation.user_agent, under_test, i.evaluation.judge) for i in results.items}),
+        "histograms": shown,
+    }
+
+
+_TILES: Final = (Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION)
+
+
+def _tile(results: Results, dimension: Dimension, value: Estimate) -> dict[str, Any]:
+    panel = overview.panel(dimension, floor=overview.floors(results).get(dimension))
+    name = overview.mean_name(dimension)
+    label = f"{name} {_figure(value.value)}, 95 % interval {_interval(value)}"
+    return {
+        "dimension": dimension,
+        "name": name,
+        "estimate": value,
+        "floor": panel.floor,
+        "svg": charts.strip(value, panel, name=f"tile-{dimension.short}", title=label),
+    }
+
+
+def _charts(
+    results: Results,
+    dimensions: Sequence[Dimension],
+    domains: Sequence[Line],
+    arms: Sequence[Line],
+    turns: Sequence[Estimate],
+    shown: Sequence[Histogram],
+) -> dict[str, str]:
+    drawn: dict[str, str] = {}
+    own = overview.panels(results, of_run=True)
+    if own and domains:
+        rows = overview.domain_rows(domains, dimensions)
+        drawn["domains"] = charts.dots(rows, own, name="domains", title="TCR and mean personalization by domain, with 95 % intervals")
+    if own and arms:
+        panels = overview.panels(results, of_run=False)
+        rows = [row for line in arms for row in overview.domain_rows([line], dimensions)]
+        if all(len(row.estimates) == len(panels) for row in rows):
+            drawn["arms"] = charts.dots(rows, panels, name="arms", title="TCR and mean personalization with and without the context")
+    if shown:
+        drawn["scores"] = charts.histograms(shown, name="scores", title="How often each score was given, by dimension")
+    if turns:
+        scale = overview.panel(Dimension.PERSONALIZATION_TURNS)
+        drawn["turns"] = charts.line(
+            turns, scale, name="turns", title="Mean personalization after each turn of the assistant, with 95 % intervals",
+            below="turn of the assistant (dialogues that have it)", counts=True,
+        )  # fmt: skip
+    if results.trials and any(value is not None for value in results.trials.pass_k):
+        rate = overview.panel(Dimension.TASK_COMPLETION)
+        drawn["trials"] = charts.line(
+            [Estimate(value) for value in results.trials.pass_k], rate._replace(colour=TC), name="trials",
+            title="Chance that a scenario passes in k trials out of k", below="k", counts=False,
+        )  # fmt: skip
+    return drawn
+
+
+def _digest(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def _finalize(value: object) -> object:
+    # Whatever is printed may come from a model: what it hides is written out, as on the terminal. Markup is ours.
+    return harmless(value) if type(value) is str else value
+
+
+def _figure(value: float | None) -> str:
+    return "\N{EN DASH}" if value is None else f"{value:.2f}"
+
+
+def _signed(value: float | None) -> str:
+    if value is None:
+        return "\N{EN DASH}"
+    return signed(value).replace("-", "\N{MINUS SIGN}")
+
+
+def _interval(value: Estimate) -> str:
+    """The two ends; negative ones come with a true minus sign."""
+    if value.low is None or value.high is None:
+        return "\N{EN DASH}"
+    return f"{value.low:.2f} to {value.high:.2f}".replace("-", "\N{MINUS SIGN}")

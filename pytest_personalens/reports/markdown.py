@@ -1,0 +1,258 @@
+"""A run as Markdown, for the summary of a CI job and for comments on pull requests; bounded in size."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+from urllib.parse import quote
+
+from pytest_personalens.evaluation import Usage
+from pytest_personalens.reports.beside import moved_table, overlap, side_by_side
+from pytest_personalens.reports.failures import failure_row, failures, verdict_line
+from pytest_personalens.reports.markup import code, figure, interval, plain, table
+from pytest_personalens.reports.terminal import HEADINGS
+from pytest_personalens.verdict import Dimension
+from pytest_personalens.wording import found, p_value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from pytest_personalens.results import Comparison, Flip, Gate, Results
+
+#: Bytes. A comment on a pull request may have 65,536 characters.
+COMMENT_LIMIT: Final = 60_000
+#: Bytes kept free for the note of what was cut.
+_RESERVED: Final = 600
+#: A table of more rows is folded.
+_LONG: Final = 6
+_MOST_NAMED: Final = 5
+#: Who an arm's assistant was told of.
+CONTROLS: Final = {"none": "no context", "swapped": "another user's context", "D": "D only", "I": "I only", "S": "S only"}
+
+
+class Section(NamedTuple):
+    """Lines that stand together. Of its `total` rows the last may be cut; `what` names them. `head` and `tail` stand around the rest."""
+
+    head: Sequence[str]
+    rows: Iterable[str] = ()
+    total: int = 0
+    what: str = ""
+    tail: Sequence[str] = ()
+
+
+def markdown(results: Results, *, before: Results | None = None, limit: int = COMMENT_LIMIT, link: str = "") -> str:
+    """The report, of at most `limit` bytes in UTF-8 (3,000 or more); what had to be cut is said at its end.
+
+    `before` is another run to hold the figures against. `link` is where the root folder of the tests can be read, such as
+    ``https://github.com/OWNER/NAME/blob/COMMIT``; records are linked to below it.
+    """
+    return _fitted(_sections(results, before, link), limit)
+
+
+def _sections(results: Results, before: Results | None, link: str) -> Iterator[Section]:
+    outcome = verdict_line(results)
+    sign = "❌" if outcome.startswith("FAILED") else "✅" if outcome.startswith("passed") else "⚠️"
+    yield Section((f"## {sign} personalens {plain(outcome, 400)}", "", _about(results)))
+    if results.gates:
+        yield _titled("### Gates", _gates(results.gates), "gates")
+    if results.overall.items:
+        yield from _totals(results)
+    if results.comparison is not None:
+        yield from _comparison(results.comparison, link)
+    if before is not None:
+        yield from _beside(before, results)
+    if results.arms:
+        yield _titled("### Lift over controls", _lifts(results), "lifts")
+    if results.trials is not None:
+        yield Section(("", f"### {results.trials.count} runs of each scenario", "", *_trials(results)), what="what the trials showed")
+    wrong = failures(results)
+    if wrong:
+        # Made one by one: a large run may have thousands, of which a few fit.
+        rows = (failure_row(item, results, _record(item.record_file, link)) for item in wrong)
+        yield _folded(f"Failed, below a threshold or not scored: {len(wrong)}", (), rows, len(wrong), "failures")
+    if results.usage:
+        yield Section(("", _usage(results)), what="the usage")
+
+
+def _about(results: Results) -> str:
+    s = results.settings
+    parts = [
+        f"{results.drawn} scenarios of {results.dataset}",
+        f"{results.overall.scored} of {results.overall.items + len(results.lost)} items scored",
+        f"user: {s.get('user_model', '-')}",
+        f"judge: {s.get('judge_model', '-')}",
+        f"context: {'+'.join(str(s.get('context', ''))) or 'none'}",
+    ]
+    parts += [f"not scored: {number} ({cause})" for cause, number in results.uncounted.items()]
+    if results.drift is not None:
+        parts.append(results.drift.sentence)
+    return plain("; ".join(parts), 1_000)
+
+
+def _gates(gates: Sequence[Gate]) -> list[str]:
+    rows = (
+        (
+            plain(gate.name),
+            "passed" if gate.passed else "**FAILED**",
+            plain(gate.message, 400),
+            figure(gate.value),
+            interval(gate.low, gate.high),
+            figure(gate.floor),
+        )
+        for gate in gates
+    )
+    return table(("gate", "outcome", "", "value", "95 % interval", "floor"), rows, words=3)
+
+
+def _totals(results: Results) -> Iterator[Section]:
+    shown = [d for d in Dimension if any(d.value in group.means for group in (results.overall, *results.kinds, *results.domains))]
+    header = ("", "items", "scored", *(HEADINGS[d] for d in shown))
+
+    kinds = results.kinds if len(results.kinds) > 1 else ()
+    for title, groups, what in (("### Scores", (results.overall, *kinds), "kinds"), ("By domain", results.domains, "domains")):
+        lines = table(
+            header,
+            [
+                (
+                    plain(g.name),
+                    str(g.items),
+                    str(g.scored),
+                    *(figure(g.means[d.value].value if d.value in g.means else None) for d in shown),
+                )
+                for g in groups
+            ],
+        )
+        if what == "kinds" or 0 < len(groups) <= _LONG:
+            yield _titled(title, lines, what)
+        elif groups:
+            yield _folded(f"{title}: {len(groups)}", lines[:2], lines[2:], len(groups), what)
+
+
+def _comparison(comparison: Comparison, link: str) -> Iterator[Section]:
+    rows = (
+        (
+            HEADINGS[d.dimension],
+            f"**{found(d)}**" if d.regressed else found(d),
+            str(d.pairs),
+            figure(d.before),
+            figure(d.after),
+            figure(d.change, signed=True),
+            interval(d.low, d.high, signed=True),
+            plain(p_value(d.p)),
+            figure(d.detectable),
+        )
+        for d in comparison.differences
+    )
+    header = ("score", "outcome", "scenarios", "before", "after", "change", "95 % interval", "p", "detectable drop")
+    yield _titled(
+        f"### Since the baseline {plain(comparison.baseline)}: {comparison.compared} scenarios compared",
+        table(header, rows, words=2),
+        "differences",
+        after=("", f"Any false alarm has a chance of {comparison.level:g}; a drop of the last column is found with a chance of 0.8."),
+    )
+    flips = sorted(comparison.flips, key=lambda f: (f.after - f.before, f.scenario))
+    if flips:
+        lines = table(("scenario", "score", "record", "before", "after"), (_flip(f, link) for f in flips), words=3)
+        yield _folded(f"Scores that changed: {len(flips)}", lines[:2], lines[2:], len(flips), "changed scores")
+    if comparison.left_out:
+        left = [f"- {plain(why)}: {len(names)} ({_some(names)})" for why, names in comparison.left_out.items()]
+        yield Section(("", "Not compared:", ""), left, len(left), "reasons why scenarios were not compared")
+
+
+def _flip(flip: Flip, link: str) -> tuple[str, ...]:
+    records = ", ".join(_record(file, link) for file in flip.records[:_MOST_NAMED])
+    return (plain(flip.scenario), HEADINGS[flip.dimension], records or "-", figure(flip.before), figure(flip.after))
+
+
+def _beside(before: Results, results: Results) -> Iterator[Section]:
+    beside = side_by_side(before, results)
+    notes = [f"- {plain(note, 400)}" for note in beside.notes]
+    yield _titled("### Before and after", moved_table(beside), "figures", after=("", overlap(beside), *(("", *notes) if notes else ())))
+    if beside.changed:
+        rows = ((plain(c.name), HEADINGS[c.dimension], str(c.before), str(c.after)) for c in beside.changed)
+        lines = table(("scenario", "score", "before", "after"), rows, words=2)
+        yield _folded(f"Scores that differ: {len(beside.changed)}", lines[:2], lines[2:], len(beside.changed), "scores that differ")
+
+
+def _lifts(results: Results) -> list[str]:
+    rows = (
+        (
+            plain(CONTROLS.get(arm.name, arm.name)),
+            HEADINGS[lift.dimension],
+            str(lift.pairs),
+            figure(lift.before),
+            figure(lift.after),
+            figure(lift.change, signed=True),
+            interval(lift.low, lift.high, signed=True),
+            plain(p_value(lift.p)),
+        )
+        for arm in results.arms
+        for lift in arm.lift
+    )
+    return table(("control", "score", "scenarios", "control", "run", "lift", "95 % interval", "p"), rows, words=2)
+
+
+def _trials(results: Results) -> Iterator[str]:
+    trials = results.trials
+    assert trials is not None
+    if trials.pass_k:
+        lines = table([f"pass^{k}" for k in range(1, len(trials.pass_k) + 1)], [[figure(share) for share in trials.pass_k]], words=0)
+        yield from (*lines, "")
+        yield "pass^k: the chance that a scenario passes its thresholds in k runs out of k."
+    if trials.spread:
+        spread = ", ".join(f"{HEADINGS[name]} {figure(value)}" for name, value in trials.spread.items())
+        yield f"Standard deviation within a scenario: {spread}."
+
+
+def _usage(results: Results) -> str:
+    used = sum(results.usage.values(), Usage())
+    tokens = used.input_tokens + used.cached_tokens + used.written_tokens + used.output_tokens
+    dollars = f", ${sum(results.usd.values()):.4f}" if results.usd else ""
+    return f"{used.calls:,} model calls, {tokens:,} tokens{dollars}"
+
+
+def _record(file: str, link: str) -> str:
+    if not file:
+        return ""
+    return f"[record]({link.rstrip('/')}/{quote(file, safe='/')})" if link else code(file, 300).replace("|", "¦")
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(map(plain, names[:_MOST_NAMED])) + (", ..." if len(names) > _MOST_NAMED else "")
+
+
+def _titled(title: str, lines: Sequence[str], what: str, after: Sequence[str] = ()) -> Section:
+    return Section(("", title, "", *lines[:2]), lines[2:], len(lines) - 2, what, after)
+
+
+def _folded(title: str, head: Sequence[str], rows: Iterable[str], count: int, what: str) -> Section:
+    return Section(("", f"<details><summary>{title}</summary>", "", *head), rows, count, what, ("", "</details>"))
+
+
+def _fitted(sections: Iterable[Section], limit: int) -> str:
+    left, kept, cut = limit - _RESERVED, list[str](), list[str]()
+    for section in sections:
+        frame = _size((*section.head, *section.tail))
+        rows = list(_fitting(section.rows, left - frame))
+        if frame > left or (section.total and not rows):
+            cut.append(f"all {section.total} {section.what}" if section.total else section.what)
+            continue
+        lines = (*section.head, *rows, *section.tail)
+        left -= _size(lines)
+        kept += lines
+        if len(rows) < section.total:
+            cut.append(f"{section.total - len(rows)} of {section.total} {section.what}")
+    if cut:
+        kept += ("", f"Cut, for want of room: {', '.join(cut)}. The results file (--personalens-json) holds all.")
+    return "\n".join(kept) + "\n"
+
+
+def _fitting(rows: Iterable[str], left: int) -> Iterator[str]:
+    for row in rows:
+        left -= _size((row,))
+        if left < 0:
+            return
+        yield row
+
+
+def _size(lines: Iterable[str]) -> int:
+    return sum(len(line.encode("utf-8", "replace")) + 1 for line in lines)

@@ -1,0 +1,169 @@
+"""What the HTML report says first and in figures: did the run pass, why not, and how sure are its means."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+
+from pytest_personalens.figures import Estimate, estimate, readings, score_counts
+from pytest_personalens.reports.charts import Histogram, Panel, Row
+from pytest_personalens.reports.payload import NAMES
+from pytest_personalens.reports.svg import SOFT, TC, P
+from pytest_personalens.verdict import Dimension
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from pytest_personalens.figures import Reading
+    from pytest_personalens.results import Item, Results
+
+CAUSES: Final = {
+    "assistant": "the assistant failed",
+    "user-agent": "the simulated user failed",
+    "judge": "the judge failed",
+    "record": "the record is missing, stale or damaged",
+    "lost": "the worker died",
+    "budget": "the cap on calls or money was reached",
+}
+#: What the assistant knew.
+ARMS: Final = {
+    "": "the run itself",
+    "none": "nothing",
+    "D": "demographics",
+    "I": "past interactions",
+    "S": "the situation",
+    "swapped": "another user's",
+}
+_INCOMPLETE: Final = "The run was stopped before its end, or shards of it are missing; no gate is decided."
+_MAIN: Final = (Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION)
+
+
+class Headline(NamedTuple):
+    """The first answer: `word` in one word or two, and the sentences that say why, each with the status of the items it is about."""
+
+    state: Literal["passed", "failed", "open"]
+    word: str
+    reasons: tuple[tuple[str, str], ...]
+
+
+class Line(NamedTuple):
+    """A row of a table of figures: counts of its items, and an estimate for each dimension."""
+
+    name: str
+    items: int
+    scored: int
+    estimates: Sequence[Estimate]
+
+
+def headline(results: Results) -> Headline:
+    """Whether the run passed; a run that is not whole is neither passed nor failed."""
+    shard = results.settings.get("shard")
+    failed, total = sum(i.failed for i in results.items), len(results.items)
+    reasons = [(f"{g.name}: {g.message}", "") for g in results.gates if not g.passed]
+    if failed:
+        reasons.append((f"{failed:,} of {total:,} tests failed", "failed"))
+    if results.lost:
+        reasons.append((f"{len(results.lost):,} tests were lost with their workers", ""))
+    if not results.complete:
+        return Headline("open", "Incomplete", ((_INCOMPLETE, ""), *reasons))
+    if not total and not results.lost:
+        none = Headline("open", "No dialogues", (("No scenario was run.", ""),))
+        return Headline("failed", "Failed", tuple(reasons)) if reasons else none
+    if not results.overall.scored:
+        return Headline("failed", "Failed", (("No dialogue could be scored.", ""), *reasons))
+    if reasons:
+        return Headline("failed", "Failed", tuple(reasons))
+    if shard:
+        return Headline("open", f"Shard {shard[0]} of {shard[1]}", (("The gates are decided over all shards together.", ""),))
+    gates = f"All {len(results.gates)} gates passed." if len(results.gates) > 1 else "Its gate passed." if results.gates else ""
+    return Headline("passed", "Passed", ((gates or "No test failed; the run had no gate.", ""),))
+
+
+def floors(results: Results) -> dict[Dimension, float]:
+    """The floors of the gates over means."""
+    by_name = {g.name: g.floor for g in results.gates if g.kind == "floor"}
+    return {d: by_name[name] for name, d in (("tcr", _MAIN[0]), ("p", _MAIN[1])) if name in by_name}
+
+
+def panel(dimension: Dimension, *, mean: float | None = None, floor: float | None = None) -> Panel:
+    """The scale of a dimension as the panel of a chart."""
+    low, high = dimension.scale
+    ticks: Sequence[float] = (0, 0.5, 1) if high == 1 else range(low, high + 1)
+    return Panel(mean_name(dimension), low, high, ticks, _COLOURS.get(dimension, SOFT), mean, floor)
+
+
+def mean_name(dimension: Dimension) -> str:
+    """What a mean over the dimension is called: TCR for task completion."""
+    return "TCR" if dimension is Dimension.TASK_COMPLETION else NAMES[dimension][0]
+
+
+def panels(results: Results, *, of_run: bool) -> list[Panel]:
+    """The panels of TCR and P, as far as they were read; with the means of the run where they are `of_run` to be marked."""
+    floor, means = floors(results), {d: results.overall.means.get(d.value) for d in _MAIN}
+    return [panel(d, mean=m.value if of_run else None, floor=floor.get(d)) for d, m in means.items() if m is not None]
+
+
+def domain_rows(lines: Sequence[Line], dimensions: Sequence[Dimension]) -> list[Row]:
+    """A row of a chart for each group, the best personalized first, with TCR and P as far as they were read."""
+    places = [dimensions.index(d) for d in _MAIN if d in dimensions]
+    places = [n for n in places if any(line.estimates[n].value is not None for line in lines)]
+
+    def order(line: Line) -> tuple[float, ...]:
+        return tuple(-(line.estimates[n].value or 0.0) for n in reversed(places))
+
+    return [Row(line.name, f"{line.scored:,}", [line.estimates[n] for n in places]) for line in sorted(lines, key=order)]
+
+
+def group_lines(results: Results, dimensions: Sequence[Dimension]) -> tuple[list[Line], list[Line]]:
+    """The figures of the whole run and by kind, and those by domain."""
+    own = results.own
+    by_domain: dict[str, list[Item]] = {g.name: [] for g in results.domains}
+    for item in own:
+        for domain in item.evaluation.domains:
+            by_domain.setdefault(domain, []).append(item)
+    kinds = [g.name for g in results.kinds] if len(results.kinds) > 1 else []
+    whole = [_line("All", own, dimensions), *(_line(f"{k}-domain", [i for i in own if i.evaluation.kind == k], dimensions) for k in kinds)]
+    return whole, [_line(name, items, dimensions) for name, items in by_domain.items()]
+
+
+def arm_lines(results: Results, dimensions: Sequence[Dimension]) -> list[Line]:
+    """The figures of the run itself and of each of its controls."""
+    lines = [_line(_capital(ARMS[""]), results.own, dimensions)] if results.arms else []
+    return lines + [_line(_capital(ARMS[a.name]), [i for i in results.items if i.arm == a.name], dimensions) for a in results.arms]
+
+
+def histograms(read: Sequence[Reading], dimensions: Sequence[Dimension]) -> Iterator[Histogram]:
+    """How often each score was given, by dimension."""
+    for dimension in dimensions:
+        if dimension is Dimension.PERSONALIZATION_TURNS:
+            continue  # it has a chart of its own, and ends where P does
+        counts = score_counts(read, dimension)
+        low, high = dimension.scale
+        ticks = ["no", "yes"] if high == 1 else [str(score) for score in range(low, high + 1)]
+        yield Histogram(NAMES[dimension][0], ticks, counts, _COLOURS.get(dimension, SOFT))
+
+
+def notes(results: Results) -> Iterator[tuple[str, str]]:
+    """What a reader of the figures must know, and the status of the items that it is about, if they can be listed."""
+    if results.drawn < results.requested:
+        yield f"{results.requested:,} scenarios were asked for; there are only {results.drawn:,}, and all of them are in it.", ""
+    for cause, number in results.uncounted.items():
+        yield f"{number:,} not scored: {CAUSES.get(cause, cause)}.", "" if cause == "lost" else "uncounted"
+    states = Counter(i.record for i in results.items if i.record != "none")
+    if states["stale"]:
+        yield f"{states['stale']:,} records are stale; bring them up to date with --snapshot-update.", ""
+    low = sum(i.status == "low" for i in results.own)
+    if low and results.gates:
+        yield f"{low:,} dialogues are below a threshold; the gates decide.", "low"
+
+
+def _line(name: str, items: Sequence[Item], dimensions: Sequence[Dimension]) -> Line:
+    read = readings(items)
+    return Line(name, len(items), len(read), [estimate(read, d) for d in dimensions])
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+_COLOURS: Final = {Dimension.TASK_COMPLETION: TC, Dimension.PERSONALIZATION: P, Dimension.PERSONALIZATION_TURNS: P}

@@ -1,0 +1,139 @@
+"""The dialogues of a run as compact JSON inside a page, for its script to draw on demand."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Final
+
+from pytest_personalens.verdict import Dimension
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pytest_personalens.reports.changes import Changes
+    from pytest_personalens.results import Item, Results
+    from pytest_personalens.scenario import Scenario
+
+#: How the page names the dimensions: in columns, and in full.
+NAMES: Final[Mapping[Dimension, tuple[str, str]]] = {
+    Dimension.TASK_COMPLETION: ("TC", "Task completion"),
+    Dimension.PERSONALIZATION: ("P", "Personalization"),
+    Dimension.NATURALNESS_USER: ("Nat. user", "Naturalness of the user"),
+    Dimension.NATURALNESS_ASSISTANT: ("Nat. asst.", "Naturalness of the assistant"),
+    Dimension.COHERENCE_USER: ("Coh. user", "Coherence of the user"),
+    Dimension.COHERENCE_ASSISTANT: ("Coh. asst.", "Coherence of the assistant"),
+    Dimension.PERSONALIZATION_TURNS: ("P last", "Personalization by turn"),
+    Dimension.OPENING_LEAK: ("Leak", "Opening gives a preference away"),
+}
+#: Fields whose 0 says something: a score, or the first of the texts or keys.
+_NUMBERS: Final = frozenset({"score", "why", "description", "intent", "goal", "key"})
+#: What would end the script element, or begin a comment or an entity in it; and two line ends that old scripts trip over.
+_ESCAPED: Final = {c: f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
+
+
+class _Pool:
+    """Texts by number: judges and users repeat themselves."""
+
+    def __init__(self) -> None:
+        self.numbers: dict[str, int] = {}
+
+    def __call__(self, text: str) -> int:
+        return self.numbers.setdefault(text, len(self.numbers))
+
+
+def script_json(value: object) -> str:
+    """`value` as JSON that can stand inside ``<script type="application/json">``, whatever its texts hold."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    for character, escape in _ESCAPED.items():
+        text = text.replace(character, escape)
+    return text
+
+
+def payload(results: Results, changes: Changes | None) -> dict[str, Any]:
+    """What the script of the page is given: `texts`, and `items` and `scenarios` that refer to them by number.
+
+    Whatever is empty or as it mostly is is left out.
+    """
+    text = _Pool()
+    dimensions = shown_dimensions(results)
+    flips: dict[str, list[list[object]]] = {}
+    for flip in changes.comparison.flips if changes else ():
+        for nodeid in flip.nodeids:
+            flips.setdefault(nodeid, []).append([flip.dimension.value, flip.before, flip.after])
+    keys: dict[tuple[str, ...], int] = {}
+    items = [
+        _without_empty({**_item(item, text), "key": keys.setdefault(item.key, len(keys)), "flips": flips.get(item.nodeid)})
+        for item in results.items
+    ]
+    return {
+        "dimensions": [[d.value, d.short, *NAMES[d], *d.scale] for d in dimensions],
+        "items": items,
+        "scenarios": {name: _scenario(s, text) for name, s in results.scenarios.items()},
+        "texts": list(text.numbers),
+    }
+
+
+def shown_dimensions(results: Results) -> list[Dimension]:
+    """The dimensions that any item has a verdict on."""
+    found = {v.dimension for i in results.items for v in i.evaluation.verdicts}
+    return [d for d in Dimension if d in found]
+
+
+def _item(item: Item, text: _Pool) -> dict[str, Any]:
+    e = item.evaluation
+    return {
+        "id": item.nodeid,
+        "scenario": e.scenario,
+        "user": e.user,
+        "task": e.task,
+        "kind": e.kind,
+        "domains": e.domains,
+        "status": item.status,
+        "failed": item.failed,
+        "shortfalls": item.shortfalls,
+        "record": item.record if item.record != "none" else "",
+        "file": item.record_file,
+        "trial": item.trial if item.trial != 1 else 0,
+        "arm": item.arm,
+        "given": item.given,
+        "givenUser": item.given_user,
+        "cause": e.cause,
+        "detail": e.detail,
+        "end": e.dialogue.end,
+        "by": [text(who) for who in (e.user_agent, e.assistant, e.judge)],
+        "messages": [[int(m.role == "assistant"), text(m.content)] for m in e.dialogue.messages],
+        "verdicts": [
+            _without_empty(
+                {
+                    "dim": v.dimension.value,
+                    "score": v.score,
+                    "why": text(v.justification),
+                    "evidence": [[q.turn, text(q.quote), text(q.note)] for q in v.evidence],
+                    "turns": v.turns,
+                    "votes": [[vote.score, text(vote.justification)] for vote in v.votes],
+                }
+            )
+            for v in e.verdicts
+        ],
+    }
+
+
+def _scenario(scenario: Scenario, text: _Pool) -> dict[str, Any]:
+    task = scenario.task
+    return _without_empty(
+        {
+            "name": scenario.name,
+            "demographics": scenario.demographics,
+            "preferences": {d: {k: list(map(text, v)) for k, v in types.items()} for d, types in scenario.preferences.items()},
+            "summaries": {d: text(summary) for d, summary in scenario.summaries.items()},
+            "situation": scenario.situation.model_dump(),
+            "description": text(task.description),
+            "intent": text(task.intent),
+            "goal": text(task.goal),
+            "relevant": task.relevant,
+        }
+    )
+
+
+def _without_empty(fields: dict[str, Any]) -> dict[str, Any]:
+    return {k: v for k, v in fields.items() if v or k in _NUMBERS}

@@ -1,0 +1,88 @@
+"use strict";
+// What the page was given, and the few ways in which text becomes part of it: always as text, never as markup.
+
+const data = JSON.parse(document.getElementById("data").textContent);
+const dimensions = data.dimensions.map(([key, short, column, name, low, high]) => ({ key, short, column, name, low, high }));
+const dimensionOf = new Map(dimensions.map((d) => [d.key, d]));
+const byId = new Map();
+const byKey = new Map();
+const STATUS = { passed: ["✓", "passed", "good"], low: ["✕", "below", "bad"], uncounted: ["–", "not scored", "soft"] };
+const ARMS = { "": "the run itself", none: "nothing", D: "demographics", I: "past interactions", S: "the situation", swapped: "another user's" };
+const ENDS = { user: "The user ended the dialogue.", silence: "The user left without a closing word.", limit: "The turn limit ended the dialogue.", fault: "The dialogue broke off." };
+
+for (const item of data.items) {
+  item.domains ||= [];
+  item.scores = new Map((item.verdicts || []).map((v) => [v.dim, v.score]));
+  item.turns = (item.messages || []).filter((m) => !m[0]).length;
+  if (!byId.has(item.id)) byId.set(item.id, item);
+  if (!byKey.has(item.key)) byKey.set(item.key, []);
+  byKey.get(item.key).push(item);
+}
+
+const text = (place) => data.texts[place];
+const scenarioOf = (item) => (Object.hasOwn(data.scenarios, item.scenario) ? data.scenarios[item.scenario] : null);
+
+// A new element: its attributes, then its children, of which strings are text; what is null is left out.
+function make(tag, attributes, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes || {})) {
+    if (name === "onclick") element.addEventListener("click", value);
+    else if (value === true) element.setAttribute(name, "");
+    else if (value !== false && value != null) element.setAttribute(name, value);
+  }
+  element.append(...children.flat(3).filter((child) => child != null && child !== false && child !== ""));
+  return element;
+}
+
+// Characters that cannot be seen, or that turn the text around them, are shown by their number; joiners that make
+// letters and emoji of others are left alone.
+const UNSEEN = /(?![\n\t\u200c\u200d])[\p{Cc}\p{Cf}\p{Co}\p{Zl}\p{Zp}]/gu;
+
+const number = (character) => `U+${character.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}`;
+
+function plain(words) {
+  return words.replace(/\r\n?/g, "\n").replace(UNSEEN, (c) => `[${number(c)}]`);
+}
+
+function shown(words) {
+  const parts = [];
+  let from = 0;
+  words = words.replace(/\r\n?/g, "\n");
+  for (const match of words.matchAll(UNSEEN)) {
+    parts.push(words.slice(from, match.index));
+    parts.push(make("span", { class: "hidden-char" }, number(match[0])));
+    from = match.index + match[0].length;
+  }
+  parts.push(words.slice(from));
+  return parts;
+}
+
+function scoreText(dimension, score) {
+  if (score == null) return "–";
+  return dimension.high === 1 ? (score ? "yes" : "no") : String(score);
+}
+
+const scoreNumber = (n) => String(Math.round(n * 100) / 100);
+
+// True if the item's score on the dimension is one of those that were below their threshold.
+function short(item, dimension) {
+  return (item.shortfalls || []).some((s) => (dimension.short === "tc" ? s === "task not completed" : false) || s.startsWith(`${dimension.short} `));
+}
+
+// The words of an item that a search looks through, in lower case; worked out once.
+function wordsOf(item) {
+  if (item.words === undefined) {
+    const scenario = scenarioOf(item);
+    const parts = [item.id, item.scenario, item.user, item.task, item.kind, ...(item.domains || []), item.cause || "", item.detail || "", ...(item.shortfalls || [])];
+    if (scenario) parts.push(scenario.name || "", text(scenario.description), text(scenario.intent));
+    for (const message of item.messages || []) parts.push(text(message[1]));
+    for (const verdict of item.verdicts || []) parts.push(text(verdict.why));
+    item.words = parts.join("\n").toLowerCase();
+  }
+  return item.words;
+}
+
+// A link to an item: readable, and safe in any place that a link is pasted to.
+function linkTo(item) {
+  return `#item=${encodeURIComponent(item.id).replace(/%2F/g, "/").replace(/%3A/g, ":")}`;
+}

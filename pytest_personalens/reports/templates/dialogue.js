@@ -1,0 +1,188 @@
+// One dialogue: the chat with the judge's evidence at its turns, and beside it the verdicts and who the user is.
+
+const LONG = 6000;
+
+// Where a quote stands in a message: its words with any space between them, as far as it was kept.
+function place(words, quote) {
+  const kept = quote.endsWith("...") ? [quote, quote.slice(0, -3)] : [quote];
+  for (const version of kept) {
+    const pattern = version.trim().split(/\s+/).map((w) => w.replace(/[.*+?^${}()|[\]\\/]/g, "\\$&")).join("\\s+");
+    const match = pattern && words.match(new RegExp(pattern, "u"));
+    if (match) return [match.index, match.index + match[0].length];
+  }
+  return null;
+}
+
+// The message's text with the quotes in it marked; a mark knows the numbers of the quotes that it is part of.
+function marked(words, quotes) {
+  const spans = quotes.map((q, n) => [place(words, q), n]).filter(([span]) => span);
+  const edges = [...new Set([0, words.length, ...spans.flatMap(([span]) => span)])].sort((a, b) => a - b);
+  return edges.slice(1).map((end, n) => {
+    const part = shown(words.slice(edges[n], end));
+    const within = spans.filter(([span]) => span[0] <= edges[n] && end <= span[1]).map(([, number]) => number);
+    return within.length ? make("mark", { "data-quotes": ` ${within.join(" ")} ` }, part) : part;
+  });
+}
+
+// A quote that is marked above needs no more than its first words.
+function lead(quote) {
+  const words = plain(quote);
+  return words.length <= 44 ? words : `${words.slice(0, words.lastIndexOf(" ", 42) > 20 ? words.lastIndexOf(" ", 42) : 40)}…`;
+}
+
+// The evidence in one message, a line for each thing it shows; who points at a line sees its words.
+function remarks(quotes, element) {
+  const lines = new Map();
+  quotes.forEach(([quote, note, dims], n) => {
+    const key = `${dims.join(", ")}\n${note}`;
+    lines.set(key, [...(lines.get(key) || []), [n, quote]]);
+  });
+  return make("ul", { class: "why", "aria-label": "Evidence" }, [...lines].map(([key, parts]) => {
+    const [dims, note] = key.split("\n");
+    const line = make("li", {}, make("b", {}, dims), note ? ` ${plain(note)}: ` : ": ", parts.map(([, quote], n) => [n ? ", " : null, make("q", {}, lead(quote))]));
+    const light = (on) => () => parts.forEach(([n]) => element.querySelectorAll(`mark[data-quotes~="${n}"]`).forEach((m) => m.classList.toggle("lit", on)));
+    line.addEventListener("mouseenter", light(true));
+    line.addEventListener("mouseleave", light(false));
+    return line;
+  }));
+}
+
+// Message number -> [quote, note, columns of the dimensions that rest on it], each quote and note once.
+function evidenceOf(item) {
+  const found = new Map();
+  for (const verdict of item.verdicts || []) {
+    for (const [turn, quote, note] of verdict.evidence || []) {
+      if (!found.has(turn)) found.set(turn, new Map());
+      const key = `${quote} ${note}`;
+      const entry = found.get(turn).get(key) || [text(quote), text(note), []];
+      const column = dimensionOf.get(verdict.dim).column;
+      if (!entry[2].includes(column)) entry[2].push(column);
+      found.get(turn).set(key, entry);
+    }
+  }
+  // The reading by turn rests on what P rests on.
+  for (const entries of found.values()) for (const entry of entries.values()) if (entry[2].includes("P")) entry[2] = entry[2].filter((c) => c !== "P last");
+  return found;
+}
+
+function bubble(words, quotes) {
+  const element = make("div", { class: "bubble", dir: "auto" });
+  if (words.length <= LONG) {
+    element.append(...marked(words, quotes).flat(2));
+    return [element];
+  }
+  // Not within a surrogate pair.
+  const cut = /[\ud800-\udbff]/.test(words[LONG - 1]) ? LONG - 1 : LONG;
+  element.append(...marked(words.slice(0, cut), quotes).flat(2), "…");
+  const more = make("button", { type: "button", class: "more" }, `Show all ${words.length.toLocaleString("en")} characters`);
+  more.addEventListener("click", () => {
+    element.replaceChildren(...marked(words, quotes).flat(2));
+    more.remove();
+  });
+  return [element, more];
+}
+
+function chat(item) {
+  const evidence = evidenceOf(item);
+  const byTurn = (item.verdicts || []).find((v) => v.turns);
+  const list = make("ol", { class: "chat", "aria-label": "Dialogue" });
+  let replies = 0;
+  (item.messages || []).forEach(([assistant, number], turn) => {
+    const quotes = [...(evidence.get(turn) || new Map()).values()];
+    const body = bubble(text(number), quotes.map(([quote]) => quote));
+    const p = assistant && byTurn ? byTurn.turns[replies] : null;
+    if (assistant) replies += 1;
+    list.append(make("li", { class: assistant ? "assistant" : "user", id: `turn-${turn}`, tabindex: "-1" },
+      make("span", { class: "speaker" }, assistant ? "Assistant" : "User", ` · ${turn}`, p == null ? null : make("span", { class: "turn-p" }, ` · P ${p} after this turn`)),
+      body, quotes.length ? remarks(quotes, body[0]) : null));
+  });
+  return list;
+}
+
+function goTo(turn) {
+  const target = document.getElementById(`turn-${turn}`);
+  if (!target) return;
+  document.querySelectorAll(".chat .here").forEach((e) => e.classList.remove("here"));
+  target.classList.add("here");
+  target.scrollIntoView({ block: "center" });
+  target.focus({ preventScroll: true });
+}
+
+function readings(item) {
+  return make("ul", { class: "readings" }, (item.verdicts || []).map((v) => {
+    const d = dimensionOf.get(v.dim);
+    const turns = [...new Set((v.evidence || []).map(([turn]) => turn))].sort((a, b) => a - b);
+    const flip = (item.flips || []).find(([key]) => key === v.dim);
+    const pips = d.high === 1 ? null : make("span", { class: "pips", "aria-hidden": "true" }, "●".repeat(v.score) + "○".repeat(d.high - v.score));
+    return make("li", {},
+      make("div", { class: "head" }, make("span", {}, d.name), make("span", { class: short(item, d) ? "cut" : null }, pips, scoreText(d, v.score), d.high === 1 ? null : ` of ${d.high}`)),
+      flip ? make("p", { class: flip[2] > flip[1] ? "good" : "bad" }, `${scoreNumber(flip[1])} before, ${scoreNumber(flip[2])} now`) : null,
+      make("p", {}, plain(text(v.why)), turns.length ? " · " : null,
+        turns.map((turn, n) => [n ? ", " : turns.length > 1 ? "turns " : "turn ", make("a", { href: `#turn-${turn}`, onclick: (event) => { event.preventDefault(); goTo(turn); } }, String(turn))])),
+      v.turns ? make("p", {}, `By turn: ${v.turns.join(", ")}`) : null,
+      v.votes ? make("details", {}, make("summary", {}, `${v.votes.length} votes: ${v.votes.map(([s]) => s).join(", ")}`), make("ul", { class: "plain" }, v.votes.map(([s, why]) => make("li", {}, `${s}: ${plain(text(why))}`)))) : null);
+  }));
+}
+
+function facts(pairs) {
+  return make("dl", { class: "facts" }, pairs.map(([name, value]) => [make("dt", {}, plain(name)), make("dd", {}, plain(value))]));
+}
+
+// Whether the assistant could know this part of the context, as a remark beside its heading.
+function known(item, letter) {
+  const whose = item.givenUser ? `the assistant had ${item.givenUser}'s instead` : "known to the assistant";
+  return make("span", { class: "soft" }, (item.given || "").includes(letter) ? whose : "not known to the assistant");
+}
+
+function person(item) {
+  const s = scenarioOf(item);
+  if (!s) return [make("h2", {}, "Who asks"), facts([["User", item.user], ["Task", item.task]]), make("p", { class: "soft" }, "These results hold no profile of this user.")];
+  const wanted = new Set((s.relevant || []).map(([domain, name]) => `${domain}\n${name}`));
+  const label = (name) => name.replace(/_/g, " ");
+  return [
+    make("h2", {}, "The task"),
+    facts([["Wants", text(s.intent)], ["Done when", text(s.goal)]]),
+    make("h2", {}, "Preferences ", make("span", { class: "soft" }, "never told, to be inferred")),
+    Object.entries(s.preferences || {}).map(([domain, types]) => [make("h3", {}, plain(domain)), make("dl", { class: "facts" }, Object.entries(types).map(([name, values]) =>
+      [make("dt", { class: wanted.has(`${domain}\n${name}`) ? "wanted" : null }, plain(name)), make("dd", {}, plain(values.map(text).join(", ") || "none"))]))]),
+    wanted.size ? make("p", { class: "soft" }, "In bold: those that matter to this task.") : null,
+    make("h2", {}, "Past interactions ", known(item, "I")),
+    Object.entries(s.summaries || {}).map(([domain, summary]) => make("details", {}, make("summary", {}, plain(domain)), make("p", {}, plain(text(summary))))),
+    make("h2", {}, "Right now ", known(item, "S")),
+    facts(Object.entries(s.situation || {}).map(([k, v]) => [label(k), v])),
+    make("h2", {}, plain(s.name || item.user), " ", known(item, "D")),
+    facts(Object.entries(s.demographics || {}).map(([k, v]) => [label(k), v])),
+  ];
+}
+
+function others(item) {
+  const family = (byKey.get(item.key) || []).filter((i) => i !== item).sort((a, b) => (a.arm || "").localeCompare(b.arm || "") || (a.trial || 1) - (b.trial || 1));
+  if (!family.length) return null;
+  return make("ul", { class: "others", "aria-label": "Other dialogues of this scenario" }, family.map((i) =>
+    make("li", {}, make("a", { href: linkTo(i) }, i.arm ? `control: ${ARMS[i.arm] || i.arm}` : `trial ${i.trial || 1}`), ` ${STATUS[i.status][0]} `, make("span", { class: "soft" }, `P ${i.scores.get("personalization") ?? "–"}`))));
+}
+
+function dialogue(item) {
+  const s = scenarioOf(item);
+  const [sign, word, tone] = STATUS[item.status];
+  const about = [item.domains.join(", "), s && s.situation && `${s.situation.day_of_week} ${s.situation.time_of_day}`, item.arm && `control, the assistant knew: ${ARMS[item.arm] || item.arm}`, (item.trial || (byKey.get(item.key) || []).length > 1) && `trial ${item.trial || 1}`].filter(Boolean);
+  return [
+    make("header", { class: "who" },
+      make("h1", { id: "dialogue-head", tabindex: "-1" }, plain(item.scenario), make("span", { class: `status ${tone}` }, `${sign} ${word}${item.failed ? ", test failed" : ""}`)),
+      make("p", { class: "soft" }, plain(about.join(" · "))),
+      s ? make("p", {}, plain(text(s.description))) : null,
+      item.verdicts ? make("p", { class: "scores" }, columns.filter((d) => item.scores.has(d.key)).map((d) =>
+        make("span", { class: short(item, d) ? "bad" : null }, make("b", {}, `${d.column} `), scoreText(d, item.scores.get(d.key)), d.high === 1 ? null : `/${d.high}`))) : null,
+      item.shortfalls ? make("p", { class: "bad" }, `Below: ${plain(item.shortfalls.join(", "))}`) : null,
+      item.cause ? make("p", { class: "fault" }, plain(`Not scored, ${item.cause}: ${item.detail || ""}`)) : null,
+      others(item)),
+    make("div", { class: "sides" },
+      make("div", {}, item.messages ? chat(item) : make("p", { class: "soft" }, "Nothing was said."), make("p", { class: "end" }, item.messages ? ENDS[item.end] : null)),
+      make("div", { class: "beside", tabindex: "0", role: "group", "aria-label": "Verdicts and profile" },
+        item.verdicts ? [make("h2", {}, "Verdicts"), readings(item)] : null,
+        person(item),
+        make("h2", {}, "This test"),
+        facts([["Test", item.id], ["Agents", ["user", "assistant", "judge"].map((who, n) => `${who}: ${text(item.by[n]) || (n === 1 ? "yours" : "–")}`).join("; ")],
+          ...(item.record ? [["Record", item.record]] : []), ...(item.file ? [["File", item.file]] : [])]))),
+  ];
+}

@@ -1,0 +1,136 @@
+// The table of scenarios: filters, search, sorting, pages.
+
+const PAGE = 100;
+const MOST_PRINTED = 1000;
+// What P was after each turn is told in the dialogue; here it would only repeat P.
+const columns = dimensions.filter((d) => d.key !== "personalization_turns");
+const state = { q: "", filters: {}, sort: "worst", down: false, page: 0, found: data.items, row: 0 };
+const table = document.getElementById("rows");
+const RANK = { low: 0, uncounted: 1, passed: 2 };
+
+const worst = (item) => [item.failed ? 0 : 1, RANK[item.status], item.scores.get("task_completion") ?? 9, item.scores.get("personalization") ?? 9];
+const SORTS = {
+  worst: worst,
+  scenario: (item) => [item.scenario, item.trial || 1],
+  turns: (item) => [item.turns],
+};
+for (const d of columns) SORTS[d.key] = (item) => [item.scores.get(d.key) ?? 99];
+
+function moved(item, up) {
+  return (item.flips || []).some(([, before, after]) => (up ? after > before : after < before));
+}
+
+// The filters that can tell items of this run apart: name, label, and the choices with what each keeps.
+function filters() {
+  const own = (item) => !item.arm;
+  const list = [];
+  const arms = new Set(data.items.map((i) => i.arm || ""));
+  if (arms.size > 1) {
+    list.push(["arm", "Known to the assistant", [["", ARMS[""], own], ...[...arms].filter((a) => a).map((a) => [a, ARMS[a] || a, (i) => i.arm === a]), ["all", "all dialogues", () => true]]]);
+  }
+  const statuses = [["low", "below a threshold", (i) => i.status === "low"], ["uncounted", "not scored", (i) => i.status === "uncounted"],
+    ["passed", "passed", (i) => i.status === "passed"], ["failed", "test failed", (i) => i.failed]].filter(([, , keep]) => data.items.some(keep));
+  if (statuses.length > 1) list.push(["status", "Status", [["", "any"], ...statuses]]);
+  const changes = [["worse", "worse", (i) => moved(i, false)], ["better", "better", (i) => moved(i, true)]].filter(([, , keep]) => data.items.some(keep));
+  if (changes.length) list.push(["change", "Since then", [["", "any"], ...changes]]);
+  const domains = [...new Set(data.items.flatMap((i) => i.domains))].sort();
+  if (domains.length > 1) list.push(["domain", "Domain", [["", "any"], ...domains.map((d) => [d, d, (i) => i.domains.includes(d)])]]);
+  const kinds = [...new Set(data.items.map((i) => i.kind))];
+  if (kinds.length > 1) list.push(["kind", "Task", [["", "any"], ...kinds.map((k) => [k, `${k}-domain`, (i) => i.kind === k])]]);
+  const scores = [...new Set(data.items.map((i) => i.scores.get("personalization")))].filter((s) => s != null).sort();
+  if (scores.length > 1) list.push(["p", "P", [["", "any"], ...scores.map((s) => [String(s), String(s), (i) => i.scores.get("personalization") === s])]]);
+  return list;
+}
+
+const FILTERS = filters();
+
+function find() {
+  const kept = FILTERS.map(([name, , choices]) => (choices.find(([value]) => value === (state.filters[name] || "")) || choices[0])[2]).filter(Boolean);
+  const words = state.q.toLowerCase().split(/\s+/).filter(Boolean);
+  const sort = SORTS[state.sort] || worst;
+  state.found = data.items.filter((item) => kept.every((keep) => keep(item)) && words.every((word) => wordsOf(item).includes(word)));
+  const keyed = state.found.map((item) => [sort(item), item]);
+  keyed.sort(([a], [b]) => {
+    for (let n = 0; n < a.length; n++) if (a[n] !== b[n]) return (a[n] < b[n] ? -1 : 1) * (state.down ? -1 : 1);
+    return 0;
+  });
+  state.found = keyed.map(([, item]) => item);
+  state.page = 0;
+  state.row = 0;
+}
+
+function cell(item, d) {
+  const flip = (item.flips || []).find(([key]) => key === d.key);
+  const parts = [scoreText(d, item.scores.get(d.key))];
+  if (flip) {
+    const up = flip[2] > flip[1];
+    parts.push(make("span", { class: up ? "good" : "bad", title: `from ${scoreNumber(flip[1])}` }, up ? " ▲" : " ▼", make("span", { class: "unseen" }, `from ${scoreNumber(flip[1])}`)));
+  }
+  return make("td", { class: `num${short(item, d) ? " cut" : ""}${d.key === "task_completion" || d.key === "personalization" ? "" : " wide"}` }, parts);
+}
+
+function row(item) {
+  const [sign, word, tone] = STATUS[item.status];
+  const scenario = scenarioOf(item);
+  const about = [item.domains.join(", "), scenario && scenario.name, item.arm && `known: ${ARMS[item.arm]}`, item.trial && `trial ${item.trial}`].filter(Boolean).join(" · ");
+  const said = item.cause ? `${item.cause}: ${item.detail || ""}` : scenario ? text(scenario.description) : "";
+  return make("tr", {},
+    make("td", { class: tone }, make("span", { "aria-hidden": "true" }, `${sign} `), make("span", { class: item.failed ? "bad" : null }, item.failed && item.status === "passed" ? "test failed" : word)),
+    make("th", { scope: "row" }, make("a", { href: linkTo(item) }, plain(item.scenario)),
+      make("span", { class: "about" }, plain(about), said ? make("span", { class: "wide" }, ` — ${plain(said)}`) : null)),
+    columns.map((d) => cell(item, d)),
+    make("td", { class: "num wide" }, String(item.turns)));
+}
+
+function heading(key, label, classes) {
+  const sorted = state.sort === key ? (state.down ? "descending" : "ascending") : null;
+  const click = () => {
+    state.down = state.sort === key && !state.down;
+    state.sort = key;
+    show();
+    table.querySelector(`[data-sort="${key}"]`).focus();
+  };
+  return make("th", { scope: "col", class: classes, "aria-sort": sorted }, make("button", { type: "button", "data-sort": key, onclick: click }, label));
+}
+
+function draw(all) {
+  const from = all ? 0 : state.page * PAGE;
+  const to = all ? Math.min(state.found.length, MOST_PRINTED) : Math.min(from + PAGE, state.found.length);
+  table.tHead.replaceChildren(make("tr", {}, heading("worst", "Status"), heading("scenario", "Scenario"),
+    columns.map((d) => heading(d.key, d.column, d.key === "task_completion" || d.key === "personalization" ? "num" : "num wide")), heading("turns", "Turns", "num wide")));
+  table.tBodies[0].replaceChildren(...state.found.slice(from, to).map(row));
+  const count = (n) => n.toLocaleString("en");
+  const total = data.items.length;
+  document.getElementById("count").textContent = state.found.length === total ? `${count(total)} dialogues` : `${count(state.found.length)} of ${count(total)} dialogues`;
+  if (all && to < state.found.length) document.getElementById("count").append(`, the first ${count(to)} of them here`);
+  document.getElementById("pages").hidden = state.found.length <= PAGE;
+  document.getElementById("page").textContent = `${count(from + 1)}–${count(to)} of ${count(state.found.length)}`;
+  document.getElementById("back").disabled = !state.page;
+  document.getElementById("forth").disabled = to >= state.found.length;
+  document.getElementById("rows-frame").hidden = !state.found.length;
+}
+
+function show() {
+  find();
+  draw(false);
+}
+
+function turnPage(by) {
+  state.page += by;
+  state.row = 0;
+  draw(false);
+}
+
+// Move the focus to the row of that place among those found, on whichever page it is.
+function focusRow(place) {
+  if (place < 0 || place >= state.found.length) return;
+  const page = Math.floor(place / PAGE);
+  if (page !== state.page) {
+    state.page = page;
+    draw(false);
+  }
+  state.row = place;
+  const link = table.tBodies[0].rows[place % PAGE].querySelector("a");
+  link.focus({ preventScroll: true });
+  link.scrollIntoView({ block: "nearest", behavior: "instant" });
+}
