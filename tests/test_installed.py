@@ -27,7 +27,7 @@ def test_a_plain_run_loads_nothing_heavy(empty_repo: Repository) -> None:
 
         def test_plain():
             ours = {m for m in sys.modules if m.startswith("pytest_personalens")}
-            assert ours == {"pytest_personalens", "pytest_personalens.plugin", "pytest_personalens.options", "pytest_personalens.errors", "pytest_personalens.hookspecs", "pytest_personalens.readers"}
+            assert ours == {"pytest_personalens", "pytest_personalens.plugin", "pytest_personalens.options", "pytest_personalens.errors", "pytest_personalens.hookspecs", "pytest_personalens.readers", "pytest_personalens.settings", "pytest_personalens.cases"}
             assert not {"pydantic", "boto3", "botocore", "asyncio", "tomllib"} & set(sys.modules)
         """
     )
@@ -61,6 +61,12 @@ def test_the_generated_reference_is_up_to_date(monkeypatch: pytest.MonkeyPatch) 
 
     assert (ROOT / "docs/reference/options.md").read_text(encoding="utf-8") == generate_reference.options_page(), "run: make reference"
     assert all(f"`{o.flag} " in generate_reference.options_page() for o in OPTIONS)
+
+
+def test_help_can_be_asked_for(empty_repo: Repository) -> None:
+    result = empty_repo.run("--help")
+    assert result.ret == 0
+    result.stdout.fnmatch_lines(["*--personalens-gate=EXPRESSION*"])
 
 
 def test_the_committed_records_are_what_a_fresh_run_gives(tmp_path: Path) -> None:
