@@ -6,7 +6,7 @@ import argparse
 from importlib.metadata import version
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, get_type_hints
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
@@ -159,11 +159,18 @@ def _baseline(settings: Settings, results: Results) -> Baseline | None:
 
 
 def _settings(named: dict[str, Any], path: Path) -> Settings:
-    try:
-        return TypeAdapter(Settings).validate_python(named)
-    except ValidationError as error:
-        field, problem = first_problem(error)
-        raise DataError(path, problem, field=f"settings.{field}") from None
+    """The settings of a run from those by name in its results; what is not there has its default."""
+    values = {**Settings._field_defaults}
+    # One by one: pydantic 2.9 cannot read the types of a NamedTuple in a module with postponed annotations.
+    for name, kind in get_type_hints(Settings).items():
+        if name in named:
+            try:
+                values[name] = TypeAdapter(kind).validate_python(named[name])
+            except ValidationError as error:
+                raise DataError(path, first_problem(error)[1], field=f"settings.{name}") from None
+        elif name not in values:
+            raise DataError(path, "the setting is missing", field=f"settings.{name}")
+    return Settings(**values)
 
 
 def _dollars(shards: Sequence[Shard]) -> dict[str, float]:
