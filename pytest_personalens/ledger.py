@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from pytest_personalens.baseline import read_baseline, refusal
 from pytest_personalens.errors import PersonalensError
 from pytest_personalens.floors import with_groups
-from pytest_personalens.gates import judge_gate
 from pytest_personalens.outcome import Demands, conclude
 from pytest_personalens.outputs import Outputs, Written
 from pytest_personalens.paths import flag, input_path
@@ -66,6 +64,8 @@ class Ledger:
         except PersonalensError as error:
             raise pytest.UsageError(str(error)) from None
         if self._demands.baseline is not None and (changed := self._demands.baseline.refuses(session.terms())):
+            from pytest_personalens.baseline import refusal
+
             raise pytest.UsageError(f"--personalens-baseline: {refusal(str(self._settings.baseline), changed)}")
         if self._watch is not None:
             self._watch.admit(self._config, session)
@@ -221,6 +221,8 @@ class Ledger:
         session = self._config.stash[SESSION]
         drift, usage = watch.conclude(session, results)
         results = with_drift(results, drift, usage, prices=session.crew.role_prices())
+        from pytest_personalens.gates import judge_gate
+
         return results.model_copy(update={"gates": (*results.gates, judge_gate(drift))})
 
     def _report(self, gate: Gate) -> None:
@@ -267,6 +269,8 @@ def _named(nodeid: str) -> str:
 def _baseline(config: pytest.Config, settings: Settings) -> Baseline | None:
     if settings.baseline is None:
         return None
+    from pytest_personalens.baseline import read_baseline
+
     path = input_path(config, settings, "baseline")
     if settings.save_baseline is not None and input_path(config, settings, "save_baseline") == path:
         return None  # what is replaced, in one run or for the first time, is not asked

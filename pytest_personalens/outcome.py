@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_personalens.arms import arms_of
-from pytest_personalens.compare import compare
 from pytest_personalens.floors import floors_of
-from pytest_personalens.gates import check_gates
-from pytest_personalens.trials import trials_of
 from pytest_personalens.verdict import Dimension
 
 if TYPE_CHECKING:
@@ -33,12 +29,24 @@ class Demands(NamedTuple):
 
 def conclude(results: Results, demands: Demands) -> Results:
     """The results with all that follows from them; a run that is not whole has neither comparison nor gates."""
-    s = demands.settings
-    update = {"trials": trials_of(results.own, s.trials) if s.trials > 1 else None, "arms": arms_of(results.items)}
+    # What a run does not ask for is not loaded: it would be felt in a replay.
+    s, update = demands.settings, dict[str, object]()
+    if s.trials > 1:
+        from pytest_personalens.trials import trials_of
+
+        update["trials"] = trials_of(results.own, s.trials)
+    if s.arms:
+        from pytest_personalens.arms import arms_of
+
+        update["arms"] = arms_of(results.items)
     results = results.model_copy(update=update)
-    if not results.complete:
+    if not results.complete or not s.gated:
         return results
+    from pytest_personalens.gates import check_gates
+
     if demands.baseline is not None:
+        from pytest_personalens.compare import compare
+
         margins = {Dimension(name): margin for name, margin in s.margin}
         comparison = compare(demands.baseline, results, name=str(s.baseline), level=s.level, margins=margins)
         results = results.model_copy(update={"comparison": comparison})

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from pytest_personalens.baseline import Terms, setup_of
 from pytest_personalens.crew import Crew, Recipe
 from pytest_personalens.datasets import Sample, Strangers, draw, open_dataset
 from pytest_personalens.errors import PersonalensError, SpecError
@@ -22,6 +21,7 @@ from pytest_personalens.scenario import Context, ScenarioRef
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from pytest_personalens.baseline import Terms
     from pytest_personalens.cases import Case
     from pytest_personalens.cluster import Cluster
     from pytest_personalens.crew import Role
@@ -102,6 +102,8 @@ class Session:
 
     def terms(self) -> Terms:
         """What this run must have in common with one that it is compared with."""
+        from pytest_personalens.baseline import Terms, setup_of
+
         agents = self.crew.agents(Context(user=""), self.settings.thresholds)
         setup = setup_of(agents.judge.identity, agents.user_agent.identity, self.settings._asdict())
         return Terms(dataset=f"{self.dataset.name} {self.dataset.version}", setup=setup)

@@ -12,7 +12,7 @@ from pytest_personalens.dialogue import Dialogue
 from pytest_personalens.evaluation import Evaluation
 from pytest_personalens.gates import check_gates
 from pytest_personalens.results import Item, Results
-from pytest_personalens.stats import detectable
+from pytest_personalens.stats.power import detectable
 from pytest_personalens.summary import summarize
 from pytest_personalens.verdict import Dimension, Verdict
 from tests.test_stats import Assistant, Run, differences_of, gate_fails

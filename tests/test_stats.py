@@ -14,20 +14,11 @@ import numpy as np
 import pytest
 from scipy import stats as scipy_stats
 
-from pytest_personalens import stats
-from pytest_personalens.stats import (
-    Noise,
-    bootstrap,
-    detectable,
-    effect_interval,
-    holm,
-    mcnemar,
-    pass_hat,
-    sign_flip,
-    smallest_drop,
-    wilson,
-)
 from pytest_personalens.stats.__main__ import main
+from pytest_personalens.stats.intervals import bootstrap, wilson
+from pytest_personalens.stats.paired import effect_interval, holm, mcnemar, sign_flip
+from pytest_personalens.stats.power import Noise, detectable, smallest_drop
+from pytest_personalens.stats.trials import pass_hat, spread
 
 THIRDS = [Fraction(part, 3) for part in range(-9, 10)]
 
@@ -247,12 +238,12 @@ def test_pass_hat_is_the_share_of_choices_that_all_pass() -> None:
 
 
 def test_spread_is_pooled_within_scenarios() -> None:
-    assert stats.spread([]) is stats.spread([[3], [1], []]) is None
-    assert stats.spread([[1, 1, 1], [4, 4], [2]]) == 0, "between scenarios is not within"
-    assert stats.spread([[1, 2, 4]]) == pytest.approx(stdev([1, 2, 4]))
+    assert spread([]) is spread([[3], [1], []]) is None
+    assert spread([[1, 1, 1], [4, 4], [2]]) == 0, "between scenarios is not within"
+    assert spread([[1, 2, 4]]) == pytest.approx(stdev([1, 2, 4]))
     chance = random.Random(1)
     varied = [[level + chance.gauss(0, 0.7) for _ in range(3)] for level in range(500)]
-    assert stats.spread(varied) == pytest.approx(0.7, abs=0.05)
+    assert spread(varied) == pytest.approx(0.7, abs=0.05)
 
 
 # Power
