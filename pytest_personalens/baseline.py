@@ -133,6 +133,9 @@ def unfit(results: Results) -> str:
     """Why a run is no baseline for others, in a few words; empty if it is one."""
     if not results.complete:
         return "the run was stopped, or an item of it never reported"
+    ran = len({item.key for item in results.own})
+    if ran + len(results.own_lost) < results.drawn:
+        return f"only {ran} of the {results.drawn} scenarios of the sample were run (-k, -m, --lf?)"
     if any(gate.kind == "valid" and not gate.passed for gate in results.gates):
         return f"only {results.overall.scored} of {results.overall.items + len(results.own_lost)} items could be scored"
     return ""

@@ -200,7 +200,7 @@ def _paths(config: pytest.Config, sample: int | None, shard: tuple[int, int] | N
 def _ini(config: pytest.Config, name: str, kind: str) -> Any:
     try:
         return config.getini(name)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, pytest.UsageError) as error:  # pytest 9 says what is wrong and not where
         raise pytest.UsageError(f"{name}: expected a value of type {kind} in the configuration file ({error})") from None
 
 

@@ -120,7 +120,7 @@ def test_a_drop_fails_and_names_the_scenarios_that_flipped(saved: Repository) ->
     result, comparison = compared(saved, "--junitxml", "junit.xml", "--snapshot-update")
     assert result.ret == 1
     result.assert_outcomes(passed=22, failed=1)
-    result.stdout.fnmatch_lines(["  worse than then (7):", f"    {min(worse)}: tc 1 -> 0  __personalens__/test_bot/*.json"])
+    result.stdout.fnmatch_lines(["  worse than then (7):", f"    {min(worse)}: tc 1 -> 0, told  (__personalens__/test_bot/*.json)"])
     result.stdout.fnmatch_lines(
         ["gate regression: tcr: FAILED, TCR 1.00 -> 0.65 (-0.35, 95 % *, p = 0.008) over 20 scenarios: a significant drop"]
     )
@@ -357,6 +357,15 @@ def test_a_run_that_was_stopped_saves_no_baseline(told: Repository) -> None:
     result = told.inline(*SAVE, "-x")
     assert not (told.path / "base.json").exists()
     result.stdout.fnmatch_lines(["the baseline *base.json was not written: the run was stopped*"])
+
+
+def test_a_part_of_a_sample_is_no_baseline(told: Repository) -> None:
+    for extra in (("-k", "movies"), ("-m", "personalens(kind='multi')"), ("-n", "2", "-k", "movies")):
+        result = told.run(*SAVE, *extra)
+        assert result.ret == 3
+        result.stdout.fnmatch_lines(
+            ["the baseline *base.json was not written: only * of the 20 scenarios of the sample were run (-k, -m, --lf?)"]
+        )
 
 
 def test_saving_over_the_baseline_of_the_configuration_does_not_ask_it(told: Repository) -> None:

@@ -349,3 +349,10 @@ def test_a_stranger_has_the_same_task_or_the_same_domains() -> None:
     assert lonely.of(Lonely().refs("ada")[0]).user == "bob"
     with pytest.raises(SpecError, match=r"nobody else in dataset 'lonely' has a task like own-cy"):
         lonely.of(Lonely().refs("cy")[0])
+
+
+def test_a_setting_of_another_type_is_named(told: Repository) -> None:
+    (told.path / "pytest.ini").write_text("[pytest]\npersonalens_trials = several\n")
+    result = told.inline(*ARGS)
+    assert result.ret == 4
+    result.stderr.fnmatch_lines(["ERROR: personalens_trials: expected a value of type int in the configuration file (*"])

@@ -9,11 +9,12 @@ from pytest_personalens.verdict import Dimension
 from pytest_personalens.wording import count, mean_name, p_text, sentence, signed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from pytest_personalens.results import Comparison, Flip, Item, Paired, Results
 
 _MOST_LISTED: Final = 10
+_LONGEST: Final = 100
 
 
 def outcome_lines(results: Results, *, verbose: bool) -> Iterator[str]:
@@ -36,7 +37,7 @@ def outcome_lines(results: Results, *, verbose: bool) -> Iterator[str]:
     if results.comparison is not None:
         # What has a gate is said there.
         gated = any(gate.kind == "regression" for gate in results.gates)
-        yield from _comparison(results.comparison, verbose=verbose, gated=gated)
+        yield from _comparison(results, results.comparison, verbose=verbose, gated=gated)
 
 
 def low_lines(results: Results) -> list[str]:
@@ -59,26 +60,29 @@ def _lift(lift: Paired) -> str:
     return f"{told}: lift {signed(lift.change)} ({interval}, {p_text(lift.p)})"
 
 
-def _comparison(comparison: Comparison, *, verbose: bool, gated: bool) -> Iterator[str]:
+def _comparison(results: Results, comparison: Comparison, *, verbose: bool, gated: bool) -> Iterator[str]:
     yield f"compared with {comparison.baseline}: {count(comparison.compared)}, at the level {comparison.level:g}"
     for difference in comparison.differences:
         if not (gated and difference.gated):
             yield f"  {sentence(difference)}"
-    yield from _flips([f for f in comparison.flips if f.after < f.before], "worse", verbose=verbose)
-    yield from _flips([f for f in comparison.flips if f.after > f.before], "better", verbose=verbose)
+    items = {item.nodeid: item for item in results.own}
+    yield from _flips([f for f in comparison.flips if f.after < f.before], "worse", items, verbose=verbose)
+    yield from _flips([f for f in comparison.flips if f.after > f.before], "better", items, verbose=verbose)
     for why, scenarios in comparison.left_out.items():
         listed = f": {', '.join(scenarios)}" if verbose else ""
         yield f"  not compared, {why}: {len(scenarios)}{listed}"
 
 
-def _flips(flips: list[Flip], way: str, *, verbose: bool) -> Iterator[str]:
+def _flips(flips: list[Flip], way: str, items: Mapping[str, Item], *, verbose: bool) -> Iterator[str]:
     if not flips:
         return
     yield f"  {way} than then ({len(flips)}):"
     # What got better is good to know, but nobody needs to look at it.
     shown = flips if verbose else flips[:_MOST_LISTED] if way == "worse" else []
     for flip in shown:
-        where = f"  {', '.join(flip.records)}" if flip.records else ""
-        yield f"    {flip.scenario}: {flip.dimension.short} {flip.before:g} -> {flip.after:g}{where}"
+        verdicts = [v for nodeid in flip.nodeids for v in items[nodeid].evaluation.verdicts if v.dimension is flip.dimension]
+        why = f", {verdicts[0].justification[:_LONGEST]}" if verdicts else ""
+        where = f"  ({', '.join(flip.records)})" if flip.records else ""
+        yield f"    {flip.scenario}: {flip.dimension.short} {flip.before:g} -> {flip.after:g}{why}{where}"
     if len(shown) < len(flips):
         yield f"    {'and ' if shown else ''}{len(flips) - len(shown)}{' more' if shown else ''} (-v lists them all)"
