@@ -64,7 +64,7 @@ def compare(baseline: Baseline, results: Results, *, name: str, level: float, ma
         compared=len(compared),
         shared=len({entry.key[:2] for entry in baseline.entries} & {item.asked for item in results.own}),
         differences=tuple(found),
-        one_sided={d: "then" if scored[d][0] else "now" for d in wanted if bool(scored[d][0]) != bool(scored[d][1])},
+        one_sided={d: "then" if scored[d][0] else "now" for d in wanted if compared and bool(scored[d][0]) != bool(scored[d][1])},
         flips=flips_of(results.own, {dimension: pairs[dimension] for dimension in gated}),
         left_out=left_out(
             {entry.key[:2]: entry.scenario for entry in baseline.entries},

@@ -316,6 +316,7 @@ def test_a_test_whose_mark_changed_is_not_compared(saved: Repository) -> None:
     result, comparison = compared(saved)
     assert result.ret == 1
     assert {why: len(scenarios) for why, scenarios in comparison["left_out"].items()} == {"run under other settings": 20}
+    assert list(comparison["gates"]) == ["regression", "valid"]
     assert saved.inline(*SAVE).ret == 0
     assert compared(saved)[0].ret == 0
 
