@@ -11,7 +11,7 @@ import pytest
 
 from pytest_personalens.drift.anchors import open_anchors, read_anchors
 from pytest_personalens.drift.compare import compare
-from pytest_personalens.drift.values import Baseline, Drift, Scored, read_baseline
+from pytest_personalens.drift.values import Baseline, Drift, Scored, read_adopted
 from pytest_personalens.errors import DataError
 from pytest_personalens.paths import input_path, output_path
 from pytest_personalens.records import write_atomically
@@ -133,7 +133,7 @@ class Watch:
 
     def _read(self) -> Baseline:
         try:
-            then = read_baseline(self._path)
+            then = read_adopted(self._path)
         except DataError as error:
             raise pytest.UsageError(f"{self._flag}: {error}") from None
         if then.anchors != self.anchors.digest:

@@ -56,7 +56,7 @@ class Baseline(Frozen):
         return text_of(self, sort_keys=True)
 
 
-def read_baseline(path: Path) -> Baseline:
+def read_adopted(path: Path) -> Baseline:
     """The baseline in a file. Raises `DataError` saying in one line what is wrong with it."""
     if not path.exists():
         raise DataError(path, "cannot be read: No such file or directory; write it with --personalens-adopt-judge")
