@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from fractions import Fraction
 from statistics import fmean
 from typing import TYPE_CHECKING, NamedTuple
 
+from pytest_personalens.scores import scenario_means
 from pytest_personalens.stats.intervals import bootstrap, wilson
 from pytest_personalens.verdict import Dimension
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from fractions import Fraction
 
     from pytest_personalens.results import Item
+    from pytest_personalens.scores import Key
 
 
 class Estimate(NamedTuple):
@@ -27,9 +29,9 @@ class Estimate(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """The scores of a scored item; `key` is its scenario, user and task."""
+    """The scores of a scored item."""
 
-    key: tuple[str, ...]
+    key: Key
     scores: Mapping[Dimension, int]
     turns: tuple[int, ...]
 
@@ -38,7 +40,7 @@ def readings(items: Iterable[Item]) -> list[Reading]:
     """The scored ones among `items`, looked up once for all the figures that they are part of."""
     return [
         Reading(
-            item.asked,
+            item.key,
             {v.dimension: v.score for v in item.evaluation.verdicts},
             next((v.turns for v in item.evaluation.verdicts if v.turns), ()),
         )
@@ -53,22 +55,22 @@ def estimate(read: Iterable[Reading], dimension: Dimension) -> Estimate:
     Trials of a scenario are no more independent than its sentences are: the interval is one over scenarios, by Wilson for a
     rate of single trials, else by the bootstrap of their means.
     """
-    scores: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)
+    scores: defaultdict[Key, list[int]] = defaultdict(list)
     for one in read:
         if dimension in one.scores:
             scores[one.key].append(one.scores[dimension])
-    return _over(list(scores.values()), dimension)
+    return _over(scores, dimension)
 
 
 def by_turn(read: Iterable[Reading]) -> list[Estimate]:
     """Personalization as it stood after the first, second, ... turn of the assistant, where it was read by turn."""
-    turns: list[defaultdict[tuple[str, ...], list[int]]] = []
+    turns: list[defaultdict[Key, list[int]]] = []
     for one in read:
         for number, score in enumerate(one.turns):
             if number == len(turns):
                 turns.append(defaultdict(list))
             turns[number][one.key].append(score)
-    return [_over(list(scores.values()), Dimension.PERSONALIZATION_TURNS) for scores in turns]
+    return [_over(scores, Dimension.PERSONALIZATION_TURNS) for scores in turns]
 
 
 def score_counts(read: Iterable[Reading], dimension: Dimension) -> list[int]:
@@ -78,13 +80,13 @@ def score_counts(read: Iterable[Reading], dimension: Dimension) -> list[int]:
     return [found[score] for score in range(low, high + 1)]
 
 
-def _over(scenarios: Sequence[Sequence[int]], dimension: Dimension) -> Estimate:
-    if not scenarios:
+def _over(scores: Mapping[Key, Sequence[int]], dimension: Dimension) -> Estimate:
+    if not scores:
         return Estimate(None)
-    dialogues = sum(map(len, scenarios))
-    low, high = dimension.scale
-    if (low, high) == (0, 1) and dialogues == len(scenarios):
-        ends = wilson(sum(map(sum, scenarios)), dialogues)
+    dialogues, (low, high) = sum(map(len, scores.values())), dimension.scale
+    if single := dialogues == len({key[:2] for key in scores}):
+        means: Sequence[Fraction | int] = [score for (score,) in scores.values()]
     else:
-        ends = bootstrap([Fraction(sum(s), len(s)) if len(s) > 1 else s[0] for s in scenarios], low, high)
-    return Estimate(fmean(sum(s) / len(s) for s in scenarios), *ends, scenarios=len(scenarios), dialogues=dialogues)
+        means = list(scenario_means(scores).values())
+    ends = wilson(float(sum(means)), dialogues) if single and (low, high) == (0, 1) else bootstrap(means, low, high)
+    return Estimate(fmean(means), *ends, scenarios=len(means), dialogues=dialogues)

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from pytest_personalens.results import Item
     from pytest_personalens.verdict import Dimension
@@ -31,7 +31,7 @@ def scores_of(items: Iterable[Item], dimension: Dimension) -> dict[Key, Scores]:
     return {key: tuple(score for _, score in sorted(trials.items())) for key, trials in found.items()}
 
 
-def scenario_means(scores: Mapping[Key, Scores]) -> dict[Key, Fraction]:
+def scenario_means(scores: Mapping[Key, Sequence[int]]) -> dict[Key, Fraction]:
     """The mean of each scenario: over its tests, of the means over their trials."""
     return {
         scenario: sum(means, Fraction()) / len(means) for scenario, means in _by_scenario({k: mean(s) for k, s in scores.items()}).items()
@@ -54,7 +54,7 @@ def balanced(before: Mapping[Key, Scores], after: Mapping[Key, Scores]) -> Pairs
     }
 
 
-def mean(scores: Scores) -> Fraction:
+def mean(scores: Sequence[int]) -> Fraction:
     """The mean of some scores."""
     return Fraction(sum(scores), len(scores))
 

@@ -10,11 +10,12 @@ from pytest_personalens.baseline import baseline_of
 from pytest_personalens.compare import compare
 from pytest_personalens.dialogue import Dialogue
 from pytest_personalens.evaluation import Evaluation
+from pytest_personalens.floors import Floor
 from pytest_personalens.gates import check_gates
 from pytest_personalens.results import Item, Results
 from pytest_personalens.stats.power import detectable
 from pytest_personalens.summary import summarize
-from pytest_personalens.verdict import Dimension, Verdict
+from pytest_personalens.verdict import READINGS, Dimension, Verdict
 from tests.test_stats import Assistant, Run, differences_of, gate_fails
 
 SETTINGS = {"context": "DIS", "max_turns": 0, "judge_votes": 1}
@@ -109,3 +110,12 @@ def test_a_run_with_more_trials_than_its_baseline_cries_wolf_no_more_often(monke
         then, now = results_of(before, [[3]] * 30), results_of(after, [[3] * 5] * 30)
         wrongly += any(d.regressed for d in compare(baseline_of(then), now, name="b", level=0.05, margins={}).differences)
     assert wrongly <= 20  # 5 % of 200, and three standard errors
+
+
+def test_a_mean_is_the_same_wherever_it_stands() -> None:
+    """In the table and in a gate, also where two tests of one scenario were scored in unequal numbers of trials."""
+    more, fewer = results_of([[1, 1, 0]], [[4, 4, 1]]), results_of([[0]], [[1]])
+    items = [*more.items, *(item.model_copy(update={"test": "other", "nodeid": f"{item.nodeid}+other"}) for item in fewer.items)]
+    run = summarize(items, settings=SETTINGS, dataset="d 1", requested=1, drawn=1)
+    gates = check_gates(run, [Floor("", "tcr", 0), Floor("", "p", 1)], min_valid=0)
+    assert [gate.value for gate in gates[:2]] == [run.overall.means[d.value].value for d in READINGS[:2]] == [0.333333, 2.0]
