@@ -187,9 +187,7 @@ class Ledger:
         if self._outputs.tells_who:
             results = results.model_copy(update={"scenarios": session.scenarios(results.own)})
         # A shard is a part of a run: what it comes to is said when all parts are put together.
-        results = conclude(results, self._demands) if self._settings.shard is None else results
-        self._outputs.keep(results)
-        return results
+        return conclude(results, self._demands) if self._settings.shard is None else results
 
     def _write(self) -> None:
         if self._results is not None:
@@ -219,6 +217,7 @@ class Ledger:
         from pytest_personalens.plugin import SESSION
 
         session = self._config.stash[SESSION]
+        self._outputs.keep(results)
         drift, usage = watch.conclude(session, results)
         results = with_drift(results, drift, usage, prices=session.crew.role_prices())
         from pytest_personalens.gates import judge_gate
