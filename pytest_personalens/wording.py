@@ -7,7 +7,22 @@ from typing import TYPE_CHECKING, Final
 from pytest_personalens.verdict import Dimension
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pytest_personalens.evaluation import Cause
     from pytest_personalens.results import Difference
+
+
+_LEAST_P: Final = 0.001
+#: Why an item has no scores, in a sentence's end.
+CAUSES: Final[Mapping[Cause, str]] = {
+    "assistant": "the assistant failed",
+    "user-agent": "the simulated user failed",
+    "judge": "the judge failed",
+    "record": "the record is missing, stale or damaged",
+    "lost": "the worker died",
+    "budget": "the cap on calls or money was reached",
+}
 
 
 def mean_name(dimension: Dimension) -> str:
@@ -22,12 +37,12 @@ def signed(value: float) -> str:
 
 def p_text(p: float) -> str:
     """``p = 0.016``, or ``p < 0.001``."""
-    return f"p = {p:.3f}" if p >= 0.001 else "p < 0.001"
+    return f"p = {p_value(p)}" if p >= _LEAST_P else f"p {p_value(p)}"
 
 
 def p_value(p: float) -> str:
     """``0.016``, or ``< 0.001``."""
-    return p_text(p).removeprefix("p ").removeprefix("= ")
+    return f"{p:.3f}" if p >= _LEAST_P else f"< {_LEAST_P}"
 
 
 def count(number: int, what: str = "scenario") -> str:

@@ -16,7 +16,7 @@ from pytest_personalens.wording import found, p_value
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from pytest_personalens.results import Comparison, Flip, Gate, Results
+    from pytest_personalens.results import Comparison, Flip, Gate, Paired, Results
 
 #: Bytes. A comment on a pull request may have 65,536 characters.
 COMMENT_LIMIT: Final = 60_000
@@ -132,12 +132,7 @@ def _comparison(comparison: Comparison, link: str) -> Iterator[Section]:
         (
             HEADINGS[d.dimension],
             f"**{found(d)}**" if d.regressed else found(d),
-            str(d.pairs),
-            figure(d.before),
-            figure(d.after),
-            figure(d.change, signed=True),
-            interval(d.low, d.high, signed=True),
-            plain(p_value(d.p)),
+            *_sides(d),
             figure(d.detectable),
         )
         for d in comparison.differences
@@ -178,17 +173,18 @@ def _lifts(results: Results) -> list[str]:
         (
             plain(CONTROLS.get(arm.name, arm.name)),
             HEADINGS[lift.dimension],
-            str(lift.pairs),
-            figure(lift.before),
-            figure(lift.after),
-            figure(lift.change, signed=True),
-            interval(lift.low, lift.high, signed=True),
-            plain(p_value(lift.p)),
+            *_sides(lift),
         )
         for arm in results.arms
         for lift in arm.lift
     )
     return table(("control", "score", "scenarios", "control", "run", "lift", "95 % interval", "p"), rows, words=2)
+
+
+def _sides(pair: Paired) -> tuple[str, ...]:
+    """The cells of both sides: scenarios, before, after, change, its interval, p."""
+    change = (figure(pair.change, signed=True), interval(pair.low, pair.high, signed=True), plain(p_value(pair.p)))
+    return (str(pair.pairs), figure(pair.before), figure(pair.after), *change)
 
 
 def _trials(results: Results) -> Iterator[str]:

@@ -10,6 +10,7 @@ from pytest_personalens.reports.charts import Histogram, Panel, Row
 from pytest_personalens.reports.payload import NAMES
 from pytest_personalens.reports.svg import SOFT, TC, P
 from pytest_personalens.verdict import Dimension
+from pytest_personalens.wording import CAUSES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -17,14 +18,6 @@ if TYPE_CHECKING:
     from pytest_personalens.figures import Reading
     from pytest_personalens.results import Item, Results
 
-CAUSES: Final = {
-    "assistant": "the assistant failed",
-    "user-agent": "the simulated user failed",
-    "judge": "the judge failed",
-    "record": "the record is missing, stale or damaged",
-    "lost": "the worker died",
-    "budget": "the cap on calls or money was reached",
-}
 #: What the assistant knew.
 ARMS: Final = {
     "": "the run itself",
@@ -148,7 +141,7 @@ def notes(results: Results) -> Iterator[tuple[str, str]]:
     if results.drawn < results.requested:
         yield f"{results.requested:,} scenarios were asked for; there are only {results.drawn:,}, and all of them are in it.", ""
     for cause, number in results.uncounted.items():
-        yield f"{number:,} not scored: {CAUSES.get(cause, cause)}.", "" if cause == "lost" else "uncounted"
+        yield f"{number:,} not scored: {CAUSES[cause]}.", "" if cause == "lost" else "uncounted"
     states = Counter(i.record for i in results.items if i.record != "none")
     if states["stale"]:
         yield f"{states['stale']:,} records are stale; bring them up to date with --snapshot-update.", ""

@@ -10,6 +10,7 @@ from pytest_personalens.reports.comparison import low_lines, outcome_lines
 from pytest_personalens.reports.drift import drift_lines
 from pytest_personalens.reports.transcript import harmless
 from pytest_personalens.verdict import Dimension
+from pytest_personalens.wording import CAUSES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -97,7 +98,8 @@ def _notes(results: Results, *, verbose: bool) -> Iterator[str]:
         line = "records: " + ", ".join(f"{states[s]} {s}" for s in ("replayed", "written", "stale") if states[s])
         yield line + ("; bring them up to date with --snapshot-update" if states["stale"] else "")
     for cause, number in results.uncounted.items():
-        yield f"not scored: {number}, {_CAUSES[cause]}"
+        kept = "; what was bought is kept, and a further run goes on from there" if cause == "budget" else ""
+        yield f"not scored: {number}, {CAUSES[cause]}{kept}"
     low = low_lines(results)
     if low:
         yield "below threshold:"
@@ -105,16 +107,6 @@ def _notes(results: Results, *, verbose: bool) -> Iterator[str]:
         yield from (f"  {line}" for line in shown)
         if len(shown) < len(low):
             yield f"  and {len(low) - len(shown)} more (-v lists them all)"
-
-
-_CAUSES = {
-    "assistant": "the assistant failed",
-    "user-agent": "the simulated user failed",
-    "judge": "the judge failed",
-    "record": "the record is missing, stale or damaged",
-    "lost": "the worker died",
-    "budget": "the cap on calls or money was reached; what was bought is kept, and a further run goes on from there",
-}
 
 
 def _usage(results: Results) -> str:
