@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
+import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
@@ -133,6 +135,30 @@ def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[Endpoint]:
         monkeypatch.setenv(name, value)
     yield server
     server.close()
+
+
+def edited(change: Callable[[dict[str, Any]], object]) -> Callable[[str], str]:
+    """What makes of the text of a JSON file one whose data was changed."""
+
+    def edit(text: str) -> str:
+        data: dict[str, Any] = json.loads(text)
+        change(data)
+        return json.dumps(data)
+
+    return edit
+
+
+def run_at_once(script: str, *arguments: str) -> None:
+    """Run a script in three processes; `wait()` in it returns when all of them got there. Each must end without a word."""
+    command = [sys.executable, "-c", f"import sys; from pathlib import Path; wait = sys.stdin.readline\n{script}", *arguments]
+    running = [subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(3)]
+    for one in running:
+        assert one.stdin is not None
+        one.stdin.write("go\n")
+        one.stdin.flush()
+    for one in running:
+        assert one.communicate(timeout=60)[1] == ""
+        assert one.returncode == 0
 
 
 class ScriptedUser:

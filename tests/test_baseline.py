@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from pytest_personalens.baseline import read_baseline
-from tests.conftest import Repository
+from tests.conftest import Repository, edited
 
 #: A judge whose scores are in files: ids in low.txt get the lowest score, ids in faults.txt none.
 TOLD = """
@@ -191,15 +191,6 @@ def test_what_cannot_be_compared_is_refused_before_anything_is_run(
     assert result.ret == 4
     result.stderr.fnmatch_lines([f"ERROR: --personalens-baseline: base.json cannot be compared with this run: {problem}; *"])
     assert "PASSED" not in result.stdout.str()
-
-
-def edited(change: Callable[[dict[str, Any]], object]) -> Callable[[str], str]:
-    def edit(text: str) -> str:
-        data: dict[str, Any] = json.loads(text)
-        change(data)
-        return json.dumps(data)
-
-    return edit
 
 
 @pytest.mark.parametrize(

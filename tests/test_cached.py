@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 import tomllib
 from pathlib import Path
 
 import pytest
 
 from pytest_personalens.datasets.cached import read_toml
-from tests.conftest import ROOT
+from tests.conftest import run_at_once
 
 TEXT = 'name = "Amara"\nlist = ["ü", 1, 2.5, true]\n[domains."Rental Cars"]\nsummary = """\nHi.\n"""\n'
 DATA = {"name": "Amara", "list": ["ü", 1, 2.5, True], "domains": {"Rental Cars": {"summary": "Hi.\n"}}}
@@ -91,19 +89,11 @@ def test_files_of_the_same_name_are_kept_apart(file: Path, tmp_path: Path) -> No
 
 def test_processes_that_write_it_at_once(file: Path, cache: Path) -> None:
     script = (
-        "import sys; from pathlib import Path; from pytest_personalens.datasets.cached import read_toml\n"
-        "sys.stdin.readline()\n"
+        "from pytest_personalens.datasets.cached import read_toml\n"
+        "wait()\n"
         "for _ in range(100):\n"
         "    for kept in Path(sys.argv[2]).glob('toml/*.json'): kept.unlink(missing_ok=True)\n"
         "    assert read_toml(Path(sys.argv[1]))['name'] == 'Amara'\n"
     )
-    command = [sys.executable, "-c", script, str(file), str(cache)]
-    running = [subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(3)]
-    for one in running:  # they wait for one another, so that they do write at once
-        assert one.stdin is not None
-        one.stdin.write("go\n")
-        one.stdin.flush()
-    for one in running:
-        assert one.communicate(timeout=60)[1] == ""
-        assert one.returncode == 0
+    run_at_once(script, str(file), str(cache))
     assert [kept.suffix for kept in (cache / "toml").iterdir()] in ([], [".json"])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import os
-import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,7 +16,7 @@ from pytest_personalens.datasets import OfficialDataset, draw, official
 from pytest_personalens.datasets.index import FORMAT, Index, index_file, open_index
 from pytest_personalens.errors import DataError
 from pytest_personalens.scenario import ScenarioRef
-from tests.conftest import ROOT, Repository
+from tests.conftest import Repository, run_at_once
 
 USERS, SCENARIOS = 20, 160
 
@@ -153,22 +152,14 @@ def test_where_the_index_lies(data: Path, tmp_path: Path, monkeypatch: pytest.Mo
 
 def test_processes_that_build_it_at_once(data: Path, cache: Path) -> None:
     script = (
-        "import sys; from pathlib import Path; from tests.test_scale import Reader\n"
-        "sys.stdin.readline()\n"
+        "from tests.test_scale import Reader\n"
+        "wait()\n"
         "for _ in range(30):\n"
         "    for file in Path(sys.argv[2]).glob('*.json'): file.unlink(missing_ok=True)\n"
         "    index = Reader(Path(sys.argv[1])).open()\n"
         "    assert sum(len(index.refs(f'user{i}')) for i in range(20)) == 160\n"
     )
-    command = [sys.executable, "-c", script, str(data), str(cache)]
-    running = [subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(3)]
-    for one in running:  # they wait for one another, so that they do build at once
-        assert one.stdin is not None
-        one.stdin.write("go\n")
-        one.stdin.flush()
-    for one in running:
-        assert one.communicate(timeout=60)[1] == ""
-        assert one.returncode == 0
+    run_at_once(script, str(data), str(cache))
     assert [file.suffix for file in cache.iterdir()] in ([], [".json"])
 
 

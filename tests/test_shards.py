@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from pytest_personalens.datasets import EmbeddedDataset, draw
-from tests.conftest import Repository
+from tests.conftest import Repository, edited
 from tests.test_gates import ARGS, ECHO, HOOKS, SCRIPTED
 
 EMBEDDED = EmbeddedDataset()
@@ -261,15 +261,6 @@ def two_shards(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
         words += ["--personalens-shard", f"{number}/2", "--personalens-json", f"{number}.json"]
         subprocess.run([sys.executable, "-m", "pytest", *words], cwd=folder, env=clean, capture_output=True, check=True)
     return [(folder / f"{number}.json").read_text(encoding="utf-8") for number in (1, 2)]
-
-
-def edited(change: Callable[[dict[str, Any]], object]) -> Callable[[str], str]:
-    def edit(text: str) -> str:
-        data = json.loads(text)
-        change(data)
-        return json.dumps(data)
-
-    return edit
 
 
 def setting(**values: object) -> Callable[[str], str]:
