@@ -7,6 +7,7 @@ import json
 import os
 from pathlib import Path
 from textwrap import dedent
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -151,6 +152,19 @@ def test_a_failing_item_shows_what_it_takes_to_understand_it(repo: Repository) -
     import shlex
 
     repo.run(*shlex.split(command)).assert_outcomes(failed=1)
+
+
+@pytest.mark.parametrize("where", ["at a desk", "in CI"])
+def test_a_dialogue_is_printed_once(repo: Repository, where: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Where it is set, pytest's short summary repeats messages whole.
+    monkeypatch.setenv("CI", "true") if where == "in CI" else monkeypatch.delenv("CI", raising=False)
+    monkeypatch.delenv("BUILD_NUMBER", raising=False)
+    repo.write(conftest=BOT.replace("I've booked it", "I will see"))
+    result = repo.run("--personalens-sample", "1", "--personalens-threshold", "p>=4", "--junitxml", "junit.xml")
+    assert [line[:7] for line in result.outlines if line.startswith("again:")] == ["again: "]
+    result.stdout.re_match_lines([r"FAILED test_bot.py::test_bot\[.*\] - Failed: .*"])
+    (failure,) = ET.parse(repo.path / "junit.xml").iter("failure")
+    assert "\n" not in failure.attrib["message"] and "again: " in (failure.text or "")
 
 
 @pytest.mark.parametrize(
