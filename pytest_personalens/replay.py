@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import threading
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from pydantic import Field, ValidationError
 
@@ -156,11 +156,16 @@ class Replay:
     def admit(self, *, paid: bool, what: str) -> None:
         """Let a question through to an agent. Raises `RecordError` if it would cost money that the run may not spend."""
         if paid and not self.may_spend:
-            state = "is stale" if self.records else "is missing"
-            raise RecordError(f"{self.where}: the record {state} ({what}); record it with: {self.command}")
+            state = f"is stale ({what})" if self.records else "is missing"
+            raise RecordError(f"{self.where}: the record {state}; record it with: {self.command}")
         with self._lock:
             self.asked += 1
         self.news = True
+
+    def changed(self, role: Literal["user_agent", "judge"], identity: str) -> str:
+        """Why no record holds anything of the agent that plays `role` now."""
+        others = [before for before in (getattr(record, role) for record in self.records) if before != identity]
+        return f"the {role.replace('_', ' ')} was {others[-1]}, and is {identity} now" if others else "its scenario has changed"
 
     def cost(self, evaluation: Evaluation, spent: dict[str, Usage]) -> dict[str, Usage]:
         """What the content of `evaluation` cost in all: what was `spent` now, and what the records it goes on from had cost.
@@ -187,7 +192,9 @@ class ReplayUserAgent:
             stored = _stored_turn(record.dialogue, tuple(transcript)) if record.user_digest == digest else None
             if stored is not None:
                 return stored
-        self._replay.admit(paid=self.paid, what=f"the dialogue differs from turn {len(transcript)} on")
+        known = any(record.user_digest == digest for record in self._replay.records)
+        turn = f"the dialogue differs from turn {len(transcript)} on"
+        self._replay.admit(paid=self.paid, what=turn if known else self._replay.changed("user_agent", self.identity))
         return self._agent.turn(scenario, transcript)
 
 
@@ -217,7 +224,9 @@ class ReplayJudge:
         for stored in (v for record in self._replay.records for v in record.verdicts):
             if stored.evidence_digest == digest and stored.verdict.dimension is dimension:
                 return stored.verdict
-        self._replay.admit(paid=self.paid, what=f"no verdict on {dimension.short} for this dialogue")
+        known = any(record.judge == self.identity for record in self._replay.records)
+        missing = f"no verdict on {dimension.short} for this dialogue"
+        self._replay.admit(paid=self.paid, what=missing if known else self._replay.changed("judge", self.identity))
         return self._judge.verdict(scenario, dialogue, dimension)
 
 

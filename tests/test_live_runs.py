@@ -220,7 +220,11 @@ def test_a_fault_of_the_simulated_user_is_no_failure_of_the_assistant(
     assert outcomes["skipped"] == 3
     assert outcomes["failed"] >= 1, "the gate on the share of scored items"
     result.stdout.fnmatch_lines(
-        ["not scored: 3, the simulated user failed", f"SKIPPED*not scored: user-agent: bedrock:claude-3-haiku-v1 {cause}*"]
+        [
+            "not scored: 3, the simulated user failed",
+            f"  such as: bedrock:claude-3-haiku-v1 {cause}*",
+            f"SKIPPED*not scored: user-agent: bedrock:claude-3-haiku-v1 {cause}*",
+        ]
     )
 
 

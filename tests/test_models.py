@@ -169,6 +169,33 @@ def test_what_does_not_pass_is_given_up_with_the_last_reason(endpoint: Endpoint,
     assert waits == [0.5, 1, 2, 4, 8, 16, 30]
 
 
+def test_a_model_that_never_answered_is_not_waited_for_again_and_again(endpoint: Endpoint) -> None:
+    down = Reply(status=503, message="down")
+    endpoint.answer = lambda call: down
+    model, waits = patient("openai:small")
+    with pytest.raises(ModelError, match="gave up after 8 attempts"):
+        model.complete(ASK)
+    waits.clear()
+    for _ in range(3):
+        with pytest.raises(ModelError, match=r"down.*it has not answered once"):
+            model.complete(ASK)
+    assert waits == []
+    endpoint.answer = lambda call: Reply("up")
+    assert model.complete(ASK).text == "up"
+    endpoint.answer = lambda call: down
+    with pytest.raises(ModelError, match="gave up after 8 attempts"):
+        model.complete(ASK)
+
+
+def test_a_model_that_has_no_room_yet_is_waited_for_each_time(endpoint: Endpoint) -> None:
+    endpoint.answer = lambda call: Reply(status=429, message="slower")
+    model, waits = patient("openai:small")
+    for _ in range(2):
+        with pytest.raises(ModelError, match="gave up after 8 attempts"):
+            model.complete(ASK)
+    assert len(waits) == 14
+
+
 @BOTH
 def test_the_provider_says_how_long_to_wait(endpoint: Endpoint, spec: str) -> None:
     endpoint.replies = [

@@ -116,10 +116,21 @@ def test_paid_agents_are_never_called_unasked(paid: Repository) -> None:
     result = paid.run("--personalens-sample", "2", *MODELS)
     result.assert_outcomes(failed=2)
     result.stdout.fnmatch_lines(
-        ["*the record is missing (*); record it with: pytest *--personalens-user-model paid*test_bot.py::test_bot* --snapshot-update"]
+        ["*the record is missing; record it with: pytest *--personalens-user-model paid*test_bot.py::test_bot* --snapshot-update"]
     )
     result.stdout.fnmatch_lines(["not scored: 2, the record is missing, stale or damaged"])
     assert calls(paid) == 0
+
+
+@pytest.mark.parametrize("role", ["user", "judge"])
+def test_a_stale_record_says_which_agent_changed(paid: Repository, role: str) -> None:
+    args = ("--personalens-sample", "1", *MODELS)
+    paid.run(*args, "--snapshot-update").assert_outcomes(passed=1)
+    paid.write(conftest=PAID.replace(f'"paid-{role}"', f'"other-{role}"'))
+    stale = paid.run(*args)
+    stale.assert_outcomes(failed=1)
+    who = "user agent" if role == "user" else role
+    stale.stdout.fnmatch_lines([f"*the record is stale (the {who} was paid-{role}, and is other-{role} now); record it with: *"])
 
 
 def test_paid_agents_record_once_and_replay_for_nothing(paid: Repository, monkeypatch: pytest.MonkeyPatch) -> None:

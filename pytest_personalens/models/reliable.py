@@ -24,7 +24,9 @@ class Reliable:
     """Wraps a model: `ModelBusy` is tried again with exponential backoff and full jitter, anything else is final.
 
     The wait before attempt k is drawn from 0 to ``min(30, 0.5 * 2**k)`` seconds, or is what the provider asked for
-    (Retry-After) where it is longer, up to the cap. A retry repeats this call and nothing else.
+    (Retry-After) where it is longer, up to the cap. A retry repeats this call and nothing else. Once a call was given up
+    and the model has yet to answer anything, the mistake is likelier in its address than in the moment: further calls are
+    tried once, so that a run against a wrong address ends soon, until one is answered.
     """
 
     def __init__(
@@ -39,16 +41,20 @@ class Reliable:
         self.limiter = limiter or Limiter()
         self._model, self._sleep, self._chance = model, sleep, chance
         self.retries = 0
+        self._answered = self._given_up = False
 
     def complete(self, request: Request) -> Completion:
         """The completion. Raises `ModelError` when it cannot be had."""
-        for attempt in range(ATTEMPTS):
+        attempts = 1 if self._given_up and not self._answered else ATTEMPTS
+        for attempt in range(attempts):
             try:
                 with self.limiter.slot():
                     completion = self._attempt(request)
             except ModelBusy as busy:
-                if attempt == ATTEMPTS - 1:
-                    raise ModelError(f"{busy} (gave up after {ATTEMPTS} attempts)") from busy
+                if attempt == attempts - 1:
+                    self._given_up = self._given_up or not busy.throttled
+                    why = f"gave up after {attempts} attempts" if attempts > 1 else "it has not answered once in this run"
+                    raise ModelError(f"{busy} ({why})") from busy
                 self.retries += 1
                 self._sleep(self._wait(attempt, busy.retry_after))
             else:
@@ -72,6 +78,7 @@ class Reliable:
             raise
         if not completion.text.strip() and completion.data is None:
             raise ModelBusy("the model answered nothing")
+        self._answered = True
         self.limiter.succeeded()
         return completion
 

@@ -32,7 +32,8 @@ HEADINGS: Final = {
 }
 
 
-_MOST_LISTED = 20
+_MOST_LISTED: Final = 20
+_LONGEST: Final = 300
 
 
 def write_summary(reporter: pytest.TerminalReporter, results: Results, extra: Sequence[str], written: Sequence[str]) -> None:
@@ -100,6 +101,7 @@ def _notes(results: Results, *, verbose: bool) -> Iterator[str]:
     for cause, number in results.uncounted.items():
         kept = "; what was bought is kept, and a further run goes on from there" if cause == "budget" else ""
         yield f"not scored: {number}, {CAUSES[cause]}{kept}"
+        yield from _such_as(results, cause)
     low = low_lines(results)
     if low:
         yield "below threshold:"
@@ -107,6 +109,13 @@ def _notes(results: Results, *, verbose: bool) -> Iterator[str]:
         yield from (f"  {line}" for line in shown)
         if len(shown) < len(low):
             yield f"  and {len(low) - len(shown)} more (-v lists them all)"
+
+
+def _such_as(results: Results, cause: str) -> Iterator[str]:
+    """What the most of them met: pytest shows the reasons of skipped items only when it is asked to."""
+    met = Counter(i.evaluation.detail for i in results.own if i.evaluation.cause == cause)
+    for detail, _ in met.most_common(1):
+        yield f"  such as: {' '.join(detail.split())[:_LONGEST]}"
 
 
 def _usage(results: Results) -> str:
