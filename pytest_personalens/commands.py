@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, NoReturn, ParamSpec
 from pytest_personalens.errors import PersonalensError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 #: The exit status of a command that cannot be done, as pytest's own for an option that cannot be.
 BAD_INPUT: Final = 4
@@ -37,6 +37,13 @@ def errors_told(*, status: int) -> Callable[[Callable[Arguments, int]], Callable
         return told
 
     return telling
+
+
+def tell(problems: Sequence[str]) -> int:
+    """Say what went wrong beside what was done, a line each. Returns 4 if anything did, else 0."""
+    for problem in problems:
+        print(f"error: {problem}", file=sys.stderr)
+    return BAD_INPUT if problems else 0
 
 
 def run(main: Callable[[], int]) -> NoReturn:

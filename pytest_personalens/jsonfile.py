@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import TYPE_CHECKING, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -45,6 +46,13 @@ def first_problem(error: ValidationError) -> tuple[str, str]:
 def text_of(value: BaseModel, *, indent: int = 1, sort_keys: bool = False) -> str:
     """The content of the value's file; equal values give equal files."""
     return json.dumps(value.model_dump(mode="json", by_alias=True), indent=indent, sort_keys=sort_keys, ensure_ascii=False) + "\n"
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Write `text` so that a reader or a crash sees the old file or the new one, never half of it."""
+    draft = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    draft.write_text(text, encoding="utf-8")
+    draft.replace(path)
 
 
 def schema_of(path: Path) -> str:

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from pytest_personalens.errors import PersonalensError
+from pytest_personalens.files import Written
 from pytest_personalens.floors import with_groups
 from pytest_personalens.outcome import Demands, conclude
-from pytest_personalens.outputs import Outputs, Written
-from pytest_personalens.paths import flag, input_path
+from pytest_personalens.outputs import Outputs
+from pytest_personalens.paths import flag, path_of
 from pytest_personalens.reports.transcript import harmless
 from pytest_personalens.results import Gate, Item, Results
 from pytest_personalens.summary import summarize, with_drift
@@ -45,7 +46,7 @@ class Ledger:
         self._lines: dict[str, int] = {}
         self._internal_error = False
         self._results: Results | None = None
-        self._written = Written([], [], [])
+        self._written = Written()
         self._outputs = Outputs(config, settings)
         self._demands = Demands.of(settings, _baseline(config, settings))
         self._watch: Watch | None = None
@@ -270,8 +271,8 @@ def _baseline(config: pytest.Config, settings: Settings) -> Baseline | None:
         return None
     from pytest_personalens.baseline import read_baseline
 
-    path = input_path(config, settings, "baseline")
-    if settings.save_baseline is not None and input_path(config, settings, "save_baseline") == path:
+    path = path_of(config, settings, "baseline")
+    if settings.save_baseline is not None and path_of(config, settings, "save_baseline") == path:
         return None  # what is replaced, in one run or for the first time, is not asked
     try:
         return read_baseline(path)

@@ -10,16 +10,17 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, get_type_hints
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
-from pytest_personalens.baseline import baseline_of, read_baseline, refusal, terms_of, unfit
-from pytest_personalens.commands import BAD_INPUT, Parser, errors_told, run
+from pytest_personalens.baseline import read_baseline, refusal, terms_of
+from pytest_personalens.commands import BAD_INPUT, Parser, errors_told, run, tell
 from pytest_personalens.errors import DataError, SpecError
+from pytest_personalens.files import Files, checked, write_files
 from pytest_personalens.floors import read_floor, with_groups
 from pytest_personalens.jsonfile import first_problem
 from pytest_personalens.outcome import Demands, conclude
 from pytest_personalens.readers import number
 from pytest_personalens.reports.terminal import summary_lines
 from pytest_personalens.reports.transcript import harmless
-from pytest_personalens.results import Results, read_results, write_json
+from pytest_personalens.results import Results, read_results
 from pytest_personalens.scenario import DOMAINS, Frozen
 from pytest_personalens.settings import Settings
 from pytest_personalens.summary import summarize
@@ -56,35 +57,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     given = {name: value for name in _GIVEN if (value := getattr(options, name)) is not None}
     shards = read_shards(options.results)
-    if options.json is not None and any(shard.path.resolve() == options.json.resolve() for shard in shards):
-        raise SpecError(f"--json: {options.json} is one of the shards; give another path")
+    files = _files(options, shards)
     merged = merge(shards, given, partial=options.partial, save_baseline=options.save_baseline)
-    written = [f"results: {options.json}"] if options.json is not None else []
-    if options.json is not None:
-        write_json(merged, options.json)
-    if options.markdown is not None:
-        from pytest_personalens.reports.markdown import markdown
-
-        options.markdown.write_text(markdown(merged), encoding="utf-8")
-        written.append(f"summary: {options.markdown}")
-    if options.html is not None:
-        from pytest_personalens.reports.html import write_html
-
-        write_html(merged, options.html)
-        written.append(f"report: {options.html}")
-    if options.save_baseline is not None:
-        if why := unfit(merged):
-            written.append(f"the baseline {options.save_baseline} was not written: {why}")
-        else:
-            options.save_baseline.write_text(baseline_of(merged).text(), encoding="utf-8")
-            written.append(f"baseline: {options.save_baseline}")
+    written = write_files(merged, files)
     print(f"personalens: {len(shards)} of {shards[0].of} shards of a run over {merged.drawn} scenarios of {merged.dataset}")
-    for text, _ in summary_lines(merged, verbose=options.verbose, written=written):
+    for text, _ in summary_lines(merged, verbose=options.verbose, written=written.done):
         print(harmless(text))
     failed = [item.nodeid for item in merged.items if item.failed]
     if failed:
         print(harmless(f"failed items: {len(failed)}, whose runs say why; the first is {failed[0]}"))
-    return int(bool(failed or merged.lost or not merged.complete or not all(gate.passed for gate in merged.gates)))
+    status = tell([harmless(problem) for problem in written.problems])
+    passed = not failed and not merged.lost and merged.complete and all(gate.passed for gate in merged.gates)
+    return status if passed else 1
 
 
 def read_shards(paths: Sequence[Path]) -> list[Shard]:
@@ -144,6 +128,13 @@ def merge(shards: Sequence[Shard], given: Mapping[str, Any], *, partial: bool = 
     demands = Demands.of(settings, _baseline(settings, results) if results.complete else None)
     domains = {domain for item in items for domain in item.evaluation.domains} | set(DOMAINS)
     return conclude(results, demands._replace(floors=with_groups(demands.floors, sorted(domains))))
+
+
+def _files(options: argparse.Namespace, shards: Sequence[Shard]) -> Files:
+    if options.json is not None and any(shard.path.resolve() == options.json.resolve() for shard in shards):
+        raise SpecError(f"--json: {options.json} is one of the shards; give another path")
+    files = Files(options.json, options.markdown, options.html, options.save_baseline)
+    return checked(files, lambda name: f"--{name.replace('_', '-')}")
 
 
 def _baseline(settings: Settings, results: Results) -> Baseline | None:

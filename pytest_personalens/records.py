@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -16,6 +15,7 @@ from syrupy.extensions.json import JSONSnapshotExtension
 from syrupy.location import PyTestLocation
 
 from pytest_personalens.errors import RecordError
+from pytest_personalens.jsonfile import write_atomically
 from pytest_personalens.replay import Record, read_record, record_of
 from pytest_personalens.scenario import slug
 
@@ -205,10 +205,3 @@ def _read(path: Path) -> str | None:
         return None
     except UnicodeDecodeError:
         return ""
-
-
-def write_atomically(path: Path, text: str) -> None:
-    """Write `text` so that a reader or a crash sees the old file or the new one, never half of it."""
-    draft = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    draft.write_text(text, encoding="utf-8")
-    draft.replace(path)

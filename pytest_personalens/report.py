@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.baseline import baseline_of, terms_of
-from pytest_personalens.commands import BAD_INPUT, Parser, errors_told, run
+from pytest_personalens.commands import BAD_INPUT, Parser, errors_told, run, tell
 from pytest_personalens.compare import compare
 from pytest_personalens.errors import SpecError
+from pytest_personalens.files import Files, checked, writable, write_files
 from pytest_personalens.reports.beside import beside_lines, side_by_side
 from pytest_personalens.reports.markdown import markdown
 from pytest_personalens.reports.tables import Table, ablation_table, paper_table, read_rows
@@ -39,21 +40,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     before = None if options.before is None else read_results(options.before)
     if before is not None:
         results = _compared(results, before, str(options.before))
-    if options.html is not None:
-        # Imported when asked for: the page needs an extra, and takes longer to import than all else here.
-        from pytest_personalens.reports.html import write_html
-
-        write_html(results, options.html, before=before)
-        print(f"page: {options.html}")
+    page = options.markdown if options.table is None and options.markdown != _STDOUT else None
+    written = write_files(results, checked(Files(html=options.html, markdown=page), lambda name: f"--{name}"), before=before)
+    for line in written.done:
+        print(line, file=sys.stderr if options.markdown == _STDOUT else sys.stdout)
     if options.table is not None:
         table = _table(results, options.table, options.beside)
         _put(table.text() if options.markdown is None else table.markdown(), options.markdown or _STDOUT)
-    elif options.markdown is not None:
-        _put(markdown(results, before=before), options.markdown)
-    elif options.html is None:
+    elif options.markdown == _STDOUT:
+        _put(markdown(results, before=before), _STDOUT)
+    elif options.markdown is options.html is None:
         for line in _summary(results, before, verbose=options.verbose):
             print(harmless(line))
-    return 0
+    return tell([harmless(problem) for problem in written.problems])
 
 
 def _compared(results: Results, before: Results, name: str) -> Results:
@@ -85,7 +84,7 @@ def _summary(results: Results, before: Results | None, *, verbose: bool) -> Iter
 
 def _put(text: str, path: Path) -> None:
     if path != _STDOUT:
-        path.write_text(text, encoding="utf-8")
+        writable(path, "--markdown").write_text(text, encoding="utf-8")
         return
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8")  # it goes to a file or another program, whatever the terminal can show

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from pytest_personalens.records import journal_file, write_atomically
+from pytest_personalens.jsonfile import write_atomically
+from pytest_personalens.records import journal_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

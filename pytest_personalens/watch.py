@@ -12,9 +12,10 @@ import pytest
 from pytest_personalens.drift.anchors import open_anchors, read_anchors
 from pytest_personalens.drift.compare import compare
 from pytest_personalens.drift.values import Baseline, Drift, Scored, read_adopted
-from pytest_personalens.errors import DataError
-from pytest_personalens.paths import input_path, output_path
-from pytest_personalens.records import write_atomically
+from pytest_personalens.errors import DataError, SpecError
+from pytest_personalens.files import writable
+from pytest_personalens.jsonfile import write_atomically
+from pytest_personalens.paths import path_of
 from pytest_personalens.scenario import Context
 from pytest_personalens.verdict import Dimension
 
@@ -36,14 +37,14 @@ class Watch:
         self._settings = settings
         self._dimensions = [Dimension(d) for d in settings.dimensions]
         self._flag = "--personalens-adopt-judge" if settings.adopt_judge else "--personalens-check-judge"
-        self._path = input_path(config, settings, "adopt_judge" if settings.adopt_judge else "check_judge")
+        self._path = path_of(config, settings, "adopt_judge" if settings.adopt_judge else "check_judge")
         self._then: Baseline | None = None
         try:
             self.anchors = open_anchors(anchors_path(config, settings))
         except DataError as error:
             raise pytest.UsageError(f"--personalens-anchors: {error}") from None
         if settings.adopt_judge:
-            self._prepare(config)
+            self._prepare()
         else:
             self._then = self._read()
 
@@ -128,8 +129,11 @@ class Watch:
     def _not_adopted(self, why: str, judge: str) -> Drift:
         return Drift(outcome="the judge could not be adopted", sentence=f"the judge could not be adopted: {why}", judge=judge)
 
-    def _prepare(self, config: pytest.Config) -> None:
-        output_path(config, self._settings, "adopt_judge", ours=True)
+    def _prepare(self) -> None:
+        try:
+            writable(self._path, self._flag, ours=True)
+        except SpecError as error:
+            raise pytest.UsageError(str(error)) from None
 
     def _read(self) -> Baseline:
         try:
@@ -154,4 +158,4 @@ def anchors_path(config: pytest.Config, settings: Settings) -> Path | None:
     """The file of ``--personalens-anchors``; None for those of the package."""
     if settings.anchors is None:
         return None
-    return input_path(config, settings, "anchors")
+    return path_of(config, settings, "anchors")

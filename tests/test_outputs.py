@@ -69,6 +69,24 @@ def test_shards_give_the_reports_of_the_whole(told: Repository) -> None:
     assert (told.path / "m.md").read_bytes() == (told.path / "out" / "r.md").read_bytes()
 
 
+def test_a_merged_report_that_cannot_be_written_takes_no_other_with_it(told: Repository) -> None:
+    for number in (1, 2):
+        told.inline(*ARGS, "--personalens-shard", f"{number}/2", "--personalens-json", f"{number}.json")
+    (told.path / "full").symlink_to("/dev/full/no")
+    files = ("--json", "out/m.json", "--markdown", "full", "--html", "out/m.html")
+    merged = told.python("-m", "pytest_personalens.merge", "1.json", "2.json", *files)
+    assert merged.ret == 4
+    merged.stderr.fnmatch_lines(["error: summary could not be written to full: *"])
+    merged.stdout.fnmatch_lines(["overall *", "results: out/m.json", "report: out/m.html"])
+    again = told.python("-m", "pytest_personalens.report", "out/m.json", "--markdown", "full", "--html", "made/again.html")
+    assert again.ret == 4
+    again.stderr.fnmatch_lines(["error: summary could not be written to full: *"])
+    assert (told.path / "made" / "again.html").read_bytes() == (told.path / "out" / "m.html").read_bytes()
+    piped = told.python("-m", "pytest_personalens.report", "out/m.json", "--markdown", "-", "--html", "again.html")
+    assert piped.outlines[0].startswith("#")
+    assert piped.errlines == ["report: again.html"]
+
+
 def test_a_report_that_cannot_be_written_is_told_and_takes_no_other_with_it(told: Repository) -> None:
     in_the_way = "\n    def pytest_collection_finish():\n        pathlib.Path('out/r.md').mkdir(parents=True, exist_ok=True)\n"
     told.write(conftest=TOLD + in_the_way)

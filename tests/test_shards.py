@@ -314,7 +314,10 @@ def test_results_that_overlap_are_missing_or_cannot_be_read(empty_repo: Reposito
     refused(run("2.json"), "shard 1/2 is missing: give its results too, or --partial for a report without gates")
     refused(run("of-five.json"), "shard 1/5 (and 3 more) is missing: *")
     refused(run("3.json"), "3.json: cannot be read: No such file or directory*")
-    refused(run("1.json", "2.json", "--json", "no/folder.json"), "no/folder.json: cannot be written: No such file or directory")
+    refused(run("1.json", "2.json", "--json", "1.json/x.json"), "--json: cannot write to 1.json: *")
+    refused(run("1.json", "2.json", "--html", "."), "--html: . is a folder; give the path of a file")
+    (empty_repo.path / "precious.json").write_text('{"name": "a package"}', encoding="utf-8")
+    refused(run("1.json", "2.json", "--save-baseline", "precious.json"), "--save-baseline: precious.json was not written by this plugin; *")
     refused(run("1.json", "2.json", "--min-tcr", "7"), "argument --min-tcr: expected a number from 0 to 1, not '7'")
     refused(run(), "the following arguments are required: RESULTS.json")
 

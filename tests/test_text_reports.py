@@ -442,7 +442,8 @@ def test_the_command_shows_one_run_or_two(stored: Path, capsys: pytest.CaptureFi
         (["now.json", "--beside", "rows.csv"], "--beside: the rows are printed below Table 3; give --table 3 too"),
         (["now.json", "before.json", "--table", "3"], "--table: shows one run; leave before.json out"),
         (["now.json", "--table", "3", "--beside", "rows.csv"], "rows.csv: cannot be read: No such file or directory"),
-        (["now.json", "--markdown", "nowhere/x.md"], "nowhere/x.md: cannot be written: No such file or directory"),
+        (["now.json", "--markdown", "now.json/x.md"], "--markdown: cannot write to now.json: "),
+        (["now.json", "--table", "3", "--markdown", "."], "--markdown: . is a folder; give the path of a file"),
         (["rows"], "rows: cannot be read"),
     ],
 )
@@ -463,17 +464,18 @@ def test_the_command_refuses_options_with_exit_code_4(stored: Path, args: list[s
 def test_the_page_is_written_by_its_own_module(stored: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     asked: list[Any] = []
     page = ModuleType("pytest_personalens.reports.html")
+    page.require_html = lambda: None  # type: ignore[attr-defined]
     page.write_html = lambda results, path, *, before=None: asked.append((results.drawn, path, before and before.drawn))  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, page.__name__, page)
     assert main(["now.json", "before.json", "--html", "page.html"]) == 0
-    assert (asked, capsys.readouterr().out) == ([(3, Path("page.html"), 2)], "page: page.html\n")
+    assert (asked, capsys.readouterr().out) == ([(3, Path("page.html"), 2)], "report: page.html\n")
 
     def refuse(*_: object, **__: object) -> None:
         raise SpecError("needs the extra html")
 
-    page.write_html = refuse  # type: ignore[attr-defined]
+    page.require_html = refuse  # type: ignore[attr-defined]
     assert main(["now.json", "--html", "page.html"]) == 4
-    assert capsys.readouterr().err == "error: needs the extra html\n"
+    assert capsys.readouterr().err == "error: --html: needs the extra html\n"
 
 
 @pytest.mark.parametrize("name", ["github-actions.yml", "gitlab-ci.yml"])
