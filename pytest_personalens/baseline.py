@@ -91,9 +91,7 @@ class Baseline(Frozen):
         if then.dataset != now.dataset:
             return f"the dataset changed: {now.dataset!r} now, {then.dataset!r} then"
         for what in {**then.setup, **now.setup}:
-            # With several votes the judge of a test depends on its thresholds; a run may have several.
-            was = {then.setup.get(what), *(entry.setup[what] for entry in self.entries if what in entry.setup and what == _JUDGE)}
-            if now.setup.get(what) not in was:
+            if _apart_from_thresholds(now.setup.get(what)) != _apart_from_thresholds(then.setup.get(what)):
                 return f"{what} changed: {now.setup.get(what)!r} now, {then.setup.get(what)!r} then"
         return ""
 
@@ -130,14 +128,24 @@ def baseline_of(results: Results) -> Baseline:
 
 
 def unfit(results: Results) -> str:
-    """Why a run is no baseline for others, in a few words; empty if it is one."""
+    """Why a run is no baseline to be kept for others, in a few words; empty if it is one."""
+    if why := _partial(results):
+        return why
+    if any(gate.kind == "valid" and not gate.passed for gate in results.gates):
+        return f"only {results.overall.scored} of {results.expected} items could be scored"
+    return ""
+
+
+def _apart_from_thresholds(setting: str | None) -> str | None:
+    """A judge that puts low verdicts to the vote is called after the thresholds of its test, which a mark may change: `Entry.setup`."""
+    return setting and setting.partition(" where not ")[0]
+
+
+def _partial(results: Results) -> str:
     if not results.complete:
         return "the run was stopped, or an item of it never reported"
-    ran = len({item.key for item in results.own})
-    if ran + len(results.own_lost) < results.drawn:
-        return f"only {ran} of the {results.drawn} scenarios of the sample were run (-k, -m, --lf?)"
-    if any(gate.kind == "valid" and not gate.passed for gate in results.gates):
-        return f"only {results.overall.scored} of {results.overall.items + len(results.own_lost)} items could be scored"
+    if results.left_out:
+        return f"a selection left {results.left_out} items of the sample out (-k, -m, --lf, node ids)"
     return ""
 
 
@@ -185,8 +193,10 @@ def read_baseline(path: Path) -> Baseline:
     if schema_of(path) != RESULTS_SCHEMA:
         return read_versioned(path, Baseline, SCHEMA, what="a baseline", advice=_ADVICE)
     results = read_results(path)
-    if not results.complete or results.settings.get("shard"):
-        raise DataError(path, f"its run was stopped before its end, or is a shard of one; {_ADVICE}")
+    if results.settings.get("shard"):
+        raise DataError(path, f"its run is a shard of one; {_ADVICE}")
+    if why := _partial(results):
+        raise DataError(path, f"{why}; {_ADVICE}")
     try:
         return baseline_of(results)
     except SpecError as error:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     import pytest
 
@@ -59,6 +60,20 @@ def test_of(item: pytest.Item) -> str:
 def is_ours(item: pytest.Item) -> bool:
     """True for an item of a scenario."""
     return PARAM in getattr(item, "fixturenames", ())
+
+
+def is_to_be_evaluated(item: pytest.Item) -> bool:
+    """True for an item of a scenario whose test asks for the fixture ``personalens``, and so for its dialogue."""
+    return "personalens" in getattr(item, "fixturenames", ()) and is_ours(item) and case_of(item) is not None
+
+
+def left_out(items: Sequence[pytest.Item], planned: Mapping[str, int]) -> int:
+    """How many items a selection left out of the tests that `items` are of. `planned`: node id of a test -> items of its sample."""
+    ours = [item for item in items if is_ours(item)]
+    if len(ours) == sum(planned.values()):
+        return 0  # so it is for most; a large sample takes its time below
+    selected = Counter(test_of(item) for item in ours if case_of(item) is not None)
+    return sum(planned[test.partition("[")[0]] - number for test, number in selected.items())
 
 
 def case_of(item: pytest.Item) -> Case:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.baseline import setup_of_item
@@ -40,6 +41,7 @@ def compare(baseline: Baseline, results: Results, *, name: str, level: float, ma
     gated = [dimension for dimension in wanted if dimension in pairs]
     sides = {dimension: paired(dimension, found) for dimension, found in pairs.items()}
     rejected = dict(zip(gated, holm([sides[d].p for d in gated], level), strict=True))
+    compared = {key for found_pairs in pairs.values() for key in found_pairs}
     found = []
     for dimension, side in sides.items():
         margin = margins.get(dimension, 0.0)
@@ -53,11 +55,12 @@ def compare(baseline: Baseline, results: Results, *, name: str, level: float, ma
                 **side.model_dump(),
                 gated=dimension in gated,
                 margin=margin,
+                judged=len({key[:2] for scores in scored[dimension] for key in scores if key in alike} & compared),
                 detectable=least,
+                decidable=dimension not in gated or _decidable(pairs[dimension], dimension, level / len(gated)),
                 regressed=rejected.get(dimension, False) and -side.change > margin,
             )
         )
-    compared = {key for found_pairs in pairs.values() for key in found_pairs}
     return Comparison(
         baseline=name,
         level=level,
@@ -73,8 +76,20 @@ def compare(baseline: Baseline, results: Results, *, name: str, level: float, ma
             compared,
             by_other_tests={item.asked for item in results.own} - {item.asked for item in results.own if item.key in known},
             under_other_settings={item.asked for item in results.own} - {key[:2] for key in alike},
+            in_part={
+                "not run now by each test that ran them then": {key[:2] for key in known - {item.key for item in results.own}},
+                "trials of one run beyond those of the other": {
+                    key[:2] for dimension in gated for key in _uneven(*scored[dimension]) if key in alike
+                },
+            },
         ),
     )
+
+
+def _decidable(pairs: Pairs, dimension: Dimension, level: float) -> bool:
+    """False if the sign-flip test would reject at `level` not even if every score fell; true where none can."""
+    able = sum(before > dimension.scale.low for before, _ in pairs.values())
+    return not able or 0.5**able <= level
 
 
 def _then(baseline: Baseline, dimension: Dimension) -> dict[Key, Scores]:
@@ -124,10 +139,12 @@ def left_out(
     *,
     by_other_tests: Collection[Key] = (),
     under_other_settings: Collection[Key] = (),
+    in_part: Mapping[str, Collection[Key]] = MappingProxyType({}),
 ) -> dict[str, tuple[str, ...]]:
     """Why -> the scenarios that could not be compared, by their ids, each under the first reason that holds.
 
-    `then` are the ids of the scenarios that the other run had, `items` those of this one.
+    `then` are the ids of the scenarios that the other run had, `items` those of this one. `in_part` are scenarios that were compared,
+    and what of them was not.
     """
     now: dict[Key, str] = {item.asked: item.evaluation.scenario for item in items}
     scored_now = {item.asked for item in items if item.evaluation.scored}
@@ -146,4 +163,11 @@ def left_out(
         if here := left & set(keys):
             found[why] = tuple(sorted(now.get(key) or then[key] for key in here))
             left -= here
+    for what, keys in in_part.items():
+        if here := set(keys) & set(compared):
+            found[what] = tuple(sorted(now[key] for key in here))
     return found
+
+
+def _uneven(then: Mapping[Key, Scores], now: Mapping[Key, Scores]) -> set[Key]:
+    return {key for key in then.keys() & now.keys() if len(then[key]) != len(now[key])}

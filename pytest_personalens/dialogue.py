@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sysconfig
 import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Protocol
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 #: Rounds of assistant and user after the opening, as the official code runs the benchmark.
 MAX_TURNS: Final[dict[Kind, int]] = {"single": 20, "multi": 30}
 #: A reply longer than this is a fault of the assistant: no person reads it and no judge is paid to.
+_LIBRARIES: Final = tuple({sysconfig.get_paths()[kind] for kind in ("stdlib", "platstdlib", "purelib", "platlib")})
 MAX_REPLY_CHARS: Final = 100_000
 
 Role = Literal["user", "assistant"]
@@ -159,9 +161,17 @@ def _reply(assistant: Callable[[AssistantMessages], object], messages: Sequence[
 
 
 def _place(error: Exception) -> str:
-    """Where it was raised, by file name and line; no folder, which differs from machine to machine."""
-    frames = traceback.extract_tb(error.__traceback__)
-    return f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if len(frames) > 1 else ""
+    """Where it was raised, by file name and line; no folder, which differs from machine to machine.
+
+    The last line that is the assistant's own, and not one of a library that it called.
+    """
+    ours = str(Path(__file__).parent)
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not frame.filename.startswith(ours)]
+    if not frames:  # it was not even entered
+        return "; it is called with one argument, the messages so far" if isinstance(error, TypeError) else ""
+    own = [frame for frame in frames if not frame.filename.startswith(_LIBRARIES) and "<" not in frame.filename]
+    place = (own or frames)[-1]
+    return f" ({Path(place.filename).name}, line {place.lineno})"
 
 
 def clean(text: str) -> str:

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from pytest_personalens.settings import Settings
 
 #: Options that shape no item, only the run around it.
+#: What lets a run ask paid models.
+_BUYING = ("--snapshot-update", "--snapshot-update-new-only", "--personalens-live")
 _OF_THE_RUN = frozenset(
     {"json", "html", "markdown", "min_tcr", "min_p", "min_valid", "gate", "baseline", "level", "margin", "exit_infra"}
     | {"max_calls", "max_usd", "concurrency", "executor", "shard"}
@@ -77,11 +79,10 @@ def rerun(item: pytest.Item, *extra: str) -> str:
         given = config.getoption(o.ini)
         for value in given if isinstance(given, list) else [given] if given is not None else []:
             words += [o.flag, str(value)]
-    # By its id where that is enough: the built-in suite has no file that could be named.
     # The built-in suite has no file that could be named.
     if item.nodeid.startswith(f"{BUILT_IN}::"):
         words += ["-k", f"[{case_of(item).id}]"]
     else:
         words.append(f"{os.path.relpath(item.path, config.invocation_params.dir)}::{item.nodeid.partition('::')[2]}")
-    words += extra
+    words += [*extra, *(option for option in _BUYING if option not in extra and option in map(str, config.invocation_params.args))]
     return shlex.join(words)

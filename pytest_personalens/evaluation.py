@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _LONGEST_DETAIL: Final = 500
 #: Whose fault it is that an evaluation has no scores.
-Cause = Literal["", "assistant", "user-agent", "judge", "record", "budget", "lost"]
+Cause = Literal["", "assistant", "user-agent", "judge", "record", "budget", "lost", "unevaluated"]
 
 
 class Usage(Frozen):

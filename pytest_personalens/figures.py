@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from statistics import fmean
 from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_personalens.scores import scenario_means
+from pytest_personalens.scores import scenario_means, scores_by_turn
 from pytest_personalens.stats.intervals import bootstrap, wilson
 from pytest_personalens.verdict import Dimension
 
@@ -64,12 +64,7 @@ def estimate(read: Iterable[Reading], dimension: Dimension) -> Estimate:
 
 def by_turn(read: Iterable[Reading]) -> list[Estimate]:
     """Personalization as it stood after the first, second, ... turn of the assistant, where it was read by turn."""
-    turns: list[defaultdict[Key, list[int]]] = []
-    for one in read:
-        for number, score in enumerate(one.turns):
-            if number == len(turns):
-                turns.append(defaultdict(list))
-            turns[number][one.key].append(score)
+    turns = scores_by_turn((one.key, one.turns) for one in read)
     return [_over(scores, Dimension.PERSONALIZATION_TURNS) for scores in turns]
 
 

@@ -91,6 +91,8 @@ def writable(path: Path, flag: str, *, ours: bool = False) -> Path:
 
     Raises `SpecError` for what cannot be written, or is a file of somebody else's and to be replaced by one of `ours`.
     """
+    if path.name == "-":
+        raise SpecError(f"{flag}: give the path of a file, not '-'")
     if path.is_dir():
         raise SpecError(f"{flag}: {path} is a folder; give the path of a file")
     if path.exists() and not path.is_file():

@@ -34,16 +34,17 @@ def check_gates(results: Results, floors: Sequence[Floor], *, min_valid: float, 
     """The verdict of every gate of a whole run; none is asked for where there is neither a floor nor a comparison.
 
     Beside them stands the gate ``valid``: the share of items that could be scored must reach `min_valid`, unless a floor says
-    otherwise, because a mean over what is left says nothing about what is missing. So it does where the run is `measured`, to
-    be a baseline for others.
+    otherwise, because a mean over what is left says nothing about what is missing. So it does where the run is `measured`: to
+    be a baseline for others, or for its figures alone, with no item that fails for its score.
     """
-    gates = [_gate(results, floor) for floor in floors if floor.metric != "valid"]
     shares = [floor for floor in floors if floor.metric == "valid"]
+    least = next((floor.least for floor in shares if not floor.group), min_valid)
+    gates = [_gate(results, floor, least) for floor in floors if floor.metric != "valid"]
     if results.comparison is not None:
-        gates += _regressions(results.comparison, next((floor.least for floor in shares if not floor.group), min_valid))
+        gates += _regressions(results.comparison, least)
     if (gates or shares or measured) and all(floor.group for floor in shares):
         shares.append(Floor("", "valid", min_valid))
-    return (*gates, *(_gate(results, floor) for floor in shares))
+    return (*gates, *(_gate(results, floor, least) for floor in shares))
 
 
 def judge_gate(drift: Drift) -> Gate:
@@ -51,13 +52,13 @@ def judge_gate(drift: Drift) -> Gate:
     return Gate(name="judge", kind="judge", value=drift.kept, floor=1.0, passed=drift.passed, message=drift.sentence)
 
 
-def _gate(results: Results, floor: Floor) -> Gate:
+def _gate(results: Results, floor: Floor, least: float) -> Gate:
     if floor.group and not _members(results.own, floor.group):
         return Gate(name=floor.name, value=None, floor=floor.least, passed=False, message=f"no scenario of {floor.group} is in this sample")
     if floor.metric == "valid":
         return _valid(results, floor)
     if floor.metric == "lift":
-        return _lift(results, floor)
+        return _lift(results, floor, least)
     if floor.metric.startswith("pass^"):
         return _reliable(results, floor)
     return _mean(results, floor)
@@ -81,13 +82,15 @@ def _reliable(results: Results, floor: Floor) -> Gate:
     return _against(floor, value, wilson(value * used, used), f"chance of passing {k} times of {k}", f"over {count(used)}")
 
 
-def _lift(results: Results, floor: Floor) -> Gate:
+def _lift(results: Results, floor: Floor, least: float) -> Gate:
     arm = "swapped" if "swapped" in (results.settings.get("control") or ()) else "none"
     items = _members(results.items, floor.group)
     found = lift([i for i in items if i.arm == arm], [i for i in items if not i.arm], Dimension.PERSONALIZATION)
     label = f"lift of personalization over the control {arm}"
-    if found is None:
-        message = f"{label}: no scenario was scored both with and without its context"
+    asked = len({i.asked for i in items})
+    if found is None or found.pairs < least * asked:
+        some = f"only {found.pairs} of {count(asked)} {'was' if found.pairs == 1 else 'were'}" if found else "no scenario was"
+        message = f"{label}: {some} scored both with and without its context" + (f"; the floor is {100 * least:.6g}%" if found else "")
         return Gate(name=floor.name, kind="lift", value=None, floor=floor.least, passed=False, message=message)
     gate = _against(floor, found.change, (found.low, found.high), label, f"over {count(found.pairs)}, {p_text(found.p)}")
     return gate.model_copy(update={"kind": "lift"})
@@ -96,7 +99,7 @@ def _lift(results: Results, floor: Floor) -> Gate:
 def _valid(results: Results, floor: Floor) -> Gate:
     items = _members(results.own, floor.group)
     scored = sum(i.evaluation.scored for i in items)
-    total = len(items) + (0 if floor.group else len(results.own_lost))
+    total = len(items) if floor.group else results.expected
     share = round(scored / total, 6) if total else 0.0
     message = f"{scored} of {total} items could be scored"
     if results.uncounted and not floor.group:
@@ -122,13 +125,17 @@ def _regressions(comparison: Comparison, min_valid: float) -> Iterator[Gate]:
         message = f"{dimension.short} was judged {'then and not now' if when == 'then' else 'now and not then'}: nothing to compare"
         yield Gate(name=f"regression: {_metric(dimension)}", kind="regression", value=None, floor=0.0, passed=False, message=message)
     for d in comparison.differences:
-        if d.gated:
+        if d.gated and d.pairs < min_valid * d.judged:
+            some = f"{d.dimension.short} was judged in both runs in {d.pairs} of {count(d.judged)} only"
+            message = f"{some}; the floor is {100 * min_valid:.6g}%"
+            yield Gate(name=f"regression: {_metric(d.dimension)}", kind="regression", value=None, floor=0.0, passed=False, message=message)
+        elif d.gated:
             yield Gate(
                 name=f"regression: {_metric(d.dimension)}",
                 kind="regression",
                 value=d.change,
                 floor=0.0 - d.margin,
-                passed=not d.regressed,
+                passed=d.decidable and not d.regressed,  # a gate that no drop would fail guards nothing
                 message=sentence(d),
                 low=d.low,
                 high=d.high,
@@ -138,7 +145,9 @@ def _regressions(comparison: Comparison, min_valid: float) -> Iterator[Gate]:
 def _nothing_to_compare(comparison: Comparison, min_valid: float) -> str:
     """Why the comparison says too little to pass; empty if it says enough."""
     if not comparison.compared:
-        return f"no scenario of this run could be compared with {comparison.baseline} (another sample, seed or name of a test?)"
+        why = ", ".join(f"{len(ids)} {reason}" for reason, ids in comparison.left_out.items())
+        asked = " (another sample, seed or name of a test?)" if not comparison.shared or "run by other tests" in comparison.left_out else ""
+        return f"no scenario of this run could be compared with {comparison.baseline}: {why}{asked}"
     if comparison.compared < min_valid * comparison.shared:
         told = f"{comparison.compared} of the {count(comparison.shared)} that are also in {comparison.baseline} could be compared"
         return f"{told}; the floor is {100 * min_valid:.6g}%"

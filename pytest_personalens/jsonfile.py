@@ -25,7 +25,7 @@ def read_versioned(path: Path, model: type[M], schema: str, *, what: str, advice
         data = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise DataError(path, f"cannot be read: {error.strerror}; {advice}") from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise DataError(path, f"not valid JSON ({error}); {advice}") from None
     found = data.get("schema") if isinstance(data, dict) else None
     if found != schema:
@@ -59,6 +59,6 @@ def schema_of(path: Path) -> str:
     """What the file says that it is; empty if it cannot be read, which `read_versioned` tells best."""
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return ""
     return str(data.get("schema", "")) if isinstance(data, dict) else ""

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator
 
     from pytest_personalens.baseline import Baseline
+    from pytest_personalens.session import Drawn
     from pytest_personalens.settings import Settings
     from pytest_personalens.watch import Watch
 
@@ -30,7 +31,7 @@ PROPERTY: Final = "personalens"
 #: Options that name files to write: they change nothing in the results, so that equal runs give equal ones.
 _FILES: Final = frozenset({"json", "html", "markdown", "github", "save_baseline", "exit_infra"})
 #: Causes of an item without scores that say nothing about the assistant under test.
-_INFRASTRUCTURE: Final = ("user-agent", "judge", "budget", "lost")
+_INFRASTRUCTURE: Final = ("user-agent", "judge", "budget")
 
 
 class Ledger:
@@ -41,7 +42,8 @@ class Ledger:
         self._items: dict[str, Item] = {}
         self._finished: set[str] = set()
         self._crashed: set[str] = set()
-        self._requested: dict[str, int] = {}
+        self._unevaluated: set[str] = set()
+        self._drawn: list[Any] = []
         self._failed: set[str] = set()
         self._lines: dict[str, int] = {}
         self._internal_error = False
@@ -88,17 +90,23 @@ class Ledger:
         if report.location[1] is not None:
             self._lines[report.nodeid] = report.location[1] + 1
         for name, value in report.user_properties:
-            if name == PROPERTY:
+            if name == PROPERTY and not value:
+                self._unevaluated.add(report.nodeid)
+            elif name == PROPERTY:
                 # By node id: --dist=each runs every item on every worker.
                 self._items[report.nodeid] = Item.model_validate_json(str(value))
         if report.failed and report.nodeid in self._items:
             self._items[report.nodeid] = self._items[report.nodeid].model_copy(update={"failed": True})
 
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        if report.failed:
+            self._failed.add(report.nodeid)
+
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any, error: object) -> None:
         told = getattr(node, "workeroutput", None) or {}
         if "personalens" in told:
-            self._requested = json.loads(told["personalens"])
+            self._drawn = json.loads(told["personalens"])
 
     def pytest_internalerror(self) -> None:
         self._internal_error = True
@@ -119,6 +127,10 @@ class Ledger:
         # In the loop and not at its end: by then it is too late to turn the summary line red.
         whole = not (session.shouldstop or session.shouldfail)
         self._results = self._close(complete=whole and session.testscollected <= len(self._finished))
+        if self._results is None and self._drawn:
+            from pytest_personalens.plugin import refuse_nothing
+
+            refuse_nothing(self._config, planned=bool(self._drawn[0]))  # with workers, it is known only now
         self._end_run()
         if self._watch is not None and whole and self._results is not None:
             self._results = self._judged(self._watch, self._results)
@@ -132,7 +144,8 @@ class Ledger:
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> Generator[None, Any, Any]:
         result = yield
-        if self._settings.shard is not None and session.exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED:
+        empty = session.exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED
+        if self._settings.shard is not None and empty and self._drawn_from().requested:
             session.exitstatus = pytest.ExitCode.OK  # -k or -m left nothing of this shard; the merge refuses shards without any item
         if session.exitstatus in (pytest.ExitCode.USAGE_ERROR, pytest.ExitCode.NO_TESTS_COLLECTED):
             self._end_run()  # nothing was run, so there is nothing to go on from
@@ -152,7 +165,7 @@ class Ledger:
         from pytest_personalens.reports.terminal import write_summary
 
         extra: list[list[str]] = []
-        if self._results.items or self._results.lost:  # a shard may have none
+        if self._results.items or self._results.uncounted:  # a shard may have none
             extra = self._config.hook.pytest_personalens_report_lines(results=self._results, config=self._config)
         write_summary(terminalreporter, self._results, [line for lines in extra for line in lines], self._written.done)
         if self._watch is not None and self._results.drift is None:
@@ -168,20 +181,22 @@ class Ledger:
     def _close(self, *, complete: bool) -> Results | None:
         from pytest_personalens.plugin import SESSION
 
-        ids = self._config.stash[SESSION].ids
+        session, drawn = self._config.stash[SESSION], self._drawn_from()
+        ids = {*session.ids, *drawn.ids}
         lost = [n for n in self._crashed if n not in self._items and any(f"-{i}-" in _named(n) for i in ids)]
-        if not self._items and not lost and self._watch is None and self._settings.shard is None:
+        unevaluated = self._unevaluated - self._items.keys() - set(lost)
+        if not self._items and not lost and not unevaluated and self._watch is None and self._settings.shard is None:
             return None
-        session = self._config.stash[SESSION]
-        told = self._requested or session.requested()
         settings = self._settings._asdict()
         results = summarize(
             self._items.values(),
             settings={k: v for k, v in settings.items() if k not in _FILES},
             dataset=f"{session.dataset.name} {session.dataset.version}",
-            requested=told["requested"],
-            drawn=told["drawn"],
+            requested=drawn.requested,
+            drawn=drawn.drawn,
             lost=lost,
+            unevaluated=sorted(unevaluated),
+            left_out=drawn.left_out,
             prices=session.crew.role_prices(),
             complete=complete,
         )
@@ -189,6 +204,12 @@ class Ledger:
             results = results.model_copy(update={"scenarios": session.scenarios(results.own)})
         # A shard is a part of a run: what it comes to is said when all parts are put together.
         return conclude(results, self._demands) if self._settings.shard is None else results
+
+    def _drawn_from(self) -> Drawn:
+        from pytest_personalens.plugin import SESSION
+        from pytest_personalens.session import Drawn
+
+        return Drawn(*self._drawn) if self._drawn else self._config.stash[SESSION].drawn()
 
     def _write(self) -> None:
         if self._results is not None:
@@ -203,7 +224,7 @@ class Ledger:
             return False
         nothing = not self._results.overall.scored
         gates = {_nodeid(g) for g in self._results.gates if g.kind == "valid" or (nothing and g.value is None)}
-        return self._failed <= items | gates | self._crashed
+        return self._failed <= items | gates
 
     def _end_run(self) -> None:
         from pytest_personalens.plugin import SESSION

@@ -84,7 +84,7 @@ def read_shards(paths: Sequence[Path]) -> list[Shard]:
             raise SpecError(f"{one.path} and {other.path} are both shard {one.number}/{one.of}; give one of them")
     holders: dict[str, Shard] = {}
     for shard in shards:
-        for nodeid in (*(item.nodeid for item in shard.results.items), *shard.results.lost):
+        for nodeid in (*(item.nodeid for item in shard.results.items), *shard.results.lost, *shard.results.unevaluated):
             holder = holders.setdefault(nodeid, shard)
             if holder is not shard:
                 raise SpecError(f"{holder.path} and {shard.path} both hold {nodeid!r}: they are not shards of one sample")
@@ -110,7 +110,8 @@ def merge(shards: Sequence[Shard], given: Mapping[str, Any], *, partial: bool = 
             raise SpecError(f"{stopped[0].path}: its run was stopped; run the shard again, or give --partial for a report without gates")
     items = [item for shard in shards for item in shard.results.items]
     lost = [nodeid for shard in shards for nodeid in shard.results.lost]
-    if not items and not lost:
+    unevaluated = [nodeid for shard in shards for nodeid in shard.results.unevaluated]
+    if not items and not lost and not unevaluated:
         raise SpecError(f"no item in {len(shards)} results: did the runs collect any test?")
     settings = _settings({**first.results.settings, "shard": None, **given}, first.path)
     results = summarize(
@@ -120,6 +121,8 @@ def merge(shards: Sequence[Shard], given: Mapping[str, Any], *, partial: bool = 
         requested=first.results.requested,
         drawn=first.results.drawn,
         lost=lost,
+        unevaluated=unevaluated,
+        left_out=sum(shard.results.left_out for shard in shards),
         complete=not missing and not stopped,
     )
     told = {id_: scenario for shard in shards for id_, scenario in shard.results.scenarios.items()}

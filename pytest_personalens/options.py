@@ -116,6 +116,8 @@ def add_options(parser: pytest.Parser) -> None:
     for o in OPTIONS:
         group.addoption(o.flag, metavar=o.metavar, default=None, action="append" if o.many else "store", dest=o.ini, help=o.help)
         parser.addini(o.ini, o.help, type=o.type, default=None)
+        if o.plural:  # a key that pytest does not know it only warns of, and a gate that nobody asked for is missed by nobody
+            parser.addini(f"personalens_{o.key}", f"The same as {o.ini}", type=o.type, default=None)
     group.addoption("--personalens-live", action="store_true", default=None, dest="personalens_live", help="Let this run call paid models")
     parser.addini("personalens_live", "Let runs call paid models", type="bool", default=None)
     for name, text in FLAGS.items():
@@ -134,13 +136,13 @@ def read_settings(config: pytest.Config) -> Settings:
     for o in OPTIONS:
         given, source = config.getoption(o.ini), o.flag
         if given is None and not (values.get("sample", 0) is None and o.key in _WITH_SAMPLE):
-            given, source = _ini(config, o.ini, o.type), o.ini
-            if given in ("", []):
-                given = None  # an empty entry is none
+            given, source = _configured(config, o)
         if given is None:
             values[o.key] = o.default
             continue
         values[o.key] = _read(o, given, source)
+    if values["sample"] is not None:
+        _put_together(config, values)
     _check_asked(config, values["sample"])
     live = config.getoption("personalens_live")
     values["live"] = bool(_ini(config, "personalens_live", "bool") if live is None else live)
@@ -163,6 +165,24 @@ def read_settings(config: pytest.Config) -> Settings:
             told = f"the run itself knows {'nothing' if not settings.context else 'no more'} of the user (--personalens-context)"
             raise pytest.UsageError(f"--personalens-control {control}: {told}; there is nothing to compare")
     return settings
+
+
+def _put_together(config: pytest.Config, values: dict[str, Any]) -> None:
+    """Gates of the command line join those of the configuration, and go before one of the same metric over the same scenarios."""
+    short = {"min_tcr": ("", "tcr"), "min_p": ("", "p")}
+    option = _BY_KEY["gate"]
+    here = {short[key] for key in short if config.getoption(f"personalens_{key}") is not None}
+    kept: tuple[tuple[str, str, float], ...] = ()
+    if config.getoption(option.ini) is not None:
+        here |= {(group.lower(), metric) for group, metric, _ in values["gate"]}
+        configured, source = _configured(config, option)
+        kept = _read(option, configured, source) if configured is not None else ()
+        for key, metric in short.items():
+            if config.getoption(f"personalens_{key}") is None and metric in here:
+                values[key] = None
+    elif here:
+        kept, values["gate"] = values["gate"], ()
+    values["gate"] = (*values["gate"], *(gate for gate in kept if (gate[0].lower(), gate[1]) not in here))
 
 
 def _check_asked(config: pytest.Config, sample: int | None) -> None:
@@ -195,6 +215,14 @@ def _paths(config: pytest.Config, sample: int | None, shard: tuple[int, int] | N
         if shard is not None:
             raise pytest.UsageError(f"{flag}: a shard is a part of a run; give it to python -m pytest_personalens.merge")
     return {name.replace("-", "_"): path for name, path in found.items()}
+
+
+def _configured(config: pytest.Config, option: Option) -> tuple[Any, str]:
+    """The value in the configuration, with its key; None for an empty entry, or none at all."""
+    for name in (option.ini, f"personalens_{option.key}"):
+        if (given := _ini(config, name, option.type)) not in (None, "", []):
+            return given, name
+    return None, option.ini
 
 
 def _ini(config: pytest.Config, name: str, kind: str) -> Any:

@@ -50,5 +50,5 @@ def conclude(results: Results, demands: Demands) -> Results:
         margins = {Dimension(name): margin for name, margin in s.margin}
         comparison = compare(demands.baseline, results, name=str(s.baseline), level=s.level, margins=margins)
         results = results.model_copy(update={"comparison": comparison})
-    measured = s.save_baseline is not None
+    measured = s.save_baseline is not None or (s.fail_on == "gate" and results.expected > 0)
     return results.model_copy(update={"gates": check_gates(results, demands.floors, min_valid=s.min_valid, measured=measured)})

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 import pytest
 
 from pytest_personalens import hookspecs
-from pytest_personalens.cases import BUILT_IN, PARAM, Case, cases, is_ours
+from pytest_personalens.cases import BUILT_IN, PARAM, Case, is_ours, is_to_be_evaluated, left_out
 from pytest_personalens.options import add_options, read_settings, settings_of
-from pytest_personalens.settings import Settings
+from pytest_personalens.settings import GATES, Settings
 
 # Everything heavy is imported where a run first needs it: a plain pytest run must not pay for this plugin.
 if TYPE_CHECKING:
@@ -101,7 +101,10 @@ def pytest_cmdline_main(config: pytest.Config) -> int | pytest.ExitCode | None:
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:
-    return config.stash[SESSION].header() if SESSION in config.stash else None
+    if SESSION in config.stash:
+        return config.stash[SESSION].header()
+    asked = any(config.getini(name) for name in ("personalens_gates", "personalens_baseline", "personalens_min_tcr", "personalens_min_p"))
+    return "personalens: there are gates in the configuration and no sample (--personalens-sample N): none is decided" if asked else None
 
 
 @pytest.hookimpl(wrapper=True)
@@ -125,14 +128,14 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     config, where = metafunc.config, metafunc.definition.nodeid
     try:
         settings = settings_of(config.stash[SETTINGS], config, list(metafunc.definition.iter_markers("personalens")), where)
-        refs = config.stash[SESSION].sample(settings).refs
+        planned = config.stash[SESSION].plan(where, settings)
     except PersonalensError as error:
         raise pytest.Collector.CollectError(f"personalens: {error}") from None
     mark = cache(pytest.mark.personalens)  # as few as there are, because a sample may be of everything
     own = pytest.mark.syrupy_snapshot  # what syrupy itself would mark them with, if each asked for its fixture
     params = [
         pytest.param(case, id=case.id, marks=[own, *(mark(domain=d, kind=case.ref.kind, user=case.ref.user) for d in case.ref.domains)])
-        for case in cases(refs, settings)
+        for case in planned
     ]
     if not params:  # a shard of a sample with fewer scenarios than shards: nothing to do is no failure
         params = [pytest.param(None, id="none", marks=pytest.mark.skip(reason="personalens: this shard has no scenario of the sample"))]
@@ -146,11 +149,6 @@ def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config
         for item in ours:
             item.add_marker(pytest.mark.skip(reason=_NO_SAMPLE))
         return
-    if not ours and not _whole_repository(config) and _asked_here(config):
-        raise pytest.UsageError(
-            "--personalens-sample: no test of what was collected asks for the fixture personalens, and the built-in suite runs only where "
-            "no paths are given; leave them out, or write a test: def test_it(personalens): personalens.check()"
-        )
     if not ours and _whole_repository(config):
         from pytest_personalens import suite
 
@@ -162,7 +160,15 @@ def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config
 @pytest.hookimpl(trylast=True)
 def pytest_collection_finish(session: pytest.Session) -> None:
     settings = session.config.stash[SETTINGS]
-    if settings.shares_assistant and SESSION in session.config.stash and not _is_worker(session.config):
+    if SESSION not in session.config.stash:
+        return
+    ours = session.config.stash[SESSION]
+    ours.left_out = left_out(session.items, ours.planned)
+    if _is_worker(session.config):
+        return
+    if not any(map(is_ours, session.items)):
+        refuse_nothing(session.config, planned=bool(ours.planned))
+    if settings.shares_assistant:
         from pytest_personalens.ahead import narrow
 
         if problem := narrow(filter(is_ours, session.items), settings.concurrency):
@@ -188,9 +194,11 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
         if call.when == "call" and SECONDS in item.stash and item.config.stash[SETTINGS].side_by_side:
             # What its evaluation took, not how much of that was left when its turn came.
             report.duration = item.stash[SECONDS]
-        if ITEM_KEY in item.stash:
-            from pytest_personalens.ledger import PROPERTY, junit_properties
+        from pytest_personalens.ledger import PROPERTY, junit_properties
 
+        if ITEM_KEY not in item.stash and is_to_be_evaluated(item):
+            report.user_properties.append((PROPERTY, ""))
+        if ITEM_KEY in item.stash:
             result = item.stash[ITEM_KEY]
             ledger = item.config.pluginmanager.get_plugin("personalens-ledger")
             if ledger is None or not ledger.enter(report.nodeid, result):
@@ -213,7 +221,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
             session.stash[AHEAD].close()
     output = getattr(session.config, "workeroutput", None)
     if output is not None and SESSION in session.config.stash:
-        output["personalens"] = json.dumps(session.config.stash[SESSION].requested())
+        output["personalens"] = json.dumps(session.config.stash[SESSION].drawn())
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
@@ -302,9 +310,23 @@ def _whole_repository(config: pytest.Config) -> bool:
     return not narrowed or all(Path(arg).resolve() == config.rootpath for arg in config.args)
 
 
-def _asked_here(config: pytest.Config) -> bool:
-    """True if a sample was asked for on the command line, and not for every run in the configuration, and is to pass a gate."""
-    return config.getoption("personalens_sample") is not None and config.stash[SETTINGS].gated and not _is_worker(config)
+def refuse_nothing(config: pytest.Config, *, planned: bool) -> None:
+    """Raise `pytest.UsageError` for a run without an item of ours that was asked on the command line, and not in the configuration, for
+    a sample that is to pass a gate. `planned`: there are tests of ours, and a selection left nothing of them.
+    """
+    settings = config.stash[SETTINGS]
+    flags = {str(arg).partition("=")[0] for arg in config.invocation_params.args}
+    here = flags & {f"--personalens-{name.replace('_', '-')}" for name in ("sample", *GATES)}
+    if not here or not settings.asks_for_gates or settings.shard is not None or config.option.collectonly:
+        return
+    if planned:
+        raise pytest.UsageError(
+            "--personalens-sample: the selection (-k, -m, --lf, --deselect) leaves no scenario for the gates to decide on"
+        )
+    raise pytest.UsageError(
+        "--personalens-sample: no test of what was collected asks for the fixture personalens, and the built-in suite runs only where "
+        "no paths are given; leave them out, or write a test: def test_it(personalens): personalens.check()"
+    )
 
 
 def _stop(request: pytest.FixtureRequest, message: str) -> NoReturn:

@@ -122,7 +122,11 @@ class Difference(Paired):
 
     gated: bool = False
     margin: float = 0.0
+    judged: int = Field(default=0, description="Scenarios compared in which either run has a score on it; `pairs` of them in both.")
     detectable: float | None = None
+    decidable: bool = Field(
+        default=True, description="False if these scenarios are so few that not even a fall of all would be significant."
+    )
     regressed: bool = False
 
 
@@ -192,6 +196,12 @@ class Results(Frozen):
     drawn: int = Field(description="Size of the sample that there was; smaller than `requested` if the dataset has no more.")
     complete: bool = Field(default=True, description="False if the run was stopped before its end, or if shards of it are missing.")
     lost: tuple[str, ...] = Field(default=(), description="Node ids of items whose worker died before they reported.")
+    unevaluated: tuple[str, ...] = Field(
+        default=(), description="Node ids of items whose test ended before their dialogue was evaluated: skipped, or failed on its own."
+    )
+    left_out: int = Field(
+        default=0, description="Items of the sample that a selection left out of the tests it ran (-k, -m, --lf, node ids)."
+    )
     items: tuple[Item, ...] = ()
     overall: Group
     domains: tuple[Group, ...] = ()
@@ -228,13 +238,19 @@ class Results(Frozen):
     @property
     def valid_share(self) -> float:
         """Share of items that could be scored, 0 to 1; 0 for none at all."""
-        total = self.overall.items + len(self.own_lost)
-        return self.overall.scored / total if total else 0.0
+        return self.overall.scored / self.expected if self.expected else 0.0
 
     @property
-    def own_lost(self) -> tuple[str, ...]:
-        """The lost items of the run itself, without its controls."""
-        return tuple(nodeid for nodeid in self.lost if not _CONTROL.search(nodeid))
+    def expected(self) -> int:
+        """How many items of the run itself there are, with those that brought no result: lost with their worker, or unevaluated."""
+        return self.overall.items + sum(map(len, self.missing.values()))
+
+    @property
+    def missing(self) -> dict[Cause, tuple[str, ...]]:
+        """Cause -> node ids of the items of the run itself that brought no result; what there is none of is not in it."""
+        found: dict[Cause, tuple[str, ...]] = {"lost": self.lost, "unevaluated": self.unevaluated}
+        own = {cause: tuple(nodeid for nodeid in nodeids if not _CONTROL.search(nodeid)) for cause, nodeids in found.items()}
+        return {cause: nodeids for cause, nodeids in own.items() if nodeids}
 
     @property
     def own(self) -> tuple[Item, ...]:

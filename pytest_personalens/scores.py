@@ -31,6 +31,17 @@ def scores_of(items: Iterable[Item], dimension: Dimension) -> dict[Key, Scores]:
     return {key: tuple(score for _, score in sorted(trials.items())) for key, trials in found.items()}
 
 
+def scores_by_turn(read: Iterable[tuple[Key, Sequence[int]]]) -> list[dict[Key, list[int]]]:
+    """The scores after the first, second, ... turn, from those of dialogues turn by turn."""
+    turns: list[defaultdict[Key, list[int]]] = []
+    for key, scores in read:
+        for number, score in enumerate(scores):
+            if number == len(turns):
+                turns.append(defaultdict(list))
+            turns[number][key].append(score)
+    return [dict(scores) for scores in turns]
+
+
 def scenario_means(scores: Mapping[Key, Sequence[int]]) -> dict[Key, Fraction]:
     """The mean of each scenario: over its tests, of the means over their trials."""
     return {

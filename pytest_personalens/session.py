@@ -6,10 +6,11 @@ import tempfile
 import uuid
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import pytest
 
+from pytest_personalens.cases import cases
 from pytest_personalens.crew import Crew, Recipe
 from pytest_personalens.datasets import Sample, Strangers, draw, open_dataset
 from pytest_personalens.errors import PersonalensError, SpecError
@@ -37,6 +38,18 @@ _LOADED_AHEAD: Final = 1000
 _TRIED: Final = 100
 
 
+class Drawn(NamedTuple):
+    """What the tests of a run draw from: scenarios asked for, those there were, items left out of them by a selection.
+
+    `ids` are those of the scenarios that only a mark's own sample has.
+    """
+
+    requested: int = 0
+    drawn: int = 0
+    left_out: int = 0
+    ids: tuple[str, ...] = ()
+
+
 class Session:
     """Opens the dataset and the agents once, and draws samples. Raises `PersonalensError` for what cannot be had."""
 
@@ -50,6 +63,10 @@ class Session:
         self.crew.budget = self._open_budget()
         self.cluster = self._open_cluster()
         self._samples: dict[object, Sample] = {}
+        self._used: dict[object, Sample] = {}
+        #: Node id of a test -> how many items its sample makes; and how many of them a selection left out.
+        self.planned: dict[str, int] = {}
+        self.left_out = 0
         self.strangers = Strangers(self.dataset, settings.seed)
         self._loaded: dict[ScenarioRef, Scenario] = {}
         self.ids: dict[str, tuple[str, str]] = {}
@@ -59,7 +76,7 @@ class Session:
     def sample(self, settings: Settings) -> Sample:
         """The sample of a test with these settings, or this run's shard of it; drawn once for each kind of draw."""
         assert settings.sample is not None
-        key = (settings.sample, settings.seed, settings.domain, settings.kind)
+        key = _draw_of(settings)
         if key not in self._samples:
             # A large draw may have progress to show.
             capture = self.config.pluginmanager.getplugin("capturemanager")
@@ -87,6 +104,13 @@ class Session:
                     self.strangers.of(ref)
             self._samples[key] = sample
         return self._samples[key]
+
+    def plan(self, test: str, settings: Settings) -> list[Case]:
+        """The items of a test, by its node id. Raises as `sample` does."""
+        sample = self._used[_draw_of(settings)] = self.sample(settings)
+        found = list(cases(sample.refs, settings))
+        self.planned[test] = len(found)
+        return found
 
     def context(self, case: Case, scenario: Scenario) -> Context:
         """What the assistant of an item may know. Raises `SpecError` for another user's context where nobody has such a task.
@@ -118,19 +142,17 @@ class Session:
         """The whole scenario: the one that was loaded ahead, but to one who asks only, because tests may change what is in it."""
         return self._loaded.pop(ref, None) or self.dataset.load(ref)
 
-    def requested(self) -> dict[str, int]:
-        """How many scenarios the draws asked for and how many there were, in all shards together."""
-        return {
-            "requested": sum(s.requested for s in self._samples.values()),
-            "drawn": sum(s.drawn for s in self._samples.values()),
-        }
+    def drawn(self) -> Drawn:
+        """What the tests of this process draw from, in all shards together."""
+        used = self._used.values()
+        known = {ref.id for ref in self._samples[_draw_of(self.settings)].refs} if self._samples else set()
+        more = sorted({ref.id for sample in used for ref in sample.refs} - known)
+        return Drawn(sum(s.requested for s in used), sum(s.drawn for s in used), self.left_out, tuple(more))
 
     def header(self) -> str:
         """One line: what is sampled, by which seed, who plays the user and who judges."""
-        s, drawn = self.settings, str(self.requested()["drawn"])
-        if s.shard is not None:
-            kept = sum(len(sample.refs) for sample in self._samples.values())
-            drawn = f"shard {s.shard[0]}/{s.shard[1]}, {kept} of {drawn}"
+        s, sample = self.settings, self.sample(self.settings)
+        drawn = str(sample.drawn) if s.shard is None else f"shard {s.shard[0]}/{s.shard[1]}, {len(sample.refs)} of {sample.drawn}"
         return (
             f"personalens: {drawn} scenarios of {self.dataset.name} {self.dataset.version}, seed {s.seed!r}, "
             f"context {s.context or 'none'}, user {s.user_model}, judge {s.judge_model}"
@@ -206,6 +228,11 @@ class Session:
     def _added(self, role: Role, spec: str) -> Any:
         """What a plugin adds for `spec`: an agent ready-made, or a model."""
         return getattr(self.config.hook, f"pytest_personalens_{role}")(spec=spec, config=self.config)
+
+
+def _draw_of(settings: Settings) -> tuple[object, ...]:
+    """What a draw depends on, of what a mark can change."""
+    return (settings.sample, settings.seed, settings.domain, settings.kind)
 
 
 def _cache(config: pytest.Config) -> Path | None:

@@ -9,6 +9,8 @@ if TYPE_CHECKING:
 
 #: The contexts that --personalens-ablation adds to D+I+S (paper, Table 4).
 ABLATION: Final[tuple[ArmName, ...]] = ("none", "D", "I", "S")
+#: The settings that make a run one that is to pass gates.
+GATES: Final = ("min_tcr", "min_p", "gate", "baseline", "save_baseline")
 
 
 class Settings(NamedTuple):
@@ -77,8 +79,13 @@ class Settings(NamedTuple):
 
     @property
     def gated(self) -> bool:
+        """True if any gate of the run is there to decide."""
+        return self.asks_for_gates or self.fail_on == "gate"
+
+    @property
+    def asks_for_gates(self) -> bool:
         """True if any gate of the run was asked for."""
-        return bool(self.min_tcr is not None or self.min_p is not None or self.gate or self.baseline or self.save_baseline)
+        return any(getattr(self, name) not in (None, ()) for name in GATES)
 
     @property
     def arms(self) -> tuple[ArmName, ...]:

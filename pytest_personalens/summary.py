@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_personalens.evaluation import Usage
 from pytest_personalens.results import Group, Item, Mean, Results
-from pytest_personalens.scores import scenario_means, scores_of
+from pytest_personalens.scores import scenario_means, scores_by_turn, scores_of
 from pytest_personalens.verdict import Dimension
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from pytest_personalens.drift.values import Drift
     from pytest_personalens.evaluation import Cause
@@ -28,6 +28,8 @@ def summarize(
     requested: int,
     drawn: int,
     lost: Sequence[str] = (),
+    unevaluated: Sequence[str] = (),
+    left_out: int = 0,
     prices: Mapping[str, Price] = MappingProxyType({}),
     complete: bool = True,
 ) -> Results:
@@ -47,6 +49,8 @@ def summarize(
         drawn=drawn,
         complete=complete,
         lost=tuple(sorted(lost)),
+        unevaluated=tuple(sorted(unevaluated)),
+        left_out=left_out,
         items=ordered,
         overall=group("overall", own),
         domains=tuple(
@@ -55,12 +59,12 @@ def summarize(
         kinds=by_kind(own),
         uncounted=dict(sorted(causes.items())),
         turns=_mean([i.evaluation.dialogue.user_turns for i in scored]),
-        by_turn=_by_turn(scored),
+        by_turn=tuple(_by_turn(scored)),
         usage=dict(sorted(usage.items())),
         usd=_dollars(usage, prices),
     )
-    if results.own_lost:
-        causes["lost"] += len(results.own_lost)
+    if missing := results.missing:
+        causes.update({cause: len(nodeids) for cause, nodeids in missing.items()})
         results = results.model_copy(update={"uncounted": dict(sorted(causes.items()))})
     return results
 
@@ -97,9 +101,9 @@ def _dollars(usage: Mapping[str, Usage], prices: Mapping[str, Price]) -> dict[st
     return {p: round(prices[role_of(p)].of(used), 6) for p, used in sorted(usage.items()) if role_of(p) in prices}
 
 
-def _by_turn(scored: Sequence[Item]) -> tuple[Mean, ...]:
-    read = [v.turns for i in scored for v in i.evaluation.verdicts if v.turns]
-    return tuple(_mean([turns[n] for turns in read if n < len(turns)]) for n in range(max(map(len, read), default=0)))
+def _by_turn(scored: Sequence[Item]) -> Iterator[Mean]:
+    for scores in scores_by_turn((i.key, v.turns) for i in scored for v in i.evaluation.verdicts if v.turns):
+        yield Mean(value=round(fmean(scenario_means(scores).values()), 6), count=sum(map(len, scores.values())))
 
 
 def _mean(values: Sequence[float]) -> Mean:

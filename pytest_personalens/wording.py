@@ -21,6 +21,7 @@ CAUSES: Final[Mapping[Cause, str]] = {
     "judge": "the judge failed",
     "record": "the record is missing, stale or damaged",
     "lost": "the worker died",
+    "unevaluated": "the test ended before it was evaluated (skipped, failed on its own, or without check())",
     "budget": "the cap on calls or money was reached",
 }
 
@@ -83,6 +84,8 @@ def sentence(difference: Difference) -> str:
         return f"{told}: a {DROPPED}{beyond}"
     if d.before == d.dimension.scale.low:
         return f"{told}: it could not fall further"
+    if not d.decidable:
+        return f"{told}: these scenarios are too few for a gate, which not even a fall of all their scores would fail"
     if d.detectable is None:
         return f"{told}: {NOT_DROPPED}{beyond}; and these scenarios are too few to find any"
     return f"{told}: {NOT_DROPPED}{beyond}; one of {d.detectable:.2f} would have been found 4 times in 5"

@@ -103,7 +103,26 @@ def test_gates_of_the_configuration_and_their_lines(told: Repository) -> None:
         ]
     )
     assert [gate["name"] for gate in results(told)["gates"]] == ["tcr", "Movies: p", "multi: tcr", "valid"]
-    assert told.inline(*ARGS, GATE, "tcr >= 0.8").ret == 0  # the command line takes the place of the configuration
+
+
+def test_gates_of_the_command_line_join_those_of_the_configuration(told: Repository) -> None:
+    (told.path / "pytest.ini").write_text("[pytest]\npersonalens_gate =\n    tcr >= 0.8\n    movies: p >= 3\npersonalens_min_p = 2\n")
+
+    def gates(*args: str) -> list[tuple[str, float]]:
+        told.inline(*ARGS, *args, "--personalens-json", "results.json")
+        return [(gate["name"], gate["floor"]) for gate in results(told)["gates"] if gate["name"] != "valid"]
+
+    assert gates() == [("p", 2.0), ("tcr", 0.8), ("Movies: p", 3.0)]
+    assert gates(GATE, "Train: tcr >= 0") == [("p", 2.0), ("Train: tcr", 0.0), ("tcr", 0.8), ("Movies: p", 3.0)]
+    assert gates(GATE, "Movies: p >= 1", GATE, "p >= 1") == [("Movies: p", 1.0), ("p", 1.0), ("tcr", 0.8)]
+    assert gates("--personalens-min-tcr", "0.5") == [("tcr", 0.5), ("p", 2.0), ("Movies: p", 3.0)]
+
+
+def test_gates_without_a_sample_are_not_passed_over_in_silence(told: Repository) -> None:
+    (told.path / "pytest.ini").write_text("[pytest]\npersonalens_gates = tcr >= 0.8\n")
+    told.inline().stdout.fnmatch_lines(["personalens: there are gates in the configuration and no sample (--personalens-sample N): none *"])
+    (told.path / "pytest.ini").write_text("[pytest]\n")
+    assert "personalens:" not in told.inline("-q").stdout.str().partition("collected")[0]
 
 
 def test_a_gate_on_a_domain_that_is_not_in_the_sample_fails(told: Repository) -> None:

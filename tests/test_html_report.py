@@ -140,8 +140,8 @@ def test_a_rate_has_wilsons_interval() -> None:
         (rich_results(8).model_copy(update={"lost": ("test_x",)}), "Failed", "1 tests were lost with their workers"),
         (rich_results(40), "Failed", "1 of 40 tests failed"),
         (rich_results(8).model_copy(update={"settings": {"shard": (3, 10)}, "gates": ()}), "Shard 3 of 10", "decided over all shards"),
-        (rich_results(0).model_copy(update={"gates": ()}), "No dialogues", "No scenario was run."),
-        (rich_results(5, invalid=True), "Failed", "No dialogue could be scored."),
+        (rich_results(0).model_copy(update={"gates": ()}), "Not decided", "No dialogue could be scored."),
+        (rich_results(5, invalid=True), "Failed", "5 of 5 tests failed"),
     ],
     ids=("passed", "gate", "no gate", "stopped", "lost", "failed", "shard", "empty", "invalid"),
 )

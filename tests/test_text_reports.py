@@ -137,7 +137,7 @@ def test_markdown_says_it_all() -> None:
         (results([item(p=1)], gates=(gate("p", False), gate("tcr", False))), "FAILED: gates p, tcr"),
         (results([item()], lost=("x",)), "FAILED: 1 item"),
         (results([item()], complete=False), "not decided: a part of the run only"),
-        (results([item()], settings={"shard": [2, 4]}), "passed: shard 2/4, whose gates are decided over all shards"),
+        (results([item()], settings={"shard": [2, 4]}), "not decided: shard 2/4, whose gates are decided over all shards"),
     ],
 )
 def test_the_outcome_in_one_line(made: Results, said: str) -> None:

@@ -72,4 +72,4 @@ def _differences(results: Results) -> Iterator[str]:
     if missing:
         yield f"not judged: {', '.join(missing)} (--personalens-dimensions all)"
     if results.valid_share < 1:
-        yield f"{results.overall.scored} of {results.overall.items + len(results.lost)} items could be scored"
+        yield f"{results.overall.scored} of {results.expected} items could be scored"

@@ -34,6 +34,8 @@ def outcome_lines(results: Results, *, verbose: bool) -> Iterator[str]:
         for lift in arm.lift:
             if lift.dimension in (Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION):
                 yield f"control {arm.name or 'run'}: {_lift(lift)}"
+        if arm.overall.scored < arm.overall.items:
+            yield f"control {arm.name}: {arm.overall.items - arm.overall.scored} of {count(arm.overall.items, 'item')} could not be scored"
     if results.comparison is not None:
         # What has a gate is said there.
         gated = any(gate.kind == "regression" for gate in results.gates)
@@ -76,13 +78,21 @@ def _comparison(results: Results, comparison: Comparison, *, verbose: bool, gate
 def _flips(flips: list[Flip], way: str, items: Mapping[str, Item], *, verbose: bool) -> Iterator[str]:
     if not flips:
         return
-    yield f"  {way} than then ({len(flips)}):"
     # What got better is good to know, but nobody needs to look at it.
     shown = flips if verbose else flips[:_MOST_LISTED] if way == "worse" else []
+    number = f"{count(len(flips), 'score')} {way} than then"
+    yield f"  {number}:" if shown else f"  {number} (-v lists them)"
     for flip in shown:
         verdicts = [v for nodeid in flip.nodeids for v in items[nodeid].evaluation.verdicts if v.dimension is flip.dimension]
-        why = f", {verdicts[0].justification[:_LONGEST]}" if verdicts else ""
+        # Of several trials, the one that moved furthest tells most.
+        furthest = (min if way == "worse" else max)(verdicts, key=lambda verdict: verdict.score, default=None)
+        why = f", {furthest.justification[:_LONGEST]}" if furthest else ""
         where = f"  ({', '.join(flip.records)})" if flip.records else ""
-        yield f"    {flip.scenario}: {flip.dimension.short} {flip.before:g} -> {flip.after:g}{why}{where}"
-    if len(shown) < len(flips):
-        yield f"    {'and ' if shown else ''}{len(flips) - len(shown)}{' more' if shown else ''} (-v lists them all)"
+        yield f"    {flip.scenario}: {flip.dimension.short} {_short(flip.before)} -> {_short(flip.after)}{why}{where}"
+    if shown and len(shown) < len(flips):
+        yield f"    and {len(flips) - len(shown)} more (-v lists them all)"
+
+
+def _short(score: float) -> str:
+    """A score, or a mean over trials."""
+    return f"{round(score, 2):g}"

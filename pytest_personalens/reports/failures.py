@@ -35,7 +35,9 @@ def verdict_line(results: Results) -> str:
         return "not decided: a part of the run only"
     if results.settings.get("shard"):
         number, of = results.settings["shard"]
-        return f"passed: shard {number}/{of}, whose gates are decided over all shards"
+        return f"not decided: shard {number}/{of}, whose gates are decided over all shards"
+    if not results.overall.scored:
+        return "not decided: no dialogue could be scored"
     return f"passed: {_counted(len(results.gates), 'gate')}" if results.gates else "passed: no item failed; there was no gate"
 
 

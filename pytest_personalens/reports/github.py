@@ -87,8 +87,9 @@ def _item(kind: str, item: Item, root: str, lines: Mapping[str, int]) -> str:
     file = item.nodeid.partition("::")[0]
     turn = costly_turn(item)
     message = reason(item) + (f"\n{turn}" if turn else "") + f"\n{item.nodeid}"
-    where = {"file": f"{root}/{file}" if root else file}
-    if item.nodeid in lines:
+    # The built-in suite is no file of the repository's.
+    where = {"file": f"{root}/{file}" if root else file} if file.endswith(".py") else {}
+    if where and item.nodeid in lines:
         where["line"] = str(lines[item.nodeid])
     return _command(kind, message, **where, title=f"personalens: {title(item)}")
 

@@ -77,11 +77,12 @@ def _about(results: Results) -> str:
     s = results.settings
     parts = [
         f"{results.drawn} scenarios of {results.dataset}",
-        f"{results.overall.scored} of {results.overall.items + len(results.lost)} items scored",
+        f"{results.overall.scored} of {results.expected} items scored",
         f"user: {s.get('user_model', '-')}",
         f"judge: {s.get('judge_model', '-')}",
         f"context: {'+'.join(str(s.get('context', ''))) or 'none'}",
     ]
+    parts += [f"left out by a selection: {results.left_out}"] if results.left_out else []
     parts += [f"not scored: {number} ({cause})" for cause, number in results.uncounted.items()]
     if results.drift is not None:
         parts.append(results.drift.sentence)

@@ -57,17 +57,14 @@ def headline(results: Results) -> Headline:
         reasons.append((f"{failed:,} of {total:,} tests failed", "failed"))
     if results.lost:
         reasons.append((f"{len(results.lost):,} tests were lost with their workers", ""))
-    if not results.complete:
-        return Headline("open", "Incomplete", ((_INCOMPLETE, ""), *reasons))
-    if not total and not results.lost:
-        none = Headline("open", "No dialogues", (("No scenario was run.", ""),))
-        return Headline("failed", "Failed", tuple(reasons)) if reasons else none
-    if not results.overall.scored:
-        return Headline("failed", "Failed", (("No dialogue could be scored.", ""), *reasons))
     if reasons:
-        return Headline("failed", "Failed", tuple(reasons))
+        return Headline("failed", "Failed", (*reasons, *([] if results.complete else [(_INCOMPLETE, "")])))
+    if not results.complete:
+        return Headline("open", "Incomplete", ((_INCOMPLETE, ""),))
     if shard:
         return Headline("open", f"Shard {shard[0]} of {shard[1]}", (("The gates are decided over all shards together.", ""),))
+    if not results.overall.scored:
+        return Headline("open", "Not decided", (("No dialogue could be scored.", ""),))
     gates = f"All {len(results.gates)} gates passed." if len(results.gates) > 1 else "Its gate passed." if results.gates else ""
     return Headline("passed", "Passed", ((gates or "No test failed; the run had no gate.", ""),))
 
@@ -138,10 +135,12 @@ def histograms(read: Sequence[Reading], dimensions: Sequence[Dimension]) -> Iter
 
 def notes(results: Results) -> Iterator[tuple[str, str]]:
     """What a reader of the figures must know, and the status of the items that it is about, if they can be listed."""
+    if results.left_out:
+        yield f"A selection left {results.left_out:,} items of the sample out; all figures are over the rest.", ""
     if results.drawn < results.requested:
         yield f"{results.requested:,} scenarios were asked for; there are only {results.drawn:,}, and all of them are in it.", ""
     for cause, number in results.uncounted.items():
-        yield f"{number:,} not scored: {CAUSES[cause]}.", "" if cause == "lost" else "uncounted"
+        yield f"{number:,} not scored: {CAUSES[cause]}.", "" if cause in results.missing else "uncounted"
     states = Counter(i.record for i in results.items if i.record != "none")
     if states["stale"]:
         yield f"{states['stale']:,} records are stale; bring them up to date with --snapshot-update.", ""

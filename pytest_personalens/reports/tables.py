@@ -82,7 +82,7 @@ def paper_table(results: Results, beside: Sequence[Row] = ()) -> Table:
     header = ["", *(_column(kind, d) for kind, d in columns)]
     ours = [_name(results), *(_cell(kinds.get(kind), d) for kind, d in columns)]
     others = [[row.name, *(_given(row, kind, d) for kind, d in columns)] for row in beside]
-    counts = [kinds[kind].scored if kind in kinds else 0 for kind in ("single", "multi")]
+    counts = [len({i.asked for i in results.own if i.evaluation.scored and i.evaluation.kind == kind}) for kind in ("single", "multi")]
     notes = (
         f"This run: {counts[0]:,} single-domain (SD) and {counts[1]:,} multi-domain (MD) scenarios scored; TCR in percent, P from 1 to 4, "
         "Nat. and Coh. from 1 to 5, of the assistant" + (" and (.u) of the user" if users else "") + ".",

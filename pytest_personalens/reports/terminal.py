@@ -10,7 +10,7 @@ from pytest_personalens.reports.comparison import low_lines, outcome_lines
 from pytest_personalens.reports.drift import drift_lines
 from pytest_personalens.reports.transcript import harmless
 from pytest_personalens.verdict import Dimension
-from pytest_personalens.wording import CAUSES
+from pytest_personalens.wording import CAUSES, count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -55,7 +55,7 @@ def summary_lines(
             yield line, () if number else ("bold",) if results.drift.passed else ("bold", "red")
         yield "", ()
     plain = [
-        *(_table(results, domains=domains) if results.items or results.lost else ()),
+        *(_table(results, domains=domains) if results.items or results.uncounted else ()),
         "",
         *outcome_lines(results, verbose=verbose),
         *_notes(results, verbose=verbose),
@@ -86,6 +86,9 @@ def _notes(results: Results, *, verbose: bool) -> Iterator[str]:
         yield f"shard {number}/{of} of the run: its gates are decided over all shards, by python -m pytest_personalens.merge"
     if not results.complete:
         yield "a part of the run only: it was stopped, or shards are missing; no gate is decided"
+    if results.left_out:
+        left = count(results.left_out, "item")
+        yield f"left out by a selection (-k, -m, --lf, node ids): {left} of the sample; all figures are over the rest"
     if results.drawn < results.requested:
         yield f"sample: {results.requested} scenarios asked for; there are only {results.drawn}, and all of them are in it"
     if results.turns.value is not None:
