@@ -127,7 +127,7 @@ class Ledger:
         # In the loop and not at its end: by then it is too late to turn the summary line red.
         whole = not (session.shouldstop or session.shouldfail)
         self._results = self._close(complete=whole and session.testscollected <= len(self._finished))
-        if self._results is None and self._drawn:
+        if self._results is None and self._drawn and not self._failed:
             from pytest_personalens.plugin import refuse_nothing
 
             refuse_nothing(self._config, planned=bool(self._drawn[0]))  # with workers, it is known only now

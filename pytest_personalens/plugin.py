@@ -103,7 +103,8 @@ def pytest_cmdline_main(config: pytest.Config) -> int | pytest.ExitCode | None:
 def pytest_report_header(config: pytest.Config) -> str | None:
     if SESSION in config.stash:
         return config.stash[SESSION].header()
-    asked = any(config.getini(name) for name in ("personalens_gates", "personalens_baseline", "personalens_min_tcr", "personalens_min_p"))
+    keys = ("gates", "gate", "baseline", "min_tcr", "min_p")
+    asked = any(config.getini(f"personalens_{key}") for key in keys)
     return "personalens: there are gates in the configuration and no sample (--personalens-sample N): none is decided" if asked else None
 
 
@@ -166,7 +167,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     ours.left_out = left_out(session.items, ours.planned)
     if _is_worker(session.config):
         return
-    if not any(map(is_ours, session.items)):
+    if not session.testsfailed and not any(map(is_ours, session.items)):
         refuse_nothing(session.config, planned=bool(ours.planned))
     if settings.shares_assistant:
         from pytest_personalens.ahead import narrow

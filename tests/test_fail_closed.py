@@ -102,6 +102,31 @@ def test_a_run_that_is_asked_for_gates_and_has_nothing_for_them_is_refused(told:
     assert told.run("test_unit.py", *extra).ret == 0
 
 
+@pytest.mark.parametrize("extra", [(), ("-n", "2")], ids=("alone", "workers"))
+def test_a_file_that_cannot_be_read_is_told_and_not_the_scenarios_that_it_lacks(told: Repository, extra: tuple[str, ...]) -> None:
+    told.write(test_bot="def test_(:\n")
+    result = told.run(*ARGS, *GATES, "test_bot.py", *extra)
+    assert result.ret in (1, 2)
+    result.stdout.fnmatch_lines(["ERROR test_bot.py*"])
+    assert "asks for the fixture" not in result.stderr.str()
+
+
+def test_parameters_of_a_test_multiply_its_sample(told: Repository) -> None:
+    told.write(
+        test_bot="""
+        import pytest
+
+        @pytest.mark.parametrize("own", ["early", "late"])
+        def test_bot(own, personalens):
+            personalens.check()
+        """
+    )
+    # A test is its parameters too: one of them alone leaves nothing out.
+    for extra, items, left in (((), 20, 0), (("-k", "early"), 10, 0), (("-k", "movies or books"), 2, 18)):
+        told.inline(*ARGS, *GATES, *extra)
+        assert (len(results(told)["items"]), results(told)["left_out"]) == (items, left)
+
+
 def test_a_shard_of_a_path_that_is_not_there_is_no_success(told: Repository) -> None:
     for extra in ((), ("-n", "2")):
         assert told.run(*ARGS, "--personalens-shard", "1/2", "nowhere", *extra).ret != 0
