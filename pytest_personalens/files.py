@@ -67,7 +67,9 @@ def write_files(results: Results, files: Files, *, before: Results | None = None
         if why := unfit(results):
             written.problems.append(f"the baseline {baseline} was not written: {why}")
         else:
-            written.attempt("baseline", baseline, lambda: write_atomically(baseline, baseline_of(results).text()))
+            failed = ", ".join(gate.name for gate in results.gates if not gate.passed)
+            what = f"baseline (of a run that failed: {failed})" if failed else "baseline"
+            written.attempt(what, baseline, lambda: write_atomically(baseline, baseline_of(results).text()))
     return written
 
 

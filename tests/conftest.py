@@ -37,6 +37,41 @@ TEST = """
         personalens.check()
 """
 
+#: A judge whose scores are in files: ids in low.txt get the lowest score, ids in faults.txt none.
+TOLD = """
+    import os, pathlib, pytest
+    from pytest_personalens import UserTurn, Verdict
+
+    HERE = pathlib.Path(__file__).parent
+
+    def listed(name):
+        file = HERE / name
+        return file.read_text().split() if file.exists() else []
+
+    class User:
+        identity, paid = os.environ.get("USER_AGENT", "user 1"), False
+        def turn(self, scenario, transcript):
+            return UserTurn("hello" if not transcript else "bye", done=bool(transcript))
+
+    class Judge:
+        identity, paid = os.environ.get("JUDGE", "judge 1"), False
+        def verdict(self, scenario, dialogue, dimension):
+            if scenario.id in listed("faults.txt"):
+                raise RuntimeError("not today")
+            low, high = dimension.scale
+            return Verdict(dimension=dimension, score=low if f"{dimension.short}:{scenario.id}" in listed("low.txt") else high, justification="told")
+
+    def pytest_personalens_user_agent(spec):
+        return User() if spec == "told" else None
+
+    def pytest_personalens_judge(spec):
+        return Judge() if spec == "told" else None
+
+    @pytest.fixture(scope="session")
+    def personalens_assistant():
+        return lambda messages: "fine"
+"""
+
 
 class Repository:
     """A chatbot repository in a temporary folder."""
@@ -59,6 +94,11 @@ class Repository:
         """Run Python in a process of its own."""
         return self.pytester.run(sys.executable, *args)
 
+    def results(self, name: str = "results.json") -> dict[str, Any]:
+        """What a run wrote to its results file."""
+        found: dict[str, Any] = json.loads((self.path / name).read_text(encoding="utf-8"))
+        return found
+
     def inline(self, *args: str) -> pytest.RunResult:
         """pytest in this process: faster, for runs without workers."""
         return self.pytester.runpytest_inprocess("-p", "no:cacheprovider", "-p", "no:xdist", *args)
@@ -78,6 +118,13 @@ def repo(empty_repo: Repository) -> Repository:
     """A repository with a bot and one test."""
     empty_repo.write(conftest=BOT, test_bot=TEST)
     return empty_repo
+
+
+@pytest.fixture
+def told(repo: Repository) -> Repository:
+    """A repository whose user agent and judge say what its files tell them to."""
+    repo.write(conftest=TOLD)
+    return repo
 
 
 @pytest.fixture(scope="session")

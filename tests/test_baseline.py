@@ -13,40 +13,6 @@ import pytest
 from pytest_personalens.baseline import read_baseline
 from tests.conftest import Repository, edited
 
-#: A judge whose scores are in files: ids in low.txt get the lowest score, ids in faults.txt none.
-TOLD = """
-    import os, pathlib, pytest
-    from pytest_personalens import UserTurn, Verdict
-
-    HERE = pathlib.Path(__file__).parent
-
-    def listed(name):
-        file = HERE / name
-        return file.read_text().split() if file.exists() else []
-
-    class User:
-        identity, paid = os.environ.get("USER_AGENT", "user 1"), False
-        def turn(self, scenario, transcript):
-            return UserTurn("hello" if not transcript else "bye", done=bool(transcript))
-
-    class Judge:
-        identity, paid = os.environ.get("JUDGE", "judge 1"), False
-        def verdict(self, scenario, dialogue, dimension):
-            if scenario.id in listed("faults.txt"):
-                raise RuntimeError("not today")
-            low, high = dimension.scale
-            return Verdict(dimension=dimension, score=low if f"{dimension.short}:{scenario.id}" in listed("low.txt") else high, justification="told")
-
-    def pytest_personalens_user_agent(spec):
-        return User() if spec == "told" else None
-
-    def pytest_personalens_judge(spec):
-        return Judge() if spec == "told" else None
-
-    @pytest.fixture(scope="session")
-    def personalens_assistant():
-        return lambda messages: "fine"
-"""
 ARGS = (
     "--personalens-sample",
     "20",
@@ -59,12 +25,6 @@ ARGS = (
 )
 SAVE = (*ARGS, "--personalens-save-baseline", "base.json")
 COMPARE = (*ARGS, "--personalens-baseline", "base.json")
-
-
-@pytest.fixture
-def told(repo: Repository) -> Repository:
-    repo.write(conftest=TOLD)
-    return repo
 
 
 @pytest.fixture

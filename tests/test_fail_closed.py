@@ -2,31 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
 
 from pytest_personalens.figures import by_turn, readings
-from tests.conftest import BOT, Repository
+from tests.conftest import BOT, TOLD, Repository
 from tests.rich_results import rich_results
-from tests.test_baseline import TOLD
 
 ARGS = ("--personalens-sample", "10", "--personalens-user-model", "told", "--personalens-judge-model", "told")
 GATES = ("--personalens-gate", "tcr >= 0.5", "--personalens-json", "results.json")
 BASE = ("--personalens-baseline", "base.json")
 SAVE = ("--personalens-save-baseline", "base.json")
-
-
-@pytest.fixture
-def told(repo: Repository) -> Repository:
-    repo.write(conftest=TOLD)
-    return repo
-
-
-def results(repo: Repository, name: str = "results.json") -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((repo.path / name).read_text(encoding="utf-8"))
-    return found
 
 
 UNDONE = {
@@ -36,6 +23,11 @@ UNDONE = {
     "expected to fail": "@pytest.mark.xfail(run=False)\ndef test_bot(personalens):\n    personalens.check()\n",
     "never checked": "def test_bot(personalens):\n    pass\n",
 }
+
+
+def test_a_baseline_of_a_run_that_failed_says_so(told: Repository) -> None:
+    (told.path / "low.txt").write_text("\n".join(f"tc:{item['evaluation']['scenario']}" for item in run_items(told)))
+    told.inline(*ARGS, *GATES, *SAVE).stdout.fnmatch_lines(["baseline (of a run that failed: tcr): *base.json"])
 
 
 @pytest.mark.parametrize("how", UNDONE)
@@ -51,8 +43,8 @@ def test_a_run_of_which_nothing_was_evaluated_fails(told: Repository, how: str) 
             "the baseline *base.json was not written: only 0 of 10 items could be scored",
         ]
     )
-    assert len(results(told)["unevaluated"]) == 10
-    assert results(told)["uncounted"] == {"unevaluated": 10}
+    assert len(told.results()["unevaluated"]) == 10
+    assert told.results()["uncounted"] == {"unevaluated": 10}
     assert told.inline(*ARGS).ret == 0, "what no gate looks at is as pytest has it"
 
 
@@ -78,7 +70,7 @@ def test_what_was_skipped_counts_also_with_workers_and_over_shards(told: Reposit
     alone.stdout.fnmatch_lines(["gate valid: FAILED, 5 of 10 items could be scored (not: 5 unevaluated); the floor is 90%"])
     told.write(test_bot=HALF.replace("next(ran) >= 5", "True"))
     assert told.run(*ARGS, *GATES, "-n", "2").ret == 1
-    assert len(results(told)["unevaluated"]) == 10
+    assert len(told.results()["unevaluated"]) == 10
     told.write(test_bot=HALF.replace("next(ran) >= 5", "False"))
     for number in (1, 2):
         assert told.inline(*ARGS, *GATES[:2], "--personalens-shard", f"{number}/2", "--personalens-json", f"{number}.json").ret == 0
@@ -124,7 +116,7 @@ def test_parameters_of_a_test_multiply_its_sample(told: Repository) -> None:
     # A test is its parameters too: one of them alone leaves nothing out.
     for extra, items, left in (((), 20, 0), (("-k", "early"), 10, 0), (("-k", "movies or books"), 2, 18)):
         told.inline(*ARGS, *GATES, *extra)
-        assert (len(results(told)["items"]), results(told)["left_out"]) == (items, left)
+        assert (len(told.results()["items"]), told.results()["left_out"]) == (items, left)
 
 
 def test_a_shard_of_a_path_that_is_not_there_is_no_success(told: Repository) -> None:
@@ -135,7 +127,7 @@ def test_a_shard_of_a_path_that_is_not_there_is_no_success(told: Repository) -> 
 def test_what_a_selection_left_out_is_said_and_makes_no_baseline(told: Repository) -> None:
     part = told.inline(*ARGS, "-k", "movies or multi", "--personalens-json", "base.json")
     part.stdout.fnmatch_lines(["left out by a selection (-k, -m, --lf, node ids): * items of the sample; *"])
-    assert results(told, "base.json")["left_out"] > 0
+    assert told.results("base.json")["left_out"] > 0
     refused = told.inline(*ARGS, *BASE)
     assert refused.ret == 4
     refused.stderr.fnmatch_lines(["ERROR: --personalens-baseline: *: a selection left * items of the sample out *"])
@@ -165,7 +157,7 @@ OWN_SAMPLE = """
 def test_a_mark_with_a_sample_of_its_own_is_the_only_one_that_counts(told: Repository) -> None:
     told.write(test_bot=OWN_SAMPLE)
     assert told.inline(*ARGS, *SAVE, "--personalens-json", "results.json").ret == 0
-    found = results(told)
+    found = told.results()
     assert (found["requested"], found["drawn"], len(found["items"])) == (10, 10, 10)
     assert told.inline(*ARGS, *BASE).ret == 0
 
@@ -174,7 +166,7 @@ def test_a_worker_that_dies_over_a_sample_of_a_mark_is_seen(told: Repository, mo
     told.write(test_bot=OWN_SAMPLE)
     monkeypatch.setenv("CRASH", "1")
     result = told.run(*ARGS, *GATES, "-n", "2", "--personalens-exit-infra", "75")
-    found = results(told)
+    found = told.results()
     assert found["lost"]
     assert len(found["lost"]) + len(found["items"]) == 10
     assert result.ret == 1, "an assistant may bring a worker down: that is no trouble of others"
@@ -190,7 +182,7 @@ def test_a_test_file_that_cannot_be_read_is_no_trouble_of_others(told: Repositor
 
 def run_items(repo: Repository) -> list[dict[str, Any]]:
     repo.inline(*ARGS, "--personalens-json", "results.json", "test_bot.py")
-    found: list[dict[str, Any]] = results(repo)["items"]
+    found: list[dict[str, Any]] = repo.results()["items"]
     return found
 
 

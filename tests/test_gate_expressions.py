@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from typing import Any
 
@@ -11,22 +10,10 @@ import pytest
 from pytest_personalens.datasets import Strangers
 from pytest_personalens.floors import Floor, read_floor
 from pytest_personalens.scenario import ScenarioRef
-from tests.conftest import Repository
-from tests.test_baseline import TOLD
+from tests.conftest import TOLD, Repository
 
 ARGS = ("--personalens-sample", "20", "--personalens-user-model", "told", "--personalens-judge-model", "told")
 GATE = "--personalens-gate"
-
-
-@pytest.fixture
-def told(repo: Repository) -> Repository:
-    repo.write(conftest=TOLD)
-    return repo
-
-
-def results(repo: Repository) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((repo.path / "results.json").read_text())
-    return found
 
 
 @pytest.mark.parametrize(
@@ -102,7 +89,7 @@ def test_gates_of_the_configuration_and_their_lines(told: Repository) -> None:
             "gate valid: passed, 20 of 20 items could be scored",
         ]
     )
-    assert [gate["name"] for gate in results(told)["gates"]] == ["tcr", "Movies: p", "multi: tcr", "valid"]
+    assert [gate["name"] for gate in told.results()["gates"]] == ["tcr", "Movies: p", "multi: tcr", "valid"]
 
 
 def test_gates_of_the_command_line_join_those_of_the_configuration(told: Repository) -> None:
@@ -110,7 +97,7 @@ def test_gates_of_the_command_line_join_those_of_the_configuration(told: Reposit
 
     def gates(*args: str) -> list[tuple[str, float]]:
         told.inline(*ARGS, *args, "--personalens-json", "results.json")
-        return [(gate["name"], gate["floor"]) for gate in results(told)["gates"] if gate["name"] != "valid"]
+        return [(gate["name"], gate["floor"]) for gate in told.results()["gates"] if gate["name"] != "valid"]
 
     assert gates() == [("p", 2.0), ("tcr", 0.8), ("Movies: p", 3.0)]
     assert gates(GATE, "Train: tcr >= 0") == [("p", 2.0), ("Train: tcr", 0.0), ("tcr", 0.8), ("Movies: p", 3.0)]
@@ -227,7 +214,7 @@ def test_an_assistant_that_wavers_shows_in_its_trials(repo: Repository) -> None:
     repo.write(conftest=judge + UNSTEADY)
     result = repo.inline(*ARGS, "--personalens-trials", "2", GATE, "pass^2 >= 0.9", "--personalens-json", "results.json")
     assert result.ret == 1
-    found = results(repo)["trials"]
+    found = repo.results()["trials"]
     assert found["pass_k"][0] == pytest.approx(2 / 3, abs=0.02)
     assert found["pass_k"][1] < found["pass_k"][0]
     assert found["spread"]["task_completion"] > 0
@@ -263,7 +250,7 @@ def test_controls_withhold_the_context_or_give_another_users(knowing: Repository
     controls = ("--personalens-control", "none", "--personalens-control", "swapped")
     result = knowing.run(*ARGS, *controls, GATE, "lift >= 2.5", "--personalens-json", "results.json", *extra)
     assert result.ret == 0
-    found = results(knowing)
+    found = knowing.results()
     assert (found["overall"]["items"], len(found["items"])) == (20, 60)
     result.stdout.fnmatch_lines(
         [
@@ -293,7 +280,7 @@ def test_controls_count_in_no_figure_of_the_run(knowing: Repository) -> None:
     result = knowing.inline(
         *ARGS, "--personalens-control", "none", GATE, "valid >= 1", GATE, "lift >= 0", "--personalens-json", "results.json"
     )
-    found = results(knowing)
+    found = knowing.results()
     assert (found["uncounted"], found["overall"]["items"], found["arms"][0]["overall"]["scored"]) == ({}, 20, 0)
     assert result.ret == 1
     result.stdout.fnmatch_lines(
@@ -327,7 +314,7 @@ def test_the_command_of_a_failed_trial_runs_it_alone(told: Repository) -> None:
 def test_the_ablation_is_one_command(knowing: Repository) -> None:
     result = knowing.inline(*ARGS, "--personalens-ablation", "--personalens-fail-on", "gate", "--personalens-json", "results.json")
     assert result.ret == 0
-    found = results(knowing)
+    found = knowing.results()
     assert [arm["name"] for arm in found["arms"]] == ["none", "D", "I", "S"]
     means = {arm["name"]: arm["overall"]["means"]["personalization"]["value"] for arm in found["arms"]}
     assert means == {"none": 1.0, "D": 1.0, "I": 4.0, "S": 1.0}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import xml.etree.ElementTree as ET
 from pathlib import Path
-from typing import Any
 
 import jsonschema
 import pydantic
@@ -58,11 +57,6 @@ ARGS = ("--personalens-sample", "20", "--personalens-user-model", "scripted", "-
 def scripted(repo: Repository) -> Repository:
     repo.write(conftest=SCRIPTED)
     return repo
-
-
-def results(repo: Repository) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((repo.path / "results.json").read_text(encoding="utf-8"))
-    return found
 
 
 def test_without_a_gate_low_items_fail(scripted: Repository) -> None:
@@ -125,8 +119,8 @@ def test_what_is_not_scored_is_never_passed(scripted: Repository, monkeypatch: p
     gated.stdout.fnmatch_lines([f"SKIPPED*not scored: {label}: *"])
     lenient = scripted.inline(*ARGS, "--personalens-min-p", "1", "--personalens-min-valid", "0.5", "--personalens-json", "results.json")
     assert lenient.ret == 0
-    assert results(scripted)["uncounted"] == {label: unscored}
-    assert results(scripted)["overall"]["scored"] == 20 - unscored
+    assert scripted.results()["uncounted"] == {label: unscored}
+    assert scripted.results()["overall"]["scored"] == 20 - unscored
 
 
 def test_a_gate_over_nothing_fails_closed(scripted: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -163,7 +157,7 @@ def test_the_json_follows_the_published_schema(scripted: Repository, monkeypatch
         assert published == json_schema(), "run: make reference"
     monkeypatch.setenv("FAULTS", "judge")
     scripted.inline(*ARGS, "--personalens-min-p", "2", "--personalens-json", "results.json", "--personalens-dimensions", "all")
-    data = results(scripted)
+    data = scripted.results()
     jsonschema.validate(data, published)
     assert data["schema"] == "personalens-results/1"
     assert len(data["items"]) == 20
@@ -176,8 +170,8 @@ def test_a_worker_that_dies_never_leaves_a_green_run(scripted: Repository, monke
     monkeypatch.setenv("FAULTS", "crash")
     result = scripted.run(*ARGS, "--personalens-fail-on", "gate", "-n", "2", "--personalens-json", "results.json")
     assert result.ret != 0
-    assert results(scripted)["lost"]
-    assert results(scripted)["uncounted"]["lost"] == len(results(scripted)["lost"])
+    assert scripted.results()["lost"]
+    assert scripted.results()["uncounted"]["lost"] == len(scripted.results()["lost"])
     result.stdout.fnmatch_lines(["not scored: *, the worker died"])
 
 
@@ -203,8 +197,8 @@ def test_a_run_that_stops_early_reports_what_there_is_and_gates_nothing(scripted
     result = scripted.run(*ARGS, *args, *extra)
     assert result.ret in (1, 2)
     result.stdout.fnmatch_lines(["overall *"])
-    assert 1 <= len(results(scripted)["items"]) < 20
-    assert results(scripted)["gates"] == []
+    assert 1 <= len(scripted.results()["items"]) < 20
+    assert scripted.results()["gates"] == []
     result.stdout.no_fnmatch_line("gate *")
 
 

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import Repository
-from tests.test_baseline import TOLD
+from tests.conftest import TOLD, Repository
 
 ARGS = (
     "--personalens-sample",
@@ -20,12 +19,6 @@ ARGS = (
     "tcr >= 0.9",
 )
 ALL = ("--personalens-json", "out/r.json", "--personalens-html", "out/r.html", "--personalens-markdown", "out/r.md")
-
-
-@pytest.fixture
-def told(repo: Repository) -> Repository:
-    repo.write(conftest=TOLD)
-    return repo
 
 
 def low(repo: Repository) -> str:
