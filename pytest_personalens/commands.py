@@ -56,6 +56,21 @@ def run(main: Callable[[], int]) -> NoReturn:
         sys.exit(1)
 
 
+def at_least(least: int) -> Callable[[str], int]:
+    """What reads a whole number of at least `least`, for an argument of a command."""
+
+    def read(text: str) -> int:
+        try:
+            number = int(text)
+        except ValueError:
+            number = least - 1
+        if number < least:
+            raise argparse.ArgumentTypeError(f"expected a whole number of at least {least}, found {text!r}")
+        return number
+
+    return read
+
+
 class Parser(argparse.ArgumentParser):
     """One that tells a bad command in one line and exits with pytest's own status for it."""
 

@@ -31,9 +31,10 @@ def compare(baseline: Baseline, results: Results, *, name: str, level: float, ma
     Task completion, personalization and whatever has a margin are tested for a drop, together (Holm 1979): a run without a
     change fails with a probability of `level` at most. A dimension regressed if its drop is significant and larger than its margin.
     """
-    known = {entry.key for entry in baseline.entries}
-    alike = _under_like_settings(baseline, results.own)
-    now = [item for item in results.own if item.key in alike]
+    own = results.own
+    known, asked = {entry.key for entry in baseline.entries}, {item.asked for item in own}
+    alike = _under_like_settings(baseline, own)
+    now = [item for item in own if item.key in alike]
     scored = {dimension: (_then(baseline, dimension), scores_of(now, dimension)) for dimension in READINGS}
     every = {dimension: balanced(*sides) for dimension, sides in scored.items()}
     pairs: dict[Dimension, Pairs] = {dimension: found for dimension, found in every.items() if found}
@@ -65,19 +66,19 @@ def compare(baseline: Baseline, results: Results, *, name: str, level: float, ma
         baseline=name,
         level=level,
         compared=len(compared),
-        shared=len({entry.key[:2] for entry in baseline.entries} & {item.asked for item in results.own}),
+        shared=len({entry.key[:2] for entry in baseline.entries} & asked),
         differences=tuple(found),
         one_sided={d: "then" if scored[d][0] else "now" for d in wanted if compared and bool(scored[d][0]) != bool(scored[d][1])},
-        flips=flips_of(results.own, {dimension: pairs[dimension] for dimension in gated}),
+        flips=flips_of(own, {dimension: pairs[dimension] for dimension in gated}),
         left_out=left_out(
             {entry.key[:2]: entry.scenario for entry in baseline.entries},
             {entry.key[:2] for entry in baseline.entries if entry.scores},
-            results.own,
+            own,
             compared,
-            by_other_tests={item.asked for item in results.own} - {item.asked for item in results.own if item.key in known},
-            under_other_settings={item.asked for item in results.own} - {key[:2] for key in alike},
+            by_other_tests=asked - {item.asked for item in own if item.key in known},
+            under_other_settings=asked - {key[:2] for key in alike},
             in_part={
-                "not run now by each test that ran them then": {key[:2] for key in known - {item.key for item in results.own}},
+                "not run now by each test that ran them then": {key[:2] for key in known - {item.key for item in own}},
                 "trials of one run beyond those of the other": {
                     key[:2] for dimension in gated for key in _uneven(*scored[dimension]) if key in alike
                 },

@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 #: Rounds of assistant and user after the opening, as the official code runs the benchmark.
 MAX_TURNS: Final[dict[Kind, int]] = {"single": 20, "multi": 30}
 #: A reply longer than this is a fault of the assistant: no person reads it and no judge is paid to.
-_LIBRARIES: Final = tuple({sysconfig.get_paths()[kind] for kind in ("stdlib", "platstdlib", "purelib", "platlib")})
 MAX_REPLY_CHARS: Final = 100_000
+#: Folders of Python's own modules and of installed packages.
+_LIBRARIES: Final = tuple({sysconfig.get_paths()[kind] for kind in ("stdlib", "platstdlib", "purelib", "platlib")})
 
 Role = Literal["user", "assistant"]
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from pytest_personalens.cases import BUILT_IN, case_of
 from pytest_personalens.engine import Job
 from pytest_personalens.errors import RecordError
-from pytest_personalens.options import OPTIONS
+from pytest_personalens.options import OPTIONS, flags_of
 from pytest_personalens.records import RecordStore
 from pytest_personalens.verdict import Dimension
 
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from pytest_personalens.session import Session
     from pytest_personalens.settings import Settings
 
-#: Options that shape no item, only the run around it.
 #: What lets a run ask paid models.
 _BUYING = ("--snapshot-update", "--snapshot-update-new-only", "--personalens-live")
+#: Options that shape no item, only the run around it.
 _OF_THE_RUN = frozenset(
     {"json", "html", "markdown", "min_tcr", "min_p", "min_valid", "gate", "baseline", "level", "margin", "exit_infra"}
     | {"max_calls", "max_usd", "concurrency", "executor", "shard"}
@@ -84,5 +84,6 @@ def rerun(item: pytest.Item, *extra: str) -> str:
         words += ["-k", f"[{case_of(item).id}]"]
     else:
         words.append(f"{os.path.relpath(item.path, config.invocation_params.dir)}::{item.nodeid.partition('::')[2]}")
-    words += [*extra, *(option for option in _BUYING if option not in extra and option in map(str, config.invocation_params.args))]
+    given = flags_of(config)
+    words += [*extra, *(flag for flag in _BUYING if flag in given and flag not in extra)]
     return shlex.join(words)

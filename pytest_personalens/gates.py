@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
 from pytest_personalens.arms import lift
 from pytest_personalens.figures import estimate, readings
@@ -12,7 +12,7 @@ from pytest_personalens.stats.intervals import wilson
 from pytest_personalens.stats.trials import pass_hat
 from pytest_personalens.trials import passes_of
 from pytest_personalens.verdict import Dimension
-from pytest_personalens.wording import apart, count, p_text, sentence
+from pytest_personalens.wording import apart, count, p_text, sentence, share_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -54,7 +54,7 @@ def judge_gate(drift: Drift) -> Gate:
 
 def _gate(results: Results, floor: Floor, least: float) -> Gate:
     if floor.group and not _members(results.own, floor.group):
-        return Gate(name=floor.name, value=None, floor=floor.least, passed=False, message=f"no scenario of {floor.group} is in this sample")
+        return _closed(floor, f"no scenario of {floor.group} is in this sample")
     if floor.metric == "valid":
         return _valid(results, floor)
     if floor.metric == "lift":
@@ -69,7 +69,7 @@ def _mean(results: Results, floor: Floor) -> Gate:
     items = _members(results.own, floor.group)
     found, label = estimate(readings(items), dimension), _LABELS[floor.metric]
     if found.value is None or found.low is None or found.high is None:
-        return Gate(name=floor.name, value=None, floor=floor.least, passed=False, message=f"{label}: no item could be scored")
+        return _closed(floor, f"{label}: no item could be scored")
     return _against(floor, found.value, (found.low, found.high), label, f"over {count(found.scenarios)}")
 
 
@@ -78,7 +78,7 @@ def _reliable(results: Results, floor: Floor) -> Gate:
     passes = passes_of(_members(results.own, floor.group))
     value, used = pass_hat(passes, k), sum(trials >= k for _, trials in passes)
     if value is None:
-        return Gate(name=floor.name, value=None, floor=floor.least, passed=False, message=f"no scenario was scored in {count(k, 'trial')}")
+        return _closed(floor, f"no scenario was scored in {count(k, 'trial')}")
     return _against(floor, value, wilson(value * used, used), f"chance of passing {k} times of {k}", f"over {count(used)}")
 
 
@@ -90,8 +90,8 @@ def _lift(results: Results, floor: Floor, least: float) -> Gate:
     asked = len({i.asked for i in items})
     if found is None or found.pairs < least * asked:
         some = f"only {found.pairs} of {count(asked)} {'was' if found.pairs == 1 else 'were'}" if found else "no scenario was"
-        message = f"{label}: {some} scored both with and without its context" + (f"; the floor is {100 * least:.6g}%" if found else "")
-        return Gate(name=floor.name, kind="lift", value=None, floor=floor.least, passed=False, message=message)
+        message = f"{label}: {some} scored both with and without its context" + (f"; {share_text(least)}" if found else "")
+        return _closed(floor, message, "lift")
     gate = _against(floor, found.change, (found.low, found.high), label, f"over {count(found.pairs)}, {p_text(found.p)}")
     return gate.model_copy(update={"kind": "lift"})
 
@@ -105,7 +105,7 @@ def _valid(results: Results, floor: Floor) -> Gate:
     if results.uncounted and not floor.group:
         message += f" (not: {', '.join(f'{n} {cause}' for cause, n in results.uncounted.items())})"
     passed = share >= floor.least
-    message = message if passed else f"{message}; the floor is {100 * floor.least:.6g}%"
+    message = message if passed else f"{message}; {share_text(floor.least)}"
     return Gate(name=floor.name, kind="valid", value=share, floor=floor.least, passed=passed, message=message)
 
 
@@ -120,15 +120,14 @@ def _against(floor: Floor, value: float, interval: tuple[float, float], label: s
 
 def _regressions(comparison: Comparison, min_valid: float) -> Iterator[Gate]:
     if problem := _nothing_to_compare(comparison, min_valid):
-        yield Gate(name="regression", kind="regression", value=None, floor=0.0, passed=False, message=problem)
+        yield _incomparable("regression", problem)
     for dimension, when in comparison.one_sided.items():
         message = f"{dimension.short} was judged {'then and not now' if when == 'then' else 'now and not then'}: nothing to compare"
-        yield Gate(name=f"regression: {_metric(dimension)}", kind="regression", value=None, floor=0.0, passed=False, message=message)
+        yield _incomparable(f"regression: {_metric(dimension)}", message)
     for d in comparison.differences:
         if d.gated and d.pairs < min_valid * d.judged:
             some = f"{d.dimension.short} was judged in both runs in {d.pairs} of {count(d.judged)} only"
-            message = f"{some}; the floor is {100 * min_valid:.6g}%"
-            yield Gate(name=f"regression: {_metric(d.dimension)}", kind="regression", value=None, floor=0.0, passed=False, message=message)
+            yield _incomparable(f"regression: {_metric(d.dimension)}", f"{some}; {share_text(min_valid)}")
         elif d.gated:
             yield Gate(
                 name=f"regression: {_metric(d.dimension)}",
@@ -150,10 +149,19 @@ def _nothing_to_compare(comparison: Comparison, min_valid: float) -> str:
         return f"no scenario of this run could be compared with {comparison.baseline}: {why}{asked}"
     if comparison.compared < min_valid * comparison.shared:
         told = f"{comparison.compared} of the {count(comparison.shared)} that are also in {comparison.baseline} could be compared"
-        return f"{told}; the floor is {100 * min_valid:.6g}%"
+        return f"{told}; {share_text(min_valid)}"
     if not comparison.one_sided and not any(d.gated for d in comparison.differences):
         return "neither task completion nor personalization is judged; give a dimension that is a margin (--personalens-margin)"
     return ""
+
+
+def _closed(floor: Floor, message: str, kind: Literal["floor", "lift"] = "floor") -> Gate:
+    """The gate of a floor that there is nothing to hold against."""
+    return Gate(name=floor.name, kind=kind, value=None, floor=floor.least, passed=False, message=message)
+
+
+def _incomparable(name: str, message: str) -> Gate:
+    return Gate(name=name, kind="regression", value=None, floor=0.0, passed=False, message=message)
 
 
 def _metric(dimension: Dimension) -> str:

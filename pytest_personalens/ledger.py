@@ -11,6 +11,7 @@ import pytest
 from pytest_personalens.errors import PersonalensError
 from pytest_personalens.files import Written
 from pytest_personalens.floors import with_groups
+from pytest_personalens.options import refuse_nothing
 from pytest_personalens.outcome import Demands, conclude
 from pytest_personalens.outputs import Outputs
 from pytest_personalens.paths import flag, path_of
@@ -128,9 +129,7 @@ class Ledger:
         whole = not (session.shouldstop or session.shouldfail)
         self._results = self._close(complete=whole and session.testscollected <= len(self._finished))
         if self._results is None and self._drawn and not self._failed:
-            from pytest_personalens.plugin import refuse_nothing
-
-            refuse_nothing(self._config, planned=bool(self._drawn[0]))  # with workers, it is known only now
+            refuse_nothing(self._config, self._settings, planned=bool(self._drawn[0]))  # with workers, it is known only now
         self._end_run()
         if self._watch is not None and whole and self._results is not None:
             self._results = self._judged(self._watch, self._results)

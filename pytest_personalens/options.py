@@ -9,7 +9,7 @@ import pytest
 
 from pytest_personalens.errors import SpecError
 from pytest_personalens.readers import choice, dimension, executor, floor, letters, margin, number, odd, shard, some, threshold
-from pytest_personalens.settings import Settings
+from pytest_personalens.settings import GATES, Settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -171,24 +171,47 @@ def _put_together(config: pytest.Config, values: dict[str, Any]) -> None:
     """Gates of the command line join those of the configuration, and go before one of the same metric over the same scenarios."""
     short = {"min_tcr": ("", "tcr"), "min_p": ("", "p")}
     option = _BY_KEY["gate"]
-    here = {short[key] for key in short if config.getoption(f"personalens_{key}") is not None}
-    kept: tuple[tuple[str, str, float], ...] = ()
+    joining: tuple[tuple[str, str, float], ...] = ()
+    configured: tuple[tuple[str, str, float], ...] = values["gate"]
     if config.getoption(option.ini) is not None:
-        here |= {(group.lower(), metric) for group, metric, _ in values["gate"]}
-        configured, source = _configured(config, option)
-        kept = _read(option, configured, source) if configured is not None else ()
-        for key, metric in short.items():
-            if config.getoption(f"personalens_{key}") is None and metric in here:
-                values[key] = None
-    elif here:
-        kept, values["gate"] = values["gate"], ()
-    values["gate"] = (*values["gate"], *(gate for gate in kept if (gate[0].lower(), gate[1]) not in here))
+        joining, (given, source) = configured, _configured(config, option)
+        configured = _read(option, given, source) if given is not None else ()
+    flagged = {key for key in short if config.getoption(f"personalens_{key}") is not None}
+    here = {short[key] for key in flagged} | {(group.lower(), metric) for group, metric, _ in joining}
+    values |= {key: None for key, what in short.items() if what in here and key not in flagged}
+    values["gate"] = (*joining, *(gate for gate in configured if (gate[0].lower(), gate[1]) not in here))
+
+
+def flags_of(config: pytest.Config) -> list[str]:
+    """The words of the command line, without the value of ``--flag=value``."""
+    return [str(arg).partition("=")[0] for arg in config.invocation_params.args]
+
+
+def gates_without_sample(config: pytest.Config, settings: Settings) -> bool:
+    """True if the configuration asks for gates, and nobody for the run that they would decide on."""
+    return settings.sample is None and (settings.asks_for_gates or _configured(config, _BY_KEY["gate"])[0] is not None)
+
+
+def refuse_nothing(config: pytest.Config, settings: Settings, *, planned: bool) -> None:
+    """Raise `pytest.UsageError` for a run without an item of ours whose command line, and not the configuration alone, asks for a
+    sample or a gate. `planned`: there are tests of ours, and a selection left nothing of them.
+    """
+    here = {f"--personalens-{name.replace('_', '-')}" for name in ("sample", *GATES)}.intersection(flags_of(config))
+    if not here or not settings.asks_for_gates or settings.shard is not None or config.option.collectonly:
+        return
+    if planned:
+        raise pytest.UsageError(
+            "--personalens-sample: the selection (-k, -m, --lf, --deselect) leaves no scenario for the gates to decide on"
+        )
+    raise pytest.UsageError(
+        "--personalens-sample: no test of what was collected asks for the fixture personalens, and the built-in suite runs only where "
+        "no paths are given; leave them out, or write a test: def test_it(personalens): personalens.check()"
+    )
 
 
 def _check_asked(config: pytest.Config, sample: int | None) -> None:
     """Refuse what would have no effect, or another one than was meant."""
-    given = [str(arg) for arg in config.invocation_params.args]
-    flags = [arg.partition("=")[0] for arg in given]
+    given, flags = [str(arg) for arg in config.invocation_params.args], flags_of(config)
     for flag in (f"--personalens-{name}" for name in _OF_A_RUN):
         if sample is None and flag in flags:
             raise pytest.UsageError(f"{flag}: give --personalens-sample N too; without it there is no run")

@@ -12,8 +12,8 @@ import pytest
 
 from pytest_personalens import hookspecs
 from pytest_personalens.cases import BUILT_IN, PARAM, Case, is_ours, is_to_be_evaluated, left_out
-from pytest_personalens.options import add_options, read_settings, settings_of
-from pytest_personalens.settings import GATES, Settings
+from pytest_personalens.options import add_options, gates_without_sample, read_settings, refuse_nothing, settings_of
+from pytest_personalens.settings import Settings
 
 # Everything heavy is imported where a run first needs it: a plain pytest run must not pay for this plugin.
 if TYPE_CHECKING:
@@ -103,9 +103,9 @@ def pytest_cmdline_main(config: pytest.Config) -> int | pytest.ExitCode | None:
 def pytest_report_header(config: pytest.Config) -> str | None:
     if SESSION in config.stash:
         return config.stash[SESSION].header()
-    keys = ("gates", "gate", "baseline", "min_tcr", "min_p")
-    asked = any(config.getini(f"personalens_{key}") for key in keys)
-    return "personalens: there are gates in the configuration and no sample (--personalens-sample N): none is decided" if asked else None
+    if gates_without_sample(config, config.stash[SETTINGS]):
+        return "personalens: there are gates in the configuration and no sample (--personalens-sample N): none is decided"
+    return None
 
 
 @pytest.hookimpl(wrapper=True)
@@ -168,7 +168,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     if _is_worker(session.config):
         return
     if not session.testsfailed and not any(map(is_ours, session.items)):
-        refuse_nothing(session.config, planned=bool(ours.planned))
+        refuse_nothing(session.config, settings, planned=bool(ours.planned))
     if settings.shares_assistant:
         from pytest_personalens.ahead import narrow
 
@@ -197,8 +197,6 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
             report.duration = item.stash[SECONDS]
         from pytest_personalens.ledger import PROPERTY, junit_properties
 
-        if ITEM_KEY not in item.stash and is_to_be_evaluated(item):
-            report.user_properties.append((PROPERTY, ""))
         if ITEM_KEY in item.stash:
             result = item.stash[ITEM_KEY]
             ledger = item.config.pluginmanager.get_plugin("personalens-ledger")
@@ -211,6 +209,8 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
             if crash is not None and call.excinfo is not None and isinstance(call.excinfo.value, pytest.fail.Exception):
                 # Where CI is set, pytest repeats this message whole in its short summary: every dialogue would stand there twice.
                 crash.message = crash.message.partition("\n")[0]
+        elif is_to_be_evaluated(item):
+            report.user_properties.append((PROPERTY, ""))
     return report
 
 
@@ -309,25 +309,6 @@ def _whole_repository(config: pytest.Config) -> bool:
     """True if the run was not narrowed down to certain files."""
     narrowed = config.args_source is pytest.Config.ArgsSource.ARGS
     return not narrowed or all(Path(arg).resolve() == config.rootpath for arg in config.args)
-
-
-def refuse_nothing(config: pytest.Config, *, planned: bool) -> None:
-    """Raise `pytest.UsageError` for a run without an item of ours that was asked on the command line, and not in the configuration, for
-    a sample that is to pass a gate. `planned`: there are tests of ours, and a selection left nothing of them.
-    """
-    settings = config.stash[SETTINGS]
-    flags = {str(arg).partition("=")[0] for arg in config.invocation_params.args}
-    here = flags & {f"--personalens-{name.replace('_', '-')}" for name in ("sample", *GATES)}
-    if not here or not settings.asks_for_gates or settings.shard is not None or config.option.collectonly:
-        return
-    if planned:
-        raise pytest.UsageError(
-            "--personalens-sample: the selection (-k, -m, --lf, --deselect) leaves no scenario for the gates to decide on"
-        )
-    raise pytest.UsageError(
-        "--personalens-sample: no test of what was collected asks for the fixture personalens, and the built-in suite runs only where "
-        "no paths are given; leave them out, or write a test: def test_it(personalens): personalens.check()"
-    )
 
 
 def _stop(request: pytest.FixtureRequest, message: str) -> NoReturn:

@@ -145,7 +145,7 @@ class Session:
     def drawn(self) -> Drawn:
         """What the tests of this process draw from, in all shards together."""
         used = self._used.values()
-        known = {ref.id for ref in self._samples[_draw_of(self.settings)].refs} if self._samples else set()
+        known = {ref.id for ref in self.sample(self.settings).refs}
         more = sorted({ref.id for sample in used for ref in sample.refs} - known)
         return Drawn(sum(s.requested for s in used), sum(s.drawn for s in used), self.left_out, tuple(more))
 

@@ -51,6 +51,11 @@ def count(number: int, what: str = "scenario") -> str:
     return f"{number} {what}{'s' if number != 1 else ''}"
 
 
+def share_text(least: float) -> str:
+    """``the floor is 90%``."""
+    return f"the floor is {100 * least:.6g}%"
+
+
 def apart(value: float, other: float) -> tuple[str, str]:
     """Both with two decimals, or as many as it takes to tell them apart."""
     for places in (2, 3, 4):

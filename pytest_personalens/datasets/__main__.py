@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_personalens.commands import errors_told, run
+from pytest_personalens.commands import at_least, errors_told, run
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,19 +54,9 @@ def _parser() -> argparse.ArgumentParser:
     check.add_argument("dataset", nargs="+", help="'embedded', a folder in the embedded layout, or PersonaLens data")
     check.add_argument("--details", action="store_true", help="every domain, preference type and demographic category")
     check.add_argument("--all", action="store_true", help="every finding instead of a few of each rule")
-    check.add_argument("--words", type=_count, default=50_000, metavar="N", help="compare the texts over N words (default: 50000)")
+    check.add_argument("--words", type=at_least(1000), default=50_000, metavar="N", help="compare the texts over N words (default: 50000)")
     check.add_argument("--json", type=Path, metavar="FILE", help="write everything as JSON; '-': to standard output, without the tables")
     return parser
-
-
-def _count(text: str) -> int:
-    try:
-        number = int(text)
-    except ValueError:
-        number = 0
-    if number < 1000:
-        raise argparse.ArgumentTypeError(f"expected a whole number of at least 1000, found {text!r}")
-    return number
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import argparse
 from math import sqrt
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.commands import run
+from pytest_personalens.commands import at_least, run
 from pytest_personalens.stats.power import Noise, smallest_drop
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--level", type=_share, default=0.05, help="false alarms in all comparisons without a change (default: 0.05)")
     parser.add_argument("--power", type=_share, default=0.8, help="the probability to find the drop (default: 0.8)")
-    parser.add_argument("--tests", type=_count, default=2, metavar="N", help="scores compared, which share the level (default: 2)")
+    parser.add_argument("--tests", type=at_least(1), default=2, metavar="N", help="scores compared, which share the level (default: 2)")
     return parser
 
 
@@ -66,16 +66,6 @@ def _share(text: str) -> float:
         number = 0.0
     if not 0 < number < 1:
         raise argparse.ArgumentTypeError(f"expected a number between 0 and 1, found {text!r}")
-    return number
-
-
-def _count(text: str) -> int:
-    try:
-        number = int(text)
-    except ValueError:
-        number = 0
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"expected a whole number of at least 1, found {text!r}")
     return number
 
 
