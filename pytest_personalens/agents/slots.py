@@ -1,0 +1,253 @@
+"""Values with a type in a text: times, days, dates, amounts, counts, names; the same value for every way to write it."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+_UNITS: Final = [
+    "zero",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+    "thirteen",
+    "fourteen",
+    "fifteen",
+    "sixteen",
+    "seventeen",
+    "eighteen",
+    "nineteen",
+]
+_TENS: Final = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
+_WORDS: Final = (
+    {w: i for i, w in enumerate(_UNITS)}
+    | {w: 10 * (i + 2) for i, w in enumerate(_TENS)}
+    | {"a dozen": 12, "dozen": 12, "half": 30, "quarter": 15}
+)
+_NUMBER_WORD: Final = "|".join([*_UNITS[1:], *_TENS])
+_DAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_DAY_FORMS: Final = {form: i for i, d in enumerate(_DAYS) for form in (d, d[:3], d[:4], d + "s")} | {
+    "tues": 1,
+    "thur": 3,
+    "thurs": 3,
+    "weds": 2,
+}
+_MONTHS: Final = ("january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december")
+_MONTH_FORMS: Final = {form: i + 1 for i, m in enumerate(_MONTHS) for form in (m, m[:3])} | {"sept": 9}
+_MONTH: Final = "|".join(sorted(_MONTH_FORMS, key=len, reverse=True))
+_ORDINALS: Final = {
+    w: i + 1
+    for i, w in enumerate(
+        [
+            "first",
+            "second",
+            "third",
+            "fourth",
+            "fifth",
+            "sixth",
+            "seventh",
+            "eighth",
+            "ninth",
+            "tenth",
+            "eleventh",
+            "twelfth",
+            "thirteenth",
+            "fourteenth",
+            "fifteenth",
+            "sixteenth",
+            "seventeenth",
+            "eighteenth",
+            "nineteenth",
+            "twentieth",
+        ]
+    )
+}
+_AMPM: Final = r"(?:\s*(a\.?m\.?|p\.?m\.?|o'clock|in the morning|in the evening|in the afternoon|at night|tonight|h\b|hrs\b|uhr))?"
+_CLOCK: Final = re.compile(
+    rf"\b(\d{{1,2}})(?:[:.h](\d{{2}}))\b{_AMPM}|\b(\d{{1,2}})\s*(a\.?m\b\.?|p\.?m\b\.?|o'clock|in the (?:morning|evening|afternoon)|at night)|\b([01]\d|2[0-3])([0-5]\d)\s?(?:h\b|hrs\b|hours\b)"
+)
+_SPOKEN: Final = re.compile(
+    rf"\b(half past|half|quarter past|quarter to|(?:{_NUMBER_WORD})(?:[ -](?:one|two|three|four|five|six|seven|eight|nine))? (?:minutes )?(?:past|to)|\d{{1,2}} (?:past|to)) ({_NUMBER_WORD}|\d{{1,2}})\b(?![:.]\d){_AMPM}"
+    rf"|\b(one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)[ -]((?:oh[ -])?(?:five|ten|fifteen|twenty|thirty|forty|fifty)(?:[ -](?:five))?)\b{_AMPM}"
+    rf"|\b(?:at|by|from|until|till|for|around|about|before|after) (one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\d{{1,2}})(?! ?[%$€£:.,]?\d|\s(?:people|persons|tickets|nights|days|euros?|dollars?|of|more|weeks|hours|minutes|seats|guests|other|st|th))\b{_AMPM}"
+    rf"|\b(one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve) (o'clock|in the (?:morning|evening|afternoon)|at night|a\.?m\b\.?|p\.?m\b\.?)"
+)
+_NOON: Final = re.compile(r"\b(noon|midday|midnight)\b")
+_DAY: Final = re.compile(rf"\b({'|'.join(sorted(_DAY_FORMS, key=len, reverse=True))})\b")
+_DATE: Final = re.compile(
+    rf"\b(\d{{1,2}})(?:st|nd|rd|th)?(?: of)?[ -]({_MONTH})\b|\b({_MONTH})\.? (?:the )?(\d{{1,2}})(?:st|nd|rd|th)?\b|\bthe (\d{{1,2}})(?:st|nd|rd|th)\b|\b(\d{{1,2}})(?:st|nd|rd|th)\b|\bthe ({'|'.join(_ORDINALS)})(?: of ({_MONTH}))?\b|\b(\d{{1,2}})[/.](\d{{1,2}})\b(?!\d)"
+)
+_NEAR: Final = re.compile(r"\b(today|tonight|tomorrow|day after tomorrow|this weekend|next week|next month|this week)\b")
+_MONEY: Final = re.compile(
+    r"(?:[$€£¥₦₹₱₺₩]|\b(?:usd|eur|gbp|ksh|kes|rs|inr|nok|sek|dkk|chf|zar|ngn|php|aud|cad|nzd|mxn|brl|us\$|a\$|r\$|nz\$|c\$)\.?)\s?(\d[\d,. ]*\d|\d)|(\d[\d,.]*\d|\d)\s?(?:[€£$¥₫₺₩₦₹₱]|(?:euros?|dollars?|pounds?|pesos?|rupees?|kroner|kronor|crowns?|yen|rand|naira|shillings?|soles|reais|lira|zloty|zł|kr|eur|usd|gbp|baht|won|dirhams?|francs?|chf|hryvnias?|uah|vnd|dong|nok|sek|dkk|bob|quid|bucks|cents?)\b)"
+)
+_COUNT: Final = re.compile(
+    rf"\b(\d{{1,3}}|{_NUMBER_WORD}|both|a pair of|a couple of) (?:more |other |named |extra |library |cinema |return |single )?(people|persons?|guests?|tickets?|seats?|places?|nights?|days?|weeks?|months?|hours?|minutes?|rooms?|beds?|copies|adults|kids|children|of us|titles?|books?|tracks?|songs?|bags?|cars?|boxes|pieces|bottles|rounds?|players?|sessions?|times|films?|spots?|packs?)\b|\b(?:for|party of|table for) ({_NUMBER_WORD}|\d{{1,2}})\b(?![:.]\d| (?:nights?|days?|weeks?|hours?|o'clock|a\.?m|p\.?m))"
+)
+_REFERENCE: Final = re.compile(r"\b(?=[A-Z0-9-]*\d)(?=[A-Z0-9-]*[A-Z])[A-Z0-9][A-Z0-9-]{2,}\b")
+_QUOTED: Final = re.compile(r"[\"“«„']([A-Z0-9][^\"”»“]{2,60}?)[\"”»“'](?=[\s.,;:!?)]|$)")
+_NAME: Final = re.compile(r"(?<![.!?:\"“*#>|\n]\s)(?<!^)(?<![.!?:\"“*#>|\n])\b([A-ZÀ-ÝŁŚŽČŠ][\w'’\-À-ÿ]+)")
+
+
+class Time(NamedTuple):
+    """An hour of the day in minutes of twelve hours, and which half of the day where that is said: 0, 1, or -1."""
+
+    minutes: int
+    half: int
+
+    def fits(self, other: Time) -> bool:
+        return self.minutes == other.minutes and (self.half == other.half or -1 in (self.half, other.half))
+
+
+def _half(text: str | None, hour: int) -> int:
+    text = (text or "").replace(".", "").strip()
+    if text in ("am", "in the morning"):
+        return 0
+    if text in ("pm", "in the evening", "in the afternoon", "at night", "tonight"):
+        return 1
+    return 1 if hour >= 13 else -1
+
+
+def _int(text: str) -> int:
+    text = text.strip()
+    if text.isdigit():
+        return int(text)
+    return sum(_WORDS.get(w, 0) for w in re.split(r"[ -]", text))
+
+
+@lru_cache(maxsize=8192)
+def times(folded: str) -> tuple[Time, ...]:
+    """The hours of the day that a folded text names."""
+    found = []
+    for m in _CLOCK.finditer(folded):
+        if m[1]:
+            hour, minute, half = int(m[1]), int(m[2]), _half(m[3], int(m[1]))
+            if "." in m[0][: len(m[1]) + 1] and not m[3] and (hour > 23 or minute % 5):
+                continue
+        elif m[4]:
+            hour, minute, half = int(m[4]), 0, _half(m[5], int(m[4]))
+        else:
+            hour, minute, half = int(m[6]), int(m[7]), _half(None, int(m[6]))
+        if hour <= 24 and minute < 60:
+            if hour == 0 or (hour == 24):
+                half = 0
+            found.append(Time((hour % 12) * 60 + minute, half))
+    for m in _SPOKEN.finditer(folded):
+        if m[1]:
+            hour, how = _int(m[2]), m[1]
+            shift = (
+                30 if how.startswith("half") else 15 if how.startswith("quarter") else _int(re.sub(r" (?:minutes )?(?:past|to)$", "", how))
+            )
+            shift = -shift if how.endswith(" to") else shift
+            half = _half(m[3], hour)
+        elif m[4]:
+            hour, shift, half = _int(m[4]), _int(m[5].replace("oh", "").strip(" -")), _half(m[6], 0)
+        elif m[7]:
+            hour, shift, half = _int(m[7]), 0, _half(m[8], _int(m[7]))
+        else:
+            hour, shift, half = _int(m[9]), 0, _half(m[10], _int(m[9]))
+        if 0 < hour <= 24:
+            found.append(Time((hour % 12 * 60 + shift) % 720, half))
+    found += [Time(0, 0 if m[1] == "midnight" else 1) for m in _NOON.finditer(folded)]
+    return tuple(dict.fromkeys(found))
+
+
+@lru_cache(maxsize=8192)
+def days(folded: str) -> frozenset[str]:
+    """The days of the week that a folded text names, as ``friday``."""
+    return frozenset(_DAYS[_DAY_FORMS[m[1]]] for m in _DAY.finditer(folded) if not (m[1] in ("sun", "sat", "mon", "wed") and m[0] != m[1]))
+
+
+@lru_cache(maxsize=8192)
+def dates(folded: str) -> frozenset[tuple[int, int]]:
+    """The dates that a folded text names, as (month, day); month 0 where none is said."""
+    found = set()
+    for m in _DATE.finditer(folded):
+        if m[1]:
+            found.add((_MONTH_FORMS[m[2]], int(m[1])))
+        elif m[3]:
+            found.add((_MONTH_FORMS[m[3]], int(m[4])))
+        elif m[5] or m[6]:
+            found.add((0, int(m[5] or m[6])))
+        elif m[7]:
+            found.add((_MONTH_FORMS[m[8]] if m[8] else 0, _ORDINALS[m[7]]))
+        elif m[9] and int(m[10]) <= 12 and int(m[9]) <= 31 and "/" in m[0]:
+            found.add((int(m[10]), int(m[9])))
+    return frozenset(d for d in found if d[1] <= 31)
+
+
+@lru_cache(maxsize=8192)
+def near(folded: str) -> frozenset[str]:
+    """Days told from today: ``tomorrow``."""
+    return frozenset(m[1] for m in _NEAR.finditer(folded))
+
+
+@lru_cache(maxsize=8192)
+def amounts(folded: str) -> frozenset[float]:
+    """Sums of money."""
+    found = set()
+    for m in _MONEY.finditer(folded):
+        text = (m[1] or m[2]).replace(" ", "")
+        text = re.sub(r"[.,](?=\d{3}\b)", "", text).replace(",", ".")
+        try:
+            found.add(float(text.rstrip(".")))
+        except ValueError:
+            continue
+    return frozenset(found)
+
+
+@lru_cache(maxsize=8192)
+def counts(folded: str) -> frozenset[int]:
+    """How many of something countable: seats, nights, people."""
+    found = set()
+    for m in _COUNT.finditer(folded):
+        text = m[1] or m[3]
+        found.add(2 if text in ("both", "a pair of", "a couple of") else _int(text))
+    return frozenset(found)
+
+
+@lru_cache(maxsize=8192)
+def names(text: str) -> frozenset[str]:
+    """Words that are written with a capital within a sentence, folded."""
+    stop = {"I", "I'm", "I've", "I'll", "I'd"}
+    return frozenset(
+        m[1].lower().replace("’", "'").removesuffix("'s")
+        for m in _NAME.finditer(text)
+        if m[1] not in stop and m[1].lower() not in _DAY_FORMS and m[1].lower() not in _MONTH_FORMS
+    )
+
+
+@lru_cache(maxsize=8192)
+def has(text: str) -> frozenset[str]:
+    """What kinds of detail a text holds: time, day, price, count, reference, title, number, place."""
+    folded = text.lower()
+    found = set()
+    if times(folded):
+        found.add("time")
+    if days(folded) or dates(folded) or near(folded):
+        found.add("day")
+    if amounts(folded) or re.search(
+        r"\bfree(?: of charge)?\b|\bno (?:extra )?(?:charge|cost|fee)|costs? (?:you )?nothing|\bsame (?:price|fare)\b", folded
+    ):
+        found.add("price")
+    if counts(folded):
+        found.add("count")
+    if _REFERENCE.search(text):
+        found.add("reference")
+    if _QUOTED.search(text):
+        found.add("title")
+    if re.search(r"\d", folded):
+        found.add("number")
+    if names(text):
+        found.add("name")
+    return frozenset(found)
