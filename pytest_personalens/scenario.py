@@ -66,11 +66,27 @@ class Situation(Frozen):
     environment: str
 
 
+#: The kinds of detail that a part of a goal may ask for.
+Slot = Literal["name", "title", "time", "day", "price", "count", "length", "place", "seat", "number"]
+
+
+class GoalPart(Frozen):
+    """One thing that a goal asks for: a deed that must be carried out, or something that must be told."""
+
+    text: str
+    kind: Literal["done", "told"]
+    slots: tuple[Slot, ...] = Field((), description="Details that must appear.")
+    words: tuple[str, ...] = Field((), description="Words by which an assistant may speak of it.")
+    domain: str = ""
+    never: bool = Field(default=False, description="True for what must not happen.")
+
+
 class Task(Frozen):
     """What the user wants done.
 
     `intent` is told to the user agent and `goal` to the judge of task completion; neither sees the other's.
     `relevant` holds (domain, preference type) pairs: a type's name alone is not unique over domains.
+    `parts` is the goal read part by part; empty where the dataset has the sentence only.
     """
 
     id: str
@@ -78,6 +94,7 @@ class Task(Frozen):
     intent: str
     goal: str
     relevant: tuple[tuple[str, str], ...] = ()
+    parts: tuple[GoalPart, ...] = ()
 
 
 class Scenario(Frozen):

@@ -82,7 +82,14 @@ class EmbeddedDataset:
             },
             summaries={d: " ".join(str(profile.domains[d]["summary"]).split()) for d in ref.domains},
             situation=situation(profile.routine, task, key=f"{ref.user}\x1f{ref.task}"),
-            task=Task(id=ref.task, description=task.description, intent=task.intent, goal=task.goal, relevant=relevant),
+            task=Task(
+                id=ref.task,
+                description=task.description,
+                intent=task.intent,
+                goal=task.goal,
+                relevant=relevant,
+                parts=tuple(part.part() for part in task.parts),
+            ),
         )
 
     def _task(self, ref: ScenarioRef) -> tuple[TaskEntry, tuple[tuple[str, str], ...]]:

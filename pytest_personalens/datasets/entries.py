@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from pytest_personalens.scenario import GoalPart, Slot
 
 Place = Literal["home", "work", "transit", "out"]
 Device = Literal["Smartphone", "Laptop", "Tablet", "Smart speaker", "Smartwatch"]
@@ -25,6 +27,28 @@ class PreferenceType(_Entry):
     ask: tuple[str, ...] = Field(min_length=1)
 
 
+class PartEntry(_Entry):
+    """One part of a goal: what must be `done` or what must be `told`, exactly one of them."""
+
+    done: str = ""
+    told: str = ""
+    slots: tuple[Slot, ...] = ()
+    words: tuple[str, ...] = Field(min_length=1)
+    domain: str = ""
+    never: bool = False
+
+    @model_validator(mode="after")
+    def _one_of_two(self) -> Self:
+        if bool(self.done) == bool(self.told):
+            raise ValueError("a part has either 'done' or 'told'")
+        return self
+
+    def part(self) -> GoalPart:
+        """The part as scenarios hold it."""
+        kind: Literal["done", "told"] = "done" if self.done else "told"
+        return GoalPart(text=self.done or self.told, kind=kind, slots=self.slots, words=self.words, domain=self.domain, never=self.never)
+
+
 class TaskEntry(_Entry):
     """One task as it stands in a domain's file."""
 
@@ -32,6 +56,7 @@ class TaskEntry(_Entry):
     description: str = Field(min_length=1)
     intent: str = Field(min_length=1)
     goal: str = Field(min_length=1)
+    parts: tuple[PartEntry, ...] = ()
     relevant: tuple[str, ...] = Field(min_length=1)
     where: tuple[Place, ...] = Field(min_length=1)
     devices: tuple[Device, ...] = Field(min_length=1)
