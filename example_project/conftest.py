@@ -9,6 +9,7 @@ import pytest
 
 from helpbot import Memory
 from helpbot.bot import BOTS, Messages
+from helpbot.wordings import Worded
 from pytest_personalens import Context
 
 
@@ -18,6 +19,6 @@ def personalens_assistant(personalens_context: Context) -> Callable[[Messages], 
     memory = Memory()
     for topic, summary in personalens_context.interactions.items():
         memory.remember(personalens_context.user, topic, summary)
-    # HELPBOT picks one of the bots that get it wrong; see docs/tutorial.
-    bot: Callable[[Messages], str] = BOTS[os.environ.get("HELPBOT", "remembers")](personalens_context.user, memory)
-    return bot
+    # HELPBOT picks one of the bots that get it wrong (helpbot/bot.py), HELPBOT_WORDING other words for the same (helpbot/wordings.toml).
+    bot = BOTS[os.environ.get("HELPBOT", "remembers")](personalens_context.user, memory)
+    return Worded(bot, os.environ.get("HELPBOT_WORDING", "product"))

@@ -106,6 +106,8 @@ _OF_A_RUN: Final = (
 )  # fmt: skip
 _FILES: Final = ("json", "html", "markdown", "baseline", "data", "anchors")
 #: What is read from the configuration file only in a run with a sample: their readers load more than a plain run should pay for.
+#: Readings that the embedded judge does not give: it agrees with annotators on them no better than chance.
+EMBEDDED_JUDGE_LACKS: Final = ("naturalness_user", "coherence_user")
 _WITH_SAMPLE: Final = frozenset({"dimensions", "threshold", "gate", "margin"})
 _BY_KEY: Final = {o.key: o for o in OPTIONS}
 
@@ -149,6 +151,7 @@ def read_settings(config: pytest.Config) -> Settings:
     values |= {name: bool(config.getoption(f"personalens_{name}")) for name in FLAGS}
     values |= _paths(config, values["sample"], values["shard"])
     values["users"] = _users(values["users"], config.rootpath)
+    values["dimensions"], values["not_read"] = _readable(values["judge_model"], values["dimensions"])
     _check_thresholds(values["threshold"], values["dimensions"], "--personalens-threshold")
     settings = Settings(**values)
     if settings.sample is not None and settings.gated:
@@ -165,6 +168,18 @@ def read_settings(config: pytest.Config) -> Settings:
             told = f"the run itself knows {'nothing' if not settings.context else 'no more'} of the user (--personalens-context)"
             raise pytest.UsageError(f"--personalens-control {control}: {told}; there is nothing to compare")
     return settings
+
+
+def _readable(judge: str, wanted: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The dimensions that the judge gives, and those that it does not. Raises `pytest.UsageError` where it gives none."""
+    if judge != "embedded" or not set(wanted) & set(EMBEDDED_JUDGE_LACKS):
+        return wanted, ()
+    given = tuple(d for d in wanted if d not in EMBEDDED_JUDGE_LACKS)
+    if not given:
+        raise pytest.UsageError(
+            f"--personalens-dimensions: the embedded judge gives no reading of {', '.join(wanted)}; name a model with --personalens-judge-model"
+        )
+    return given, tuple(d for d in wanted if d in EMBEDDED_JUDGE_LACKS)
 
 
 def _put_together(config: pytest.Config, values: dict[str, Any]) -> None:

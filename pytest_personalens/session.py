@@ -18,6 +18,7 @@ from pytest_personalens.models.meter import Budget, price_of, read_prices
 from pytest_personalens.models.specs import read_parameters, read_spec
 from pytest_personalens.run import current_run, open_run
 from pytest_personalens.scenario import Context, ScenarioRef
+from pytest_personalens.verdict import Dimension
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -161,6 +162,7 @@ class Session:
             + (f", assistant {s.assistant}" if s.assistant else "")
             + (", goes on with the run that was broken off" if self.resumes else "")
             + (f" ({s.assistant_prompt})" if "assistant" in self.crew.models() else "")
+            + (f"; the embedded judge gives no reading of {', '.join(Dimension(d).short for d in s.not_read)}" if s.not_read else "")
         )
 
     def open_run(self) -> None:

@@ -49,6 +49,8 @@ class Settings(NamedTuple):
     margin: tuple[tuple[str, float], ...]
     fail_on: Literal["item", "gate"] | None
     anchors: str | None
+    #: Dimensions that were asked for and that the embedded judge does not give.
+    not_read: tuple[str, ...] = ()
     exit_infra: int | None = None
     json: str | None = None
     html: str | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Protocol
 
 from pydantic import Field, model_validator
 
@@ -96,6 +96,27 @@ class Evidence(Frozen):
         return cls(turn=turn, quote=quote if len(quote) <= _QUOTE else f"{quote[: _QUOTE - 3]}...", note=note)
 
 
+#: What a verdict on personalization may rest on, and for task completion the state of a part of the goal.
+ReasonCode = Literal[
+    "asks-known", "contradicts", "ignores", "recites", "uses-stated", "applies", "anticipates",
+    "done", "promised", "proposed", "refused", "handed-back", "wrong", "missing",
+]  # fmt: skip
+
+
+class Reason(Frozen):
+    """A reason that a program can read: a code, what it is about, and the message it was seen in.
+
+    About a preference: `domain`, `type` and `value`. About a part of the goal: `part`, and `code` is its last state.
+    """
+
+    code: ReasonCode
+    domain: str = ""
+    type: str = ""
+    value: str = ""
+    part: str = ""
+    turn: int | None = Field(default=None, ge=0)
+
+
 class Vote(Frozen):
     """One of several votes that a verdict was decided by."""
 
@@ -114,6 +135,7 @@ class Verdict(Frozen):
     score: int
     justification: str
     evidence: tuple[Evidence, ...] = ()
+    reasons: tuple[Reason, ...] = ()
     turns: tuple[int, ...] = ()
     votes: tuple[Vote, ...] = ()
 
@@ -130,8 +152,9 @@ class Judge(Protocol):
     """Reads a dialogue on one dimension.
 
     `identity` names the judge, its rubric version and all that shapes its verdicts; `paid` is true when a
-    reading costs money. A judge whose attribute `parallel` is true (default: false) may be asked from several threads, and
-    gives its readings of a dialogue side by side.
+    reading costs money. A judge that has an attribute `dimensions` gives these readings and no other. A judge
+    whose attribute `parallel` is true (default: false) may be asked from several threads, and gives its
+    readings of a dialogue side by side.
     """
 
     identity: str

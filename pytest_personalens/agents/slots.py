@@ -89,13 +89,23 @@ _DATE: Final = re.compile(
 )
 _NEAR: Final = re.compile(r"\b(today|tonight|tomorrow|day after tomorrow|this weekend|next week|next month|this week)\b")
 _MONEY: Final = re.compile(
-    r"(?:[$€£¥₦₹₱₺₩]|\b(?:usd|eur|gbp|ksh|kes|rs|inr|nok|sek|dkk|chf|zar|ngn|php|aud|cad|nzd|mxn|brl|us\$|a\$|r\$|nz\$|c\$)\.?)\s?(\d[\d,. ]*\d|\d)|(\d[\d,.]*\d|\d)\s?(?:[€£$¥₫₺₩₦₹₱]|(?:euros?|dollars?|pounds?|pesos?|rupees?|kroner|kronor|crowns?|yen|rand|naira|shillings?|soles|reais|lira|zloty|zł|kr|eur|usd|gbp|baht|won|dirhams?|francs?|chf|hryvnias?|uah|vnd|dong|nok|sek|dkk|bob|quid|bucks|cents?)\b)"
+    r"(?:[$€£¥₦₹₱₺₩]|\b(?:usd|eur|gbp|ksh|kes|rs|inr|nok|sek|dkk|chf|zar|ngn|php|aud|cad|nzd|mxn|brl|us\$|a\$|r\$|nz\$|c\$)\.?)\s?(\d[\d,.]*\d|\d)|(\d[\d,.]*\d|\d)\s?(?:[€£$¥₫₺₩₦₹₱]|(?:euros?|dollars?|pounds?|pesos?|rupees?|kroner|kronor|crowns?|yen|rand|naira|shillings?|soles|reais|lira|zloty|zł|kr|eur|usd|gbp|baht|won|dirhams?|francs?|chf|hryvnias?|uah|vnd|dong|nok|sek|dkk|bob|quid|bucks|cents?)\b)"
 )
 _COUNT: Final = re.compile(
     rf"\b(\d{{1,3}}|{_NUMBER_WORD}|both|a pair of|a couple of) (?:more |other |named |extra |library |cinema |return |single )?(people|persons?|guests?|tickets?|seats?|places?|nights?|days?|weeks?|months?|hours?|minutes?|rooms?|beds?|copies|adults|kids|children|of us|titles?|books?|tracks?|songs?|bags?|cars?|boxes|pieces|bottles|rounds?|players?|sessions?|times|films?|spots?|packs?)\b|\b(?:for|party of|table for) ({_NUMBER_WORD}|\d{{1,2}})\b(?![:.]\d| (?:nights?|days?|weeks?|hours?|o'clock|a\.?m|p\.?m))"
 )
 _REFERENCE: Final = re.compile(r"\b(?=[A-Z0-9-]*\d)(?=[A-Z0-9-]*[A-Z])[A-Z0-9][A-Z0-9-]{2,}\b")
 _QUOTED: Final = re.compile(r"[\"“«„']([A-Z0-9][^\"”»“]{2,60}?)[\"”»“'](?=[\s.,;:!?)]|$)")
+#: Short names of days that are words of their own; they mean a day beside a date or in a span.
+_OTHER_WORDS: Final = frozenset({"sun", "sat", "wed", "mon"})
+_NEXT_TO_A_DATE: Final = re.compile(r"[-/]\w{3}\b|\w{3}\b[.,]? ?(?:the )?\d|\w{3}[-/]")
+_SHORTEST_FORM: Final = 3
+_FREE: Final = re.compile(
+    r"\bfree(?: of charge)?\b|\bno (?:extra )?(?:charge|cost|fee)\b|\bcosts? (?:you )?nothing\b|\bsame (?:price|fare)\b"
+)
+_SEAT: Final = re.compile(
+    r"\b(?:seats?|row|aisle|window|carriage|coach \d|car \d|berth|deck|front|back|balcony|stalls|booth|table|room|\d{1,2}[a-k])\b"
+)
 _NAME: Final = re.compile(r"(?<![.!?:\"“*#>|\n]\s)(?<!^)(?<![.!?:\"“*#>|\n])\b([A-ZÀ-ÝŁŚŽČŠ][\w'’\-À-ÿ]+)")
 
 
@@ -165,7 +175,9 @@ def times(folded: str) -> tuple[Time, ...]:
 @lru_cache(maxsize=8192)
 def days(folded: str) -> frozenset[str]:
     """The days of the week that a folded text names, as ``friday``."""
-    return frozenset(_DAYS[_DAY_FORMS[m[1]]] for m in _DAY.finditer(folded) if not (m[1] in ("sun", "sat", "mon", "wed") and m[0] != m[1]))
+    return frozenset(
+        _DAYS[_DAY_FORMS[m[1]]] for m in _DAY.finditer(folded) if m[1] not in _OTHER_WORDS or _NEXT_TO_A_DATE.search(folded, m.start() - 1)
+    )
 
 
 @lru_cache(maxsize=8192)
@@ -184,6 +196,11 @@ def dates(folded: str) -> frozenset[tuple[int, int]]:
         elif m[9] and int(m[10]) <= 12 and int(m[9]) <= 31 and "/" in m[0]:
             found.add((int(m[10]), int(m[9])))
     return frozenset(d for d in found if d[1] <= 31)
+
+
+def days_of_month(folded: str) -> frozenset[int]:
+    """The days of the dates that a folded text names, whatever the month."""
+    return frozenset(day for _, day in dates(folded))
 
 
 @lru_cache(maxsize=8192)
@@ -227,27 +244,32 @@ def names(text: str) -> frozenset[str]:
     )
 
 
+def is_day_word(word: str) -> bool:
+    """True for the name of a day or month, also a plural one; short forms of four letters and more."""
+    return len(word) > _SHORTEST_FORM and (word in _DAY_FORMS or word in _MONTH_FORMS)
+
+
 @lru_cache(maxsize=8192)
-def has(text: str) -> frozenset[str]:
-    """What kinds of detail a text holds: time, day, price, count, reference, title, number, place."""
+def details(text: str) -> frozenset[str]:
+    """The kinds of detail that a text holds: time, day, price, count, reference, title, number, name, seat, place."""
     folded = text.lower()
     found = set()
     if times(folded):
         found.add("time")
     if days(folded) or dates(folded) or near(folded):
         found.add("day")
-    if amounts(folded) or re.search(
-        r"\bfree(?: of charge)?\b|\bno (?:extra )?(?:charge|cost|fee)|costs? (?:you )?nothing|\bsame (?:price|fare)\b", folded
-    ):
+    if amounts(folded) or _FREE.search(folded):
         found.add("price")
     if counts(folded):
-        found.add("count")
+        found.update(("count", "number"))
     if _REFERENCE.search(text):
-        found.add("reference")
+        found.update(("reference", "number"))
     if _QUOTED.search(text):
-        found.add("title")
-    if re.search(r"\d", folded):
+        found.update(("title", "name"))
+    if any(c.isdigit() for c in folded):
         found.add("number")
     if names(text):
-        found.add("name")
+        found.update(("name", "place"))
+    if _SEAT.search(folded):
+        found.add("seat")
     return frozenset(found)

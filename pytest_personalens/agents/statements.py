@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
+import tomllib
 import unicodedata
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
+
+from pytest_personalens.agents.once import once
+from pytest_personalens.datasets.embedded import data_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-
-    from pytest_personalens.dialogue import Message
 
 _RULE: Final = re.compile(r"^\W*$")
 _SEPARATOR: Final = re.compile(r"^\s*\|?[\s:|-]+\|[\s:|-]*$")
@@ -60,18 +62,10 @@ _CONTRACTIONS: Final = (
 )  # fmt: skip
 
 
-class Statement(NamedTuple):
-    """One statement of message `turn`: its words as a reader takes them in, and the piece of the message to quote."""
-
-    turn: int
-    role: str
-    text: str
-    quote: str
-
-
-def statements(messages: Sequence[Message]) -> tuple[Statement, ...]:
-    """Every statement of the dialogue, in order."""
-    return tuple(Statement(turn, m.role, text, quote) for turn, m in enumerate(messages) for text, quote in of_message(m.content))
+#: A statement that may tell of a deed: a verb in the past or a word of its result.
+_DEED: Final = re.compile(
+    r"\b(?:\w{3,}ed|set|put|sent|bought|made|got|paid|held|kept|done|built|written|wrote|taken|on its way|yours|active|live|playing|ready|running|in your|on your|for you)\b|\d"
+)
 
 
 @lru_cache(maxsize=4096)
@@ -84,6 +78,32 @@ def of_message(content: str) -> tuple[tuple[str, str], ...]:
             if any(c.isalnum() for c in text):
                 found.append((text, sentence.strip()))
     return tuple(found)
+
+
+def substance(content: str) -> tuple[tuple[str, str], ...]:
+    """The statements of an assistant's message that are more than courtesy; none for a mere farewell."""
+    found = of_message(content)
+    always, beside = _courtesies()
+    folded = [plain(text).strip(" .!?…:;,-\"'") for text, _ in found]
+    kept = [i for i, text in enumerate(folded) if text and not always.fullmatch(text) and not _is_opener(found[i][0])]
+    deed = any(_DEED.search(folded[i]) and not beside.fullmatch(folded[i]) for i in kept)
+    kept = [i for i in kept if not (deed and beside.fullmatch(folded[i]))]
+    return tuple(found[i] for i in kept)
+
+
+def _is_opener(text: str) -> bool:
+    """True for what is an opener and nothing else: "Great!"."""
+    rest = f"{text.rstrip('.!?,:')}! "
+    while (found := _OPENER.match(rest)) and found.end():
+        rest = rest[found.end() :].lstrip()
+    return not any(c.isalnum() for c in rest)
+
+
+@once
+def _courtesies() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    listed = tomllib.loads((data_folder() / "judge" / "courtesies.toml").read_text(encoding="utf-8"))
+    always, beside = ("|".join(f"(?:{pattern})" for pattern in listed[name]) for name in ("always", "beside_a_deed"))
+    return re.compile(always), re.compile(beside)
 
 
 def _lines(content: str) -> Iterator[str]:

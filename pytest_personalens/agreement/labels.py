@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
+from pytest_personalens.agents.once import once
 from pytest_personalens.agents.text import sentences
+from pytest_personalens.datasets.embedded import EmbeddedDataset
 from pytest_personalens.dialogue import Dialogue, Message
 from pytest_personalens.errors import DataError
-from pytest_personalens.scenario import Scenario, Situation, Task
+from pytest_personalens.scenario import GoalPart, Scenario, Situation, Task
 from pytest_personalens.verdict import READINGS, Dimension
 
 if TYPE_CHECKING:
@@ -55,12 +57,16 @@ class _Entry(_Line):
     end: Literal["user", "silence", "limit"] | None = None
     labels: dict[str, dict[str, Any]] = {}
     acts: list[list[str]] = []
+    pieces: list[list[tuple[str, str]]] = []
+    parts: list[str] = []
+    voice: str = ""
 
 
 class Labelled(BaseModel):
     """One dialogue with its scenario and, for each annotator, a score on each dimension that they labelled, and their reason.
 
-    `acts`, where somebody tagged the sentences, holds for each message the acts of its sentences, a string of letters each.
+    `pieces`, where somebody tagged what the sentences do, holds for each message its pieces: the acts as a string of letters, and the
+    text. `parts` holds what became of each part of the goal: done, promised, proposed, refused, handed-back, wrong, undone, missing.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -69,7 +75,9 @@ class Labelled(BaseModel):
     dialogue: Dialogue
     labels: dict[str, dict[Dimension, int]]
     reasons: dict[str, str] = {}
-    acts: tuple[tuple[str, ...], ...] = ()
+    pieces: tuple[tuple[tuple[str, str], ...], ...] = ()
+    parts: tuple[str, ...] = ()
+    voice: str = ""
 
     def majority(self, dimension: Dimension) -> int | None:
         """The label that most annotators gave; where there is no such one, the (lower) median of them. None without labels."""
@@ -138,6 +146,7 @@ def _labelled(entry: _Entry, path: Path, where: str) -> Labelled:
                 intent=s.task.intent,
                 goal=s.task.goal,
                 relevant=tuple((d, t) for t in s.task.relevant_preferences for d in s.task.domains if t in s.preferences[d]),
+                parts=_embedded_parts().get(s.task.goal, ()),
             ),
         ),
         dialogue=Dialogue(
@@ -145,18 +154,34 @@ def _labelled(entry: _Entry, path: Path, where: str) -> Labelled:
         ),
         labels={name: _scores(given, path, f"{where}: labels.{name}") for name, given in entry.labels.items()},
         reasons={name: str(given["why"]) for name, given in entry.labels.items() if given.get("why")},
-        acts=_acts(entry, path, where),
+        pieces=_pieces(entry, path, where),
+        parts=tuple(entry.parts),
+        voice=entry.voice,
     )
 
 
-def _acts(entry: _Entry, path: Path, where: str) -> tuple[tuple[str, ...], ...]:
+@once
+def _embedded_parts() -> dict[str, tuple[GoalPart, ...]]:
+    """The parts of the embedded benchmark's goals, by goal."""
+    dataset = EmbeddedDataset()
+    tasks = [*(t for d in dataset.domains() for t in dataset.domain(d).tasks), *dataset.multi().tasks]
+    return {task.goal: tuple(p.part() for p in task.parts) for task in tasks}
+
+
+def _pieces(entry: _Entry, path: Path, where: str) -> tuple[tuple[tuple[str, str], ...], ...]:
+    if entry.pieces:
+        if len(entry.pieces) != len(entry.dialogue):
+            raise DataError(
+                path, f"expected the pieces of {len(entry.dialogue)} messages, found {len(entry.pieces)}", field=f"{where}: pieces"
+            )
+        return tuple(tuple(of_message) for of_message in entry.pieces)
     if not entry.acts:
         return ()
     expected = [len(sentences(m.content)) for m in entry.dialogue]
     found = [len(of_message) for of_message in entry.acts]
     if found != expected:
         raise DataError(path, f"expected acts for {expected} sentences of the messages, found {found}", field=f"{where}: acts")
-    return tuple(tuple(of_message) for of_message in entry.acts)
+    return tuple(tuple(zip(acts, sentences(m.content), strict=True)) for acts, m in zip(entry.acts, entry.dialogue, strict=True))
 
 
 def _scores(given: Mapping[str, Any], path: Path, where: str) -> dict[Dimension, int]:

@@ -1,0 +1,75 @@
+"""What each statement of a dialogue does: a wish, an answer, a deed, a promise, a use of what is known, a boast of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from pytest_personalens.agents.embedded_judge.cues import Line, lines
+from pytest_personalens.agents.embedded_judge.weights import table
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pytest_personalens.dialogue import Message
+    from pytest_personalens.scenario import Scenario
+
+#: The acts by role, under the letters that labelled dialogues use for them (data/agreement/README.md).
+ACTS: Final[dict[str, dict[str, str]]] = {
+    "user": {
+        "R": "wish", "N": "answer", "C": "objection", "S": "repeat", "G": "giving up", "Y": "acceptance", "T": "thanks",
+        "M": "change of mind", "Q": "question",
+    },
+    "assistant": {
+        "D": "deed", "F": "fact", "P": "promise", "X": "failure", "W": "slip", "O": "proposal", "Q": "question", "K": "confirmation",
+        "H": "handing back", "E": "evasion", "U": "use", "V": "foresight", "B": "boast", "A": "asking the known", "Z": "contradiction",
+        "C": "courtesy",
+    },
+}  # fmt: skip
+
+
+class Spoken(NamedTuple):
+    """A statement with the probability of each act of its role."""
+
+    line: Line
+    acts: Mapping[str, float]
+
+
+def spoken(scenario: Scenario, messages: Sequence[Message]) -> tuple[Spoken, ...]:
+    """Every statement of the dialogue with what it probably does: read by itself first, then beside its neighbours."""
+    alone = [Spoken(line, table(f"acts-{line.role}").of_cues(line.cues)) for line in lines(scenario, messages)]
+    model = table("acts-in-context")
+    return tuple(
+        one if one.line.role == "user" else Spoken(one.line, model.of_numbers(context))
+        for one, context in zip(alone, contexts(alone), strict=True)
+    )
+
+
+def contexts(alone: Sequence[Spoken]) -> list[dict[str, float]]:
+    """For each statement its acts as read alone, those of its neighbours and of the messages around; empty for the user's."""
+    turns: dict[int, list[Spoken]] = {}
+    for one in alone:
+        turns.setdefault(one.line.turn, []).append(one)
+    found: list[dict[str, float]] = []
+    deed_before = 0.0
+    for turn, of_turn in turns.items():
+        if of_turn[0].line.role == "user":
+            found += [{} for _ in of_turn]
+            continue
+        around = {
+            f"user {where}: {act}": max(s.acts[act] for s in turns[at])
+            for where, at in (("before", turn - 1), ("after", turn + 1))
+            if at in turns
+            for act in turns[at][0].acts
+        }
+        around["unanswered"] = float(turn + 1 not in turns)
+        around["deed before"] = deed_before
+        deeds = [s.acts["deed"] for s in of_turn]
+        for i, one in enumerate(of_turn):
+            numbers = {**around, **{f"itself: {act}": p for act, p in one.acts.items()}}
+            for where, at in (("statement before", i - 1), ("statement after", i + 1)):
+                if 0 <= at < len(of_turn):
+                    numbers |= {f"{where}: {act}": p for act, p in of_turn[at].acts.items()}
+            numbers["deed beside"] = max((d for j, d in enumerate(deeds) if j != i), default=0.0)
+            found.append(numbers)
+        deed_before = max(deed_before, *deeds)
+    return found

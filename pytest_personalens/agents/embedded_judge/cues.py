@@ -1,0 +1,291 @@
+"""What can be seen of each statement: its words without their topic, its form, its place, and how it stands to what is known."""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from pytest_personalens.agents import slots
+from pytest_personalens.agents.embedded_judge.goal_parts import classes, parts
+from pytest_personalens.agents.embedded_judge.verb_forms import forms, gist
+from pytest_personalens.agents.embedded_judge.weights import words as listed
+from pytest_personalens.agents.embedded_judge.word_classes import word_classes
+from pytest_personalens.agents.lexicon import DOMAIN_WORDS
+from pytest_personalens.agents.reading import Reading
+from pytest_personalens.agents.statements import of_message, plain, substance
+from pytest_personalens.agents.text import content, mentions, runs, stem
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from pytest_personalens.dialogue import Message
+    from pytest_personalens.scenario import Scenario
+
+_TOKEN: Final = re.compile(
+    r"\d{1,2}[:.]\d{2}(?:\s?[ap]\.?m\b\.?)?|\d{1,2}\s?[ap]\.?m\b\.?|[$€£¥₦₹]?\d[\d.,]*[$€£¥%]?|[^\W\d_]+(?:'[^\W\d_]+)?|[?:]"
+)
+_NUMBER: Final = re.compile(r"\d+(?:[:.,]\d+)*")
+_CURRENCY: Final = "$€£¥₦₹"
+#: What a user's words say of the reply before them.
+_REACTIONS: Final = {
+    "no": re.compile(
+        r"^\W*(?:no+|nah|nope|not|wrong|wait|hold on|what|huh|why|but|uh|stop|hang on|ugh|never mind|forget)\b|\bnot (?:what|that|the)\b|!\?|\?!|\?\?"
+    ),
+    "thanks": re.compile(r"\b(?:thank|thanks|thx|cheers|ta|perfect|great|lovely|brilliant|wonderful|bless|good night|bye|super|nice)\b"),
+    "yes": re.compile(r"^\W*(?:yes|yeah|yep|yup|ok|okay|sure|right|good|fine|do it|go ahead|please do|that one|the first|k)\b"),
+    "again": re.compile(r"\b(?:again|already|i said|i told|told you|like i|as i|same as|usual|always|you know|should know)\b"),
+}
+#: The classes of words that together make up the state of a thing.
+_STATES: Final = ("done", "failure", "promise", "proposal", "confirmation", "handing_back")
+_SHARES: Final = (0.0, 0.25, 0.5, 0.75)
+_SHORT, _LONG = 4, 20
+
+
+class Line(NamedTuple):
+    """A statement of message `turn`: its text, the piece to quote, the stems of its content words, and what can be seen of it."""
+
+    turn: int
+    role: str
+    text: str
+    quote: str
+    words: frozenset[str]
+    cues: frozenset[str]
+
+
+def lines(scenario: Scenario, messages: Sequence[Message]) -> tuple[Line, ...]:
+    """Every statement of the dialogue with its cues, in order."""
+    reader = _Reader(scenario, messages)
+    return tuple(line for turn in range(len(messages)) for line in reader.message(turn))
+
+
+def read(message: Message) -> tuple[tuple[str, str], ...]:
+    """The statements of a message with their quotes; an assistant's without its courtesies."""
+    return substance(message.content) if message.role == "assistant" else of_message(message.content)
+
+
+def _text(message: Message) -> str:
+    return " ".join(text for text, _ in read(message)) if message.role == "assistant" else message.content
+
+
+def alone(text: str) -> frozenset[str]:
+    """What can be seen of a statement that stands in no dialogue: its words and its form."""
+    folded = plain(text)
+    shown = {*_ngrams(text, folded, frozenset(), frozenset()), *_manner(folded)}
+    if text.rstrip().endswith("?"):
+        shown.add("question")
+    return frozenset(shown | {f"has {detail}" for detail in slots.details(text)})
+
+
+class _Reader:
+    def __init__(self, scenario: Scenario, messages: Sequence[Message]) -> None:
+        self.scenario, self.messages = scenario, messages
+        self.values = [v for types in scenario.preferences.values() for values in types.values() for v in values]
+        self.own = frozenset().union(*map(content, self.values))
+        task = scenario.task
+        topic = content(f"{task.description} {task.intent} {task.goal}").union(
+            *(content(" ".join((d, *DOMAIN_WORDS.get(d, ())))) for d in scenario.domains)
+        )
+        self.past = frozenset().union(*map(content, scenario.summaries.values())) - topic - self.own
+        self.place = content(" ".join(scenario.situation.model_dump().values())) - topic - self.own
+        self.goal = content(task.goal) | content(task.intent)
+        self.pairs = set().union(*(runs(text, 2) for text in scenario.summaries.values()))
+        self.known_numbers = set(_NUMBER.findall(" ".join((*scenario.summaries.values(), *self.values))))
+        self.parts = parts(task)
+        self.asked_details = frozenset[str]().union(*(p.slots for p in self.parts))
+        self.common = listed("common")
+        self.said: set[str] = set(content(messages[0].content)) if messages else set()
+        self.by_user = messages[0].content if messages else ""
+        self.numbers: set[str] = set()
+        self.before: dict[str, set[str]] = {"user": set(), "assistant": set()}
+
+    @cached_property
+    def _asks(self) -> dict[tuple[int, str], bool]:
+        return {(a.turn, a.sentence): a.again for a in sorted(self._reading.asks, key=lambda a: a.again)}
+
+    @cached_property
+    def _reading(self) -> Reading:
+        return Reading(self.scenario, self.messages)
+
+    def message(self, turn: int) -> Iterator[Line]:
+        message = self.messages[turn]
+        found = read(message)
+        before = [f"after {r}" for r in _reactions(self.messages[turn - 1].content)] if turn else []
+        after = (
+            [f"before {r}" for r in _reactions(self.messages[turn + 1].content)] if turn + 1 < len(self.messages) else ["before silence"]
+        )
+        place = self._place(turn)
+        whole = self._whole(turn, [plain(text) for text, _ in found], [*before, *after])
+        earlier = ""
+        for text, quote in found:
+            folded, stems = plain(text), content(text)
+            cues = {*_ngrams(text, folded, self.goal, self.own), *place, *before}
+            if message.role == "assistant":
+                seen = forms(folded)
+                how = gist(seen)
+                cues |= {*after, *whole, *_manner(folded), *(f"{how} & {c}" for c in whole)}
+                if earlier:
+                    cues.add(f"after gist {earlier}")
+                earlier = how
+                cues.update(self._assistant(turn, text, quote, stems))
+            else:
+                cues.update(self._user(turn, text, stems))
+            if folded in self.before[message.role]:
+                cues.add("repeated")
+            self.before[message.role].add(folded)
+            yield Line(turn, message.role, text, quote, stems, frozenset(cues))
+        if message.role == "user":
+            self.said |= content(message.content)
+            self.numbers.update(_NUMBER.findall(message.content))
+            self.by_user += f"\n{message.content}"
+
+    def _place(self, turn: int) -> Iterator[str]:
+        if turn == len(self.messages) - 1:
+            yield "last message"
+        elif turn == len(self.messages) - 2:
+            yield "message before the last"
+        if turn <= 1:
+            yield "first message"
+
+    def _whole(self, turn: int, texts: Sequence[str], around: Sequence[str]) -> set[str]:
+        """What is seen of the message as a whole."""
+        found = {f"message {c}" for c in around}
+        if any(t.rstrip().endswith("?") for t in texts):
+            found.add("message asks")
+        if texts and texts[-1].rstrip().endswith("?"):
+            found.add("message ends with a question")
+        if any(f.startswith("done") for t in texts for f in forms(t)):
+            found.add("message tells of deeds")
+        if any("future: mine" in forms(t) for t in texts):
+            found.add("message promises")
+        found.add("message late" if turn >= len(self.messages) - 2 else "message inner")
+        found.add("message first" if turn <= 1 else "message later")
+        return found
+
+    def _assistant(self, turn: int, text: str, quote: str, stems: frozenset[str]) -> Iterator[str]:
+        fresh = stems - self.said
+        named = [v for v in self.values if mentions(v, text)]
+        unsaid = any(not mentions(v, self.by_user) for v in named)
+        if named:
+            yield "own value unsaid" if unsaid else "own value said"
+        partly = max((len(content(v) & fresh) / len(content(v)) for v in self.values if content(v)), default=0.0)
+        if partly and not named:
+            yield _share("part of a value", partly)
+        past, place = self.past & fresh, self.place & fresh
+        rare = past - self.common
+        pairs = [p for p in runs(text, 2) & self.pairs if fresh & set(p) - self.common]
+        numbers = set(_NUMBER.findall(text)) - self.numbers
+        yield _count("past", len(rare))
+        yield _count("past pairs", len(pairs))
+        yield _count("situation", len(place))
+        yield _count("known numbers", len(numbers & self.known_numbers))
+        yield _count("new numbers", len(numbers))
+        yield _count("goal", len(self.goal & stems))
+        yield self._echo(stems)
+        ground = "ground 2" if rare or unsaid else "ground 1" if past or partly >= 0.5 or place else "ground 0"
+        yield ground
+        if text.rstrip().endswith("?"):
+            yield from ("question", f"{ground} question")
+        yield from (f"has {detail}" for detail in slots.details(text))
+        for (at, sentence), again in self._asks.items():
+            if at == turn and (sentence in quote or quote in sentence):
+                yield "asks again" if again else "asks for the known"
+        if any(c.turn == turn and (c.sentence in quote or quote in c.sentence) for c in self._reading.clashes):
+            yield "clashes"
+        yield from self._asked(text, stems)
+        if not stems:
+            yield "no content"
+
+    def _asked(self, text: str, stems: frozenset[str]) -> Iterator[str]:
+        """How the statement stands to what was asked for: parts of the goal, details to be told, values that the user named."""
+        widened = classes(stems)
+        yield _share("part", max(len(p.words & widened) / len(p.words) if p.words else 0.0 for p in self.parts))
+        shown = slots.details(text)
+        yield from (f"asked {detail}" for detail in self.asked_details & shown)
+        folded, wanted = plain(text), plain(self.by_user)
+        if (said := slots.times(folded)) and (named := slots.times(wanted)):
+            yield "time as named" if any(a.fits(b) for a in said for b in named) else "other time"
+            if any(a.minutes == b.minutes and not a.fits(b) for a in said for b in named):
+                yield "other half of the day"
+        for name, read in (("day", slots.days), ("date", slots.days_of_month), ("count", slots.counts), ("near day", slots.near)):
+            values, others = frozenset[object](read(folded)), frozenset[object](read(wanted))
+            if values and others:
+                yield f"{name} as named" if values & others else f"other {name}"
+        if (paid := slots.amounts(folded)) and (limit := slots.amounts(wanted)):
+            yield "amount within" if min(paid) <= max(limit) else "amount above"
+        told = slots.names(text)
+        if told:
+            yield "name as named" if any(n in wanted for n in told) else "new name"
+
+    def _user(self, turn: int, text: str, stems: frozenset[str]) -> Iterator[str]:
+        if turn:
+            yield self._echo(stems)
+            if any(mentions(v, text) for v in self.values):
+                yield "own value"
+        else:
+            yield "opening"
+        yield _count("words", len(text.split()) // 3)
+        yield from (f"is {r}" for r in _reactions(text))
+
+    def _echo(self, stems: frozenset[str]) -> str:
+        return _share("echo", len(stems & self.said) / len(stems) if stems else 0.0)
+
+
+def _ngrams(text: str, folded: str, goal: frozenset[str], own: frozenset[str]) -> Iterator[str]:
+    """Words and runs of two and three, with what is of the topic put by its kind: #G of the goal, #V of a preference, #N a name."""
+    names, vocabulary = slots.names(text), listed("vocabulary")
+    row = ["^"]
+    for token in _TOKEN.findall(folded):
+        if token[0].isdigit() or token[0] in _CURRENCY:
+            word = (
+                "#t"
+                if ":" in token or token.rstrip(".").endswith("m")
+                else "#m"
+                if token[0] in _CURRENCY or token[-1] in _CURRENCY
+                else "#"
+            )
+        elif slots.is_day_word(token):
+            word = "#d"
+        elif token in names:
+            word = "#N"
+        elif token in vocabulary or not token[0].isalpha():
+            word = token
+        else:
+            word = "#G" if stem(token) in goal else "#V" if stem(token) in own else "#w"
+        if word[0] != "#" or row[-1] != word:
+            row.append(word)
+    row.append("$")
+    yield from (f"w {w}" for w in row[1:-1] if w != "#w")
+    for n in (2, 3):
+        yield from ("w " + " ".join(row[i : i + n]) for i in range(len(row) - n + 1))
+    if len(row) <= _SHORT:
+        yield "short"
+    if len(row) > _LONG:
+        yield "long"
+
+
+def _manner(folded: str) -> Iterator[str]:
+    """The forms and word classes of a statement, alone and together."""
+    seen, classes = forms(folded), word_classes(folded)
+    how = gist(seen)
+    yield f"gist {how}"
+    yield from (f"form {form}" for form in seen)
+    yield from (f"class {name}" for name in classes)
+    yield from (f"class {name} & {how}" for name in classes)
+    state = "+".join(name for name in _STATES if name in classes)
+    yield f"classes {state or 'none'}"
+
+
+def _reactions(text: str) -> Iterator[str]:
+    folded = plain(text)
+    yield from (name for name, pattern in _REACTIONS.items() if pattern.search(folded))
+    if folded.rstrip().endswith("?"):
+        yield "question"
+
+
+def _share(name: str, share: float) -> str:
+    return f"{name} {sum(share > bound for bound in _SHARES)}"
+
+
+def _count(name: str, count: int) -> str:
+    return f"{name} {min(count, 4)}"

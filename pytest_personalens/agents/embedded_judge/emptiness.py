@@ -1,0 +1,44 @@
+"""Replies that say nothing of their own to the user's task: one sentence for everything, echoes, another matter altogether."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from pytest_personalens.agents.lexicon import DOMAIN_WORDS
+from pytest_personalens.agents.statements import of_message, plain
+from pytest_personalens.agents.text import content, runs, stem
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_personalens.dialogue import Message
+    from pytest_personalens.scenario import Scenario
+
+#: This share of the words of all replies in the user's own mouth: an echo.
+_ECHO: Final = 0.8
+#: So many words of the goal in a row are recited: an assistant is never shown it.
+_RECITAL: Final = 8
+
+
+def of(scenario: Scenario, messages: Sequence[Message]) -> str:
+    """Why the replies are empty, in words; the empty string where they are not."""
+    replies = [m.content for m in messages if m.role == "assistant"]
+    texts = [plain(" ".join(text for text, _ in of_message(r))) for r in replies]
+    words = frozenset[str]().union(*(content(t) for t in texts))
+    user = content(" ".join(m.content for m in messages if m.role == "user"))
+    if len(texts) > 1 and len(set(texts)) == 1:
+        return "every reply is the same"
+    if any(len(runs(t, _RECITAL) & runs(plain(scenario.task.goal), _RECITAL)) for t in texts):
+        return "it recites the goal"
+    if words and len(words & user) >= _ECHO * len(words):
+        return "it echoes the user"
+    if not words & (user | _topic(scenario)):
+        return "no word of the task"
+    return ""
+
+
+def _topic(scenario: Scenario) -> frozenset[str]:
+    task = scenario.task
+    known = (v for types in scenario.preferences.values() for values in types.values() for v in values)
+    given = content(" ".join((task.description, task.intent, task.goal, *known, *(w for p in task.parts for w in p.words))))
+    return given | {stem(w) for d in scenario.domains for w in (d.lower(), *DOMAIN_WORDS.get(d, ()))}

@@ -1,0 +1,119 @@
+"""A dialogue in numbers: how surely and how late each act occurs, how far each part of the goal is reached, what became of what is known."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from math import log, log1p
+from typing import TYPE_CHECKING, Final
+
+from pytest_personalens.agents.embedded_judge import emptiness, goal_parts, knowledge, requests
+from pytest_personalens.agents.embedded_judge.acts import ACTS, Spoken, spoken
+from pytest_personalens.agents.embedded_judge.weights import table
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pytest_personalens.dialogue import Message
+    from pytest_personalens.scenario import Scenario
+
+#: What is kept of every part, as the least over the parts of a goal; for some the most too.
+_LEAST: Final = (
+    "deed", "informs", "message", "said", "deed, own words", "own words said", "names", "details", "last: deed",
+)  # fmt: skip
+_MOST: Final = ("last: promise", "last: failure", "last: slip", "worst", "time other", "day other", "count other")
+
+
+class Features:
+    """A dialogue read under a scenario: statements with their acts, parts of the goal, preferences, and the numbers scores are made of."""
+
+    def __init__(self, scenario: Scenario, messages: Sequence[Message], said: Sequence[Spoken] | None = None) -> None:
+        self.scenario, self.messages = scenario, tuple(messages)
+        self.spoken = spoken(scenario, self.messages) if said is None else tuple(said)
+
+    @cached_property
+    def statements(self) -> tuple[goal_parts.Said, ...]:
+        """The assistant's statements as they are held against the goal."""
+        return goal_parts.said(self.spoken)
+
+    @cached_property
+    def parts(self) -> tuple[goal_parts.Part, ...]:
+        """The parts of the goal."""
+        return goal_parts.parts(self.scenario.task)
+
+    @cached_property
+    def part_numbers(self) -> list[dict[str, float]]:
+        """What is said of each part."""
+        return goal_parts.numbers(self.scenario.task, self.statements)
+
+    @cached_property
+    def reached(self) -> tuple[float, ...]:
+        """The probability of each part that it was done or told."""
+        model = table("goal-parts")
+        return tuple(model.of_numbers(numbers)["reached"] for numbers in self.part_numbers)
+
+    @cached_property
+    def findings(self) -> tuple[knowledge.Finding, ...]:
+        """What became of each preference."""
+        return knowledge.findings(self.scenario, self.messages, self.spoken)
+
+    @cached_property
+    def empty(self) -> str:
+        """Why the replies say nothing of their own to this user's task, in words; the empty string where they do."""
+        return emptiness.of(self.scenario, self.messages)
+
+    @cached_property
+    def style(self) -> dict[str, float]:
+        """The numbers of acts alone."""
+        return acts_in_numbers(self.messages, self.spoken)
+
+    @cached_property
+    def task_completion(self) -> dict[str, float]:
+        """The numbers for task completion."""
+        return completion(self, self.reached)
+
+    @cached_property
+    def personalization(self) -> dict[str, float]:
+        """The numbers for personalization."""
+        return self.style | knowledge.numbers(self.findings)
+
+
+def acts_in_numbers(messages: Sequence[Message], said: Sequence[Spoken]) -> dict[str, float]:
+    """For each act of each role: the surest, over the turns, in the last turn."""
+    found: dict[str, float] = {}
+    for role, acts in ACTS.items():
+        of_role = [s for s in said if s.line.role == role]
+        turns = sorted({s.line.turn for s in of_role})
+        for act in acts.values():
+            at = {turn: max(s.acts[act] for s in of_role if s.line.turn == turn) for turn in turns}
+            name = f"{role} {act}"
+            found[f"{name}, surest"] = max(at.values(), default=0.0)
+            found[f"{name}, turns"] = log1p(sum(at.values()))
+            found[f"{name}, last"] = at[turns[-1]] if turns else 0.0
+            if role == "user":
+                found[f"{name}, later"] = max((p for turn, p in at.items() if turn), default=0.0)
+    found["ends with the user"] = float(bool(messages) and messages[-1].role == "user")
+    found["user turns"] = log1p(sum(m.role == "user" for m in messages))
+    return found
+
+
+def completion(features: Features, reached: Sequence[float]) -> dict[str, float]:
+    """The numbers for task completion, with the parts' probabilities that are given."""
+    found = dict(features.style)
+    found |= {f"request: {name}": value for name, value in requests.numbers(features.messages, features.statements).items()}
+    return found | {f"goal: {name}": value for name, value in _over_parts(features.part_numbers, reached).items()}
+
+
+def _over_parts(numbers: Sequence[Mapping[str, float]], reached: Sequence[float]) -> dict[str, float]:
+    least = min(reached)
+    product = 1.0
+    for p in reached:
+        product *= p
+    found = {
+        "parts": len(reached) / 4,
+        "least reached": least,
+        "least reached, logit": log((least + 0.01) / (1.01 - least)),
+        "mean reached": sum(reached) / len(reached),
+        "all reached": product,
+    }
+    found |= {f"least {name}": min((n[name] for n in numbers if name in n), default=1.0) for name in _LEAST}
+    return found | {f"most {name}": max((n[name] for n in numbers if name in n), default=0.0) for name in _MOST}

@@ -1,0 +1,112 @@
+"""The embedded judge: reads what each statement does, what becomes of each part of the goal and of each preference, and adds that up.
+
+Trained on labelled dialogues (`pytest_personalens.agreement.train`), deterministic, without a network. How far it agrees with
+annotators, in which voices, and where it does not: docs/explanation/scores.md.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from pytest_personalens.agents.statements import of_message, plain
+from pytest_personalens.agents.text import mentions
+from pytest_personalens.errors import JudgeFault
+from pytest_personalens.verdict import Dimension, Evidence, Verdict
+
+if TYPE_CHECKING:
+    from pytest_personalens.agents.embedded_judge.features import Features
+    from pytest_personalens.dialogue import Dialogue, Message
+    from pytest_personalens.scenario import Scenario
+
+_GIVEN_UP: Final = re.compile(
+    r"\b(?:forget it|i give up|i will (?:do|sort|manage|book|set|find|see to) (?:it|that|this) (?:myself|out myself|on my own)|is not getting anywhere"
+    r"|waste of (?:my )?time)\b"
+)
+_MOST_EVIDENCE: Final = 4
+
+
+class EmbeddedJudge:
+    """Deterministic and free; a smoke test that reads what is said and done, not how well."""
+
+    identity = "embedded-judge 3"
+    paid = False
+    #: Its readings of the user agree with annotators no better than chance, so it gives none.
+    dimensions = (
+        Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION, Dimension.NATURALNESS_ASSISTANT, Dimension.COHERENCE_ASSISTANT,
+        Dimension.PERSONALIZATION_TURNS, Dimension.OPENING_LEAK,
+    )  # fmt: skip
+
+    def __init__(self) -> None:
+        # The readings of a dialogue come one after another and share all but the last step.
+        self._last: tuple[Scenario, tuple[Message, ...], Features] | None = None
+
+    def verdict(self, scenario: Scenario, dialogue: Dialogue, dimension: Dimension) -> Verdict:
+        """The reading on `dimension`. Raises `JudgeFault` for a dialogue it cannot read, and for a dimension it does not judge."""
+        if dimension not in self.dimensions:
+            raise JudgeFault(f"the embedded judge gives no reading of {dimension.short}; a model as the judge does")
+        if not any(m.role == "assistant" for m in dialogue.messages):
+            raise JudgeFault("the transcript has no turn of the assistant")
+        if dimension is Dimension.OPENING_LEAK:
+            return _opening_leak(scenario, dialogue)
+        # A replay asks for no reading, and would feel what these load.
+        from pytest_personalens.agents.embedded_judge import reasons, understanding
+
+        understanding.require(dialogue.messages)
+        if dimension is Dimension.PERSONALIZATION_TURNS:
+            return self._by_turn(scenario, dialogue)
+        features = self._features(scenario, dialogue.messages)
+        if dimension is Dimension.TASK_COMPLETION and (ended := _ended(dialogue)):
+            return Verdict(dimension=dimension, score=0, justification=ended[0], evidence=(ended[1],))
+        score = self._score(features, dimension)
+        why, evidence, codes = reasons.reasons(dimension, score, features)
+        return Verdict(dimension=dimension, score=score, justification=why, evidence=evidence[:_MOST_EVIDENCE], reasons=codes)
+
+    def _score(self, features: Features, dimension: Dimension) -> int:
+        from pytest_personalens.agents.embedded_judge.scores import score
+
+        return score(features, dimension)
+
+    def _features(self, scenario: Scenario, messages: tuple[Message, ...]) -> Features:
+        from pytest_personalens.agents.embedded_judge.features import Features
+
+        last = self._last
+        if last is None or last[0] is not scenario or last[1] != messages:
+            last = self._last = scenario, messages, Features(scenario, messages)
+        return last[2]
+
+    def _by_turn(self, scenario: Scenario, dialogue: Dialogue) -> Verdict:
+        """P as it stands after each turn of the assistant (paper, Figure 5)."""
+        ends = [i + 1 for i, m in enumerate(dialogue.messages) if m.role == "assistant"]
+        scores = [self._score(self._features(scenario, dialogue.messages[:end]), Dimension.PERSONALIZATION) for end in ends]
+        last = self.verdict(scenario, dialogue, Dimension.PERSONALIZATION)
+        return last.model_copy(update={"dimension": Dimension.PERSONALIZATION_TURNS, "turns": (*scores[:-1], last.score)})
+
+
+def _ended(dialogue: Dialogue) -> tuple[str, Evidence] | None:
+    """Why the task cannot have been completed, whatever was said: cut short, or given up by the user."""
+    last = len(dialogue.messages) - 1
+    if dialogue.truncated:
+        return "the turn limit ended the dialogue before the user was served", Evidence.of(last, dialogue.messages[last].content)
+    for turn, message in enumerate(dialogue.messages):
+        if message.role == "user" and turn:
+            given_up = [quote for text, quote in of_message(message.content) if _GIVEN_UP.search(plain(text))]
+            if given_up:
+                return "the user gave up", Evidence.of(turn, given_up[0])
+    return None
+
+
+def _opening_leak(scenario: Scenario, dialogue: Dialogue) -> Verdict:
+    """1 if the opening names a preference that the intent does not; 0 if it does not."""
+    opening = dialogue.messages[0].content
+    leaks = [
+        (name, value)
+        for types in scenario.preferences.values()
+        for name, values in types.items()
+        for value in values
+        if mentions(value, opening) and not mentions(value, scenario.task.intent)
+    ]
+    evidence = tuple(Evidence.of(0, opening, f"names {name}: {value}") for name, value in leaks[:_MOST_EVIDENCE])
+    names = ", ".join(dict.fromkeys(name for name, _ in leaks))
+    why = f"states {names}" if leaks else "states no preference"
+    return Verdict(dimension=Dimension.OPENING_LEAK, score=int(bool(leaks)), justification=why, evidence=evidence)

@@ -1,0 +1,90 @@
+"""Preference by preference, who named its value first: the assistant in a deed, a boast or a question, or the user, and asked or not."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+
+from pytest_personalens.agents.reading import Reading
+from pytest_personalens.agents.text import content, mentions
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_personalens.agents.embedded_judge.acts import Spoken
+    from pytest_personalens.dialogue import Message
+    from pytest_personalens.scenario import Scenario
+
+Code = Literal["applies", "recites", "asks-known", "contradicts", "uses-stated", "ignores"]
+
+#: A statement does what it does from this probability on.
+_CLEAR: Final = 0.4
+#: A value counts as said from this share of its content words on.
+_MOST: Final = 0.6
+
+
+class Finding(NamedTuple):
+    """What became of a preference: the code, where it was seen, and the value in question."""
+
+    code: Code
+    domain: str
+    type: str
+    value: str
+    turn: int
+    quote: str
+
+
+def findings(scenario: Scenario, messages: Sequence[Message], spoken: Sequence[Spoken]) -> tuple[Finding, ...]:
+    """What became of each preference that the task needs (of all of its domains where it names none), in order of the turns."""
+    reading = Reading(scenario, messages)
+    found: list[Finding] = []
+    for domain, name, _, values in reading.types:
+        if reading.relevant(domain, name):
+            found += _of_type(domain, name, values, messages, spoken)
+    clashes = {(c.domain, c.type): c for c in reversed(reading.clashes)}
+    found = [f for f in found if (f.domain, f.type) not in clashes]
+    found += [Finding("contradicts", c.domain, c.type, c.value, c.turn, c.sentence) for c in clashes.values()]
+    return tuple(sorted(found, key=lambda f: f.turn))
+
+
+def _of_type(domain: str, name: str, values: Sequence[str], messages: Sequence[Message], spoken: Sequence[Spoken]) -> list[Finding]:
+    for one in spoken:
+        line = one.line
+        value = next((v for v in values if _says(v, line.text, line.words)), None)
+        if value is None:
+            continue
+        if line.role == "assistant":
+            boast = one.acts["boast"] > max(_CLEAR, one.acts["use"], one.acts["deed"])
+            asks = one.acts["asking the known"] > max(_CLEAR, one.acts["use"])
+            code: Code = "recites" if boast else "asks-known" if asks else "applies"
+            return [Finding(code, domain, name, value, line.turn, line.quote)]
+        if line.turn == 0:
+            return [Finding("uses-stated", domain, name, value, line.turn, line.quote)]
+        question = _question_before(line.turn, spoken)
+        if question is not None:
+            return [Finding("asks-known", domain, name, value, question.line.turn, question.line.quote)]
+        return [Finding("uses-stated", domain, name, value, line.turn, line.quote)]
+    last = max((s.line.turn for s in spoken if s.line.role == "assistant"), default=len(messages) - 1)
+    return [Finding("ignores", domain, name, values[0], last, "")]
+
+
+def _question_before(turn: int, spoken: Sequence[Spoken]) -> Spoken | None:
+    """The statement of the message before `turn` that asks most clearly."""
+    asking = [s for s in spoken if s.line.turn == turn - 1 and s.line.role == "assistant"]
+    best = max(asking, key=lambda s: max(s.acts["question"], s.acts["asking the known"]), default=None)
+    return best if best and max(best.acts["question"], best.acts["asking the known"]) > _CLEAR else None
+
+
+def _says(value: str, text: str, words: frozenset[str]) -> bool:
+    if mentions(value, text):
+        return True
+    wanted = content(value)
+    return len(wanted) > 1 and len(wanted & words) / len(wanted) >= _MOST
+
+
+def numbers(found: Sequence[Finding]) -> dict[str, float]:
+    """How many preferences met with what, as shares of those that the task needs, and whether any did."""
+    total = max(1, len(found))
+    codes: tuple[Code, ...] = ("applies", "recites", "asks-known", "contradicts", "uses-stated", "ignores")
+    counts = {code: sum(f.code == code for f in found) for code in codes}
+    shares = {f"preferences: {code}": count / total for code, count in counts.items()}
+    return shares | {f"any preference: {code}": float(count > 0) for code, count in counts.items() if code != "ignores"}

@@ -1,0 +1,162 @@
+"""Why the embedded judge scores as it does: in one line, in quotes, and in codes that a program can read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from pytest_personalens.verdict import Dimension, Evidence, Reason, ReasonCode
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pytest_personalens.agents.embedded_judge.acts import Spoken
+    from pytest_personalens.agents.embedded_judge.features import Features
+    from pytest_personalens.agents.embedded_judge.goal_parts import Part
+    from pytest_personalens.agents.embedded_judge.knowledge import Finding
+
+#: An act is named as a reason from this probability on.
+_CLEAR: Final = 0.4
+_REACHED: Final = 0.5
+
+Told = tuple[str, tuple[Evidence, ...], tuple[Reason, ...]]
+
+
+class _Sign(NamedTuple):
+    """An act that speaks for a score, and what a statement shows that does it."""
+
+    act: str
+    role: str
+    note: str
+
+
+#: The last state of a part by the act of the statement that speaks of it last.
+_STATES: Final[tuple[tuple[str, ReasonCode, str], ...]] = (
+    ("failure", "refused", "not done"),
+    ("slip", "wrong", "not as it was wanted"),
+    ("handing back", "handed-back", "left to the user"),
+    ("promise", "promised", "only promised"),
+    ("proposal", "proposed", "only proposed"),
+    ("question", "proposed", "still a question"),
+)
+_NOTES: Final[dict[ReasonCode, str]] = {
+    "applies": "applies what is known",
+    "anticipates": "foresees it from habits, past or situation",
+    "asks-known": "asks for what is known",
+    "contradicts": "goes against what is known",
+    "recites": "names what it knows and does nothing with it",
+    "uses-stated": "the user says it",
+    "ignores": "uses nothing of it",
+}
+_STIFF: Final = (
+    _Sign("evasion", "assistant", "beside the point or garbled"),
+    _Sign("slip", "assistant", "contradicts what was said"),
+    _Sign("boast", "assistant", "recites"),
+    _Sign("repeat", "user", "the user has to say it again"),
+    _Sign("objection", "user", "the user objects"),
+)
+
+
+def reasons(dimension: Dimension, score: int, features: Features) -> Told:
+    """One line of justification, the evidence for it, the clearest first, and the reasons as codes."""
+    if dimension is Dimension.TASK_COMPLETION:
+        return _completion(score, features)
+    if dimension is Dimension.PERSONALIZATION:
+        return _personalization(score, features)
+    if score == dimension.scale.high:
+        return "nothing that jars", (), ()
+    why = "stiff, confused or repetitive in places" if score > dimension.scale.low else "hardly readable as a conversation"
+    return why, _evidence(_found(features.spoken, _STIFF)), ()
+
+
+def _completion(score: int, features: Features) -> Told:
+    states = [
+        _state(part, numbers, reached, done=bool(score))
+        for part, numbers, reached in zip(features.parts, features.part_numbers, features.reached, strict=True)
+    ]
+    codes = tuple(
+        Reason(code=code, part=part.text, turn=_turn(part, features)) for part, (code, _) in zip(features.parts, states, strict=True)
+    )
+    if score:
+        deeds = sorted(_found(features.spoken, (_Sign("deed", "assistant", "done"),)), key=lambda f: -f[0].line.turn)
+        return "what the goal asks for was done or delivered", _evidence(deeds), codes
+    if features.empty:
+        turn, reply = max((turn, m.content) for turn, m in enumerate(features.messages) if m.role == "assistant")
+        return f"says nothing of what was asked: {features.empty}", (Evidence.of(turn, reply, "nothing of the task"),), codes
+    undone = [(part, note) for part, (code, note) in zip(features.parts, states, strict=True) if code != "done"]
+    if not undone:
+        return "the goal is not seen to be reached", _evidence(_late(features.spoken)), codes
+    part, note = undone[0]
+    more = f", and {len(undone) - 1} more" if len(undone) > 1 else ""
+    return f"{note}: {part.text.rstrip('.')}{more}", _evidence(_late(features.spoken)), codes
+
+
+def _state(part: Part, numbers: Mapping[str, float], reached: float, *, done: bool) -> tuple[ReasonCode, str]:
+    if done or reached >= _REACHED:
+        return "done", "done"
+    if "never spoken of" in numbers:
+        return "missing", "not seen to be told" if part.told else "not seen to be done"
+    act, code, note = max(_STATES, key=lambda s: numbers.get(f"last: {s[0]}", 0.0))
+    if numbers.get(f"last: {act}", 0.0) >= _CLEAR:
+        return code, note
+    return "missing", "not seen to be told" if part.told else "not seen to be done"
+
+
+def _turn(part: Part, features: Features) -> int | None:
+    """The last message of the assistant with words of the part."""
+    turns = [s.one.line.turn for s in features.statements if s.words & part.words]
+    return max(turns, default=None)
+
+
+def _late(said: Sequence[Spoken]) -> list[tuple[Spoken, str]]:
+    """What speaks against completion; what comes late in a dialogue decides."""
+    signs = (_Sign("giving up", "user", "the user turns elsewhere"), *(_Sign(act, "assistant", note) for act, _, note in _STATES))
+    return sorted(_found(said, (*signs, _Sign("objection", "user", "the user objects"))), key=lambda f: -f[0].line.turn)
+
+
+def _personalization(score: int, features: Features) -> Told:
+    found = [_anticipated(f, features.spoken) for f in features.findings]
+    order: tuple[ReasonCode, ...] = (
+        ("anticipates", "applies", "uses-stated", "asks-known", "contradicts", "recites", "ignores")
+        if score > 2
+        else ("contradicts", "asks-known", "recites", "ignores", "uses-stated", "applies", "anticipates")
+    )
+    found.sort(key=lambda pair: order.index(pair[0]))
+    codes = tuple(Reason(code=code, domain=f.domain, type=f.type, value=f.value, turn=f.turn) for code, f in found)
+    wanted = set(order[:2] if score > 2 else order[4:5] if score == 2 else order[:4])
+    evidence = tuple(
+        Evidence.of(f.turn, f.quote, f"{_NOTES[code]}: {f.type}, {f.value}") for code, f in found if code in wanted and f.quote
+    )
+    if score > 2:
+        evidence = evidence or _evidence(_found(features.spoken, (_Sign("use", "assistant", _NOTES["applies"]),)))
+        why = "foresees from habits and context what nobody asked for" if score == 4 else "applies what is known without being told"
+        return why, evidence, codes
+    if score == 2:
+        return "uses what the user says, and nothing that was known before", evidence, codes
+    if features.empty:
+        return f"nothing for this user: {features.empty}", evidence, codes
+    named = next(((code, f) for code, f in found if code in order[:4]), None)
+    if named is None:
+        return "uses nothing that is known of the user, and little of what they say", evidence, codes
+    code, f = named
+    return f"{_NOTES[code]}: {f.type}, {f.value}", evidence, codes
+
+
+def _anticipated(finding: Finding, said: Sequence[Spoken]) -> tuple[ReasonCode, Finding]:
+    if finding.code != "applies":
+        return finding.code, finding
+    foreseen = any(s.line.quote == finding.quote and s.line.turn == finding.turn and s.acts.get("foresight", 0.0) >= _CLEAR for s in said)
+    return ("anticipates" if foreseen else "applies"), finding
+
+
+def _found(said: Sequence[Spoken], signs: Sequence[_Sign]) -> list[tuple[Spoken, str]]:
+    best: dict[tuple[int, str], tuple[float, Spoken, str]] = {}
+    for sign in signs:
+        for s in said:
+            key = s.line.turn, s.line.quote
+            if s.line.role == sign.role and s.acts[sign.act] >= _CLEAR and s.acts[sign.act] > best.get(key, (0.0,))[0]:
+                best[key] = s.acts[sign.act], s, sign.note
+    return [(s, note) for _, s, note in sorted(best.values(), key=lambda b: -b[0])]
+
+
+def _evidence(found: Sequence[tuple[Spoken, str]]) -> tuple[Evidence, ...]:
+    return tuple(Evidence.of(s.line.turn, s.line.quote, note) for s, note in found)

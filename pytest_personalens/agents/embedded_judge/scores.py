@@ -1,0 +1,35 @@
+"""Scores from the numbers of a dialogue, and the rules that no number outweighs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_personalens.agents.embedded_judge.weights import table
+from pytest_personalens.verdict import Dimension
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pytest_personalens.agents.embedded_judge.features import Features
+
+
+def score(features: Features, dimension: Dimension) -> int:
+    """The score of a dialogue on a dimension that the judge gives."""
+    steps = table(dimension.value).steps(numbers(features, dimension))
+    return capped(features, dimension, dimension.scale.low + steps)
+
+
+def numbers(features: Features, dimension: Dimension) -> Mapping[str, float]:
+    """The numbers that the score is made of."""
+    if dimension is Dimension.TASK_COMPLETION:
+        return features.task_completion
+    return features.personalization if dimension is Dimension.PERSONALIZATION else features.style
+
+
+def capped(features: Features, dimension: Dimension, found: int) -> int:
+    """The score, or the most that is possible for replies that say the same whatever is asked, or nothing of their own."""
+    if dimension is Dimension.TASK_COMPLETION and features.empty:
+        return 0
+    if dimension is Dimension.PERSONALIZATION and features.empty:
+        return min(2, found)
+    return found

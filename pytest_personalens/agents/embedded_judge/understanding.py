@@ -1,0 +1,48 @@
+"""Whether a dialogue can be read at all: its language, its script, its words."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import TYPE_CHECKING, Final
+
+from pytest_personalens.agents.embedded_judge.weights import words
+from pytest_personalens.agents.statements import plain
+from pytest_personalens.agents.text import STOPWORDS
+from pytest_personalens.errors import JudgeFault
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_personalens.dialogue import Message
+
+_WORD: Final = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
+#: Less than this share of the assistant's words known, or of them everyday English: another language, or no language.
+_KNOWN: Final = 0.45
+_EVERYDAY: Final = 0.12
+#: Fewer words tell nothing of a language.
+_FEWEST: Final = 12
+
+
+def require(messages: Sequence[Message]) -> None:
+    """Raises `JudgeFault` ("could not read ...") where too little of what the assistant says is understood."""
+    text = "\n".join(m.content for m in messages if m.role == "assistant")
+    if _foreign(text):
+        raise JudgeFault("could not read the dialogue: most letters are not Latin; use a model as the judge")
+    # Names are known in no language.
+    found = _WORD.findall(plain(_without_names(text)))
+    if len(found) < _FEWEST:
+        return
+    known = sum(w in words("known") for w in found) / len(found)
+    everyday = sum(w in STOPWORDS for w in found) / len(found)
+    if known < _KNOWN or (known < 2 * _KNOWN and everyday < _EVERYDAY):
+        raise JudgeFault(f"could not read the dialogue: {known:.0%} of the assistant's words are known; use a model as the judge")
+
+
+def _without_names(text: str) -> str:
+    return re.sub(r"(?<=[a-z,] )[A-ZÀ-Þ][\w'’-]+", " ", text)
+
+
+def _foreign(text: str) -> bool:
+    letters = [c for c in unicodedata.normalize("NFKD", text) if c.isalpha()]
+    return bool(letters) and sum("LATIN" not in unicodedata.name(c, "") for c in letters) > len(letters) / 2
