@@ -1,0 +1,61 @@
+"""Lists in a reply: what stands in them to choose from, apart from cards of facts."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from pytest_personalens.agents.kinds import DEED
+from pytest_personalens.agents.statements import of_message, plain
+
+_KEYCAP: Final = re.compile(r"([0-9])\ufe0f?\u20e3")
+_SYMBOL: Final = re.compile("^\\s*[\U0001f000-\U0001faff\u2600-\u27bf\u2b00-\u2bff\u25a0-\u25ff]\ufe0f?\\s+")
+_NUMBER: Final = re.compile(
+    r"^\s*(?:[#*_>]+\s*)*(?:\(?\d{1,2}[.):]|\(?[a-dA-D][).]|(?:option|offer|choice) \w{1,2}\b[:.)]?)\s*(?:\*\*)?\s*(\S.*)$", re.IGNORECASE
+)
+_BULLET: Final = re.compile(r"^(\s*)[-*•·–—]\s+(\S.*)$")
+_ROW: Final = re.compile(r"^\s*\|(.+)\|\s*$")
+_RULE: Final = re.compile(r"^[\s|:-]+$")
+_LABEL: Final = re.compile(r"^[A-Z][\w '/&-]{1,30}:\s+\S")
+
+
+def items(reply: str, *, choosing: bool) -> list[str]:
+    """The items of a list; without a call to choose, only such as are no facts about one thing that was done."""
+    numbered, bullets, rows = _found(reply)
+    found = numbered if len(numbered) > 1 else rows if len(rows) > 1 else bullets
+    if choosing or len(found) < 2:
+        return found
+    if any(_LABEL.match(item) for item in found) and found is not numbered:
+        return []
+    if any(
+        DEED.search(plain(text)) and "?" not in text and not re.search(r"\bhere (?:is|are)\b|\bfound\b", plain(text))
+        for text, _ in of_message(reply)
+    ):
+        return []
+    return found
+
+
+def _found(reply: str) -> tuple[list[str], list[str], list[str]]:
+    numbered: list[str] = []
+    bullets: list[str] = []
+    rows: list[list[str]] = []
+    for raw in reply.splitlines():
+        line = _SYMBOL.sub("- ", _KEYCAP.sub(r"\1. ", raw))
+        row = _ROW.match(line)
+        number, bullet = _NUMBER.match(line), _BULLET.match(line)
+        if row and not _RULE.match(line):
+            rows.append([_clean(c) for c in row[1].split("|")])
+        elif number:
+            numbered.append(_clean(number[1]))
+        elif bullet and numbered:
+            # What stands under an option belongs to it.
+            numbered[-1] += f", {_clean(bullet[2])}"
+        elif bullet:
+            bullets.append(_clean(bullet[2]))
+    # The first row of a table is its head.
+    told = [", ".join(c for c in cells if c and not re.fullmatch(r"\d{1,2}[.)]?", c)) for cells in rows[1:]]
+    return numbered, bullets, told
+
+
+def _clean(text: str) -> str:
+    return re.sub(r"[*_`]+", "", text).strip()
