@@ -112,7 +112,7 @@ class Agenda:
             return self._leave("thanks_more" if asked else "thanks")
         task = errand(self.scenario)
         if self._proposed():
-            return UserTurn(self.speaker.say("not_asked", x=task)) if task and self.bearing.foreign(self.now) else self._accept()
+            return self._not_asked() if self.bearing.foreign(self.now) else self._accept()
         if "open" in kinds or "more" in kinds:
             return UserTurn(
                 self.speaker.say("restate" if "open" in kinds else "nothing_yet", x=task) if task else self.speaker.say("nudge")
@@ -128,10 +128,13 @@ class Agenda:
         if self._serving():
             return self._leave("thanks_more" if more else "thanks")
         task = errand(self.scenario)
-        if self._has_said("what_exactly") or self._has_said("not_asked", x=task):
+        if any(self._has_said(bank, x=task) for bank in ("what_exactly", "not_asked", "not_asked_plain")):
             return self._leave("thanks_flat" if self.bearing.about_task(self.now) else "give_up")
-        foreign = task and self.bearing.foreign(self.now)
-        return UserTurn(self.speaker.say("not_asked", x=task) if foreign else self.speaker.say("what_exactly"))
+        return self._not_asked() if self.bearing.foreign(self.now) else UserTurn(self.speaker.say("what_exactly"))
+
+    def _not_asked(self) -> UserTurn:
+        task = errand(self.scenario)
+        return UserTurn(self.speaker.say("not_asked", x=task) if task else self.speaker.say("not_asked_plain"))
 
     def _serving(self) -> bool:
         """True if a reply did something for the task and said what."""

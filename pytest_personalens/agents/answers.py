@@ -6,9 +6,11 @@ import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.agents import facts
-from pytest_personalens.agents.constraints import constraint, counts, sums
+from pytest_personalens.agents.alternatives import EVERYDAY
+from pytest_personalens.agents.constraints import constraint
 from pytest_personalens.agents.lexicon import TypeWords, asks_for, in_domain
-from pytest_personalens.agents.objections import EVERYDAY, breach, fits
+from pytest_personalens.agents.measures import counts, sums
+from pytest_personalens.agents.objections import breach, fits
 from pytest_personalens.agents.phrases import number
 from pytest_personalens.agents.questions import alternatives, kind_of, options
 from pytest_personalens.agents.statements import plain
@@ -184,7 +186,7 @@ class Answers:
             if not other and any(v not in t[3] and self._means(v, text, t in asked) for v in t[2].values):
                 other = t
         # A number or an hour of another kind than the person's: "Shall I make it 90 days?"
-        measured = (t for t in self.reading.types if constraint(t[1], t[3]).breach(plain(text)))
+        measured = (t for t in self.reading.types if constraint(t[1], t[3]).breach(plain(text), asked=True))
         return None, other or next(measured, None)
 
     def _means(self, value: str, text: str, asked: bool) -> bool:

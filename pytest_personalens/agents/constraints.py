@@ -6,10 +6,10 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from pytest_personalens.agents.measures import counts, money, party, sums, times
 from pytest_personalens.agents.slots import days, near
-from pytest_personalens.agents.slots import times as slot_times
 from pytest_personalens.agents.statements import plain
-from pytest_personalens.agents.text import stem, stems
+from pytest_personalens.agents.text import stems
 
 if TYPE_CHECKING:
     from pytest_personalens.agents.slots import Time
@@ -59,28 +59,10 @@ _CLOCK_RANGE: Final = re.compile(
     r"\b(?:between )?(\d{1,2})(?:[:.](\d{2}))?\s?(am|pm)?\s?(?:-|to|and|until)\s?(\d{1,2})(?:[:.](\d{2}))?\s?(am|pm)\b"
 )
 
-_SIGNS: Final = {"$": "$", "us$": "$", "usd": "$", "dollar": "$", "dollars": "$", "bucks": "$", "€": "€", "eur": "€", "euro": "€", "euros": "€",
-                 "£": "£", "gbp": "£", "pound": "£", "pounds": "£", "quid": "£", "₦": "₦", "ngn": "₦", "naira": "₦", "₹": "₹", "inr": "₹", "rupees": "₹", "rs": "₹", "¥": "¥", "yen": "¥",
-                 "kronor": "kr", "kroner": "kr", "sek": "kr", "nok": "kr", "dkk": "kr", "ksh": "ksh", "kes": "ksh", "shillings": "ksh"}  # fmt: skip
-_SIGN: Final = "|".join(sorted((re.escape(s) for s in _SIGNS), key=len, reverse=True))
-_SUM: Final = re.compile(rf"(?:(?<![a-z])({_SIGN})\.?\s?(\d[\d,]*(?:\.\d+)?)|(\d[\d,]*(?:\.\d+)?)\s?({_SIGN})(?![a-z]))")
-_SUM_RANGE: Final = re.compile(rf"(?<![a-z])({_SIGN})\s?(\d[\d,]*)\s?(?:-|to)\s?(\d[\d,]*)(?!\d)")
 _PRICED: Final = re.compile(r"\b(?:price|budget|cost|fare|spend|spending|rate|fee)\b")
 _OPEN_UPWARD: Final = re.compile(r"\b(?:above|over|more than|at least|from|upwards?|best|any)\b|\+")
 
-_UNITS: Final = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
-_NUMBERS: Final = {w: i for i, w in enumerate(_UNITS)} | {"fourteen": 14, "fifteen": 15, "twenty": 20, "thirty": 30, "forty": 40, "sixty": 60, "ninety": 90, "a": 1, "an": 1}  # fmt: skip
-_COUNT: Final = re.compile(rf"(?<![\d.:,$€£-])\b(\d{{1,3}}|{'|'.join(w for w in _NUMBERS if len(w) > 2)})[ -]([a-z]+)\b")
-_NO_UNITS: Final = frozenset("am pm in to of and the or at on for more other is are with by past".split())  # noqa: SIM905
-_PEOPLE: Final = frozenset(
-    map(stem, ("people", "persons", "tickets", "seats", "guests", "places", "adults", "travellers", "players", "spots"))
-)
-_PARTY: Final = re.compile(rf"\b(?:table|party|room|booked|tickets?) (?:for|of) (\d{{1,2}}|{'|'.join(_UNITS[1:])})\b(?! ?(?::|nights?|days?|hours?|weeks?|o'clock|am|pm|%))")  # fmt: skip
 _PARTIES: Final = {"solo": (1, 1), "alone": (1, 1), "as a pair": (1, 2), "couple": (2, 2), "small group": (3, 8), "group of friends": (3, 99), "large group": (6, 999), "family with children": (3, 99)}  # fmt: skip
-#: A number that says by when, how late or how far, and not how much.
-_NOT_THIS_NUMBER: Final = re.compile(
-    r"\b(?:within|in|after|before|every|takes?|about|last|next|first|ago|left|only|another|than|up to)\W+(?:the )?(?:next |last )?$"
-)
 #: What a limit may be meant for; how many there are of it is often not said.
 _EACH: Final = re.compile(r"\b(?:each|per|an?|apiece|pp|both|monthly|weekly|daily|yearly)\b")
 _ALL: Final = re.compile(r"\b(?:total|in all|together|altogether|both|all of it|for the (?:two|three|four|lot))\b")
@@ -117,7 +99,7 @@ class Constraint:
     @property
     def limit(self) -> tuple[float, str] | None:
         """The highest sum that is allowed and its currency, None if there is no such limit."""
-        if not (_PRICED.search(self.name) or any(_SUM.search(v) for v in self.values)):
+        if not (_PRICED.search(self.name) or any(sums(v) for v in self.values)):
             return None
         if any(_OPEN_UPWARD.search(v) or _EACH.search(v) for v in self.values):
             return None
@@ -152,9 +134,12 @@ class Constraint:
             return True
         return bool(self.counts & frozenset(counts(folded)))
 
-    def breach(self, folded: str) -> str:
-        """What the text names against the preference: "20:15", "$45", "90 days"; empty if nothing."""
-        return self._late(folded) or self._dear(folded) or self._number(folded)
+    def breach(self, folded: str, *, asked: bool = False) -> str:
+        """What the text names against the preference: "20:15", "$45", "90 days"; empty if nothing.
+
+        A question that is `asked` may leave unsaid what its number counts: "Shall I make it 90 days?"
+        """
+        return self._late(folded) or self._dear(folded) or self._number(folded, asked=asked)
 
     def _late(self, folded: str) -> str:
         slots = self.slots
@@ -162,8 +147,7 @@ class Constraint:
             return ""
         said = _chosen_hours(folded)
         if _when(said) and not any(_agrees(slot, said) for slot in slots):
-            wrong = _first_when(said, slots)
-            return wrong
+            return _first_when(said, slots)
         return ""
 
     def _dear(self, folded: str) -> str:
@@ -177,9 +161,9 @@ class Constraint:
             return ""
         heads = max([n for n in party(folded) if n < 20], default=1)
         lowest, sign = min(found)
-        return _money(lowest, sign) if lowest / heads > limit[0] else ""
+        return money(lowest, sign) if lowest / heads > limit[0] else ""
 
-    def _number(self, folded: str) -> str:
+    def _number(self, folded: str, *, asked: bool) -> str:
         if self.party:
             wrong = [n for n in party(folded) if not self.party[0] <= n <= self.party[1]]
             return ("one person" if wrong[0] == 1 else f"{wrong[0]} people") if wrong and len(wrong) == len(party(folded)) else ""
@@ -189,9 +173,12 @@ class Constraint:
         if own and wrong_counts and not own & set(wrong_counts):
             n, unit = wrong_counts[0]
             # Another number of days may count something else.
-            if not (
+            if not asked and not (
                 set(stems(self.name)) & set(stems(folded))
-                or re.search(rf"\bfor (?:the )?\w+[ -]{unit}|\b\w+ {unit}s? (?:of|worth)\b|\w-{unit}\b", folded)
+                or re.search(
+                    rf"\b(?:for|make|made it|set (?:it )?to|ordered|refilled) (?:the )?\w+[ -]{unit}|\b\w+ {unit}s? (?:of|worth)\b|\w-{unit}\b",
+                    folded,
+                )
             ):
                 return ""
             return f"{n} {unit}{'s' if n != 1 else ''}"
@@ -216,33 +203,6 @@ def constraint(name: str, values: tuple[str, ...]) -> Constraint:
 @lru_cache(maxsize=2048)
 def _constraint(name: str, values: tuple[str, ...]) -> Constraint:
     return Constraint(name, values)
-
-
-def sums(folded: str) -> tuple[tuple[float, str], ...]:
-    """Sums of money with their currency."""
-    folded = _SUM_RANGE.sub(r"\1\2 to \1\3", folded)
-    return tuple((float((m[2] or m[3]).replace(",", "").rstrip(".")), _SIGNS[m[1] or m[4]]) for m in _SUM.finditer(folded))
-
-
-def counts(folded: str, *, chosen: bool = False) -> tuple[tuple[int, str], ...]:
-    """Numbers and the stem of what they count: (30, "day"); if `chosen`, none that only says by when or how far."""
-    found = []
-    for m in _COUNT.finditer(folded):
-        if chosen and (
-            _NOT_THIS_NUMBER.search(folded[: m.start()])
-            or re.match(r"\s*(?:before|ago|left|later|earlier|early|away)\b", folded[m.end() :])
-        ):
-            continue
-        if m[2] not in _NO_UNITS:
-            found.append((int(m[1]) if m[1].isdigit() else _NUMBERS[m[1]], stem(m[2])))
-    return tuple(found)
-
-
-def party(folded: str) -> tuple[int, ...]:
-    """For how many people something is, where the text says that."""
-    named = [n for n, unit in counts(folded) if unit in _PEOPLE]
-    named += [int(m[1]) if m[1].isdigit() else _NUMBERS[m[1]] for m in _PARTY.finditer(folded)]
-    return tuple(named)
 
 
 @lru_cache(maxsize=2048)
@@ -281,11 +241,6 @@ def _window(folded: str, *, exact: bool) -> tuple[int, int] | None:
         room = 0 if exact else _ROOM
         return minute - room, minute + room
     return part
-
-
-def times(folded: str) -> tuple[Time, ...]:
-    """The hours that the text names, also those with "am" at their digits."""
-    return slot_times(re.sub(r"(\d)([ap]\.?m\b)", r"\1 \2", folded))
 
 
 def _clock(hour: str, minute: str | None, late: bool) -> int:
@@ -345,8 +300,3 @@ def _first_when(folded: str, slots: tuple[Slot, ...]) -> str:
         return found[0]
     part = next((m[0] for pattern, _, _ in _PART if (m := pattern.search(folded))), "")
     return f"the {part}" if re.fullmatch(r"(?:early |late )?(?:morning|afternoon|evening)", part) else part or "that hour"
-
-
-def _money(amount: float, sign: str) -> str:
-    number = f"{amount:,.2f}".removesuffix(".00")
-    return f"{sign}{number}" if len(sign) == 1 else f"{number} {sign}"

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from pytest_personalens.agents.hearing import statements_of
 from pytest_personalens.agents.kinds import DEED
-from pytest_personalens.agents.statements import of_message, plain
+from pytest_personalens.agents.statements import plain
 
 _KEYCAP: Final = re.compile(r"([0-9])\ufe0f?\u20e3")
 _SYMBOL: Final = re.compile("^\\s*[\U0001f000-\U0001faff\u2600-\u27bf\u2b00-\u2bff\u25a0-\u25ff]\ufe0f?\\s+")
@@ -29,7 +30,7 @@ def items(reply: str, *, choosing: bool) -> list[str]:
         return []
     if any(
         DEED.search(plain(text)) and "?" not in text and not re.search(r"\bhere (?:is|are)\b|\bfound\b", plain(text))
-        for text, _ in of_message(reply)
+        for text, _ in statements_of(reply)
     ):
         return []
     return found

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from pytest_personalens.agents.alternatives import AMBIGUOUS, BESIDE, EVERYDAY, FILLER, alternatives_of, noun_of, says
 from pytest_personalens.agents.constraints import constraint
 from pytest_personalens.agents.lexicon import asks_for, in_domain
 from pytest_personalens.agents.replies import card
 from pytest_personalens.agents.slots import near
 from pytest_personalens.agents.statements import plain
 from pytest_personalens.agents.text import content, mentions, stem, stems
-from pytest_personalens.scenario import DOMAINS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,34 +21,70 @@ if TYPE_CHECKING:
 
 Type = tuple[str, str, "TypeWords", tuple[str, ...]]
 
-#: Values that are everyday words: they mean the value only where its type is spoken of.
-EVERYDAY: Final = frozenset(
-    "free text high normal once quiet table standing brief warm daily weekly history travel radio desk country car music soul signal line united budget enterprise"
-    " premium parking breakfast mobile classical folk drama comedy email one week formal lively cheap moderate evening afternoon morning overnight occasionally monthly".split()  # noqa: SIM905
-)
-#: Types of which a person takes several at once: another one beside is no contradiction.
-_BESIDE: Final = re.compile(
-    r"Amenit|Feature|Dietary|Authors?|Favou?rite|Contact|Event Type|News Sources|Duration|Frequency|Notification", re.IGNORECASE
-)
-#: Alternatives of daily life that exclude each other, for types without a list of values.
-_GROUPS: Final = tuple(
-    tuple(group.split("|"))
-    for group in (
-        "window|aisle|middle seat|exit row", "delivery|delivered|collection|collect|collected|pick-up|pickup|pick up", "email|e-mail|mail|text message|sms|phone call|post|letter|whatsapp",
-        "pdf|paper|printed|spreadsheet", "card|cash|bank transfer|direct debit|invoice|paypal", "generic|branded|brand-name", "tablets|liquid|capsules|drops|syrup|inhaler|spray|cream",
-        "morning|afternoon|evening|overnight", "smoking|non-smoking", "one-way|return", "vegetarian|vegan|beef|chicken|pork|lamb|steak", "decaf|espresso", "hot|iced", "small|medium|large",
-        "red|white|blue|green|black|yellow|grey|pink|brown|purple", "male|female", "man|woman", "automatic|manual", "petrol|diesel|electric|hybrid", "paperback|hardcover|ebook|audiobook",
-        "first class|second class|business class|economy", "english|spanish|french|german|italian|portuguese|mandarin|arabic|hindi", "monthly|quarterly|yearly|annual|weekly|daily",
-        "video call|phone call|in person|chat", "upper deck|lower deck", "ground floor|top floor|first floor|second floor|third floor", "dark mode|light mode", "celsius|fahrenheit",
-    )
-)  # fmt: skip
-#: Ways to say the same within a group.
-_SAME: Final = ({"delivery", "delivered"}, {"collection", "collect", "collected", "pick-up", "pickup", "pick up"}, {"email", "e-mail", "mail"}, {"text message", "sms"}, {"post", "letter", "mail"},
-                {"paper", "printed"}, {"branded", "brand-name"}, {"yearly", "annual"}, {"phone call", "call"})  # fmt: skip
 #: Words beside a noun that name no value: "a nice seat", "your usual brand".
 _VAGUE: Final = frozenset(
-    "a an the your my his her its this that one new usual same right other next nice good best free own preferred favorite favourite regular normal different available same-day local nearby"
-    " booked confirmed reserved assigned yes no none any as included tbc n/a unchanged standard default requested chosen selected matching correct set ready saved on off done known all".split()  # noqa: SIM905
+    [
+        "a",
+        "an",
+        "the",
+        "your",
+        "my",
+        "his",
+        "her",
+        "its",
+        "this",
+        "that",
+        "one",
+        "new",
+        "usual",
+        "same",
+        "right",
+        "other",
+        "next",
+        "nice",
+        "good",
+        "best",
+        "free",
+        "own",
+        "preferred",
+        "favorite",
+        "favourite",
+        "regular",
+        "normal",
+        "different",
+        "available",
+        "same-day",
+        "local",
+        "nearby",
+        "booked",
+        "confirmed",
+        "reserved",
+        "assigned",
+        "yes",
+        "no",
+        "none",
+        "any",
+        "as",
+        "included",
+        "tbc",
+        "n/a",
+        "unchanged",
+        "standard",
+        "default",
+        "requested",
+        "chosen",
+        "selected",
+        "matching",
+        "correct",
+        "set",
+        "ready",
+        "saved",
+        "on",
+        "off",
+        "done",
+        "known",
+        "all",
+    ]
 )
 _NEGATION: Final = re.compile(
     r"\b(?:no|not|without|never|avoid\w*|instead|skip\w*|nor|than|except|rather|free of|from|away|was|were|used to|other than|no longer|but|excluding|neither|drop\w*|old|former|previous|released|cancel\w*|removed|deleted|replaced|swapped|left out)\b"
@@ -58,7 +93,6 @@ _FREE_OF: Final = re.compile(r"^[ -]free\b")
 _NO: Final = re.compile(r"^(?:no|without|never|not|avoid|nothing with|hates?|dislikes?)\b (?:any )?(.+)$")
 #: Words of a value that stands for one thing.
 _SHORT: Final = 3
-_FILLER: Final = re.compile(r"\b(?:preferred|preferences?|favou?rite|usual|default|choice|type|kind|of|habit)\b")
 _SAY_ONE: Final = re.compile(r"\b(?:say|tell me|pick|choose|name|reply|your choice|let me know|up to you|whichever)\b")
 #: Values of seats that exclude each other; a window in the exit row is both.
 _AXES: Final = (
@@ -105,7 +139,6 @@ def objections(reading: Replies, turn: int) -> tuple[Objection, ...]:
 
 
 def _wrong(reading: Replies, t: Type, committed: Sequence[Said], turn: int) -> str:
-    domain, name, words, values = t
     # What is only boasted of has not been taken.
     whole = [s for s in reading.in_turn(turn) if s.act not in ("boast", "echo")]
     if any(fits(t, s.text) for s in whole) or _choice(t, whole):
@@ -139,14 +172,14 @@ def _heads(values: tuple[str, ...]) -> tuple[str, ...]:
 
 def breach(t: Type, text: str) -> str:
     """What a text names instead of the person's values; the empty string if nothing."""
-    return _listed(t, text) or _measured(t, text) or _denied(t, text) or _grouped(t, text) or _labelled(t, text) or _beside_noun(t, text)
+    return _listed(t, text) or _measured(t, text) or _denied(t, text) or _grouped(t, text) or _labelled(t, text) or _besidenoun_of(t, text)
 
 
 def _listed(t: Type, text: str) -> str:
     """Another value of the type's list."""
     _, name, words, values = t
     folded = plain(text)
-    if not words.values or _BESIDE.search(name) or constraint(name, values).slots:
+    if not words.values or BESIDE.search(name) or constraint(name, values).slots:
         return ""
     listed = [v for v in words.values if any(v.lower() == own.lower() or mentions(v, own) for own in values)]
     if not listed:
@@ -183,45 +216,14 @@ def _grouped(t: Type, text: str) -> str:
     if t[2].values or any(len(v.split()) > _SHORT for v in heads):
         return ""
     line = card(text)
+    if line and noun_of(t[1]) not in stems(line[0]):
+        return ""  # the line tells something else
     folded = plain(line[1] if line else text)
-    for group in _alternatives(t[1], heads):
+    for group in alternatives_of(t[1], heads):
         for other in group:
-            if _says(other, folded) and not negated(other, folded):
+            if says(other, folded) and not negated(other, folded) and (other not in AMBIGUOUS or noun_of(t[1]) in stems(folded) or line):
                 return other
     return ""
-
-
-@lru_cache(maxsize=2048)
-def _alternatives(name: str, values: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
-    """What excludes the values: their group without them, and the values of a listed type of the same noun."""
-    said = [plain(v) for v in values]
-    found = []
-    for group in (*_GROUPS, *_known_lists(name)):
-        own = {w for w in group if any(_says(w, v) for v in said)}
-        if own and all(any(_says(w, v) for w in group) for v in said):
-            for same in _SAME:
-                own |= same if own & same else set()
-            found.append(tuple(w for w in group if w not in own and w.lower() not in EVERYDAY))
-    return tuple(found)
-
-
-@lru_cache(maxsize=512)
-def _known_lists(name: str) -> tuple[tuple[str, ...], ...]:
-    """The lists of values of types of ours that have the same noun."""
-    from pytest_personalens.agents.lexicon import _embedded
-
-    noun = _noun(name)
-    found = []
-    for domain in DOMAINS:
-        for other, spec in _embedded().domain(domain).preferences.items():
-            if spec.values and noun and _noun(other) == noun and not _BESIDE.search(other):
-                found.append(tuple(v.lower() for v in spec.values))
-    return tuple(found)
-
-
-def _noun(name: str) -> str:
-    left = _FILLER.sub(" ", plain(name)).split()
-    return stem(left[-1]) if left else ""
 
 
 def _labelled(t: Type, text: str) -> str:
@@ -232,18 +234,18 @@ def _labelled(t: Type, text: str) -> str:
     label, value = line
     if len(value.split()) > _SHORT or any(len(v.split()) > _SHORT for v in t[3]):
         return ""
-    head = stem((_FILLER.sub(" ", plain(label)).split() or [""])[-1])
-    words = set(stems(_FILLER.sub(" ", plain(label))))
-    if not head or head != _noun(t[1]) or not words <= set(stems(t[1])):
+    head = stem((FILLER.sub(" ", plain(label)).split() or [""])[-1])
+    words = set(stems(FILLER.sub(" ", plain(label))))
+    if not head or head != noun_of(t[1]) or not words <= set(stems(t[1])):
         return ""
     return _other_name(t, value)
 
 
-def _beside_noun(t: Type, text: str) -> str:
+def _besidenoun_of(t: Type, text: str) -> str:
     """A name beside the type's own noun, where the person's values are names: "the Corvex inhaler"."""
     if t[2].values or not all(re.match(r"[A-Z]", v) for v in t[3]):
         return ""
-    noun = _noun(t[1])
+    noun = noun_of(t[1])
     for m in re.finditer(rf"\b(?:the|your|a|an|one|of|some|in|with|by) ({_NAME}) ([a-z]+)\b|\b([a-z]+) ({_NAME})", text):
         beside, name = (m[2], m[1]) if m[1] else (m[3], m[4])
         if noun and len(noun) > 2 and stem(beside) == noun and not negated(name, plain(text)):
@@ -259,10 +261,6 @@ def _other_name(t: Type, value: str) -> str:
     if not tokens or len(tokens) > 4 or tokens[0] in _VAGUE or tokens[-1] in _VAGUE or re.search(r"\d", tokens[0]) or not content(value):
         return ""
     return "" if own & set(stems(value)) else value
-
-
-def _says(phrase: str, folded: str) -> bool:
-    return bool(re.search(rf"(?<![\w-]){re.escape(phrase.lower())}(?![\w-])", folded))
 
 
 def negated(value: str, folded: str) -> bool:
@@ -287,12 +285,12 @@ def negated(value: str, folded: str) -> bool:
 
 
 def _speaks_of(t: Type, said: Said) -> bool:
-    return in_domain(t[0], said.text) or asks_for(t[2], said.text) or bool(_noun(t[1]) and _noun(t[1]) in stems(said.text))
+    return in_domain(t[0], said.text) or asks_for(t[2], said.text) or bool(noun_of(t[1]) and noun_of(t[1]) in stems(said.text))
 
 
 def _wanted(reading: Replies, t: Type, wrong: str, turn: int) -> bool:
     """True if the user, or what it came for, asked for that itself."""
-    domain, name, _, values = t
+    _, name, _, values = t
     rule = constraint(name, values)
     if rule.slots and _MOVED.search(plain(reading.scenario.task.intent)) and rule.breach(plain(wrong)):
         return True

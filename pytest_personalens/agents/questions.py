@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from typing import Final, Literal, NamedTuple
 
+from pytest_personalens.agents.hearing import statements_of
 from pytest_personalens.agents.kinds import is_question
 from pytest_personalens.agents.listing import items
-from pytest_personalens.agents.statements import of_message, plain
+from pytest_personalens.agents.statements import plain
 
 Kind = Literal[
     "more", "open", "confirm", "wording", "from", "either", "which", "budget", "how_long", "how_often", "how_many", "when", "who", "where", "here", "name",
@@ -45,7 +46,7 @@ _PATTERNS: Final[tuple[tuple[Kind, str], ...]] = (
 _KINDS: Final = tuple((kind, re.compile(pattern)) for kind, pattern in _PATTERNS)
 _PROMISE: Final = re.compile(
     r"\b(?:i (?:will|shall)|we will|i am (?:going to|about to|on it|working|looking|checking)|let me (?!know)|one moment|just a (?:moment|second)|working on|hang on|bear with me"
-    r"|looking into|get back to you|give me a (?:second|moment|minute)|will be (?:done|ready|booked|sent))\b|^\W*(?:checking|looking|searching|comparing|booking|placing|processing|next|step \d+)\b[^.]*(?:\.\.\.|…|:)"
+    r"|looking into|get back to you|give me a (?:second|moment|minute)|will be (?:done|ready|booked|sent))\b|^\W*(?:checking|looking|searching|comparing|booking|placing|processing)\b[^.]*(?:\.\.\.|…|:)"
 )
 _CLOSER: Final = re.compile(
     r"\blet me know\b|\bjust (?:ask|tell me|say)\b|\bfeel free\b|\bdo not hesitate\b|\bshould you (?:need|require|wish)\b"
@@ -87,11 +88,8 @@ class Option(NamedTuple):
 
 def questions(reply: str) -> list[Question]:
     """The questions of a reply, in order."""
-    found = []
-    for sentence in (part for whole, _ in of_message(reply) for part in _parts(whole)):
-        if asks(sentence):
-            found.append(Question(sentence, kind_of(plain(sentence))))
-    return found
+    parts = (part for whole, _ in statements_of(reply) for part in _parts(whole))
+    return [Question(part, kind_of(plain(part))) for part in parts if asks(part)]
 
 
 def asks(statement: str) -> bool:
@@ -127,7 +125,7 @@ def promises(folded: str) -> bool:
 
 def is_promise(reply: str) -> bool:
     """True if the reply announces that something is going to be done."""
-    return any(promises(plain(text)) for text, _ in of_message(reply))
+    return any(promises(plain(text)) for text, _ in statements_of(reply))
 
 
 def options(reply: str) -> list[Option]:

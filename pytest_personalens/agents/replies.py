@@ -6,11 +6,12 @@ import re
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
+from pytest_personalens.agents.hearing import statements_of
 from pytest_personalens.agents.kinds import DEED, is_delivery, is_idle, is_proposal
 from pytest_personalens.agents.questions import asks, is_courtesy, kind_of, options, promises
 from pytest_personalens.agents.reading import Reading
 from pytest_personalens.agents.slots import has
-from pytest_personalens.agents.statements import of_message, plain
+from pytest_personalens.agents.statements import plain
 from pytest_personalens.agents.text import content, stems
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ _PASSIVE: Final = re.compile(
     r"|worried|invited|opened|played|recommended|suited|suggested|involved|pleased|wanted|used|asked|offered|preferred|advised|recorded in)\w{3,}ed\b"
 )
 _YOURS: Final = re.compile(
-    r"\byou (?:now )?have (?:a|an|the|two|three|four|seats?) \w+|\byou are (?:now )?(?:on|in|at|off) (?:the |seat |table |row )?\w*\d|\byou (?:now )?fly\b|\byou are \w+ed\b|\bis (?:off|on|out|up|in)(?: now| again)?\b\W*$|\bis (?:waiting|playing|ringing|running)\b"
+    r"\byou (?:now )?have (?:a|an|the|two|three|four|seats?) \w+|\byou are (?:now )?(?:on|in|at|off) (?:the |seat |table |row )?\w*\d|\byou (?:now )?fly\b|\byou are \w+ed\b|\bis (?:off|on|out|up|in)(?: now| again)?\b\W*$|\byour (?:\w+ ){1,3}(?:is|are) (?:back|on|in|set|live|up|here|active|waiting)\b|\bis (?:waiting|playing|ringing|running)\b"
     r"|\bwill (?:wake|reach|reminds?|get to|be waiting|keep|ring|buzz|start at)\b|\b(?:is|are) your \w+|\byour (?:ticket|booking|order|reference|confirmation)(?: number| code)? is\b|\bcoming (?:on|up|out)\b"
 )
 _CONFIRMS: Final = re.compile(r"\b(?:pleased|happy|glad|delighted) to (?:confirm|report|inform|tell|say)\b|\bhereby\b", re.IGNORECASE)
@@ -53,11 +54,19 @@ _REFUSED: Final = re.compile(
     r"|\b(?:i|we) do not have (?:access|a way|the ability)\b|\b(?:is|are|was|were) not (?:possible|available|supported|permitted)\b|\bno longer (?:possible|available)\b|\bnot possible\b"
     r"|\b(?:does|did|do) not (?:support|work|go through|allow)\b|\b(?:has |have )?failed\b|\bsold out\b|\bunavailable\b|\bdeclined\b|\b(?:an|the) error\b|\berror:"
 )
-#: The deed lies ahead or hangs on something.
-_AHEAD: Final = re.compile(
-    r"^\W*(?:once|if|when|as soon as|before|after|until) (?:you|i|we|that|this|it)\b|\b(?:will|would|can|could|shall|should|may|might|must|to) (?:then |also |now |still )?be (?:\w+ly )?\w+(?:ed|en|nt|et)\b"
-    r"|\b(?:not|never|yet to be|still|ready) (?:yet )?(?:been )?(?:booked|set|sent|done|confirmed|ordered|to)\b|\bstill open\b|\b(?:nothing|none) (?:is|has been|was)\b"
+#: The deed hangs on something, or is denied.
+_IF: Final = re.compile(
+    r"^\W*(?:once|if|when|as soon as|before|after|until) (?:you|i|we|that|this|it)\b|\b(?:not|never|yet to be|still) (?:yet )?(?:been )?(?:booked|set|sent|done|confirmed|ordered|to)\b"
+    r"|\bstill open\b|\b(?:nothing|none) (?:is|has been|was)\b|\bawaiting\b|\bpending\b"
 )
+_LATER: Final = re.compile(
+    r"\b(?:will|would|can|could|shall|should|may|might|must|to) (?:then |also |now |still )?be (?:\w+ly )?\w+(?:ed|en|nt|et)\b"
+)
+#: What says that it has been done, even where a part of it comes later.
+_PERFECT: Final = re.compile(
+    r"\b(?:i|we) (?:have|just|went)\b|\b(?:has|have) been\b|\b(?:is|are) (?:now |all )?(?:booked|ordered|set|confirmed|reserved|done|placed|scheduled)\b"
+)
+_STEP: Final = re.compile(r"^\W*(?:step \d+|next|then|first|finally|lastly|\d+)\s*[:.)-]\s+")
 _OFFERED: Final = re.compile(
     r"\b(?:i would|i can|i could|we could|you could|you might|might i|may i) (?:suggest|recommend|propose|go for|pick|choose|take|book|like|try|offer|do|set|put|order|send)\b|\bhow about\b|\bwhat about\b|\bmy (?:pick|suggestion|recommendation|choice|tip)\b"
     r"|\b(?:good|great|best|perfect|nice|solid|safe) (?:fit|choice|option|match|pick|bet)\b|\b(?:recommended|suggested|suggestion|recommendation|proposal)\b|\bi (?:suggest|recommend|propose)\b|\bwould (?:suit|fit|work|be right)\b"
@@ -94,7 +103,7 @@ class Replies(Reading):
     def _sentences(self, role: str) -> Iterator[tuple[int, str]]:
         for turn, message in enumerate(self.messages):
             if message.role == role:
-                for text, _ in of_message(message.content):
+                for text, _ in statements_of(message.content):
                     yield turn, text
 
     @cached_property
@@ -104,7 +113,7 @@ class Replies(Reading):
         for turn, message in enumerate(self.messages):
             if message.role == "assistant":
                 user = [stems(m.content) for m in self.messages[:turn] if m.role == "user"]
-                for text, quote in of_message(message.content):
+                for text, quote in statements_of(message.content):
                     found.append(Said(turn, text, plain(text), "echo" if _repeats(stems(text), user) else act(text, quote)))
         return tuple(found)
 
@@ -170,18 +179,17 @@ def _repeats(row: tuple[str, ...], user: Sequence[tuple[str, ...]]) -> bool:
 @lru_cache(maxsize=16384)
 def act(text: str, quote: str = "") -> Act:
     """What a statement of an assistant does; `quote` is the statement with its courtesies."""
-    folded = plain(text)
+    folded = _STEP.sub("", plain(text))
     if asks(text):
         return "courtesy" if is_courtesy(folded) else "question"
     if _REFUSED.search(folded):
         return "refusal"
-    if _DONE.search(folded) and not _AHEAD.search(folded):
-        return "deed"
-    if DEED.search(folded) and not _AHEAD.search(folded) and not promises(folded):
+    open_yet = bool(_IF.search(folded) or (_LATER.search(folded) and not _PERFECT.search(folded)))
+    if not open_yet and (_DONE.search(folded) or (DEED.search(folded) and not promises(folded))):
         return "deed"
     if promises(folded):
         return "promise"
-    if _CONFIRMS.search(quote) or (not _AHEAD.search(folded) and _does(folded)):
+    if _CONFIRMS.search(quote) or (not open_yet and _does(folded)):
         return "deed"
     if is_proposal(folded) or _OFFERED.search(folded):
         return "proposal"
