@@ -83,8 +83,9 @@ class Agenda:
         if self._fed_up():
             return self._leave("thanks_flat" if served and not missing and self._serving() else "give_up")
         heard = questions(self.last)
-        # Once served, whether all is well needs no answer.
-        asked = [q for q in heard if not (served and is_courtesy(plain(q.text)))]
+        # Once served, whether all is well needs no answer, and what the reply answers itself none either.
+        at_end = self.reading.left_open(self.now)
+        asked = [q for q in heard if not served or (q.text.rstrip("?") in at_end and not is_courtesy(plain(q.text)))]
         corrected, lines = self._corrections()
         if not corrected and self._against[self.now]:
             # Said once, and still wrong.

@@ -79,9 +79,42 @@ _GROUPS: Final = tuple(
 )  # fmt: skip
 #: Words that say much else: they mean the value only beside the type's noun.
 AMBIGUOUS: Final = frozenset(
-    "card|hot|iced|small|medium|large|red|white|blue|green|black|yellow|grey|pink|brown|male|female|man|woman|return|post|mail|letter|english|spanish|french|german|monthly|weekly|daily|paper|morning|afternoon|evening".split(
-        "|"
-    )
+    [
+        "card",
+        "hot",
+        "iced",
+        "small",
+        "medium",
+        "large",
+        "red",
+        "white",
+        "blue",
+        "green",
+        "black",
+        "yellow",
+        "grey",
+        "pink",
+        "brown",
+        "male",
+        "female",
+        "man",
+        "woman",
+        "return",
+        "post",
+        "mail",
+        "letter",
+        "english",
+        "spanish",
+        "french",
+        "german",
+        "monthly",
+        "weekly",
+        "daily",
+        "paper",
+        "morning",
+        "afternoon",
+        "evening",
+    ]
 )
 #: Ways to say the same within a group.
 _SAME: Final = ({"delivery", "delivered"}, {"collection", "collect", "collected", "pick-up", "pickup", "pick up"}, {"email", "e-mail", "mail"}, {"text message", "sms"}, {"post", "letter", "mail"},

@@ -47,25 +47,30 @@ class Bearing:
         return self._domain_words | (content(self.scenario.task.intent) - _COMMON)
 
     @cached_property
-    def _foreign_words(self) -> frozenset[str]:
-        other = {stem(w) for d, words in DOMAIN_WORDS.items() if d not in self.scenario.domains for w in words}
-        return frozenset(other - _GENERIC) - self._task_words
+    def _foreign_words(self) -> tuple[frozenset[str], ...]:
+        """The words of each domain that the task has nothing to do with."""
+        others = (words for d, words in DOMAIN_WORDS.items() if d not in self.scenario.domains)
+        return tuple(frozenset(map(stem, words)) - _GENERIC - self._task_words for words in others)
 
-    def about_task(self, turn: int) -> bool:
-        """True if a reply speaks of the task, or, where it names no thing at all, of a preference that the task needs."""
+    def _told(self, turn: int) -> tuple[bool, int, int]:
+        """Of what a reply states: whether it names a thing of the domain, how much else of the task, and how much of another domain."""
         text = self._stated(turn)
         words = frozenset(stems(text))
-        own, foreign = words & self._task_words, words & self._foreign_words
-        # One word of the intent may stand anywhere: "for your sister".
-        if own & self._domain_words or len(own) > (1 if foreign else 0):
+        values = {v for t in self.reading.types for v in t[3] if v.lower() not in EVERYDAY and mentions(v, text)}
+        foreign = max((len(words & of_domain) for of_domain in self._foreign_words), default=0)
+        return bool(words & self._domain_words), len(words & self._task_words) + len(values), foreign
+
+    def about_task(self, turn: int) -> bool:
+        """True if a reply speaks of the task, or, where it names no thing at all, of a preference."""
+        named, own, foreign = self._told(turn)
+        if named or own > foreign:
             return True
-        if foreign:
-            return False
-        return any(mentions(v, text) for t in self.reading.types for v in t[3]) or any(self._named(t, text) for t in self.reading.types)
+        return not foreign and any(self._named(t, self._stated(turn)) for t in self.reading.types)
 
     def foreign(self, turn: int) -> bool:
-        """True if a reply names things of other domains and none of the task's."""
-        return bool(frozenset(stems(self._stated(turn))) & self._foreign_words) and not self.about_task(turn)
+        """True if a reply names things of another domain and nothing of the task."""
+        named, own, foreign = self._told(turn)
+        return foreign > 0 and not named and not own
 
     def _named(self, t: Type, text: str) -> bool:
         if asks_for(t[2], text) or any(

@@ -10,11 +10,11 @@ from pytest_personalens.agents.kinds import DEED
 from pytest_personalens.agents.statements import plain
 
 _KEYCAP: Final = re.compile(r"([0-9])\ufe0f?\u20e3")
-_SYMBOL: Final = re.compile("^\\s*[\U0001f000-\U0001faff\u2600-\u27bf\u2b00-\u2bff\u25a0-\u25ff]\ufe0f?\\s+")
 _NUMBER: Final = re.compile(
     r"^\s*(?:[#*_>]+\s*)*(?:\(?\d{1,2}[.):]|\(?[a-dA-D][).]|(?:option|offer|choice) \w{1,2}\b[:.)]?)\s*(?:\*\*)?\s*(\S.*)$", re.IGNORECASE
 )
-_BULLET: Final = re.compile(r"^(\s*)[-*•·–—]\s+(\S.*)$")
+#: A bullet; one with a box is a step that was taken and nothing to choose.
+_BULLET: Final = re.compile(r"^(\s*)[-*•·–—]\s+(?!\[[ xX✓✔]\])(\S.*)$")
 _ROW: Final = re.compile(r"^\s*\|(.+)\|\s*$")
 _RULE: Final = re.compile(r"^[\s|:-]+$")
 _LABEL: Final = re.compile(r"^[A-Z][\w '/&-]{1,30}:\s+\S")
@@ -41,7 +41,7 @@ def _found(reply: str) -> tuple[list[str], list[str], list[str]]:
     bullets: list[str] = []
     rows: list[list[str]] = []
     for raw in reply.splitlines():
-        line = _SYMBOL.sub("- ", _KEYCAP.sub(r"\1. ", raw))
+        line = _KEYCAP.sub(r"\1. ", raw)
         row = _ROW.match(line)
         number, bullet = _NUMBER.match(line), _BULLET.match(line)
         if row and not _RULE.match(line):

@@ -59,7 +59,7 @@ _COURTESY: Final = re.compile(
     r"\b(?:any|some|no)thing (?:else|more|further|i (?:can|should))\b|\bwhat else\b|\belse (?:can|could|may) i\b|\bmore (?:i|we) can (?:do|help)\b|\bneed anything\b|\b(?:other|further|more) (?:questions|requests|wishes|help|assistance)\b"
     r"|\b(?:does|do|will|would) (?:that|this|it|these|those|everything|all that|it all) (?:all )?(?:work|suit|sound|look|seem|fit|do)\b|\bhow (?:does|do|is) (?:that|this|it|everything) (?:sound|look|feel)?\b"
     r"|\bwould you like me to (?:change|adjust|tweak|do|add|help)(?: you)?(?: with)? (?:any|some)thing\b|\b(?:shall|should|can) i (?:change|adjust|tweak) anything\b|\banything (?:to|you would like to|you want to) (?:change|add|adjust)\b"
-    r"|\bis (?:that|this|everything|it) (?:all )?(?:ok|okay|right|fine|correct|good|alright|all right|to your liking)\b|\bhappy with\b|\bsounds? (?:good|right|great|ok)\b|\ball good\W*$|\bany questions\b|\bhelp (?:you )?with anything\b|\bcan i help (?:you )?(?:further|today)\b"
+    r"|\bis (?:that|this|everything|it) (?:all )?(?:ok|okay|right|fine|correct|good|alright|all right|to your liking)\b|\bhappy with\b|\bsounds? (?:good|right|great|ok)\b|\ball good\W*$|\bany questions\b|^\W*(?:reply|press|type) (?:with )?\d\b|\bhelp (?:you )?with anything\b|\bcan i help (?:you )?(?:further|today)\b"
 )
 _NUMBERED: Final = re.compile(
     r"(?:^|\s)\(?(?:\d|[a-dA-D])\)\s+(.+?)(?=[,;.]?\s+(?:or |and )?\(?(?:\d|[a-dA-D])\)\s|[.?!;]?\s*$|[?!]\s)", re.MULTILINE
@@ -70,6 +70,14 @@ _INLINE: Final = re.compile(
 )
 _AND: Final = re.compile(r",? and (?=(?:what|which|when|who|where|how|do|would|shall|should|is|are|any|will)\b)", re.IGNORECASE)
 _NAME_END: Final = re.compile(r"\s+[-–—]\s+|\s*[:(;]|,\s|\s+(?=\d)|\s+(?:at|for|with|from|in|on|by|which|that)\s+", re.IGNORECASE)
+
+
+#: Asks in the form of a statement: "Please state the hour.", "It is to be indicated whether ...".
+_INDIRECT: Final = re.compile(
+    r"\b(?:please|kindly) (?:further |also |now )?(?:state|indicate|advise|name|specify|select|choose|provide|confirm whether|tell)\b|\binput needed\b|\by/n\b"
+    r"|\b(?:it|which|remains|must|is|are) (?:\w+ )?(?:to )?be (?:further )?(?:stated|indicated|specified|established|selected|chosen|named)\b|\bi would (?:first )?(?:have|need) to (?:know|learn)\b"
+    r"|^\W*(?:please )?(?:reply|answer|respond|type|press) (?:with )?(?:\d|[a-d]\b|the number)|\blet me know which\b"
+)
 
 
 class Question(NamedTuple):
@@ -97,7 +105,7 @@ def asks(statement: str) -> bool:
     folded = plain(statement)
     if statement.rstrip().endswith("?"):
         return True
-    if re.search(r"^\W*(?:please )?(?:reply|answer|respond|type|press) (?:with )?(?:\d|[a-d]\b|the number)|\blet me know which\b", folded):
+    if _INDIRECT.search(folded):
         return True
     return is_question(statement) and not _PROMISE.search(folded) and not _CLOSER.search(folded)
 
@@ -115,7 +123,7 @@ def kind_of(folded: str) -> Kind:
 
 def is_courtesy(folded: str) -> bool:
     """True for a question that only asks whether all is well or for a further wish, given in the form of `plain`."""
-    return bool(_COURTESY.search(folded))
+    return bool(_COURTESY.search(folded)) and not re.search(r"\bor\b", folded)
 
 
 def promises(folded: str) -> bool:

@@ -141,7 +141,16 @@ class Replies(Reading):
         return tuple((s.turn, s.text) for s in self.said if s.act == "refusal")
 
     def _works(self, turn: int) -> bool:
-        return any(s.act in ("deed", "proposal") for s in self.in_turn(turn))
+        return self.delivers(turn) or any(s.act == "proposal" for s in self.in_turn(turn))
+
+    def left_open(self, turn: int) -> str:
+        """The questions at the end of a reply; one with statements after it has been answered by the assistant itself."""
+        trailing: list[str] = []
+        for s in reversed(self.in_turn(turn)):
+            if s.act not in ("question", "courtesy"):
+                break
+            trailing.append(s.text)
+        return " ".join(trailing)
 
     def committed(self, turn: int) -> tuple[Said, ...]:
         """What a reply has done or proposes, with the lines that say more of it; nothing of a list to choose from."""
