@@ -42,9 +42,9 @@ def grateful(turn: UserTurn) -> bool:
     "more",
     [
         "",
-        " Is there anything else I can help you with?",
-        " Does that work for you?",
-        " Would you like me to do anything else?",
+        "\n\nIs there anything else I can help you with?",
+        "\n\nDoes that work for you?",
+        "\n\nWould you like me to do anything else?",
         "\n\nHow does that sound?",
         "\n\nLet me know if you'd like to change anything!",
     ],

@@ -48,6 +48,8 @@ _FITS: Final = re.compile(
     r"^\W*(?:and |so )?(?:is|are|does|do|would|will|was)\b.*\b(?:ok|okay|fine|work|works|suit|suits|alright|good|correct|right|enough)\b",
     re.IGNORECASE,
 )
+#: Wants an option by its number.
+_BY_NUMBER: Final = re.compile(r"\b(?:reply|answer|type|press)\b|\b\d or \d\W*$", re.IGNORECASE)
 _EXTRA: Final = ("yes_no", "confirm", "known")
 
 #: Questions for a type in words that are not among its own.
@@ -86,7 +88,9 @@ class Answers:
         """The answer to `question`, which is about the task."""
         text, kind = question
         asked = self._asked(text)
-        if kind in ("which", "what", "either", "yes_no") and (choice := self._choice(text, listed=kind != "either")):
+        if kind in ("which", "what", "either", "yes_no") and (
+            choice := self._choice(text, listed=kind != "either" or bool(_BY_NUMBER.search(text)))
+        ):
             return choice
         own, other = self._named(text, asked)
         if kind in _EXTRA or (kind == "either" and not alternatives(text)[1:]):
@@ -108,12 +112,12 @@ class Answers:
 
     def _measured(self, parts: Sequence[str], asked: Sequence[Type]) -> Answer | None:
         """The one of several hours, days, sums or numbers that a preference allows; the preference where none is."""
-        parts = _same_unit(parts)
+        said, parts = parts, _same_unit(parts)
         for t in (*asked, *(t for t in self.reading.types if t not in asked)):
             rule = constraint(t[1], t[3])
             if sum(rule.mentioned(plain(p)) for p in parts) < len(parts):
                 continue
-            allowed = [p for p in parts if rule.fits(plain(p))]
+            allowed = [word for word, p in zip(said, parts, strict=True) if rule.fits(plain(p))]
             if allowed and not rule.counts:
                 return Answer("option", lower_first(allowed[0]), (t[0], t[1]))
             return self._value(t, t[3], bank="" if allowed else "instead")
@@ -234,6 +238,9 @@ class Answers:
 
 
 def _same_unit(parts: Sequence[str]) -> list[str]:
-    """The parts, each with the unit that only the last one has: "30 or 90 days"."""
+    """The parts, each with the unit that only the last one has, and by the clock of the others: "30 or 90 days", "9:00 or 17:30"."""
     unit = re.search(r"\d\s?([a-z]+(?:'s?)?|[ap]\.?m\.?)\W*$", parts[-1], re.IGNORECASE) if parts else None
-    return [f"{p} {unit[1]}" if unit and re.search(r"(?<![:.\d])\d{1,3}$", p) else p for p in parts]
+    found = [f"{p} {unit[1]}" if unit and re.search(r"(?<![:.\d])\d{1,3}$", p) else p for p in parts]
+    if any(re.search(r"\b(?:1[3-9]|2[0-3]):\d\d", p) for p in found):
+        found = [re.sub(r"\b(0?\d|1[01]):(\d\d)(?!\s?[ap]m)", r"\1:\2 am", p) for p in found]
+    return found

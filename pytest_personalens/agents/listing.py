@@ -18,6 +18,8 @@ _BULLET: Final = re.compile(r"^(\s*)[-*•·–—]\s+(?!\[[ xX✓✔]\])(\S.*)$
 _ROW: Final = re.compile(r"^\s*\|(.+)\|\s*$")
 _RULE: Final = re.compile(r"^[\s|:-]+$")
 _LABEL: Final = re.compile(r"^[A-Z][\w '/&-]{1,30}:\s+\S")
+#: Cells of a row that describes an option; fewer are a label and its value.
+_CELLS: Final = 2
 
 
 def items(reply: str, *, choosing: bool) -> list[str]:
@@ -26,7 +28,9 @@ def items(reply: str, *, choosing: bool) -> list[str]:
     found = numbered if len(numbered) > 1 else rows if len(rows) > 1 else bullets
     if choosing or len(found) < 2:
         return found
-    if any(_LABEL.match(item) for item in found) and found is not numbered:
+    if found is not numbered and (
+        any(_LABEL.match(item) for item in found) or (found is rows and all(item.count(", ") < _CELLS for item in found))
+    ):
         return []
     if any(
         DEED.search(plain(text)) and "?" not in text and not re.search(r"\bhere (?:is|are)\b|\bfound\b", plain(text))

@@ -15,7 +15,9 @@ _SIGNS: Final = {"$": "$", "us$": "$", "usd": "$", "dollar": "$", "dollars": "$"
                  "£": "£", "gbp": "£", "pound": "£", "pounds": "£", "quid": "£", "₦": "₦", "ngn": "₦", "naira": "₦", "₹": "₹", "inr": "₹", "rupees": "₹", "rs": "₹", "¥": "¥", "yen": "¥",
                  "kronor": "kr", "kroner": "kr", "sek": "kr", "nok": "kr", "dkk": "kr", "ksh": "ksh", "kes": "ksh", "shillings": "ksh"}  # fmt: skip
 _SIGN: Final = "|".join(sorted((re.escape(s) for s in _SIGNS), key=len, reverse=True))
-_SUM: Final = re.compile(rf"(?:(?<![a-z])({_SIGN})\.?\s?(\d[\d,]*(?:\.\d+)?)|(\d[\d,]*(?:\.\d+)?)\s?({_SIGN})(?![a-z]))")
+_SUM: Final = re.compile(
+    rf"(?:(?<![a-z])({_SIGN})\.?\s?(\d(?:[\d,]*\d)?(?:\.\d+)?)|(?<![:.\d])(\d(?:[\d,]*\d)?(?:\.\d+)?)\s?({_SIGN})(?![a-z]))"
+)
 _SUM_RANGE: Final = re.compile(rf"(?<![a-z])({_SIGN})\s?(\d[\d,]*)\s?(?:-|to)\s?(\d[\d,]*)(?!\d)")
 _UNITS: Final = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 _NUMBERS: Final = {w: i for i, w in enumerate(_UNITS)} | {"fourteen": 14, "fifteen": 15, "twenty": 20, "thirty": 30, "forty": 40, "sixty": 60, "ninety": 90, "a": 1, "an": 1}  # fmt: skip

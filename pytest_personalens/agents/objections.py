@@ -87,7 +87,7 @@ _VAGUE: Final = frozenset(
     ]
 )
 _NEGATION: Final = re.compile(
-    r"\b(?:no|not|without|never|avoid\w*|instead|skip\w*|nor|than|except|rather|free of|from|away|was|were|used to|other than|no longer|but|excluding|neither|drop\w*|old|former|previous|released|cancel\w*|removed|deleted|replaced|swapped|left out)\b"
+    r"\b(?:no|not|without|never|avoid\w*|instead|skip\w*|nor|than|next best|except|rather|free of|from|away|was|were|used to|other than|no longer|but|excluding|neither|drop\w*|old|former|previous|released|cancel\w*|removed|deleted|replaced|swapped|left out)\b"
 )
 _FREE_OF: Final = re.compile(r"^[ -]free\b")
 _NO: Final = re.compile(r"^(?:no|without|never|not|avoid|nothing with|hates?|dislikes?)\b (?:any )?(.+)$")
@@ -101,6 +101,7 @@ _AXES: Final = (
 )  # fmt: skip
 #: The task itself moves the hour away from the usual one.
 _MOVED: Final = re.compile(r"\b(?:later|earlier|another (?:time|day|date)|postpone|put off|moment|reschedule|move|shift)\b")
+_IN_TIME: Final = re.compile(r"\bin (?:good |plenty of )?time (?:for|to)\b|\bso that you\b")
 _SERVED_WITH: Final = r"\b(?:with|plus|including|of|pure|and|a|an|some|extra|the)(?: \w+)? {}\b"
 _GUARDED: Final = re.compile(
     r"\b(?:no|not|without|free|nothing|none|never|note\w*|allerg\w*|instead|removed|kept|away|near|separate\w*|avoid\w*)\b"
@@ -179,8 +180,9 @@ def _listed(t: Type, text: str) -> str:
     """Another value of the type's list."""
     _, name, words, values = t
     folded = plain(text)
-    if not words.values or BESIDE.search(name) or constraint(name, values).slots:
-        return ""
+    rule = constraint(name, values)
+    if not words.values or BESIDE.search(name) or rule.slots or rule.limit:
+        return ""  # or measured
     listed = [v for v in words.values if any(v.lower() == own.lower() or mentions(v, own) for own in values)]
     if not listed:
         return ""  # a person with values of their own
@@ -190,13 +192,23 @@ def _listed(t: Type, text: str) -> str:
             continue
         if any(mentions(other, v) or mentions(v, other) for v in values) or not mentions(other, text) or negated(other, folded):
             continue
-        if about or other.lower() not in EVERYDAY:
+        if (about or other.lower() not in EVERYDAY) and not _in_a_name(other, text):
             return other
     return ""
 
 
+def _in_a_name(value: str, text: str) -> bool:
+    """True if a word stands in the text as a part of names only: "Busan Bank" for banking."""
+    if not value.islower() or " " in value or text.isupper():
+        return False
+    written = [m for m in re.finditer(r"[^\W\d_]+", text) if stem(plain(m[0])) == stem(value)]
+    return bool(written) and all(m[0][0].isupper() and m.start() > 0 for m in written)
+
+
 def _measured(t: Type, text: str) -> str:
     """An hour, a day, a sum or a number that the preference does not allow."""
+    if _IN_TIME.search(plain(text)):
+        return ""  # the hour follows from another one
     return constraint(t[1], t[3]).breach(plain(text))
 
 

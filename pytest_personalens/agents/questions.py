@@ -162,7 +162,7 @@ def alternatives(question: str) -> list[str]:
     body = re.split(r"\?|\s[-–—]\s", question.strip())[0]
     left, _, right = body.rpartition(" or ")
     left = re.sub(
-        r"^.*\b(?:would you (?:like|prefer|rather)(?: have| take| go)?|do you (?:want|prefer|need)|should (?:it|i) (?:be|go for|take)|shall (?:it|i) (?:be|take)|is it|are you|will it be"
+        r"^.*\b(?:would you (?:like|prefer|rather|take)(?: have| take| go)?|do you (?:want|prefer|need)|should (?:it|i) (?:be|go for|take)|shall (?:it|i) (?:be|take)|is it|are you|will it be"
         r"|will that be|want|prefer|make it|be|for you|either|between|go with)\s+|^.*:\s+", "", left, flags=re.IGNORECASE,
     )  # fmt: skip
     found = [part.strip(" ,.\"'“”‘’") for part in (*left.split(", "), right)]

@@ -133,7 +133,9 @@ class Replies(Reading):
             return True
         if any(s.act in ("question", "refusal", "promise", "proposal", "boast") for s in of_reply):
             return False
-        return len([s for s in of_reply if s.act in ("card", "told") and has(s.text)]) >= _CARD_LINES
+        if any(s.plain.startswith("still open") for s in of_reply):
+            return False
+        return len([s for s in of_reply if s.act == "card" or (s.act == "told" and has(s.text))]) >= _CARD_LINES
 
     @cached_property
     def refusals(self) -> tuple[tuple[int, str], ...]:
