@@ -155,9 +155,16 @@ def test_an_objection_is_made_once_and_the_dialogue_ends(scenario: Scenario, age
     assert not any(word in said[-1].lower() for word in ("perfect", "great", "lovely", "just right", "brilliant")), said
 
 
-def test_what_is_put_right_is_thanked_for() -> None:
-    wrong, right = "I've booked 'Glass Orbit' at 20:15, on the aisle.", "I've changed that: 'Glass Orbit' is now at 14:30, on the aisle."
-    first, second = after(MOVIES, wrong, right)
+@pytest.mark.parametrize(
+    "right",
+    [
+        "I've changed that: 'Glass Orbit' is now at 14:30, on the aisle.",
+        "Sorry about that! It's now the 14:30, same row.",
+        "Now 2:30 PM ✅",
+    ],
+)
+def test_what_is_put_right_is_thanked_for(right: str) -> None:
+    first, second = after(MOVIES, "I've booked 'Glass Orbit' at 20:15, on the aisle.", right)
     assert "matinee" in first.content
     assert second.done, second
     assert "thank" in second.content.lower() or "perfect" in second.content.lower(), second

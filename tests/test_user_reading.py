@@ -91,13 +91,13 @@ def test_a_constant_sentence_is_never_thanked_for(text: str) -> None:
         assert not any(word in said[-1].lower() for word in ("perfect", "great", "lovely", "just right", "brilliant", "all i needed")), said
 
 
-def test_an_echo_of_the_user_is_never_thanked_for() -> None:
+@pytest.mark.parametrize("form", ["{}", "Done! {}", "I've booked it: {}"])
+def test_an_echo_of_the_user_is_never_thanked_for(form: str) -> None:
     for scenario in SCENARIOS:
-        for form in ("{}", "Done! {}", "I've booked it: {}"):
-            dialogue = converse(scenario, lambda messages, form=form: form.format(messages[-1]["content"]), EmbeddedUserAgent()).dialogue
-            said = [m.content for m in dialogue.messages if m.role == "user"]
-            assert len(said) > 2, (scenario.id, said)
-            assert dialogue.end == "user"
+        dialogue = converse(scenario, lambda messages: form.format(messages[-1]["content"]), EmbeddedUserAgent()).dialogue
+        said = [m.content for m in dialogue.messages if m.role == "user"]
+        assert len(said) > 2, (scenario.id, said)
+        assert dialogue.end == "user"
 
 
 def test_the_perfect_reply_of_another_domain_is_not_what_was_asked_for() -> None:
@@ -128,3 +128,8 @@ def test_a_dataset_of_ones_own_needs_no_words_of_ours() -> None:
         task=Task(id="billing-1", description="d", intent="You want to have last month's invoice.", goal="g"),
     )  # fmt: skip
     assert after(scenario, "I've sent last month's invoice, 420 euros, as a PDF by mail to your bookkeeper.")[0].done
+
+
+@pytest.mark.parametrize("text", ["9" * 20_000, " " * 20_000 + "x", "Booked! " + "*" * 20_000], ids=["digits", "blanks", "stars"])
+def test_a_reply_of_one_long_run_ends_no_dialogue_in_a_wait(scenario: Scenario, text: str) -> None:
+    assert reply(scenario, text).content

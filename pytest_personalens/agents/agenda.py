@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from pytest_personalens.agents.answers import Answer, Answers
 from pytest_personalens.agents.bearing import Bearing
 from pytest_personalens.agents.lexicon import in_domain
-from pytest_personalens.agents.objections import objections
+from pytest_personalens.agents.objections import fits, objections
 from pytest_personalens.agents.openings import errand
 from pytest_personalens.agents.phrases import Speaker, SpeechlessError, folded, forms, number
 from pytest_personalens.agents.questions import is_courtesy, is_promise, options, questions
@@ -213,10 +213,25 @@ class Agenda:
 
     def _served(self) -> bool:
         """True if something was done, with nothing in it against the user, and the last word is no refusal."""
+        if self._mended():
+            return True
         done = self._done
         if not done or any(turn >= done[-1] for turn, _ in self.reading.refusals):
             return False
         return not self._against[done[-1]] and not (is_promise(self.last) and done[-1] < self.now)
+
+    def _mended(self) -> bool:
+        """True if the last reply names what the user put right before it, and leaves nothing open: "It's now 14:30."."""
+        wrong = self._against.get(self.now - 2, ())
+        here = self.reading.in_turn(self.now)
+        if (
+            not wrong
+            or self._against[self.now]
+            or any(s.act in ("question", "refusal", "promise", "proposal", "echo", "boast") for s in here)
+        ):
+            return False
+        types = [t for t in self.reading.types for o in wrong if t[:2] == (o.domain, o.type)]
+        return all(any(fits(t, s.text) for s in here) for t in types)
 
     def _told(self) -> bool:
         """True if the user wanted to know something and has been told a thing with facts in it."""

@@ -52,7 +52,7 @@ _SPAN_OF_DAYS: Final = re.compile(rf"\b({'|'.join(_FULL_WEEK)})s? (?:to|through|
 #: When something ends, is left again or must be called off by: no hour that anybody chose.
 _OTHER_HOUR: Final = re.compile(
     r"\b(?:arriv\w*|until|till|ends?|ending|back|returns?|returning|closes?|closing|lands?|landing|finish\w*|check-?out|doors|remind\w*|cancel\w*|gets? (?:you )?in|moved from|instead of|"
-    r"rather than|not|no longer|was|were|from|current|currently|now|before|plug|leave (?:home|by))\b[^,;.]{0,24}?\b\d{1,2}(?:[:.]\d{2})?\s?(?:[ap]\.?m\b\.?)?"
+    r"rather than|not|no longer|was|were|from|current|currently|before|plug|leave (?:home|by))\b[^,;.]{0,24}?\b\d{1,2}(?:[:.]\d{2})?\s?(?:[ap]\.?m\b\.?)?"
 )
 _RANGE: Final = re.compile(r"(\b\d{1,2}[:.]\d{2}\s?(?:[ap]m)?)\s?(?:-|to|until)\s?\d{1,2}[:.]\d{2}(?:\s?[ap]m)?")
 _CLOCK_RANGE: Final = re.compile(

@@ -12,13 +12,10 @@ from pytest_personalens.agents.questions import asks, is_courtesy, kind_of, opti
 from pytest_personalens.agents.reading import Reading
 from pytest_personalens.agents.slots import has
 from pytest_personalens.agents.statements import plain
-from pytest_personalens.agents.text import content, stems
+from pytest_personalens.agents.text import stems
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-
-    from pytest_personalens.dialogue import Message
-    from pytest_personalens.scenario import Scenario
 
 Act = Literal["question", "courtesy", "refusal", "deed", "proposal", "promise", "boast", "echo", "card", "told"]
 
@@ -96,9 +93,6 @@ class Said(NamedTuple):
 
 class Replies(Reading):
     """The transcript as the user takes it in; the judge's own reading is another."""
-
-    def __init__(self, scenario: Scenario, messages: Sequence[Message]) -> None:
-        super().__init__(scenario, messages)
 
     def _sentences(self, role: str) -> Iterator[tuple[int, str]]:
         for turn, message in enumerate(self.messages):
@@ -229,8 +223,3 @@ def card(text: str) -> tuple[str, str] | None:
 def brings_facts(text: str) -> bool:
     """True for a deed and for a statement with a fact in it."""
     return act(text) not in ("question", "courtesy", "refusal", "promise", "boast", "echo") and (act(text) == "deed" or is_delivery(text))
-
-
-def new_words(text: str, known: str) -> frozenset[str]:
-    """The words of a text that carry a topic and are not known."""
-    return content(text) - content(known)
