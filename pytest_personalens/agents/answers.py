@@ -6,10 +6,15 @@ import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.agents import facts
+from pytest_personalens.agents.alternatives import EVERYDAY
+from pytest_personalens.agents.constraints import constraint
 from pytest_personalens.agents.lexicon import TypeWords, asks_for, in_domain
+from pytest_personalens.agents.measures import counts, sums
+from pytest_personalens.agents.objections import breach, fits
 from pytest_personalens.agents.phrases import number
 from pytest_personalens.agents.questions import alternatives, kind_of, options
-from pytest_personalens.agents.text import content, fold, mentions
+from pytest_personalens.agents.statements import plain
+from pytest_personalens.agents.text import content, fold, mentions, stem, stems
 from pytest_personalens.agents.values import spoken
 from pytest_personalens.agents.voice import lower_first
 
@@ -17,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_personalens.agents.questions import Question
-    from pytest_personalens.agents.reading import Reading
+    from pytest_personalens.agents.replies import Replies
 
 #: What type of preference answers a kind of question, by the type's name, where its own words are not in the question.
 _BY_KIND: Final = {
@@ -29,30 +34,7 @@ _BY_KIND: Final = {
     "who": r"Frequent Contact",
     "where": r"Location Preference|Destination Types",
 }
-#: Values that are everyday words: they mean the value only where its type is spoken of.
-_EVERYDAY: Final = frozenset(
-    [
-        "free",
-        "text",
-        "high",
-        "normal",
-        "once",
-        "quiet",
-        "table",
-        "standing",
-        "brief",
-        "warm",
-        "daily",
-        "weekly",
-        "history",
-        "travel",
-        "radio",
-        "desk",
-        "country",
-        "car",
-        "music",
-    ]
-)
+_SPANS: Final = frozenset(map(stem, ("minutes", "hours", "days", "nights", "weeks", "months")))
 _FREE: Final = ("when", "how_many", "how_long", "how_often", "who", "where", "budget", "why", "wording", "from")
 _ABOUT: Final = re.compile(
     r"\b(?:preferences?|prefer|restrictions?|requirements?|favou?rites?|particular|special|specific)\b", re.IGNORECASE
@@ -66,6 +48,8 @@ _FITS: Final = re.compile(
     r"^\W*(?:and |so )?(?:is|are|does|do|would|will|was)\b.*\b(?:ok|okay|fine|work|works|suit|suits|alright|good|correct|right|enough)\b",
     re.IGNORECASE,
 )
+#: Wants an option by its number.
+_BY_NUMBER: Final = re.compile(r"\b(?:reply|answer|type|press)\b|\b\d or \d\W*$", re.IGNORECASE)
 _EXTRA: Final = ("yes_no", "confirm", "known")
 
 #: Questions for a type in words that are not among its own.
@@ -95,7 +79,7 @@ class Answer(NamedTuple):
 class Answers:
     """Answers to the questions of the last message of a transcript."""
 
-    def __init__(self, reading: Reading, key: str) -> None:
+    def __init__(self, reading: Replies, key: str) -> None:
         self.reading, self.scenario, self.key = reading, reading.scenario, key
         self.now = len(reading.messages) - 1
         self.reply = reading.messages[-1].content
@@ -104,7 +88,9 @@ class Answers:
         """The answer to `question`, which is about the task."""
         text, kind = question
         asked = self._asked(text)
-        if kind in ("which", "what", "either", "yes_no") and (choice := self._choice(text, listed=kind != "either")):
+        if kind in ("which", "what", "either", "yes_no") and (
+            choice := self._choice(text, listed=kind != "either" or bool(_BY_NUMBER.search(text)))
+        ):
             return choice
         own, other = self._named(text, asked)
         if kind in _EXTRA or (kind == "either" and not alternatives(text)[1:]):
@@ -112,15 +98,30 @@ class Answers:
         if kind == "either":
             if own:
                 return self._value(own[0], own[1][:1])
+            if measured := self._measured(alternatives(text), asked):
+                return measured
             if other or asked:
                 found = other or asked[0]
                 return self._value(found, found[3], bank="instead")
             parts = alternatives(text)
-            fits = max(parts, key=lambda p: (len(content(p) & content(self.scenario.task.intent)), number(self.key, text, p)))
-            return Answer("option", lower_first(fits))
+            best = max(parts, key=lambda p: (len(content(p) & content(self.scenario.task.intent)), number(self.key, text, p)))
+            return Answer("option", lower_first(best))
         if asked:
             return self._value(asked[0], asked[0][3])
         return self._from_intent(question)
+
+    def _measured(self, parts: Sequence[str], asked: Sequence[Type]) -> Answer | None:
+        """The one of several hours, days, sums or numbers that a preference allows; the preference where none is."""
+        said, parts = parts, _same_unit(parts)
+        for t in (*asked, *(t for t in self.reading.types if t not in asked)):
+            rule = constraint(t[1], t[3])
+            if sum(rule.mentioned(plain(p)) for p in parts) < len(parts):
+                continue
+            allowed = [word for word, p in zip(said, parts, strict=True) if rule.fits(plain(p))]
+            if allowed and not rule.counts:
+                return Answer("option", lower_first(allowed[0]), (t[0], t[1]))
+            return self._value(t, t[3], bank="" if allowed else "instead")
+        return None
 
     def _from_intent(self, question: Question) -> Answer:
         text, kind = question
@@ -150,6 +151,7 @@ class Answers:
         here = [t for t in types if in_domain(t[0], text)]
         types = here or types
         kinds = [] if types else [t for t in self.reading.types if self._by_kind(t, text) or _otherwise(t, text)]
+        kinds = kinds or ([] if types else [t for t in self.reading.types if self._by_value(t, text)])
         if not types and not kinds and re.search(r"\b(?:what|which)\b", text, re.IGNORECASE):
             kinds = [t for t in self.reading.types if content(_PLAIN.sub("", t[1])) & content(text) - content(t[0])]
 
@@ -165,6 +167,19 @@ class Answers:
         # A task of several domains has several times and places: only one that the question speaks of is meant.
         return bool(pattern and re.search(pattern, t[1])) and (len(self.scenario.domains) == 1 or in_domain(t[0], text))
 
+    def _by_value(self, t: Type, text: str) -> bool:
+        """True if the values are what the question wants: a number of days for "how many days", a sum for "what budget"."""
+        kind, folded = kind_of(plain(text)), plain(text)
+        if _OF_FACT.search(text) or not (len(self.scenario.domains) == 1 or in_domain(t[0], text)):
+            return False
+        units = {unit for v in t[3] for _, unit in counts(plain(v))}
+        if kind in ("how_many", "how_long"):
+            return bool(units & set(stems(folded)) or (kind == "how_long" and "how long" in folded and units & _SPANS))
+        if kind == "budget":
+            return any(sums(plain(v)) for v in t[3])
+        slots = constraint(t[1], t[3]).slots
+        return kind == "when" and bool(slots) and any(s.days if re.search(r"\bday\b", folded) else s.window for s in slots)
+
     def _named(self, text: str, asked: Sequence[Type]) -> tuple[tuple[Type, tuple[str, ...]] | None, Type | None]:
         """The type of which the question names values of the user's, with these values; and one of which it names only others."""
         other = None
@@ -174,10 +189,12 @@ class Answers:
                 return (t, own), other
             if not other and any(v not in t[3] and self._means(v, text, t in asked) for v in t[2].values):
                 other = t
-        return None, other
+        # A number or an hour of another kind than the person's: "Shall I make it 90 days?"
+        measured = (t for t in self.reading.types if constraint(t[1], t[3]).breach(plain(text), asked=True))
+        return None, other or next(measured, None)
 
     def _means(self, value: str, text: str, asked: bool) -> bool:
-        return mentions(value, text) and (asked or value.lower() not in _EVERYDAY)
+        return mentions(value, text) and (asked or value.lower() not in EVERYDAY)
 
     def _value(self, t: Type, values: Sequence[str], bank: str = "") -> Answer:
         pair = (t[0], t[1])
@@ -209,12 +226,21 @@ class Answers:
 
         def fit(i: int) -> tuple[int, int, int]:
             option = found[i].text
-            own = sum(mentions(v, option) for t in self.reading.types for v in t[3])
-            others = sum(mentions(v, option) for t in self.reading.types for v in t[2].values if v not in t[3])
+            own = sum(fits(t, option) for t in self.reading.types)
+            others = sum(bool(breach(t, option)) for t in self.reading.types if not fits(t, option))
             return own - others, len(content(option) & content(self.scenario.task.intent)), -i
 
         best = max(range(len(found)), key=fit)
         if fit(best)[0] < 0:
-            _, other = self._named(found[best].text, ())
+            other = next((t for t in self.reading.types if breach(t, found[best].text)), None)
             return self._value(other, other[3], bank="instead") if other else Answer("option", found[best].name)
         return Answer("option", found[best].name)
+
+
+def _same_unit(parts: Sequence[str]) -> list[str]:
+    """The parts, each with the unit that only the last one has, and by the clock of the others: "30 or 90 days", "9:00 or 17:30"."""
+    unit = re.search(r"\d\s?([a-z]+(?:'s?)?|[ap]\.?m\.?)\W*$", parts[-1], re.IGNORECASE) if parts else None
+    found = [f"{p} {unit[1]}" if unit and re.search(r"(?<![:.\d])\d{1,3}$", p) else p for p in parts]
+    if any(re.search(r"\b(?:1[3-9]|2[0-3]):\d\d", p) for p in found):
+        found = [re.sub(r"\b(0?\d|1[01]):(\d\d)(?!\s?[ap]m)", r"\1:\2 am", p) for p in found]
+    return found

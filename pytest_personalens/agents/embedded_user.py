@@ -20,7 +20,7 @@ class EmbeddedUserAgent:
     sentence is used twice in a dialogue.
     """
 
-    identity = "embedded-user 2"
+    identity = "embedded-user 3"
     paid = False
 
     def turn(self, scenario: Scenario, transcript: Sequence[Message]) -> UserTurn:

@@ -67,6 +67,13 @@ def type_words(domain: str, name: str) -> TypeWords:
     return TypeWords(noun, (*spec.ask, noun), spec.values, spec.multiple)
 
 
+@once
+def listed_types() -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """The names and values of all our types that have a list of values."""
+    types = (item for domain in DOMAINS for item in _embedded().domain(domain).preferences.items())
+    return tuple((name, spec.values) for name, spec in types if spec.values)
+
+
 def asks_for(words: TypeWords, sentence: str) -> bool:
     """True if `sentence` speaks of the type by one of its words."""
     return any(mentions(w, sentence) for w in words.ask)

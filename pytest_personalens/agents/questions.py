@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from typing import Final, Literal, NamedTuple
 
+from pytest_personalens.agents.hearing import statements_of
 from pytest_personalens.agents.kinds import is_question
-from pytest_personalens.agents.text import fold, sentences
+from pytest_personalens.agents.listing import items
+from pytest_personalens.agents.statements import plain
 
 Kind = Literal[
     "more", "open", "confirm", "wording", "from", "either", "which", "budget", "how_long", "how_often", "how_many", "when", "who", "where", "here", "name",
@@ -25,7 +27,7 @@ _PATTERNS: Final[tuple[tuple[Kind, str], ...]] = (
     ("here", r"\bwhere are you\b|\byour (?:current )?(?:location|whereabouts)\b|\bwhere do you (?:live|stay)\b|\bwhich city are you\b"),
     ("wording", r"\b(?:what|how) (?:should|shall|would|do|does|must)\b.*\b(?:say|write|word|phrase)\b"),
     ("from", r"\b(?:departure|leav|travel|fly|start|depart|home|nearest)\w*\b.*\b(?:airport|from|station)\b"),
-    ("confirm", r"^(?!.*\b(?:when|what|which|who|where|how|why)\b).*(?:\b(?:shall|should|may|can|could) i (?:go ahead|proceed|book|confirm|do|send|order|reserve|set|save|place|finali[sz]e|take)\b|\bgo ahead\b|\bis (?:that|this|it|everything) (?:all )?(?:ok|okay|right|fine|correct|good|alright)\b"
+    ("confirm", r"\bhow (?:does|do|would) (?:that|this|it|these|those) (?:sound|look|work|suit)\b|^(?!.*\b(?:when|what|which|who|where|how|why)\b).*(?:\b(?:shall|should|may|can|could) i (?:go ahead|proceed|book|confirm|do|send|order|reserve|set|save|place|finali[sz]e|take)\b|\bgo ahead\b|\bis (?:that|this|it|everything) (?:all )?(?:ok|okay|right|fine|correct|good|alright)\b"
                     r"|\b(?:does|do|would) (?:that|this|it|these|those) (?:work|suit|sound|look|fit|be)\b|\bsounds? (?:good|right)\b|^\W*(?:ok|okay|right|agreed|deal|ready)\W*$|\bhappy with\b)|, (?:right|ok|okay|correct|yes)\W*$"),
     ("which", r"\bwhich (?:one|of|option|do you (?:prefer|like|want)|would you (?:prefer|like|choose)|(?:suits|sounds|appeals|shall|should))|\bpick one\b|\bchoose (?:one|from|between|an option)\b|\bwhat do you (?:think|prefer)\b|\bany of (?:these|those)\b|\bwould you like one of\b|\bdo (?:any|either) of\b"),
     ("either", r"\bor\b(?! (?:not|so|something|anything|would|is there|another|whatever|other|any)\b)"),
@@ -43,11 +45,22 @@ _PATTERNS: Final[tuple[tuple[Kind, str], ...]] = (
 )  # fmt: skip
 _KINDS: Final = tuple((kind, re.compile(pattern)) for kind, pattern in _PATTERNS)
 _PROMISE: Final = re.compile(
-    r"\b(?:i(?:'ll| will| shall)|we(?:'ll| will)|i(?:'m| am) (?:going to|about to|on it|working|looking|checking)|let me (?!know)|one moment|just a (?:moment|second)|working on|hang on|bear with me"
-    r"|looking into|get back to you|give me a (?:second|moment|minute)|will be (?:done|ready|booked|sent))\b"
+    r"\b(?:i (?:will|shall)|we will|i am (?:going to|about to|on it|working|looking|checking)|let me (?!know)|one moment|just a (?:moment|second)|working on|hang on|bear with me"
+    r"|looking into|get back to you|give me a (?:second|moment|minute)|will be (?:done|ready|booked|sent))\b|^\W*(?:checking|looking|searching|comparing|booking|placing|processing)\b[^.]*(?:\.\.\.|…|:)"
 )
-_CLOSER: Final = re.compile(r"\blet me know if\b|\bjust (?:ask|tell me|say)\b|\bfeel free\b")
-_ITEM: Final = re.compile(r"^\s*(?:[-*•]|\(?\d{1,2}[.):]|\(?[a-dA-D][).])\s+(.+)$", re.MULTILINE)
+_CLOSER: Final = re.compile(
+    r"\blet me know\b|\bjust (?:ask|tell me|say)\b|\bfeel free\b|\bdo not hesitate\b|\bshould you (?:need|require|wish)\b"
+)
+_CHOOSE: Final = re.compile(
+    r"\b(?:reply|answer|respond|type|press) (?:with )?(?:\d|[a-d]\b|the number)|\b(?:let me know|tell me) which\b|\b(?:pick|choose) (?:one|from|a|your)\b|\bwhich\b|\beither of\b|\bone of (?:these|those|them)\b"
+)
+#: Asks only whether all is well, or for a further wish.
+_COURTESY: Final = re.compile(
+    r"\b(?:any|some|no)thing (?:else|more|further|i (?:can|should))\b|\bwhat else\b|\belse (?:can|could|may) i\b|\bmore (?:i|we) can (?:do|help)\b|\bneed anything\b|\b(?:other|further|more) (?:questions|requests|wishes|help|assistance)\b"
+    r"|\b(?:does|do|will|would) (?:that|this|it|these|those|everything|all that|it all) (?:all )?(?:work|suit|sound|look|seem|fit|do)\b|\bhow (?:does|do|is) (?:that|this|it|everything) (?:sound|look|feel)?\b"
+    r"|\bwould you like me to (?:change|adjust|tweak|do|add|help)(?: you)?(?: with)? (?:any|some)thing\b|\b(?:shall|should|can) i (?:change|adjust|tweak) anything\b|\banything (?:to|you would like to|you want to) (?:change|add|adjust)\b"
+    r"|\bis (?:that|this|everything|it) (?:all )?(?:ok|okay|right|fine|correct|good|alright|all right|to your liking)\b|\bhappy with\b|\bsounds? (?:good|right|great|ok)\b|\ball good\W*$|\bany questions\b|^\W*(?:reply|press|type) (?:with )?\d\b|\bhelp (?:you )?with anything\b|\bcan i help (?:you )?(?:further|today)\b"
+)
 _NUMBERED: Final = re.compile(
     r"(?:^|\s)\(?(?:\d|[a-dA-D])\)\s+(.+?)(?=[,;.]?\s+(?:or |and )?\(?(?:\d|[a-dA-D])\)\s|[.?!;]?\s*$|[?!]\s)", re.MULTILINE
 )
@@ -57,6 +70,14 @@ _INLINE: Final = re.compile(
 )
 _AND: Final = re.compile(r",? and (?=(?:what|which|when|who|where|how|do|would|shall|should|is|are|any|will)\b)", re.IGNORECASE)
 _NAME_END: Final = re.compile(r"\s+[-–—]\s+|\s*[:(;]|,\s|\s+(?=\d)|\s+(?:at|for|with|from|in|on|by|which|that)\s+", re.IGNORECASE)
+
+
+#: Asks in the form of a statement: "Please state the hour.", "It is to be indicated whether ...".
+_INDIRECT: Final = re.compile(
+    r"\b(?:please|kindly) (?:further |also |now )?(?:state|indicate|advise|name|specify|select|choose|provide|confirm whether|tell)\b|\binput needed\b|\by/n\b"
+    r"|\b(?:it|which|remains|must|is|are) (?:\w+ )?(?:to )?be (?:further )?(?:stated|indicated|specified|established|selected|chosen|named)\b|\bi would (?:first )?(?:have|need) to (?:know|learn)\b"
+    r"|^\W*(?:please )?(?:reply|answer|respond|type|press) (?:with )?(?:\d|[a-d]\b|the number)|\blet me know which\b"
+)
 
 
 class Question(NamedTuple):
@@ -75,13 +96,18 @@ class Option(NamedTuple):
 
 def questions(reply: str) -> list[Question]:
     """The questions of a reply, in order."""
-    found = []
-    for sentence in (part for whole in sentences(reply) for part in _parts(whole)):
-        folded = fold(sentence)
-        asks = sentence.rstrip().endswith("?") or (is_question(sentence) and not _PROMISE.search(folded))
-        if asks and not (_CLOSER.search(folded) and not sentence.rstrip().endswith("?")):
-            found.append(Question(sentence, kind_of(folded)))
-    return found
+    parts = (part for whole, _ in statements_of(reply) for part in _parts(whole))
+    return [Question(part, kind_of(plain(part))) for part in parts if asks(part)]
+
+
+def asks(statement: str) -> bool:
+    """True if the statement wants an answer."""
+    folded = plain(statement)
+    if statement.rstrip().endswith("?"):
+        return True
+    if _INDIRECT.search(folded):
+        return True
+    return is_question(statement) and not _PROMISE.search(folded) and not _CLOSER.search(folded)
 
 
 def _parts(sentence: str) -> list[str]:
@@ -91,25 +117,39 @@ def _parts(sentence: str) -> list[str]:
 
 
 def kind_of(folded: str) -> Kind:
-    """The kind of a question, given in the form of `fold`."""
+    """The kind of a question, given in the form of `plain`."""
     return next(kind for kind, pattern in _KINDS if pattern.search(folded))
+
+
+def is_courtesy(folded: str) -> bool:
+    """True for a question that only asks whether all is well or for a further wish, given in the form of `plain`."""
+    return bool(_COURTESY.search(folded)) and not re.search(r"\bor\b", folded)
+
+
+def promises(folded: str) -> bool:
+    """True if a statement in the form of `plain` announces that something is going to be done."""
+    return bool(_PROMISE.search(folded)) and not folded.rstrip().endswith("?")
 
 
 def is_promise(reply: str) -> bool:
     """True if the reply announces that something is going to be done."""
-    return any(_PROMISE.search(fold(s)) and not s.rstrip().endswith("?") for s in sentences(reply))
+    return any(promises(plain(text)) for text, _ in statements_of(reply))
 
 
 def options(reply: str) -> list[Option]:
-    """What a reply lists to choose from: lines of a list, numbered parts of a sentence, names in quotes."""
-    for pattern in (_ITEM, _NUMBERED, _QUOTED):
-        items = [m[1].strip() for m in pattern.finditer(reply)]
-        if len(items) > 1:
-            return [Option(_name(item), item) for item in items]
+    """What a reply lists to choose from: lines of a list, numbered parts of a sentence, names in quotes; no card of facts."""
+    choosing = bool(_CHOOSE.search(plain(reply)))
+    listed = items(reply, choosing=choosing)
+    if len(listed) > 1:
+        return [Option(_name(item), item) for item in listed]
+    for pattern in (_NUMBERED, _QUOTED):
+        found = [m[1].strip() for m in pattern.finditer(reply)]
+        if len(found) > 1:
+            return [Option(_name(item), item) for item in found]
     for match in _INLINE.finditer(reply):
-        items = [re.sub(r"^(?:and |or )?(?:the |an? )?", "", i.strip()) for i in re.split(r", | and | or ", match[1])]
-        if len(items) > 1 and all(0 < len(i.split()) <= 6 for i in items):
-            return [Option(i, i) for i in items]
+        parts = [re.sub(r"^(?:and |or )?(?:the |an? )?", "", i.strip()) for i in re.split(r", | and | or ", match[1])]
+        if len(parts) > 1 and all(0 < len(i.split()) <= 6 for i in parts):
+            return [Option(i, i) for i in parts]
     return []
 
 
@@ -122,7 +162,7 @@ def alternatives(question: str) -> list[str]:
     body = re.split(r"\?|\s[-–—]\s", question.strip())[0]
     left, _, right = body.rpartition(" or ")
     left = re.sub(
-        r"^.*\b(?:would you (?:like|prefer|rather)(?: have| take| go)?|do you (?:want|prefer|need)|should (?:it|i) (?:be|go for|take)|shall (?:it|i) (?:be|take)|is it|are you|will it be"
+        r"^.*\b(?:would you (?:like|prefer|rather|take)(?: have| take| go)?|do you (?:want|prefer|need)|should (?:it|i) (?:be|go for|take)|shall (?:it|i) (?:be|take)|is it|are you|will it be"
         r"|will that be|want|prefer|make it|be|for you|either|between|go with)\s+|^.*:\s+", "", left, flags=re.IGNORECASE,
     )  # fmt: skip
     found = [part.strip(" ,.\"'“”‘’") for part in (*left.split(", "), right)]
