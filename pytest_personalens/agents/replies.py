@@ -10,7 +10,7 @@ from pytest_personalens.agents.hearing import statements_of
 from pytest_personalens.agents.kinds import DEED, is_delivery, is_idle, is_proposal
 from pytest_personalens.agents.questions import asks, is_courtesy, kind_of, options, promises
 from pytest_personalens.agents.reading import Reading
-from pytest_personalens.agents.slots import has
+from pytest_personalens.agents.slots import details
 from pytest_personalens.agents.statements import plain
 from pytest_personalens.agents.text import stems
 
@@ -129,7 +129,7 @@ class Replies(Reading):
             return False
         if any(s.plain.startswith("still open") for s in of_reply):
             return False
-        return len([s for s in of_reply if s.act == "card" or (s.act == "told" and has(s.text))]) >= _CARD_LINES
+        return len([s for s in of_reply if s.act == "card" or (s.act == "told" and details(s.text))]) >= _CARD_LINES
 
     @cached_property
     def refusals(self) -> tuple[tuple[int, str], ...]:
