@@ -11,6 +11,7 @@ from pytest_personalens.engine import Job
 from pytest_personalens.errors import RecordError
 from pytest_personalens.options import OPTIONS, flags_of
 from pytest_personalens.records import RecordStore
+from pytest_personalens.redaction import redacted
 from pytest_personalens.verdict import Dimension
 
 if TYPE_CHECKING:
@@ -86,4 +87,4 @@ def rerun(item: pytest.Item, *extra: str) -> str:
         words.append(f"{os.path.relpath(item.path, config.invocation_params.dir)}::{item.nodeid.partition('::')[2]}")
     given = flags_of(config)
     words += [*extra, *(flag for flag in _BUYING if flag in given and flag not in extra)]
-    return shlex.join(words)
+    return redacted(shlex.join(words))

@@ -190,7 +190,7 @@ def read_dialogue(judge: Judge, scenario: Scenario, dialogue: Dialogue, dimensio
 
 
 def _line(fault: PersonalensError) -> str:
-    # What an assistant raises may hold anything: several lines, half a character, a whole page.
+    # What an assistant raises may hold anything: several lines, half a character, a whole page. (A secret is out of it already.)
     return " ".join(clean(str(fault)).split())[:_LONGEST_DETAIL]
 
 

@@ -15,6 +15,7 @@ from pytest_personalens.options import refuse_nothing
 from pytest_personalens.outcome import Demands, conclude
 from pytest_personalens.outputs import Outputs
 from pytest_personalens.paths import flag, path_of
+from pytest_personalens.redaction import redacted
 from pytest_personalens.reports.transcript import harmless
 from pytest_personalens.results import Gate, Item, Results
 from pytest_personalens.summary import summarize, with_drift
@@ -189,7 +190,7 @@ class Ledger:
         settings = self._settings._asdict()
         results = summarize(
             self._items.values(),
-            settings={k: v for k, v in settings.items() if k not in _FILES},
+            settings={k: redacted(v) if isinstance(v, str) else v for k, v in settings.items() if k not in _FILES},
             dataset=f"{session.dataset.name} {session.dataset.version}",
             requested=drawn.requested,
             drawn=drawn.drawn,

@@ -16,6 +16,7 @@ from pytest_personalens.datasets import Sample, Strangers, draw, open_dataset
 from pytest_personalens.errors import PersonalensError, SpecError
 from pytest_personalens.models.meter import Budget, price_of, read_prices
 from pytest_personalens.models.specs import read_parameters, read_spec
+from pytest_personalens.redaction import redacted
 from pytest_personalens.run import current_run, open_run
 from pytest_personalens.scenario import Context, ScenarioRef
 
@@ -153,7 +154,7 @@ class Session:
         """One line: what is sampled, by which seed, who plays the user and who judges."""
         s, sample = self.settings, self.sample(self.settings)
         drawn = str(sample.drawn) if s.shard is None else f"shard {s.shard[0]}/{s.shard[1]}, {len(sample.refs)} of {sample.drawn}"
-        return (
+        return redacted(
             f"personalens: {drawn} scenarios of {self.dataset.name} {self.dataset.version}, seed {s.seed!r}, "
             f"context {s.context or 'none'}, user {s.user_model}, judge {s.judge_model}"
             + (f", {s.trials} trials" if s.trials > 1 else "")
