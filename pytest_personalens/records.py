@@ -121,13 +121,13 @@ class RecordStore:
 
     def load(self) -> Record | None:
         """The item's record, or None. Raises `RecordError` for a corrupt or edited one, unless it is being replaced."""
-        self._text = _read(self.path)
-        if self._text is not None:
-            try:
+        try:
+            self._text = _read(self.path)
+            if self._text is not None:
                 self._stored = read_record(self._text, str(self.path))
-            except RecordError:
-                if not self.updating:
-                    raise
+        except RecordError:
+            if not self.updating:
+                raise
         return self._stored
 
     def load_journal(self) -> tuple[Record | None, bool]:
@@ -151,13 +151,16 @@ class RecordStore:
             write_atomically(self._journal, json.dumps({"run": self._run, **record_of(evaluation, scenario).data()}))
 
     def settle(self, syrupy: SnapshotSession, evaluation: Evaluation, scenario: Scenario, *, cost: dict[str, Usage], asked: int) -> str:
-        """Bring the record up to date where this run may, with what its content cost in all; says what became of it."""
+        """Bring the record up to date where this run may, with what its content cost in all; says what became of it.
+
+        Raises `RecordError` where the record could not be written: what was bought then stays in the journal.
+        """
         if evaluation.scored and self.writes:
             record = record_of(evaluation.model_copy(update={"usage": cost}), scenario)
             if self._stored is not None:
                 record = _with_other_verdicts(record, self._stored)
             changed = self._stored is None or record != self._stored
-            assert self._snapshot(syrupy) == record.data()
+            self._compare(self._snapshot(syrupy), record.data())
             return "written" if changed else "replayed"
         if self._stored is None:
             return "none"
@@ -165,11 +168,18 @@ class RecordStore:
             return "stale"
         # The comparison only tells syrupy's summary that the snapshot was used: a reformatted file is still our record.
         snapshot = self._snapshot(syrupy)
-        extension = snapshot.extension
-        assert isinstance(extension, RecordExtension)
-        extension.known = self._text
-        assert snapshot == Verbatim(self._text)
+        snapshot.extension.known = self._text  # type: ignore[attr-defined]  # a `RecordExtension`, as `_snapshot` asks for
+        self._compare(snapshot, Verbatim(self._text))
         return "replayed"
+
+    def _compare(self, snapshot: SnapshotAssertion, data: SerializableData) -> None:
+        # syrupy writes where it compares. So this must never be an `assert`: Python may run without them.
+        if not snapshot == data:
+            error = list(snapshot.executions.values())[-1].exception
+            reason = (error.strerror if isinstance(error, OSError) else None) or f"{type(error).__name__}: {error}"
+            raise RecordError(
+                f"{self.path}: the record cannot be written: {reason}; make it writable and run again, what was bought is kept"
+            )
 
     def _snapshot(self, syrupy: SnapshotSession) -> SnapshotAssertion:
         # What syrupy's fixture gives, but for the default extension's part in it: that took as long as the rest of a record.
@@ -199,9 +209,12 @@ def _with_other_verdicts(new: Record, old: Record) -> Record:
 
 
 def _read(path: Path) -> str | None:
+    """What stands in a record's file; None where there is none. Raises `RecordError` for a folder, a loop of links, ..."""
     try:
         return path.read_text(encoding="utf-8")
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
     except UnicodeDecodeError:
         return ""
+    except OSError as error:
+        raise RecordError(f"{path}: the record cannot be read: {error.strerror}; remove it, or restore it from version control") from None

@@ -90,7 +90,7 @@ def read_record(text: str, where: str) -> Record:
     try:
         data = json.loads(text)
         record = Record.model_validate(data)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         problem = ": ".join(first_problem(error)) if isinstance(error, ValidationError) else str(error)
         raise RecordError(f"{where}: the record cannot be read ({problem}); {advice}") from None
     # What was sealed stands in the file as it was, unless somebody wrote the same content otherwise: only then is it made anew.
