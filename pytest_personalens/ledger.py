@@ -162,8 +162,11 @@ class Ledger:
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         if self._results is None:
             return
+        from pytest_personalens.plugin import SESSION
         from pytest_personalens.reports.terminal import write_summary
 
+        if history := self._config.stash[SESSION].history:
+            terminalreporter.write_line(f"this run {history}")
         extra: list[list[str]] = []
         if self._results.items or self._results.uncounted:  # a shard may have none
             extra = self._config.hook.pytest_personalens_report_lines(results=self._results, config=self._config)

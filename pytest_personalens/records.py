@@ -174,7 +174,7 @@ class RecordStore:
 
     def _compare(self, snapshot: SnapshotAssertion, data: SerializableData) -> None:
         # syrupy writes where it compares. So this must never be an `assert`: Python may run without them.
-        if not snapshot == data:
+        if snapshot != data:
             error = list(snapshot.executions.values())[-1].exception
             reason = (error.strerror if isinstance(error, OSError) else None) or f"{type(error).__name__}: {error}"
             raise RecordError(

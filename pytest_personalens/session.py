@@ -60,7 +60,7 @@ class Session:
         self.prices = _prices(config)
         self.crew = Crew(self._recipe(), added=self._added)
         self.folder = _cache(config)
-        self.run, self.resumes = "", False
+        self.run, self.history = "", ""
         self.crew.budget = self._open_budget()
         self.cluster = self._open_cluster()
         self._samples: dict[object, Sample] = {}
@@ -160,7 +160,7 @@ class Session:
             + (f", {s.trials} trials" if s.trials > 1 else "")
             + (f", controls {', '.join(s.arms)}" if s.arms else "")
             + (f", assistant {s.assistant}" if s.assistant else "")
-            + (", goes on with the run that was broken off" if self.resumes else "")
+            + (f", {self.history}" if self.history else "")
             + (f" ({s.assistant_prompt})" if "assistant" in self.crew.models() else "")
         )
 
@@ -169,7 +169,13 @@ class Session:
         if hasattr(self.config, "workerinput"):
             self.run = current_run(self.folder)
         else:
-            self.run, self.resumes = open_run(self.folder, self.settings)
+            self.run, self.history = open_run(self.folder, self.settings, root=self.config.rootpath, keeps=self.keeps)
+
+    @property
+    def keeps(self) -> bool:
+        """True if this run keeps what is said in it, for another to go on from."""
+        updates = any(self.config.getoption(name, default=False) for name in ("update_snapshots", "update_new_snapshots_only"))
+        return self.settings.resume or (self.crew.paid and (self.settings.live or updates))
 
     def close(self) -> None:
         """End the event loop and the connections of the models, and leave the cluster."""
