@@ -161,6 +161,10 @@ class Ledger:
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         if self._results is None:
+            if self._settings.asks_for_gates and self._drawn_from().requested and not self._config.option.collectonly:
+                terminalreporter.write_line(
+                    "personalens: no gate is decided: no test that ran asks for the fixture personalens", yellow=True
+                )
             return
         from pytest_personalens.plugin import SESSION
         from pytest_personalens.reports.terminal import write_summary

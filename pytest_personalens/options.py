@@ -193,15 +193,21 @@ def gates_without_sample(config: pytest.Config, settings: Settings) -> bool:
 
 
 def refuse_nothing(config: pytest.Config, settings: Settings, *, planned: bool) -> None:
-    """Raise `pytest.UsageError` for a run without an item of ours whose command line, and not the configuration alone, asks for a
-    sample or a gate. `planned`: there are tests of ours, and a selection left nothing of them.
+    """Raise `pytest.UsageError` for a run that evaluates nothing, where its command line, and not the configuration alone, asks for a
+    sample or a gate, and there is something to be decided or written. `planned`: there are tests of ours among what was collected.
     """
-    here = {f"--personalens-{name.replace('_', '-')}" for name in ("sample", *GATES)}.intersection(flags_of(config))
-    if not here or not settings.asks_for_gates or settings.shard is not None or config.option.collectonly:
+    given = flags_of(config)
+    files = [name for name in ("json", "html", "markdown", "github") if f"--personalens-{name}" in given]
+    here = {f"--personalens-{name.replace('_', '-')}" for name in ("sample", *GATES)}.intersection(given)
+    if not here or not (settings.asks_for_gates or files) or settings.shard is not None or config.option.collectonly:
         return
+    nothing = "there is nothing for the gates to decide on" if settings.asks_for_gates else f"--personalens-{files[0]} has nothing to write"
+    if config.option.setuponly:  # which --setup-plan sets too
+        raise pytest.UsageError(f"--personalens-sample: --setup-only and --setup-plan run no test, so {nothing}; leave them out")
     if planned:
         raise pytest.UsageError(
-            "--personalens-sample: the selection (-k, -m, --lf, --deselect) leaves no scenario for the gates to decide on"
+            f"--personalens-sample: no test that is left asks for the fixture personalens, so {nothing}; ask for it and call "
+            "personalens.check(), or see what the selection (-k, -m, --lf, --deselect) leaves of those that do"
         )
     raise pytest.UsageError(
         "--personalens-sample: no test of what was collected asks for the fixture personalens, and the built-in suite runs only where "

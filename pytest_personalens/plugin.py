@@ -167,7 +167,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     ours.left_out = left_out(session.items, ours.planned)
     if _is_worker(session.config):
         return
-    if not session.testsfailed and not any(map(is_ours, session.items)):
+    if not session.testsfailed and (session.config.option.setuponly or not any(map(is_to_be_evaluated, session.items))):
         refuse_nothing(session.config, settings, planned=bool(ours.planned))
     if settings.shares_assistant:
         from pytest_personalens.ahead import narrow

@@ -55,9 +55,8 @@ def open_run(folder: Path | None, settings: Settings, *, root: Path, keeps: bool
         age, differs = _age(left["began"]), changed(left["sources"], made_of)
         if not differs:
             return Run(str(left["run"]), f"goes on with the run that was broken off, begun {age} ago, and counts its replies")
-        history = (
-            f"does not go on with the run that was broken off, begun {age} ago ({differs} has changed since): the assistant is asked anew"
-        )
+        other = f"does not go on with the run that was broken off, begun {age} ago ({differs} has changed since)"
+        history = f"{other}: the assistant is asked anew"
     run = uuid.uuid4().hex
     write_atomically(folder / _FILE, json.dumps({"run": run, "settings": asked, "sources": made_of, "began": time.time()}))
     return Run(run, history)
