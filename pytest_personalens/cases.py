@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -65,6 +66,20 @@ def is_ours(item: pytest.Item) -> bool:
 def is_to_be_evaluated(item: pytest.Item) -> bool:
     """True for an item of a scenario whose test asks for the fixture ``personalens``, and so for its dialogue."""
     return "personalens" in getattr(item, "fixturenames", ()) and is_ours(item) and case_of(item) is not None
+
+
+def control_of(nodeid: str, ids: Iterable[str]) -> str | None:
+    """The control that an item belongs to, by its node id alone: empty for the run itself, None if none of the scenarios `ids` is in it.
+
+    Another parameter of the test, or its folder, may be called as a control is: it counts only right after the scenario.
+    """
+    parameters = f"-{nodeid.partition('[')[2].removesuffix(']')}-"
+    for id_ in ids:
+        _, found, after = parameters.partition(f"-{id_}")
+        if found and after[0] in "+-":
+            mark = after.partition("-")[0].split("+")[1:2]
+            return mark[0] if mark and not re.fullmatch(r"t\d+", mark[0]) else ""
+    return None
 
 
 def left_out(items: Sequence[pytest.Item], planned: Mapping[str, int]) -> int:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
+from pytest_personalens.cases import control_of
 from pytest_personalens.errors import PersonalensError
 from pytest_personalens.files import Written
 from pytest_personalens.floors import with_groups
@@ -29,7 +30,9 @@ if TYPE_CHECKING:
     from pytest_personalens.watch import Watch
 
 #: Name of the report property that carries an item's result from a worker to the controller.
-PROPERTY: Final = "personalens"
+PROPERTY: Final = "_personalens_item"
+#: That of an item to be evaluated that was not; its value is the control that the item belongs to.
+UNEVALUATED: Final = "_personalens_unevaluated"
 #: Options that name files to write: they change nothing in the results, so that equal runs give equal ones.
 _FILES: Final = frozenset({"json", "html", "markdown", "github", "save_baseline", "exit_infra"})
 #: Causes of an item without scores that say nothing about the assistant under test.
@@ -44,7 +47,7 @@ class Ledger:
         self._items: dict[str, Item] = {}
         self._finished: set[str] = set()
         self._crashed: set[str] = set()
-        self._unevaluated: set[str] = set()
+        self._unevaluated: dict[str, str] = {}
         self._drawn: list[Any] = []
         self._failed: set[str] = set()
         self._lines: dict[str, int] = {}
@@ -92,11 +95,14 @@ class Ledger:
         if report.location[1] is not None:
             self._lines[report.nodeid] = report.location[1] + 1
         for name, value in report.user_properties:
-            if name == PROPERTY and not value:
-                self._unevaluated.add(report.nodeid)
+            if name == UNEVALUATED:
+                self._unevaluated[report.nodeid] = str(value)
             elif name == PROPERTY:
                 # By node id: --dist=each runs every item on every worker.
-                self._items[report.nodeid] = Item.model_validate_json(str(value))
+                try:
+                    self._items[report.nodeid] = Item.model_validate_json(str(value))
+                except ValueError:  # a property of somebody else's
+                    self._unevaluated.setdefault(report.nodeid, "")
         if report.failed and report.nodeid in self._items:
             self._items[report.nodeid] = self._items[report.nodeid].model_copy(update={"failed": True})
 
@@ -162,9 +168,8 @@ class Ledger:
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         if self._results is None:
             if self._settings.asks_for_gates and self._drawn_from().requested and not self._config.option.collectonly:
-                terminalreporter.write_line(
-                    "personalens: no gate is decided: no test that ran asks for the fixture personalens", yellow=True
-                )
+                told = "personalens: no gate is decided: no test that ran asks for the fixture personalens"
+                terminalreporter.write_line(told, yellow=True)
             return
         from pytest_personalens.plugin import SESSION
         from pytest_personalens.reports.terminal import write_summary
@@ -190,8 +195,9 @@ class Ledger:
 
         session, drawn = self._config.stash[SESSION], self._drawn_from()
         ids = {*session.ids, *drawn.ids}
-        lost = [n for n in self._crashed if n not in self._items and any(f"-{i}-" in _named(n) for i in ids)]
-        unevaluated = self._unevaluated - self._items.keys() - set(lost)
+        controls = {n: control_of(n, ids) for n in self._crashed - self._items.keys()}
+        lost = [nodeid for nodeid, control in controls.items() if control is not None]
+        unevaluated = self._unevaluated.keys() - self._items.keys() - set(lost)
         if not self._items and not lost and not unevaluated and self._watch is None and self._settings.shard is None:
             return None
         settings = self._settings._asdict()
@@ -203,6 +209,7 @@ class Ledger:
             drawn=drawn.drawn,
             lost=lost,
             unevaluated=sorted(unevaluated),
+            of_controls=[n for n in (*lost, *unevaluated) if controls.get(n) or (n in unevaluated and self._unevaluated[n])],
             left_out=drawn.left_out,
             prices=session.crew.role_prices(),
             complete=complete,
@@ -287,11 +294,6 @@ def junit_properties(item: Item) -> list[tuple[str, str]]:
 
 def _nodeid(gate: Gate) -> str:
     return f"personalens::gate[{gate.name}]"
-
-
-def _named(nodeid: str) -> str:
-    """The ids of an item's parameters, between hyphens: with several of them, pytest joins them so."""
-    return f"-{nodeid.partition('[')[2].rstrip(']').replace('+', '-')}-"
 
 
 def _baseline(config: pytest.Config, settings: Settings) -> Baseline | None:

@@ -122,6 +122,7 @@ def merge(shards: Sequence[Shard], given: Mapping[str, Any], *, partial: bool = 
         drawn=first.results.drawn,
         lost=lost,
         unevaluated=unevaluated,
+        of_controls=[nodeid for shard in shards for nodeid in shard.results.of_controls],
         left_out=sum(shard.results.left_out for shard in shards),
         complete=not missing and not stopped,
     )

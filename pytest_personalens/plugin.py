@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 import pytest
 
 from pytest_personalens import hookspecs
-from pytest_personalens.cases import BUILT_IN, PARAM, Case, is_ours, is_to_be_evaluated, left_out
+from pytest_personalens.cases import BUILT_IN, PARAM, Case, case_of, is_ours, is_to_be_evaluated, left_out
 from pytest_personalens.options import add_options, gates_without_sample, read_settings, refuse_nothing, settings_of
 from pytest_personalens.settings import Settings
 
@@ -195,7 +195,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
         if call.when == "call" and SECONDS in item.stash and item.config.stash[SETTINGS].side_by_side:
             # What its evaluation took, not how much of that was left when its turn came.
             report.duration = item.stash[SECONDS]
-        from pytest_personalens.ledger import PROPERTY, junit_properties
+        from pytest_personalens.ledger import PROPERTY, UNEVALUATED, junit_properties
 
         if ITEM_KEY in item.stash:
             result = item.stash[ITEM_KEY]
@@ -210,7 +210,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
                 # Where CI is set, pytest repeats this message whole in its short summary: every dialogue would stand there twice.
                 crash.message = crash.message.partition("\n")[0]
         elif is_to_be_evaluated(item):
-            report.user_properties.append((PROPERTY, ""))
+            report.user_properties.append((UNEVALUATED, case_of(item).arm))
     return report
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -21,7 +20,6 @@ SCHEMA: Final = "personalens-results/1"
 _READ: Final[dict[str, tuple[type, ...]]] = {
     "shard": (list, tuple), "trials": (int,), "judge_votes": (int,), "max_turns": (int,), "context": (str,), "users": (list, tuple),
 }  # fmt: skip
-_CONTROL: Final = re.compile(r"\+(?:none|D|I|S|swapped)\b")
 #: A name of a run's arms: the run itself, or the same scenarios with the context withheld, in part or whole, or another user's.
 ArmName = Literal["", "none", "D", "I", "S", "swapped"]
 
@@ -199,6 +197,7 @@ class Results(Frozen):
     unevaluated: tuple[str, ...] = Field(
         default=(), description="Node ids of items whose test ended before their dialogue was evaluated: skipped, or failed on its own."
     )
+    of_controls: tuple[str, ...] = Field(default=(), description="Node ids, of those lost or unevaluated, that belong to a control.")
     left_out: int = Field(
         default=0, description="Items of the sample that a selection left out of the tests it ran (-k, -m, --lf, node ids)."
     )
@@ -249,7 +248,8 @@ class Results(Frozen):
     def missing(self) -> dict[Cause, tuple[str, ...]]:
         """Cause -> node ids of the items of the run itself that brought no result; what there is none of is not in it."""
         found: dict[Cause, tuple[str, ...]] = {"lost": self.lost, "unevaluated": self.unevaluated}
-        own = {cause: tuple(nodeid for nodeid in nodeids if not _CONTROL.search(nodeid)) for cause, nodeids in found.items()}
+        controls = set(self.of_controls)
+        own = {cause: tuple(nodeid for nodeid in nodeids if nodeid not in controls) for cause, nodeids in found.items()}
         return {cause: nodeids for cause, nodeids in own.items() if nodeids}
 
     @property

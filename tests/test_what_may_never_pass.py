@@ -40,3 +40,43 @@ def test_a_run_that_only_sets_up_decides_nothing(told: Repository, how: str) -> 
     result = told.inline(*ARGS, *FLOOR, how)
     assert result.ret == 4
     result.stderr.fnmatch_lines(["ERROR: --personalens-sample: --setup-only and --setup-plan run no test, so there is nothing for *"])
+
+
+HALF = """
+    import itertools, os, pytest
+
+    ran = itertools.count()
+
+    @pytest.mark.parametrize("mode", [{mode!r}])
+    def test_bot(personalens, mode):
+        if next(ran) >= 5:
+            {end}
+        personalens.check()
+"""
+
+
+@pytest.mark.parametrize("mode", ["plain", "tools+none", "+D", "x-+swapped", "books-1-user7+none"])
+@pytest.mark.parametrize("place", ["test_bot", "a+none__test_bot"])
+def test_what_is_skipped_counts_however_its_test_is_called(told: Repository, mode: str, place: str) -> None:
+    (told.path / "test_bot.py").unlink()
+    told.write(**{place: HALF.format(mode=mode, end="pytest.skip('no key')")})
+    result = told.inline(*ARGS, *FLOOR)
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(["gate valid: FAILED, 5 of 10 items could be scored (not: 5 unevaluated); the floor is 90%"])
+
+
+@pytest.mark.parametrize("mode", ["plain", "tools+none"])
+def test_what_is_lost_with_its_worker_counts_by_what_it_was(told: Repository, mode: str) -> None:
+    """Of 10 items and as many of the control, the worker dies in one of either."""
+    dies = "pass\n        if personalens.scenario.user == 'tinashe':\n            os._exit(3)"
+    told.write(test_bot=HALF.format(mode=mode, end=dies))
+    result = told.run(*ARGS, *FLOOR, "--personalens-control", "none", "-n", "1", "--personalens-json", "results.json")
+    assert result.ret == 1
+    found = told.results()
+    assert len(found["lost"]) == 2 * len(found["of_controls"]) > 0
+    assert found["uncounted"] == {"lost": len(found["of_controls"])}
+
+
+def test_a_property_of_that_name_in_a_test_of_ones_own(told: Repository) -> None:
+    told.write(test_own="def test_own(record_property):\n    record_property('personalens', 'hello')\n")
+    assert told.run(*ARGS, *FLOOR, "-n", "1").ret == 0
