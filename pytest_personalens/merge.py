@@ -12,6 +12,7 @@ from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from pytest_personalens.baseline import read_baseline, refusal, terms_of
 from pytest_personalens.commands import BAD_INPUT, Parser, errors_told, run, tell
+from pytest_personalens.destinations import apart
 from pytest_personalens.errors import DataError, SpecError
 from pytest_personalens.files import Files, checked, write_files
 from pytest_personalens.floors import read_floor, with_groups
@@ -135,10 +136,11 @@ def merge(shards: Sequence[Shard], given: Mapping[str, Any], *, partial: bool = 
 
 
 def _files(options: argparse.Namespace, shards: Sequence[Shard]) -> Files:
-    if options.json is not None and any(shard.path.resolve() == options.json.resolve() for shard in shards):
-        raise SpecError(f"--json: {options.json} is one of the shards; give another path")
     files = Files(options.json, options.markdown, options.html, options.save_baseline)
-    return checked(files, lambda name: f"--{name.replace('_', '-')}")
+    baseline = options.baseline or shards[0].results.settings.get("baseline")
+    written = {f"--{name.replace('_', '-')}": path for name, path in files._asdict().items() if path is not None}
+    apart(written, {f"this command (shard {shard.number})": shard.path for shard in shards})
+    return checked(files, lambda name: f"--{name.replace('_', '-')}", read={"--baseline": Path(baseline)} if baseline else {})
 
 
 def _baseline(settings: Settings, results: Results) -> Baseline | None:

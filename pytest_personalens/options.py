@@ -197,7 +197,8 @@ def refuse_nothing(config: pytest.Config, settings: Settings, *, planned: bool) 
     sample or a gate, and there is something to be decided or written. `planned`: there are tests of ours among what was collected.
     """
     given = flags_of(config)
-    files = [name for name in ("json", "html", "markdown", "github") if f"--personalens-{name}" in given]
+    judged = settings.adopt_judge or settings.check_judge  # no item is needed for that
+    files = [name for name in ("json", "html", "markdown", "github") if f"--personalens-{name}" in given and not judged]
     here = {f"--personalens-{name.replace('_', '-')}" for name in ("sample", *GATES)}.intersection(given)
     if not here or not (settings.asks_for_gates or files) or settings.shard is not None or config.option.collectonly:
         return

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import pytest
 
@@ -20,14 +20,20 @@ if TYPE_CHECKING:
     from pytest_personalens.settings import Settings
 
 
+#: Options whose files a run reads, or writes by itself.
+_READ: Final = ("baseline", "check_judge", "adopt_judge", "anchors")
+
+
 class Outputs:
     """The files that options ask for. Raises `pytest.UsageError` for one that could not be written in the end, before anything is run."""
 
     def __init__(self, config: pytest.Config, settings: Settings) -> None:
         self._settings, self._root = settings, config.rootpath
-        paths = {name: path_of(config, settings, name) for name in Files._fields if getattr(settings, name) is not None}
+        given = {name: path_of(config, settings, name) for name in (*Files._fields, *_READ) if getattr(settings, name) is not None}
+        paths = {name: path for name, path in given.items() if name in Files._fields}
+        read = {flag(name): path for name, path in given.items() if name in _READ}
         try:
-            self._files = checked(Files(**paths), flag)
+            self._files = checked(Files(**paths), flag, read=read)
         except SpecError as error:
             raise pytest.UsageError(str(error)) from None
         if settings.github:

@@ -9,7 +9,7 @@ from pydantic import ConfigDict, Field, field_validator
 
 from pytest_personalens.drift.values import Drift
 from pytest_personalens.evaluation import Cause, Evaluation, Usage
-from pytest_personalens.jsonfile import read_versioned, text_of
+from pytest_personalens.jsonfile import read_versioned, text_of, write_atomically
 from pytest_personalens.scenario import Frozen, Scenario
 from pytest_personalens.verdict import Dimension
 
@@ -265,7 +265,7 @@ def read_results(path: Path) -> Results:
 
 def write_json(results: Results, path: Path) -> None:
     """Write the results to `path`, whose folder exists; the format is the JSON schema of ``docs/reference/results.schema.json``."""
-    path.write_text(text_of(results), encoding="utf-8")
+    write_atomically(path, text_of(results))
 
 
 def json_schema() -> dict[str, Any]:
