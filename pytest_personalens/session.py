@@ -65,8 +65,8 @@ class Session:
         self.cluster = self._open_cluster()
         self._samples: dict[object, Sample] = {}
         self._used: dict[object, Sample] = {}
-        #: Node id of a test -> how many items its sample makes; and how many of them a selection left out.
-        self.planned: dict[str, int] = {}
+        #: How many items the tests that were collected make of their samples, and how many of them a selection left out.
+        self.made = 0
         self.left_out = 0
         self.strangers = Strangers(self.dataset, settings.seed)
         self._loaded: dict[ScenarioRef, Scenario] = {}
@@ -106,12 +106,10 @@ class Session:
             self._samples[key] = sample
         return self._samples[key]
 
-    def plan(self, test: str, settings: Settings) -> list[Case]:
-        """The items of a test, by its node id. Raises as `sample` does."""
+    def plan(self, settings: Settings) -> list[Case]:
+        """The items of a test. Raises as `sample` does."""
         sample = self._used[_draw_of(settings)] = self.sample(settings)
-        found = list(cases(sample.refs, settings))
-        self.planned[test] = len(found)
-        return found
+        return list(cases(sample.refs, settings))
 
     def context(self, case: Case, scenario: Scenario) -> Context:
         """What the assistant of an item may know. Raises `SpecError` for another user's context where nobody has such a task.

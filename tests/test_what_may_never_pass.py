@@ -80,3 +80,59 @@ def test_what_is_lost_with_its_worker_counts_by_what_it_was(told: Repository, mo
 def test_a_property_of_that_name_in_a_test_of_ones_own(told: Repository) -> None:
     told.write(test_own="def test_own(record_property):\n    record_property('personalens', 'hello')\n")
     assert told.run(*ARGS, *FLOOR, "-n", "1").ret == 0
+
+
+TWO = """
+    import pytest
+
+    def test_a(personalens):
+        personalens.check()
+
+    class TestB:
+        @pytest.mark.parametrize("mode", ["tools", "plain"])
+        def test_b(self, mode, personalens):
+            personalens.check()
+
+    def test_unit():
+        pass
+"""
+SELECTIONS = {
+    "-k": (("-k", "not test_a"), 10),
+    "-m": (("-m", "personalens(kind='single')"), 6),
+    "--deselect": (("--deselect", "test_bot.py::test_a"), 10),
+    "a node id": (("test_bot.py::TestB::test_b",), 10),
+    "a class": (("test_bot.py::TestB",), 10),
+    "a parameter": (("-k", "plain and not test_a"), 20),
+    "another test of ours": (("-k", "test_a"), 20),
+    "none": ((), 0),
+    "all but what is not ours": (("-k", "not unit"), 0),
+}
+
+
+@pytest.mark.parametrize("selection", SELECTIONS)
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "workers"])
+def test_what_a_selection_left_out_is_said_and_makes_no_baseline(told: Repository, selection: str, workers: tuple[str, ...]) -> None:
+    told.write(test_bot=TWO)
+    words, left = SELECTIONS[selection]
+    result = told.run(*ARGS, *FLOOR, *ASKED["a baseline to be saved"], *workers, *words)
+    assert result.ret == (3 if left else 0)
+    assert (told.path / "new.json").exists() is not bool(left)
+    if left:
+        result.stdout.fnmatch_lines([f"left out by a selection (*): {left} items of the sample; all figures are over the rest"])
+
+
+def test_what_the_last_failed_leave_out_is_said(told: Repository) -> None:
+    told.write(test_bot=TWO, test_other="def test_other(personalens):\n    personalens.check()\n")
+    kept = ("-p", "cacheprovider")
+    (told.path / "low.txt").write_text("tc:" + next(iter(told_ids(told))))
+    low = (*ARGS, "--personalens-fail-on", "item")
+    for more, left in ((), 30), (("test_bot.py",), 29):
+        told.pytester.runpytest_subprocess(*kept, *low, "-k", "test_a")
+        result = told.pytester.runpytest_subprocess(*kept, *ARGS, *FLOOR, "--lf", *more)
+        result.stdout.fnmatch_lines([f"left out by a selection (*): {left} items of the sample; *"])
+
+
+def told_ids(repo: Repository) -> list[str]:
+    """The scenarios of the sample."""
+    repo.inline(*ARGS, "--personalens-json", "ids.json")
+    return [item["evaluation"]["scenario"] for item in repo.results("ids.json")["items"]]
