@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from pydantic import Field
 
-from pytest_personalens.dialogue import AssistantMessages, Dialogue, UserAgent, clean, converse
+from pytest_personalens.dialogue import AssistantMessages, Dialogue, UserAgent, converse
 from pytest_personalens.errors import AssistantFault, BudgetSpent, JudgeFault, PersonalensError, RecordError
-from pytest_personalens.scenario import Frozen, Kind, Scenario
+from pytest_personalens.scenario import Frozen, Kind, Scenario, clean
 from pytest_personalens.verdict import DEFAULT_DIMENSIONS, Dimension, Judge, Verdict
 
 if TYPE_CHECKING:

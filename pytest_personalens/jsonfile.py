@@ -53,7 +53,8 @@ def write_atomically(path: Path, text: str) -> None:
     # Not named after this process alone: two containers on one volume may both have the number 1.
     draft = path.with_name(f".{path.name[:80]}.{uuid.uuid4().hex[:12]}.tmp")
     try:
-        draft.write_text(text, encoding="utf-8", newline="\n")
+        # Nothing that was bought is lost for a character that cannot be written.
+        draft.write_text(text, encoding="utf-8", errors="replace", newline="\n")
         draft.replace(path)
     except BaseException:
         draft.unlink(missing_ok=True)

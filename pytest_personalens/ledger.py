@@ -165,9 +165,14 @@ class Ledger:
             session.exitstatus = self._settings.exit_infra
         return result
 
-    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter, exitstatus: int) -> None:
         if self._results is None:
-            if self._settings.asks_for_gates and self._drawn_from().requested and not self._config.option.collectonly:
+            if (
+                exitstatus == pytest.ExitCode.OK
+                and self._settings.asks_for_gates
+                and self._drawn_from().requested
+                and not self._config.option.collectonly
+            ):
                 told = "personalens: no gate is decided: no test that ran asks for the fixture personalens"
                 terminalreporter.write_line(told, yellow=True)
             return

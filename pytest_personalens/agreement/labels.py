@@ -12,7 +12,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from pytest_personalens.agents.text import sentences
 from pytest_personalens.dialogue import Dialogue, Message
 from pytest_personalens.errors import DataError
-from pytest_personalens.scenario import Scenario, Situation, Task
+from pytest_personalens.scenario import Scenario, Situation, Task, clean
 from pytest_personalens.verdict import READINGS, Dimension
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ def _labelled(entry: _Entry, path: Path, where: str) -> Labelled:
             messages=tuple(entry.dialogue), end=entry.end or ("user" if entry.dialogue[-1].role == "assistant" else "silence")
         ),
         labels={name: _scores(given, path, f"{where}: labels.{name}") for name, given in entry.labels.items()},
-        reasons={name: str(given["why"]) for name, given in entry.labels.items() if given.get("why")},
+        reasons={name: clean(given["why"]) for name, given in entry.labels.items() if given.get("why")},
         acts=_acts(entry, path, where),
     )
 
