@@ -167,12 +167,8 @@ class Ledger:
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter, exitstatus: int) -> None:
         if self._results is None:
-            if (
-                exitstatus == pytest.ExitCode.OK
-                and self._settings.asks_for_gates
-                and self._drawn_from().requested
-                and not self._config.option.collectonly
-            ):
+            quiet = exitstatus != pytest.ExitCode.OK or self._config.option.collectonly
+            if self._settings.asks_for_gates and self._drawn_from().requested and not quiet:
                 told = "personalens: no gate is decided: no test that ran asks for the fixture personalens"
                 terminalreporter.write_line(told, yellow=True)
             return

@@ -188,6 +188,14 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 
 @pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    if SESSION in node.config.stash:
+        from pytest_personalens.session import BUDGET
+
+        node.workerinput[BUDGET] = node.config.stash[SESSION].budget_folder
+
+
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     if SESSION not in config.stash or not config.stash[SETTINGS].side_by_side or config.getoption("dist") not in ("load", "worksteal"):
         return None

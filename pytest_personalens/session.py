@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
 import tempfile
-import uuid
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 #: A sample of so many scenarios is loaded whole before the first item runs, a larger one's first hundred.
 _LOADED_AHEAD: Final = 1000
 _TRIED: Final = 100
+#: What a worker is told of the caps on calls and money: the folder in which all processes of the run count.
+BUDGET: Final = "personalens_budget"
 
 
 class Drawn(NamedTuple):
@@ -61,6 +63,7 @@ class Session:
         self.crew = Crew(self._recipe(), added=self._added)
         self.folder = _cache(config)
         self.run, self.history = "", ""
+        self.budget_folder = ""
         self.crew.budget = self._open_budget()
         self.cluster = self._open_cluster()
         self._samples: dict[object, Sample] = {}
@@ -180,6 +183,8 @@ class Session:
         self.crew.close()
         if self.cluster is not None:
             self.cluster.shutdown(cancel_futures=True)
+        if self.budget_folder and not hasattr(self.config, "workerinput"):
+            shutil.rmtree(self.budget_folder, ignore_errors=True)
 
     def _open_cluster(self) -> Cluster | None:
         s, flag = self.settings, "--personalens-executor"
@@ -204,11 +209,9 @@ class Session:
             for role, model in self.crew.models().items():
                 if model.paid and price_of(model.name, self.prices) is None:
                     raise SpecError(f"--personalens-max-usd: no price is known for {model.name} ({role}); add it to personalens_prices")
-        # One file for all processes of a run: xdist hands the workers the id that it finds in its option, or else makes one.
-        run = getattr(self.config, "workerinput", {}).get("testrunuid") or self.config.getoption("testrunuid", None) or uuid.uuid4().hex
-        if hasattr(self.config.option, "testrunuid"):
-            self.config.option.testrunuid = run
-        return Budget(Path(tempfile.gettempdir()) / f"personalens-{run}", max_calls=s.max_calls, max_usd=s.max_usd)
+        # One folder for all processes of a run and for no other run; workers are told its name (`pytest_configure_node`).
+        self.budget_folder = getattr(self.config, "workerinput", {}).get(BUDGET) or tempfile.mkdtemp(prefix="personalens-")
+        return Budget(Path(self.budget_folder) / "run", max_calls=s.max_calls, max_usd=s.max_usd)
 
     def _dataset(self) -> Dataset:
         spec = self.settings.data

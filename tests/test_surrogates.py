@@ -10,7 +10,7 @@ import pytest
 
 from tests.conftest import MODELS, PAID, TOLD, Repository, calls, records
 
-ARGS = ("--personalens-sample", "3", "--personalens-gate", "tcr >= 0.5")
+ARGS = ("--personalens-sample", "3", "--personalens-gate", "tcr >= 0")
 WAYS = {
     "alone": (),
     "workers": ("-n", "2"),

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from tests.conftest import Repository
+from tests.endpoint import Endpoint
 
 ARGS = ("--personalens-sample", "10", "--personalens-user-model", "told", "--personalens-judge-model", "told")
 FLOOR = ("--personalens-gate", "tcr >= 0.5")
@@ -136,3 +139,27 @@ def told_ids(repo: Repository) -> list[str]:
     """The scenarios of the sample."""
     repo.inline(*ARGS, "--personalens-json", "ids.json")
     return [item["evaluation"]["scenario"] for item in repo.results("ids.json")["items"]]
+
+
+CAPPED = (*ARGS[:2], "--personalens-user-model", "openai:small", "--personalens-live", "--personalens-max-calls", "1")
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "workers"])
+@pytest.mark.parametrize("gates", [(), FLOOR], ids=["no gate", "gate"])
+def test_a_cap_that_left_nothing_scored(repo: Repository, endpoint: Endpoint, workers: tuple[str, ...], gates: tuple[str, ...]) -> None:
+    result = repo.run(*CAPPED, *gates, *workers)
+    assert result.ret == 1
+    assert len(endpoint.calls) == 1
+    result.stdout.fnmatch_lines(["gate valid: FAILED, 0 of 10 items could be scored (not: 10 budget); the floor is 90%"])
+
+
+def test_a_cap_counts_the_calls_of_its_own_run_only(
+    repo: Repository, endpoint: Endpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    monkeypatch.setenv("TMPDIR", str(scratch))
+    for number in (1, 2):
+        repo.run(*CAPPED, *FLOOR, "-n", "2", "--testrunuid", "build-7")
+        assert len(endpoint.calls) == number
+        assert not [path for path in scratch.iterdir() if path.name.startswith("personalens")], "nothing is left there"
