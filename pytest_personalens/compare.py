@@ -43,6 +43,8 @@ def compare(baseline: Baseline, results: Results, *, name: str, level: float, ma
     sides = {dimension: paired(dimension, found) for dimension, found in pairs.items()}
     rejected = dict(zip(gated, holm([sides[d].p for d in gated], level), strict=True))
     compared = {key for found_pairs in pairs.values() for key in found_pairs}
+    scored_then = {entry.key for entry in baseline.entries if entry.scores and entry.key[:2] in asked}
+    scored_now = {item.key for item in own if item.evaluation.scored}
     found = []
     for dimension, side in sides.items():
         margin = margins.get(dimension, 0.0)
@@ -67,6 +69,8 @@ def compare(baseline: Baseline, results: Results, *, name: str, level: float, ma
         level=level,
         compared=len(compared),
         shared=len({entry.key[:2] for entry in baseline.entries} & asked),
+        shared_by_test=len(scored_then),
+        compared_by_test=len(scored_then & scored_now),
         differences=tuple(found),
         one_sided={d: "then" if scored[d][0] else "now" for d in wanted if compared and bool(scored[d][0]) != bool(scored[d][1])},
         flips=flips_of(own, {dimension: pairs[dimension] for dimension in gated}),

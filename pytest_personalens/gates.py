@@ -150,6 +150,10 @@ def _nothing_to_compare(comparison: Comparison, min_valid: float) -> str:
     if comparison.compared < min_valid * comparison.shared:
         told = f"{comparison.compared} of the {count(comparison.shared)} that are also in {comparison.baseline} could be compared"
         return f"{told}; {share_text(min_valid)}"
+    if comparison.compared_by_test < min_valid * comparison.shared_by_test:
+        told = f"a test of {comparison.baseline} that is gone or was renamed may be the one that got worse"
+        some = f"{comparison.compared_by_test} of {comparison.shared_by_test} scenarios were run by the same tests as then"
+        return f"only {some}: {told}; {share_text(min_valid)}"
     if not comparison.one_sided and not any(d.gated for d in comparison.differences):
         return "neither task completion nor personalization is judged; give a dimension that is a margin (--personalens-margin)"
     return ""

@@ -199,7 +199,9 @@ class Ledger:
         controls = {n: control_of(n, ids) for n in self._crashed - self._items.keys()}
         lost = [nodeid for nodeid, control in controls.items() if control is not None]
         unevaluated = self._unevaluated.keys() - self._items.keys() - set(lost)
-        if not self._items and not lost and not unevaluated and self._watch is None and self._settings.shard is None:
+        # A file that skipped itself has a test of the whole sample, at the least.
+        whole = {f"{file}::skipped[{ref.id}]" for file in drawn.skipped for ref in session.sample(self._settings).refs}
+        if not self._items and not lost and not unevaluated and not whole and self._watch is None and self._settings.shard is None:
             return None
         settings = self._settings._asdict()
         results = summarize(
@@ -209,7 +211,7 @@ class Ledger:
             requested=drawn.requested,
             drawn=drawn.drawn,
             lost=lost,
-            unevaluated=sorted(unevaluated),
+            unevaluated=sorted(unevaluated | whole),
             of_controls=[n for n in (*lost, *unevaluated) if controls.get(n) or (n in unevaluated and self._unevaluated[n])],
             left_out=drawn.left_out,
             prices=session.crew.role_prices(),

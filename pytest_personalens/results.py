@@ -148,6 +148,10 @@ class Comparison(Frozen):
     level: float = Field(description="Chance of any false alarm, over all dimensions together (Holm).")
     compared: int = Field(description="Scenarios scored in both, on any of the same dimensions.")
     shared: int = Field(default=0, description="Scenarios that are in both, scored or not.")
+    shared_by_test: int = Field(
+        default=0, description="The same by test: scenarios that both have, each once for every test that has scores of it in the baseline."
+    )
+    compared_by_test: int = Field(default=0, description="Those of them that the same test ran and scored now.")
     differences: tuple[Difference, ...] = ()
     one_sided: dict[Dimension, Literal["then", "now"]] = Field(
         default_factory=dict, description="Dimensions to be gated that only one of the two runs has scores on."

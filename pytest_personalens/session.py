@@ -44,13 +44,14 @@ BUDGET: Final = "personalens_budget"
 class Drawn(NamedTuple):
     """What the tests of a run draw from: scenarios asked for, those there were, items left out of them by a selection.
 
-    `ids` are those of the scenarios that only a mark's own sample has.
+    `ids` are those of the scenarios that only a mark's own sample has, `skipped` files of ours that skipped themselves whole.
     """
 
     requested: int = 0
     drawn: int = 0
     left_out: int = 0
     ids: tuple[str, ...] = ()
+    skipped: tuple[str, ...] = ()
 
 
 class Session:
@@ -71,6 +72,8 @@ class Session:
         #: How many items the tests that were collected make of their samples, and how many of them a selection left out.
         self.made = 0
         self.left_out = 0
+        #: Node ids of files that ask for our fixtures and skipped themselves while they were collected.
+        self.skipped: list[str] = []
         self.strangers = Strangers(self.dataset, settings.seed)
         self._loaded: dict[ScenarioRef, Scenario] = {}
         self.ids: dict[str, tuple[str, str]] = {}
@@ -149,7 +152,7 @@ class Session:
         used = self._used.values()
         known = {ref.id for ref in self.sample(self.settings).refs}
         more = sorted({ref.id for sample in used for ref in sample.refs} - known)
-        return Drawn(sum(s.requested for s in used), sum(s.drawn for s in used), self.left_out, tuple(more))
+        return Drawn(sum(s.requested for s in used), sum(s.drawn for s in used), self.left_out, tuple(more), tuple(self.skipped))
 
     def header(self) -> str:
         """One line: what is sampled, by which seed, who plays the user and who judges."""

@@ -163,3 +163,44 @@ def test_a_cap_counts_the_calls_of_its_own_run_only(
         repo.run(*CAPPED, *FLOOR, "-n", "2", "--testrunuid", "build-7")
         assert len(endpoint.calls) == number
         assert not [path for path in scratch.iterdir() if path.name.startswith("personalens")], "nothing is left there"
+
+
+SAME = """
+    def test_a(personalens):
+        personalens.check()
+
+    def test_b(personalens):
+        personalens.check()
+"""
+RENAMES = {"renamed": SAME.replace("test_a", "test_c"), "gone": SAME.partition("    def test_b")[0]}
+BASELINE = ("--personalens-baseline", "base.json")
+
+
+@pytest.mark.parametrize("what", RENAMES)
+def test_a_test_that_is_gone_is_no_pass_of_the_comparison(told: Repository, what: str) -> None:
+    told.write(test_bot=SAME)
+    assert told.inline(*ARGS, "--personalens-save-baseline", "base.json").ret == 0
+    assert told.inline(*ARGS, *BASELINE).ret == 0
+    told.write(test_bot=RENAMES[what])
+    result = told.inline(*ARGS, *BASELINE)
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(
+        ["gate regression: FAILED, only 10 of 20 scenarios were run by the same tests as then: a test of base.json *"]
+    )
+
+
+SKIPS = {
+    "skip": "import pytest\npytest.skip('no key', allow_module_level=True)\n",
+    "importorskip": "import pytest\nno_such = pytest.importorskip('no_such_module')\n",
+}
+
+
+@pytest.mark.parametrize("how", SKIPS)
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "workers"])
+def test_a_file_that_skips_itself_counts_against_the_gates(told: Repository, how: str, workers: tuple[str, ...]) -> None:
+    told.write(test_unit=SKIPS[how] + "def test_unit():\n    pass\n")
+    assert told.run(*ARGS, *FLOOR, *workers).ret == 0, "it has no test of ours"
+    told.write(test_other=SKIPS[how] + "def test_other(personalens):\n    personalens.check()\n")
+    result = told.run(*ARGS, *FLOOR, *workers)
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(["gate valid: FAILED, 10 of 20 items could be scored (not: 10 unevaluated); the floor is 90%"])
