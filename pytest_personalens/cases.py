@@ -67,8 +67,9 @@ def is_to_be_evaluated(item: pytest.Item) -> bool:
     return "personalens" in getattr(item, "fixturenames", ()) and is_ours(item) and case_of(item) is not None
 
 
-def control_of(nodeid: str, ids: Iterable[str]) -> str | None:
-    """The control that an item belongs to, by its node id alone: empty for the run itself, None if none of the scenarios `ids` is in it.
+def item_of(nodeid: str, ids: Iterable[str]) -> tuple[str, str] | None:
+    """The scenario of an item and the control that it belongs to, empty for the run itself, by its node id alone; None if none of the
+    scenarios `ids` is in it.
 
     Another parameter of the test, or its folder, may be called as a control is: it counts only right after the scenario.
     """
@@ -77,7 +78,7 @@ def control_of(nodeid: str, ids: Iterable[str]) -> str | None:
         _, found, after = parameters.partition(f"-{id_}")
         if found and after[0] in "+-":
             mark = after.partition("-")[0].split("+")[1:2]
-            return mark[0] if mark and not re.fullmatch(r"t\d+", mark[0]) else ""
+            return id_, mark[0] if mark and not re.fullmatch(r"t\d+", mark[0]) else ""
     return None
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING, Any, Final
+from collections import Counter
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import pytest
 
-from pytest_personalens.cases import control_of
+from pytest_personalens.cases import item_of
 from pytest_personalens.errors import PersonalensError
 from pytest_personalens.files import Written
 from pytest_personalens.floors import with_groups
@@ -25,18 +26,28 @@ if TYPE_CHECKING:
     from collections.abc import Generator
 
     from pytest_personalens.baseline import Baseline
+    from pytest_personalens.scenario import ScenarioRef
     from pytest_personalens.session import Drawn
     from pytest_personalens.settings import Settings
     from pytest_personalens.watch import Watch
 
 #: Name of the report property that carries an item's result from a worker to the controller.
 PROPERTY: Final = "_personalens_item"
-#: That of an item to be evaluated that was not; its value is the control that the item belongs to.
+#: That of an item to be evaluated that was not; its value are the control that the item belongs to, its kind and its domains.
 UNEVALUATED: Final = "_personalens_unevaluated"
 #: Options that name files to write: they change nothing in the results, so that equal runs give equal ones.
 _FILES: Final = frozenset({"json", "html", "markdown", "github", "save_baseline", "exit_infra"})
 #: Causes of an item without scores that say nothing about the assistant under test.
 _INFRASTRUCTURE: Final = ("user-agent", "judge", "budget")
+
+
+class Missing(NamedTuple):
+    """The items that brought no result, by node id, as `summarize` takes them."""
+
+    lost: list[str]
+    unevaluated: list[str]
+    of_controls: list[str]
+    missing_by_group: Counter[str]
 
 
 class Ledger:
@@ -47,7 +58,8 @@ class Ledger:
         self._items: dict[str, Item] = {}
         self._finished: set[str] = set()
         self._crashed: set[str] = set()
-        self._unevaluated: dict[str, str] = {}
+        #: Node id -> the control that it belongs to, if any, its kind and its domains.
+        self._unevaluated: dict[str, tuple[str, ...]] = {}
         self._drawn: list[Any] = []
         self._failed: set[str] = set()
         self._lines: dict[str, int] = {}
@@ -96,13 +108,13 @@ class Ledger:
             self._lines[report.nodeid] = report.location[1] + 1
         for name, value in report.user_properties:
             if name == UNEVALUATED:
-                self._unevaluated[report.nodeid] = str(value)
+                self._unevaluated[report.nodeid] = tuple(json.loads(str(value)))
             elif name == PROPERTY:
                 # By node id: --dist=each runs every item on every worker.
                 try:
                     self._items[report.nodeid] = Item.model_validate_json(str(value))
                 except ValueError:  # a property of somebody else's
-                    self._unevaluated.setdefault(report.nodeid, "")
+                    self._unevaluated.setdefault(report.nodeid, ("",))
         if report.failed and report.nodeid in self._items:
             self._items[report.nodeid] = self._items[report.nodeid].model_copy(update={"failed": True})
 
@@ -195,13 +207,8 @@ class Ledger:
         from pytest_personalens.plugin import SESSION
 
         session, drawn = self._config.stash[SESSION], self._drawn_from()
-        ids = {*session.ids, *drawn.ids}
-        controls = {n: control_of(n, ids) for n in self._crashed - self._items.keys()}
-        lost = [nodeid for nodeid, control in controls.items() if control is not None]
-        unevaluated = self._unevaluated.keys() - self._items.keys() - set(lost)
-        # A file that skipped itself has a test of the whole sample, at the least.
-        whole = {f"{file}::skipped[{ref.id}]" for file in drawn.skipped for ref in session.sample(self._settings).refs}
-        if not self._items and not lost and not unevaluated and not whole and self._watch is None and self._settings.shard is None:
+        missing = self._missing(drawn)
+        if not self._items and not any(missing) and self._watch is None and self._settings.shard is None:
             return None
         settings = self._settings._asdict()
         results = summarize(
@@ -210,9 +217,7 @@ class Ledger:
             dataset=f"{session.dataset.name} {session.dataset.version}",
             requested=drawn.requested,
             drawn=drawn.drawn,
-            lost=lost,
-            unevaluated=sorted(unevaluated | whole),
-            of_controls=[n for n in (*lost, *unevaluated) if controls.get(n) or (n in unevaluated and self._unevaluated[n])],
+            **missing._asdict(),
             left_out=drawn.left_out,
             prices=session.crew.role_prices(),
             complete=complete,
@@ -221,6 +226,25 @@ class Ledger:
             results = results.model_copy(update={"scenarios": session.scenarios(results.own)})
         # A shard is a part of a run: what it comes to is said when all parts are put together.
         return conclude(results, self._demands) if self._settings.shard is None else results
+
+    def _missing(self, drawn: Drawn) -> Missing:
+        """The items that brought no result."""
+        from pytest_personalens.plugin import SESSION
+
+        session = self._config.stash[SESSION]
+        refs = {ref.id: ref for ref in session.sample(self._settings).refs}
+        gone = {n: item_of(n, {*session.ids, *drawn.ids}) for n in self._crashed - self._items.keys()}
+        lost = {n: (of[1], *_groups(refs.get(of[0]))) for n, of in gone.items() if of is not None}
+        unevaluated = {n: of for n, of in self._unevaluated.items() if n not in self._items and n not in lost}
+        # A file that skipped itself has a test of the whole sample, at the least.
+        unevaluated |= {f"{file}::skipped[{ref.id}]": ("", *_groups(ref)) for file in drawn.skipped for ref in refs.values()}
+        every = {**lost, **unevaluated}
+        return Missing(
+            lost=sorted(lost),
+            unevaluated=sorted(unevaluated),
+            of_controls=sorted(n for n, (control, *_) in every.items() if control),
+            missing_by_group=Counter(group for control, *groups in every.values() if not control for group in groups),
+        )
 
     def _drawn_from(self) -> Drawn:
         from pytest_personalens.plugin import SESSION
@@ -293,6 +317,11 @@ def junit_properties(item: Item) -> list[tuple[str, str]]:
         + ([("personalens_trial", str(item.trial))] if item.trial > 1 else [])
         + ([("personalens_control", item.arm)] if item.arm else [])
     )
+
+
+def _groups(ref: ScenarioRef | None) -> tuple[str, ...]:
+    """The groups of items that a scenario is part of, by which gates are decided."""
+    return (ref.kind, *ref.domains) if ref is not None else ()
 
 
 def _nodeid(gate: Gate) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections import Counter
 from importlib.metadata import version
 from itertools import pairwise
 from pathlib import Path
@@ -124,6 +125,7 @@ def merge(shards: Sequence[Shard], given: Mapping[str, Any], *, partial: bool = 
         lost=lost,
         unevaluated=unevaluated,
         of_controls=[nodeid for shard in shards for nodeid in shard.results.of_controls],
+        missing_by_group=sum((Counter(shard.results.missing_by_group) for shard in shards), Counter()),
         left_out=sum(shard.results.left_out for shard in shards),
         complete=not missing and not stopped,
     )

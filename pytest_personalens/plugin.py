@@ -239,7 +239,8 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
                 # Where CI is set, pytest repeats this message whole in its short summary: every dialogue would stand there twice.
                 crash.message = crash.message.partition("\n")[0]
         elif is_to_be_evaluated(item):
-            report.user_properties.append((UNEVALUATED, case_of(item).arm))
+            case = case_of(item)
+            report.user_properties.append((UNEVALUATED, json.dumps([case.arm, case.ref.kind, *case.ref.domains])))
     return report
 
 

@@ -202,6 +202,9 @@ class Results(Frozen):
         default=(), description="Node ids of items whose test ended before their dialogue was evaluated: skipped, or failed on its own."
     )
     of_controls: tuple[str, ...] = Field(default=(), description="Node ids, of those lost or unevaluated, that belong to a control.")
+    missing_by_group: dict[str, int] = Field(
+        default_factory=dict, description="Domain or kind -> number of items of the run itself that brought no result, lost or unevaluated."
+    )
     left_out: int = Field(
         default=0, description="Items of the sample that a selection left out of the tests it ran (-k, -m, --lf, node ids)."
     )

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import Repository
+from tests.conftest import TOLD, Repository
 from tests.endpoint import Endpoint
 
 ARGS = ("--personalens-sample", "10", "--personalens-user-model", "told", "--personalens-judge-model", "told")
@@ -204,3 +204,47 @@ def test_a_file_that_skips_itself_counts_against_the_gates(told: Repository, how
     result = told.run(*ARGS, *FLOOR, *workers)
     assert result.ret == 1
     result.stdout.fnmatch_lines(["gate valid: FAILED, 10 of 20 items could be scored (not: 10 unevaluated); the floor is 90%"])
+
+
+FLAKY = """
+    import pytest
+
+    def test_bot(personalens, request):
+        if {when}:
+            pytest.skip("flaky")
+        personalens.check()
+"""
+
+
+def test_pass_k_of_scenarios_that_lack_a_trial(told: Repository) -> None:
+    args = ("--personalens-trials", "3", "--personalens-gate", "pass^3 >= 0.5", "--personalens-gate", "valid >= 0.8")
+    assert told.inline(*ARGS, *args).ret == 0
+    told.write(test_bot=FLAKY.format(when="'+t3' in request.node.name and personalens.scenario.id in " + repr(told_ids(told)[:3])))
+    result = told.inline(*ARGS, *args)
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(["gate pass^3: FAILED, *: only 7 of 10 scenarios were scored 3 times; the floor is 80%"])
+
+
+@pytest.mark.parametrize("end", ["skipped", "judge", "lost"])
+@pytest.mark.parametrize("metric", ["tcr >= 0.1", "valid >= 0.5", "pass^1 >= 0.1"])
+def test_a_gate_on_a_group_most_of_which_is_missing(told: Repository, metric: str, end: str) -> None:
+    gate = ("--personalens-gate", f"multi: {metric}", "--personalens-min-valid", "0.5")
+    assert told.inline(*ARGS[:1], "30", *ARGS[2:], *gate).ret == 0
+    if end == "skipped":
+        told.write(test_bot=FLAKY.format(when="personalens.scenario.kind == 'multi'"))
+    elif end == "judge":
+        told.write(
+            conftest=TOLD.replace('if scenario.id in listed("faults.txt"):', 'if scenario.kind == "multi" and scenario.user != "wade":')
+        )
+    else:
+        told.write(test_bot=FLAKY.format(when="personalens.scenario.kind == 'multi' and __import__('os')._exit(3)"))
+    result = told.run(*ARGS[:1], "30", *ARGS[2:], *gate, *(("-n", "1", "--max-worker-restart", "9") if end == "lost" else ()))
+    assert result.ret == 1
+    result.stdout.fnmatch_lines([f"gate multi: {metric.partition(' ')[0]}: FAILED, *"])
+
+
+def test_what_the_gate_would_be_without_luck_is_said(told: Repository) -> None:
+    (told.path / "faults.txt").write_text(told_ids(told)[0])
+    result = told.inline(*ARGS, "--personalens-gate", "tcr >= 0.95")
+    assert result.ret == 0
+    result.stdout.fnmatch_lines(["gate tcr: passed, *; it would be 0.90 if the 1 without a score had the lowest"])
