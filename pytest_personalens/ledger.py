@@ -186,9 +186,13 @@ class Ledger:
             return
         from pytest_personalens.plugin import SESSION
         from pytest_personalens.reports.terminal import write_summary
+        from pytest_personalens.session import KEPT_NOWHERE
 
-        if history := self._config.stash[SESSION].history:
-            terminalreporter.write_line(f"this run {history}")
+        session = self._config.stash[SESSION]
+        if session.history:
+            terminalreporter.write_line(f"this run {session.history}")
+        if session.keeps and session.folder is None:
+            terminalreporter.write_line(f"personalens: {KEPT_NOWHERE}", yellow=True)
         extra: list[list[str]] = []
         if self._results.items or self._results.uncounted:  # a shard may have none
             extra = self._config.hook.pytest_personalens_report_lines(results=self._results, config=self._config)

@@ -96,12 +96,16 @@ def shard(text: str) -> tuple[int, int]:
     return int(match[1]), int(match[2])
 
 
-def odd(text: str) -> int:
-    """An odd whole number of at least 1: votes that cannot tie."""
-    value: int = number(1, kind=int)(text)
-    if value % 2 == 0:
-        raise ValueError("expected an odd number, so that votes cannot tie")
-    return value
+def odd(high: int) -> Callable[[str], int]:
+    """An odd whole number from 1 to `high`: votes that cannot tie."""
+
+    def read(text: str) -> int:
+        value: int = number(1, high, kind=int)(text)
+        if value % 2 == 0:
+            raise ValueError("expected an odd number, so that votes cannot tie")
+        return value
+
+    return read
 
 
 def floor(text: str) -> tuple[str, str, float]:

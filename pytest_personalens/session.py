@@ -17,6 +17,7 @@ from pytest_personalens.errors import PersonalensError, SpecError
 from pytest_personalens.models.meter import Budget, price_of, read_prices
 from pytest_personalens.models.specs import read_parameters, read_spec
 from pytest_personalens.redaction import redacted
+from pytest_personalens.reports.transcript import one_line
 from pytest_personalens.run import current_run, open_run
 from pytest_personalens.scenario import Context, ScenarioRef
 
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
 #: A sample of so many scenarios is loaded whole before the first item runs, a larger one's first hundred.
 _LOADED_AHEAD: Final = 1000
 _TRIED: Final = 100
+#: Said of a run that pays for what it could not keep.
+KEPT_NOWHERE: Final = "pytest's cache is off or cannot be written: what is paid for and not in a record is bought again by the next run"
 #: What a worker is told of the caps on calls and money: the folder in which all processes of the run count.
 BUDGET: Final = "personalens_budget"
 
@@ -158,15 +161,17 @@ class Session:
         """One line: what is sampled, by which seed, who plays the user and who judges."""
         s, sample = self.settings, self.sample(self.settings)
         drawn = str(sample.drawn) if s.shard is None else f"shard {s.shard[0]}/{s.shard[1]}, {len(sample.refs)} of {sample.drawn}"
-        return redacted(
+        told = redacted(
             f"personalens: {drawn} scenarios of {self.dataset.name} {self.dataset.version}, seed {s.seed!r}, "
             f"context {s.context or 'none'}, user {s.user_model}, judge {s.judge_model}"
             + (f", {s.trials} trials" if s.trials > 1 else "")
             + (f", controls {', '.join(s.arms)}" if s.arms else "")
             + (f", assistant {s.assistant}" if s.assistant else "")
             + (f", {self.history}" if self.history else "")
+            + (f"; {KEPT_NOWHERE}" if self.keeps and self.folder is None else "")
             + (f" ({s.assistant_prompt})" if "assistant" in self.crew.models() else "")
         )
+        return one_line(told)
 
     def open_run(self) -> None:
         """Take the run down in pytest's cache, or go on with the one that was broken off; a worker joins its controller's."""
@@ -248,7 +253,17 @@ def _draw_of(settings: Settings) -> tuple[object, ...]:
 
 def _cache(config: pytest.Config) -> Path | None:
     cache = getattr(config, "cache", None)  # there is none under -p no:cacheprovider
-    return Path(cache.mkdir("personalens")) if cache is not None else None
+    if cache is None:
+        return None
+    try:
+        folder = Path(cache.mkdir("personalens"))
+        (folder / ".writable").touch()
+    except OSError as error:
+        # As pytest does of its own cache. A run that must have one says so itself.
+        message = f"personalens: nothing can be kept in pytest's cache ({error.filename}: {error.strerror})"
+        config.issue_config_time_warning(pytest.PytestWarning(message), stacklevel=2)
+        return None
+    return folder
 
 
 def _prices(config: pytest.Config) -> dict[str, Price]:
