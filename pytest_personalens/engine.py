@@ -59,7 +59,7 @@ def work(job: Job, crew: Crew, assistant: Assistant, keep: Callable[[Evaluation]
     """Do a job. `keep` is called with all that was bought so far, at its whole cost, before more is bought."""
     started = time.perf_counter()
     agents = crew.agents(job.context, job.thresholds)
-    replay = Replay(job.scenario, job.records, may_spend=job.may_spend, where=job.where, command=job.command)
+    replay = Replay(job.scenario, job.records, may_spend=job.may_spend, where=job.where, command=job.command, before=crew.go_on)
 
     def cost(evaluation: Evaluation) -> dict[str, Usage]:
         # A record tells what its content cost, whenever that was; an evaluation, what this run spent.

@@ -143,12 +143,23 @@ class Replay:
     """What a run may reuse of a scenario's `records`, and whether it may ask an agent where they have nothing.
 
     `asked` counts the questions that went past the record to an agent; 0 at the end means that all was replayed. `news` is set
-    when somebody said something that no record has, be it the assistant under test.
+    when somebody said something that no record has, be it the assistant under test. `before` is called ahead of each question, and may
+    refuse it by raising a `PersonalensError`.
     """
 
-    def __init__(self, scenario: Scenario, records: Sequence[Record], *, may_spend: bool, where: str, command: str) -> None:
+    def __init__(
+        self,
+        scenario: Scenario,
+        records: Sequence[Record],
+        *,
+        may_spend: bool,
+        where: str,
+        command: str,
+        before: Callable[[], None] = lambda: None,
+    ) -> None:
         self.evidence = Evidence(scenario)
         self.records, self.may_spend, self.where, self.command = records, may_spend, where, command
+        self._before = before
         self.asked = 0
         self.news = False
         self._lock = threading.Lock()
@@ -158,6 +169,7 @@ class Replay:
         if paid and not self.may_spend:
             state = f"is stale ({what})" if self.records else "is missing"
             raise RecordError(f"{self.where}: the record {state}; record it with: {self.command}")
+        self._before()
         with self._lock:
             self.asked += 1
         self.news = True

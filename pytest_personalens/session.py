@@ -65,6 +65,7 @@ class Session:
         self.dataset = self._dataset()
         self.prices = _prices(config)
         self.crew = Crew(self._recipe(), added=self._added)
+        self.crew.is_worker = hasattr(config, "workerinput")
         self.folder = _cache(config)
         self.run, self.history = "", ""
         self.budget_folder = ""

@@ -19,12 +19,12 @@ ARGS = ("--personalens-sample", "2")
         ("judge-votes", "101", "from 1 to 99"),
         ("turn-timeout", "inf", "from 0.001 to 86400"),
         ("turn-timeout", "1e9", "from 0.001 to 86400"),
-        ("max-usd", "inf", "from 1e-06 to 1e+09"),
+        ("max-usd", "inf", "1e-06 or more"),
         ("max-turns", "9" * 30, "from 1 to 1000"),
         ("concurrency", "9" * 30, "from 1 to 10000"),
-        ("sample", "9" * 5000, "from 1 to 1e+09"),
+        ("sample", "9" * 5000, "1 or more"),
         ("trials", "9" * 30, "from 1 to 100"),
-        ("max-calls", "9" * 30, "from 1 to 1e+09"),
+        ("max-calls", "9" * 30, "1 or more"),
     ],
 )
 def test_numbers_without_sense(repo: Repository, option: str, value: str, expected: str) -> None:

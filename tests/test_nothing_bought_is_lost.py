@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+
 import pytest
 
 from tests.conftest import MODELS, Repository, calls, records
+from tests.endpoint import Call, Endpoint, Reply
 
 KEPT = ("-p", "cacheprovider")
 
@@ -36,3 +44,41 @@ def test_a_record_that_cannot_be_written_is_one_line_and_what_was_bought_is_kept
     folder.unlink()
     run(*args).stdout.fnmatch_lines(["records: 1 written"])
     assert calls(paid) == 0, "all of it had been kept"
+
+
+def chatty(call: Call) -> Reply:
+    """A user who has always one more wish, and so dialogues that hardly end, 50 ms a turn."""
+    return Reply(f"I have wish number {len(call.prompt)}, please.", delay=0.05)
+
+
+@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM])
+def test_workers_whose_controller_was_killed_make_no_further_call(repo: Repository, endpoint: Endpoint, end: signal.Signals) -> None:
+    repo.write(
+        conftest="import pytest\n\n@pytest.fixture(scope='session')\ndef personalens_assistant():\n    return lambda messages: 'done'\n"
+    )
+    endpoint.answer = chatty
+    run = (
+        "--personalens-sample",
+        "60",
+        "-n",
+        "2",
+        "--personalens-concurrency",
+        "4",
+        "--personalens-max-turns",
+        "900",
+        "--personalens-live",
+    )
+    models = ("--personalens-user-model", "openai:small")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "pytest", "-q", *run, *models], cwd=repo.path, start_new_session=True, stdout=subprocess.DEVNULL
+    )
+    while len(endpoint.calls) < 30 and process.poll() is None:
+        time.sleep(0.01)
+    process.send_signal(end)
+    assert process.wait(timeout=60) == -end, "it had not come to its end before"
+    made = len(endpoint.calls)
+    with suppress(ProcessLookupError):
+        while True:  # until the last worker has gone
+            os.killpg(process.pid, 0)
+            time.sleep(0.01)
+    assert len(endpoint.calls) - made <= 2 * 4, "no more than were on their way"
