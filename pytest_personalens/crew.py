@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 from pytest_personalens.agents import EmbeddedJudge, EmbeddedUserAgent
 from pytest_personalens.agents.prompts import Prompts
 from pytest_personalens.assistants import EventLoop, import_assistant
-from pytest_personalens.errors import SpecError, Stopped
+from pytest_personalens.errors import RecordError, SpecError, Stopped
 from pytest_personalens.models import Model
 from pytest_personalens.models.limiter import Limiter
 from pytest_personalens.models.meter import Meter, Total, price_of
@@ -76,6 +76,8 @@ class Crew:
         self.loop = EventLoop()
         self.budget: Budget | None = None
         self.is_worker = False
+        #: Why what is bought cannot be kept, once that is so.
+        self.unkept: RecordError | None = None
         self.total = Total()
         self._prices = dict(recipe.prices)
         self._ended = threading.Event()
@@ -143,10 +145,13 @@ class Crew:
         return [model.limiter for model in self._models.values()]
 
     def go_on(self) -> None:
-        """Raise `Stopped` if the run has ended: a dialogue that nobody waits for any more takes no further turn.
+        """Raise `Stopped` if the run has ended: a dialogue that nobody waits for any more takes no further turn. Raise `RecordError` if
+        what is bought cannot be kept.
 
         A worker sees the end of the process that started it by having another parent: nobody else tells it in time.
         """
+        if self.unkept is not None:
+            raise RecordError(str(self.unkept))
         if self._ended.is_set() or (self.is_worker and os.getppid() != self._parent):
             raise Stopped("the run has ended")
 

@@ -7,6 +7,7 @@ from concurrent.futures import wait
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pytest_personalens.assistants import guarded
+from pytest_personalens.errors import RecordError
 from pytest_personalens.evaluation import Evaluation, evaluate
 from pytest_personalens.replay import Record, Replay, ReplayAssistant, ReplayJudge, ReplayUserAgent, ResumedAssistant
 
@@ -68,7 +69,11 @@ def work(job: Job, crew: Crew, assistant: Assistant, keep: Callable[[Evaluation]
     def bought(unfinished: Evaluation) -> None:
         # Only what was bought just now: a replay must not push out what an earlier run paid for.
         if keep is not None and replay.news:
-            keep(unfinished.model_copy(update={"usage": cost(unfinished)}))
+            try:
+                keep(unfinished.model_copy(update={"usage": cost(unfinished)}))
+            except RecordError as error:
+                crew.unkept = error  # nobody buys any more what would be lost
+                raise
 
     if agents.played is not None:
         under_test: Assistant = ReplayAssistant(agents.played, replay)
@@ -86,7 +91,10 @@ def work(job: Job, crew: Crew, assistant: Assistant, keep: Callable[[Evaluation]
         max_turns=job.max_turns,
         progress=bought if keep is not None else None,
     )
-    bought(evaluation)
+    try:
+        bought(evaluation)
+    except RecordError as error:
+        evaluation = evaluation.model_copy(update={"verdicts": (), "cause": "record", "detail": str(error)})
     if usage := agents.meter.usage:
         evaluation = evaluation.model_copy(update={"usage": usage})
     return Done(evaluation, cost(evaluation), replay.asked, time.perf_counter() - started)

@@ -226,8 +226,15 @@ def _check_asked(config: pytest.Config, sample: int | None) -> None:
         place = flags.index(flag) + 1 if flag in given and given[-1] != flag else 0
         path = config.invocation_params.dir / given[place] if place else None
         # What follows a space pytest takes for a path to tests, if it is there: it then looks for the configuration beside it.
-        if path is not None and path.exists() and not path.resolve().is_relative_to(config.invocation_params.dir.resolve()):
+        if path is not None and _there(path) and not path.resolve().is_relative_to(config.invocation_params.dir.resolve()):
             raise pytest.UsageError(f"{flag}: write {flag}={given[place]}; after a space, pytest takes what lies elsewhere for tests")
+
+
+def _there(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError:  # a name that is too long
+        return False
 
 
 def _paths(config: pytest.Config, sample: int | None, shard: tuple[int, int] | None) -> dict[str, str | None]:

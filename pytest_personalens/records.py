@@ -145,10 +145,14 @@ class RecordStore:
         return self.updating or (self.adding and self._text is None)
 
     def keep(self, evaluation: Evaluation, scenario: Scenario) -> None:
-        """Put an evaluation, finished or not, where a crash cannot reach it."""
+        """Put an evaluation, finished or not, where a crash cannot reach it. Raises `RecordError` where nothing can be written."""
         if self._journal:
-            self._journal.parent.mkdir(parents=True, exist_ok=True)
-            write_atomically(self._journal, json.dumps({"run": self._run, **record_of(evaluation, scenario).data()}))
+            try:
+                self._journal.parent.mkdir(parents=True, exist_ok=True)
+                write_atomically(self._journal, json.dumps({"run": self._run, **record_of(evaluation, scenario).data()}))
+            except OSError as error:
+                why = f"{self._journal}: what was bought cannot be kept: {error.strerror}"
+                raise RecordError(f"{why}; make room or remove it, and run again") from None
 
     def settle(self, syrupy: SnapshotSession, evaluation: Evaluation, scenario: Scenario, *, cost: dict[str, Usage], asked: int) -> str:
         """Bring the record up to date where this run may, with what its content cost in all; says what became of it.

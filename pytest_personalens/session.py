@@ -269,16 +269,21 @@ def _cache(config: pytest.Config) -> Path | None:
 
 def _prices(config: pytest.Config) -> dict[str, Price]:
     try:
-        return read_prices([line for line in config.getini("personalens_prices") if line.strip()])
+        return read_prices(_lines(config, "personalens_prices"))
     except SpecError as error:
         raise SpecError(f"personalens_prices: {error}") from None
 
 
 def _parameters(config: pytest.Config) -> dict[str, str]:
     try:
-        return read_parameters([line for line in config.getini("personalens_model_parameters") if line.strip()])
+        return read_parameters(_lines(config, "personalens_model_parameters"))
     except SpecError as error:
         raise SpecError(f"personalens_model_parameters: {error}") from None
+
+
+def _lines(config: pytest.Config, name: str) -> list[str]:
+    # A configuration in TOML may hold anything in its lists.
+    return [line for line in map(str, config.getini(name)) if line.strip()]
 
 
 def open_session(config: pytest.Config, settings: Settings) -> Session:
