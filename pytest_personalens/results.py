@@ -43,6 +43,7 @@ class Item(Frozen):
     given: str = Field(default="", description="What the assistant could know: letters of D, I, S; empty for nothing.")
     given_user: str = Field(default="", description="Whose context that was, where it was another user's.")
     max_turns: int = Field(default=0, description="The limit of turns; 0 for the benchmark's.")
+    content: str = Field(default="", description="Digest of the scenario's content, by which a later run knows whether it is the same.")
     test: str = Field(default="", description="The test: file, function and its own parameters.")
 
     @property

@@ -147,6 +147,10 @@ class Session:
         refs = {e.scenario: ScenarioRef(e.user, e.task, e.kind, e.domains) for e in (item.evaluation for item in items)}
         return {id_: self.dataset.load(ref) for id_, ref in sorted(refs.items())}
 
+    def contents(self) -> dict[tuple[str, str], str]:
+        """User and task -> digest of the scenario, of those that were loaded ahead."""
+        return {(ref.user, ref.task): scenario.digest for ref, scenario in self._loaded.items()}
+
     def scenario(self, ref: ScenarioRef) -> Scenario:
         """The whole scenario: the one that was loaded ahead, but to one who asks only, because tests may change what is in it."""
         return self._loaded.pop(ref, None) or self.dataset.load(ref)
