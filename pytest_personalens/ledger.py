@@ -20,6 +20,7 @@ from pytest_personalens.paths import flag, path_of
 from pytest_personalens.redaction import redacted
 from pytest_personalens.reports.transcript import harmless
 from pytest_personalens.results import Gate, Item, Results
+from pytest_personalens.source import origin
 from pytest_personalens.summary import summarize, with_drift
 
 if TYPE_CHECKING:
@@ -147,6 +148,7 @@ class Ledger:
     def pytest_runtestloop(self, session: pytest.Session) -> Generator[None, Any, Any]:
         if session.config.option.collectonly:
             return (yield)
+        self._outputs.forget()
         try:
             result = yield
         except BaseException:
@@ -238,6 +240,8 @@ class Ledger:
             prices=session.crew.role_prices(),
             complete=complete,
         )
+        if self._settings.shard is not None:
+            results = results.model_copy(update={"origin": origin(self._config.rootpath)})
         if self._outputs.tells_who:
             results = results.model_copy(update={"scenarios": session.scenarios(results.own)})
         # A shard is a part of a run: what it comes to is said when all parts are put together.
