@@ -11,8 +11,8 @@ from contextlib import suppress
 
 import pytest
 
-from tests.conftest import MODELS, Repository, calls, records
-from tests.endpoint import Call, Endpoint, Reply
+from tests.conftest import MODELS, ROOT, Repository, calls, records
+from tests.endpoint import Call, Endpoint, Reply, play
 
 KEPT = ("-p", "cacheprovider")
 
@@ -82,3 +82,52 @@ def test_workers_whose_controller_was_killed_make_no_further_call(repo: Reposito
             os.killpg(process.pid, 0)
             time.sleep(0.01)
     assert len(endpoint.calls) - made <= 2 * 4, "no more than were on their way"
+
+
+AGREEMENT = (
+    "-m",
+    "pytest_personalens.agreement",
+    str(ROOT / "data" / "agreement" / "anchors.jsonl"),
+    "--judge-model",
+    "openai:small",
+    "--live",
+)
+
+
+@pytest.fixture
+def own_cache(repo: Repository, monkeypatch: pytest.MonkeyPatch) -> Repository:
+    monkeypatch.setenv("PERSONALENS_CACHE_DIR", str(repo.path / "cache"))
+    return repo
+
+
+@pytest.mark.parametrize("option", ["--json", "--markdown"])
+def test_the_agreement_command_looks_at_its_paths_before_it_pays(own_cache: Repository, endpoint: Endpoint, option: str) -> None:
+    (own_cache.path / "taken").write_text("mine")
+    for path, problem in (("taken/x.json", "cannot write to taken: *"), ("taken", "taken was not written by this plugin; *")):
+        result = own_cache.python(*AGREEMENT, option, path)
+        assert result.ret == 2
+        result.stderr.fnmatch_lines([f"error: {option}: {problem}"])
+    assert not endpoint.calls
+
+
+def test_the_agreement_command_prints_before_it_writes(own_cache: Repository, endpoint: Endpoint) -> None:
+    for _ in range(2):
+        result = own_cache.python(*AGREEMENT, "--dimensions", "tc", "--json", "new/folder/x.json", "--markdown", "x.md")
+        assert result.ret == 0
+        result.stdout.fnmatch_lines(["openai:small *: 24 dialogues over *", "judge tc: *"])
+    assert len(endpoint.calls) == 2 * 24, "what has come to its end is measured anew"
+    (own_cache.path / "full").symlink_to("/dev/full/no")
+    result = own_cache.python(*AGREEMENT, "--dimensions", "tc", "--json", "full")
+    assert result.ret == 2
+    result.stdout.fnmatch_lines(["openai:small *: 24 dialogues over *"])
+
+
+def test_the_agreement_command_goes_on_where_it_was_killed(own_cache: Repository, endpoint: Endpoint) -> None:
+    endpoint.answer = lambda call: Reply(**{**vars(play(call)), "delay": 0.1})
+    process = subprocess.Popen([sys.executable, *AGREEMENT, "--dimensions", "tc"], cwd=own_cache.path, stdout=subprocess.DEVNULL)
+    while len(endpoint.calls) < 10 and process.poll() is None:
+        time.sleep(0.01)
+    process.kill()
+    assert process.wait() == -signal.SIGKILL
+    assert own_cache.python(*AGREEMENT, "--dimensions", "tc").ret == 0
+    assert len(endpoint.calls) <= 24 + 1, "the one in flight"
