@@ -6,7 +6,7 @@ import json
 import re
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from syrupy.assertion import SnapshotAssertion
 from syrupy.data import SnapshotCollections
@@ -16,10 +16,12 @@ from syrupy.location import PyTestLocation
 
 from pytest_personalens.errors import RecordError
 from pytest_personalens.jsonfile import write_atomically
-from pytest_personalens.replay import Record, read_record, record_of
+from pytest_personalens.replay import Record, StoredVerdict, read_record, record_of
 from pytest_personalens.scenario import slug
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import pytest
     from syrupy.data import SnapshotCollection
     from syrupy.session import SnapshotSession
@@ -98,6 +100,14 @@ def _folder(test_file: str, root: Path) -> str:
     return str((root if file.parent == Path(__file__).parent else file.parent) / FOLDER / file.stem)
 
 
+class Journal(NamedTuple):
+    """What was bought and is in no record yet: of this run or not, with the votes on verdicts that were not decided."""
+
+    record: Record | None = None
+    this_run: bool = False
+    votes: tuple[StoredVerdict, ...] = ()
+
+
 class RecordStore:
     """The record of one item: where it is, what is in it, and when it may be written.
 
@@ -130,26 +140,30 @@ class RecordStore:
                 raise
         return self._stored
 
-    def load_journal(self) -> tuple[Record | None, bool]:
+    def load_journal(self) -> Journal:
         """What an earlier run paid for and did not put into the record, if there is something readable, and whether that was this run."""
         try:
             kept = json.loads((_read(self._journal) if self._journal else None) or "null")
-            run = kept.pop("run")
-            return read_record(json.dumps(kept), str(self._journal)), run == self._run
-        except (RecordError, ValueError, AttributeError, KeyError):
-            return None, False
+            run, votes = kept.pop("run"), tuple(StoredVerdict.model_validate(vote) for vote in kept.pop("votes", ()))
+            return Journal(read_record(json.dumps(kept), str(self._journal)), run == self._run, votes)
+        except (RecordError, ValueError, AttributeError, KeyError, TypeError, RecursionError):
+            return Journal()
 
     @property
     def writes(self) -> bool:
         """True if this run may write the record."""
         return self.updating or (self.adding and self._text is None)
 
-    def keep(self, evaluation: Evaluation, scenario: Scenario) -> None:
-        """Put an evaluation, finished or not, where a crash cannot reach it. Raises `RecordError` where nothing can be written."""
+    def keep(self, evaluation: Evaluation, scenario: Scenario, votes: Sequence[StoredVerdict] = ()) -> None:
+        """Put an evaluation, finished or not, where a crash cannot reach it, with the votes on what is not decided yet.
+
+        Raises `RecordError` where nothing can be written.
+        """
         if self._journal:
             try:
                 self._journal.parent.mkdir(parents=True, exist_ok=True)
-                write_atomically(self._journal, json.dumps({"run": self._run, **record_of(evaluation, scenario).data()}))
+                cast = {"votes": [vote.model_dump(mode="json") for vote in votes]} if votes else {}
+                write_atomically(self._journal, json.dumps({"run": self._run, **cast, **record_of(evaluation, scenario).data()}))
             except OSError as error:
                 why = f"{self._journal}: what was bought cannot be kept: {error.strerror}"
                 raise RecordError(f"{why}; make room or remove it, and run again") from None

@@ -11,7 +11,7 @@ from contextlib import suppress
 
 import pytest
 
-from tests.conftest import MODELS, ROOT, Repository, calls, records
+from tests.conftest import MODELS, PAID, ROOT, Repository, calls, records
 from tests.endpoint import Call, Endpoint, Reply, play
 
 KEPT = ("-p", "cacheprovider")
@@ -131,3 +131,39 @@ def test_the_agreement_command_goes_on_where_it_was_killed(own_cache: Repository
     assert process.wait() == -signal.SIGKILL
     assert own_cache.python(*AGREEMENT, "--dimensions", "tc").ret == 0
     assert len(endpoint.calls) <= 24 + 1, "the one in flight"
+
+
+@pytest.mark.parametrize("how", [(), ("--personalens-concurrency", "2")], ids=["alone", "side by side"])
+def test_votes_are_kept_one_by_one(paid: Repository, monkeypatch: pytest.MonkeyPatch, how: tuple[str, ...]) -> None:
+    """The judge says no each time, and the process dies at its tenth vote."""
+    low = PAID.replace("score=dimension.scale.high", "score=dimension.scale.low").replace(
+        "@pytest.fixture\n", "@pytest.fixture(scope='session')\n"
+    )
+    paid.write(
+        conftest=low.replace(
+            'if os.environ.get("CRASH") == dimension.short:', 'if len(open(os.environ["CALLS"]).readlines()) == int(os.environ["CRASH"]):'
+        )
+    )
+    run = paid.pytester.runpytest_subprocess
+    args = (
+        *KEPT,
+        "--personalens-sample",
+        "1",
+        *MODELS,
+        "--personalens-dimensions",
+        "tc",
+        "--personalens-judge-votes",
+        "15",
+        "--personalens-live",
+        *how,
+    )
+    monkeypatch.setenv("CRASH", "13")
+    run(*args)
+    assert calls(paid) == 3 + 10, "three turns of the user, ten votes"
+    monkeypatch.setenv("CRASH", "-1")
+    assert run(*args).ret == 1
+    assert calls(paid) == 15 - 9, "the vote that never came back, and the rest"
+    run(*args, "--personalens-json", "r.json")
+    assert calls(paid) == 0
+    (verdict,) = paid.results("r.json")["items"][0]["evaluation"]["verdicts"]
+    assert len(verdict["votes"]) == 15
