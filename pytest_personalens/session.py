@@ -173,7 +173,6 @@ class Session:
             + (f", controls {', '.join(s.arms)}" if s.arms else "")
             + (f", assistant {s.assistant}" if s.assistant else "")
             + (f", {self.history}" if self.history else "")
-            + (f"; {KEPT_NOWHERE}" if self.keeps and self.folder is None else "")
             + (f" ({s.assistant_prompt})" if "assistant" in self.crew.models() else "")
         )
         return one_line(told)
