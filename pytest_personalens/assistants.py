@@ -10,11 +10,11 @@ import signal
 import sys
 import threading
 import time
-from concurrent.futures import wait
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.errors import AssistantFault, SpecError
-from pytest_personalens.threads import Threads
+from pytest_personalens.threads import Beside
 
 if TYPE_CHECKING:
     import asyncio
@@ -22,9 +22,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_personalens.scenario import Context
-from contextlib import contextmanager
 
-_BESIDE: Final = threading.local()
+_BESIDE: Final = Beside()
 
 
 class _OutOfTime(BaseException):
@@ -41,6 +40,7 @@ class EventLoop:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
         self._lock = threading.Lock()
+        self._ended = threading.Event()
 
     def run(self, awaitable: Awaitable[Any], timeout: float) -> Any:
         """The awaitable's result. Raises `TimeoutError` after `timeout` seconds, having cancelled it."""
@@ -48,25 +48,48 @@ class EventLoop:
 
         with self._lock:
             if self._loop is None:
-                self._loop = asyncio.new_event_loop()
-                self._thread = threading.Thread(target=self._loop.run_forever, name="personalens-loop", daemon=True)
+                self._loop, self._ended = asyncio.new_event_loop(), threading.Event()
+                self._thread = threading.Thread(target=_run, args=(self._loop, self._ended), name="personalens-loop", daemon=True)
                 self._thread.start()
             loop = self._loop
 
         async def limited() -> Any:
             return await asyncio.wait_for(awaitable, timeout)
 
-        # The extra second is for a task that ignores its cancellation.
-        return asyncio.run_coroutine_threadsafe(limited(), loop).result(timeout + 1)
+        future = asyncio.run_coroutine_threadsafe(limited(), loop)
+        try:
+            # The extra second is for a task that ignores its cancellation.
+            return future.result(timeout + 1)
+        except TimeoutError:
+            if not future.done():
+                self._abandon(loop)
+            raise
+
+    def _abandon(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Give up a loop that somebody blocks: the next call gets another, and does not wait for this one."""
+        with self._lock:
+            if self._loop is loop:
+                self._ended.set()
+                self._loop = self._thread = None
+        loop.call_soon_threadsafe(loop.stop)
 
     def close(self) -> None:
         """Stop the loop; a task that still runs is abandoned with its daemon thread."""
+        self._ended.set()
         if self._loop is not None and self._thread is not None:
             self._loop.call_soon_threadsafe(self._loop.stop)
             self._thread.join(timeout=1)
             if not self._thread.is_alive():
                 self._loop.close()
             self._loop = self._thread = None
+
+
+def _run(loop: asyncio.AbstractEventLoop, ended: threading.Event) -> None:
+    """Run the loop until the session ends, whatever an assistant does to it: one that exits or stops the loop takes no other with it."""
+    while not ended.is_set():
+        # An exit is also the outcome of the call that raised it, which hands it on.
+        with suppress(SystemExit, KeyboardInterrupt):
+            loop.run_forever()
 
 
 def import_assistant(spec: str, base: Path) -> Callable[[Any], Any]:
@@ -165,13 +188,7 @@ def _alarm(timeout: float) -> Iterator[None]:
 
 
 def _call_in_thread(assistant: Callable[[Any], Any], messages: Any, timeout: float) -> Any:
-    """The reply, had in the one other thread that belongs to the calling one: what an assistant keeps by thread stays with it."""
-    beside: Threads | None = getattr(_BESIDE, "thread", None)
-    if beside is None:
-        beside = _BESIDE.thread = Threads(1)
-    reply = beside.submit(contextvars.copy_context().run, assistant, messages)
-    wait([reply], timeout)
-    if not reply.done():
-        _BESIDE.thread = None  # it may never come back
+    reply = _BESIDE.call(timeout, contextvars.copy_context().run, assistant, messages)
+    if reply is None:
         raise _OutOfTime
     return reply.result()

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator
 
     import pytest
 
@@ -67,13 +67,24 @@ def is_to_be_evaluated(item: pytest.Item) -> bool:
     return "personalens" in getattr(item, "fixturenames", ()) and is_ours(item) and case_of(item) is not None
 
 
-def left_out(items: Sequence[pytest.Item], planned: Mapping[str, int]) -> int:
-    """How many items a selection left out of the tests that `items` are of. `planned`: node id of a test -> items of its sample."""
-    ours = [item for item in items if is_ours(item) and case_of(item) is not None]
-    if Counter(item.nodeid.partition("[")[0] for item in ours) == planned:
-        return 0  # so it is for most; with parameters of their own, tests take longer to tell apart
-    selected = Counter(test_of(item) for item in ours)
-    return sum(planned.get(test.partition("[")[0], number) - number for test, number in selected.items())
+def item_of(nodeid: str, ids: Iterable[str]) -> tuple[str, str] | None:
+    """The scenario of an item and the control that it belongs to, empty for the run itself, by its node id alone; None if none of the
+    scenarios `ids` is in it.
+
+    Another parameter of the test, or its folder, may be called as a control is: it counts only right after the scenario.
+    """
+    parameters = f"-{nodeid.partition('[')[2].removesuffix(']')}-"
+    for id_ in ids:
+        _, found, after = parameters.partition(f"-{id_}")
+        if found and after[0] in "+-":
+            mark = after.partition("-")[0].split("+")[1:2]
+            return id_, mark[0] if mark and not re.fullmatch(r"t\d+", mark[0]) else ""
+    return None
+
+
+def to_be_evaluated(items: Iterable[pytest.Item]) -> int:
+    """How many of the items stand for a scenario of the sample."""
+    return sum(is_ours(item) and case_of(item) is not None for item in items)
 
 
 def case_of(item: pytest.Item) -> Case:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Protocol
 
 from pytest_personalens.errors import AssistantFault, PersonalensError, UserAgentFault
-from pytest_personalens.scenario import Frozen, Kind, Scenario
+from pytest_personalens.scenario import Frozen, Kind, Scenario, Text, clean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -27,7 +27,7 @@ class Message(Frozen):
     """One turn of a dialogue."""
 
     role: Role
-    content: str
+    content: Text
 
 
 class Dialogue(Frozen):
@@ -173,8 +173,3 @@ def _place(error: Exception) -> str:
     own = [frame for frame in frames if not frame.filename.startswith(_LIBRARIES) and "<" not in frame.filename]
     place = (own or frames)[-1]
     return f" ({Path(place.filename).name}, line {place.lineno})"
-
-
-def clean(text: str) -> str:
-    """`text` as it can be stored anywhere: plain str, with lone surrogates replaced by U+FFFD."""
-    return str(text).encode("utf-8", "replace").decode("utf-8")

@@ -7,18 +7,16 @@ import shlex
 from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_personalens.cases import BUILT_IN, case_of
-from pytest_personalens.engine import Job
+from pytest_personalens.engine import Job, Keep
 from pytest_personalens.errors import RecordError
 from pytest_personalens.options import OPTIONS, flags_of
-from pytest_personalens.records import RecordStore
+from pytest_personalens.records import Journal, RecordStore
+from pytest_personalens.redaction import redacted
 from pytest_personalens.verdict import Dimension
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import pytest
 
-    from pytest_personalens.evaluation import Evaluation
     from pytest_personalens.scenario import Context, Scenario
     from pytest_personalens.session import Session
     from pytest_personalens.settings import Settings
@@ -37,7 +35,7 @@ class Errand(NamedTuple):
 
     job: Job
     store: RecordStore
-    keep: Callable[[Evaluation], None] | None
+    keep: Keep | None
 
 
 def errand_of(item: pytest.Item, session: Session, settings: Settings, scenario: Scenario, context: Context) -> Errand | str:
@@ -51,7 +49,7 @@ def errand_of(item: pytest.Item, session: Session, settings: Settings, scenario:
         return f"{store.path}: the record belongs to scenario {record.scenario!r}"
     may_spend = settings.live or store.writes
     keeps = session.settings.resume or (session.crew.paid and may_spend)
-    bought, this_run = store.load_journal() if keeps else (None, False)
+    bought, this_run, votes = store.load_journal() if keeps else Journal()
     job = Job(
         scenario=scenario,
         context=context,
@@ -65,8 +63,9 @@ def errand_of(item: pytest.Item, session: Session, settings: Settings, scenario:
         command=rerun(item, "--snapshot-update") if session.crew.paid and not may_spend else "",
         resumable=session.settings.resume,
         broken_off=bought if session.settings.resume and this_run else None,
+        votes=votes,
     )
-    return Errand(job, store, (lambda evaluation: store.keep(evaluation, scenario)) if keeps else None)
+    return Errand(job, store, (lambda evaluation, votes=(): store.keep(evaluation, scenario, votes)) if keeps else None)
 
 
 def rerun(item: pytest.Item, *extra: str) -> str:
@@ -86,4 +85,4 @@ def rerun(item: pytest.Item, *extra: str) -> str:
         words.append(f"{os.path.relpath(item.path, config.invocation_params.dir)}::{item.nodeid.partition('::')[2]}")
     given = flags_of(config)
     words += [*extra, *(flag for flag in _BUYING if flag in given and flag not in extra)]
-    return shlex.join(words)
+    return redacted(shlex.join(words))

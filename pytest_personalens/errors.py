@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pytest_personalens.redaction import redacted
+
 if TYPE_CHECKING:
     from pathlib import Path
 
 
 class PersonalensError(Exception):
-    """Base of every error this package raises on purpose; its text is one line for the user."""
+    """Base of every error this package raises on purpose; its text is one line for the user, without any secret.
+
+    The text often repeats what a provider said, and a provider may repeat the key that it was given.
+    """
+
+    def __init__(self, *args: object) -> None:
+        super().__init__(*(redacted(arg) if isinstance(arg, str) else arg for arg in args))
 
 
 class DataError(PersonalensError):

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from pydantic import Field
 
-from pytest_personalens.dialogue import AssistantMessages, Dialogue, UserAgent, clean, converse
+from pytest_personalens.dialogue import AssistantMessages, Dialogue, UserAgent, converse
 from pytest_personalens.errors import AssistantFault, BudgetSpent, JudgeFault, PersonalensError, RecordError
-from pytest_personalens.scenario import Frozen, Kind, Scenario
+from pytest_personalens.scenario import Frozen, Kind, Scenario, clean
 from pytest_personalens.verdict import DEFAULT_DIMENSIONS, Dimension, Judge, Verdict
 
 if TYPE_CHECKING:
@@ -110,7 +110,10 @@ def evaluate(
     evaluation = start.model_copy(update={"dialogue": outcome.dialogue})
     if outcome.fault is not None:
         return evaluation.model_copy(update={"cause": _cause(outcome.fault, "user-agent"), "detail": _line(outcome.fault)})
-    so_far(outcome.dialogue)
+    try:
+        so_far(outcome.dialogue)
+    except PersonalensError as fault:
+        return evaluation.model_copy(update={"cause": _cause(fault, "judge"), "detail": _line(fault)})
     return _judged(evaluation, scenario, judge, dimensions, progress)
 
 
@@ -151,8 +154,11 @@ def _judged(
             return
         with one_at_a_time:
             read[dimension] = verdict
-            if progress is not None:
-                progress(with_verdicts())
+            try:
+                if progress is not None:
+                    progress(with_verdicts())
+            except PersonalensError as fault:
+                faults[dimension] = fault
 
     def with_verdicts() -> Evaluation:
         return evaluation.model_copy(update={"verdicts": tuple(read[d] for d in dimensions if d in read)})
@@ -190,7 +196,7 @@ def read_dialogue(judge: Judge, scenario: Scenario, dialogue: Dialogue, dimensio
 
 
 def _line(fault: PersonalensError) -> str:
-    # What an assistant raises may hold anything: several lines, half a character, a whole page.
+    # What an assistant raises may hold anything: several lines, half a character, a whole page. (A secret is out of it already.)
     return " ".join(clean(str(fault)).split())[:_LONGEST_DETAIL]
 
 

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, NamedTuple
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
 
+from pytest_personalens.destinations import apart, writable
 from pytest_personalens.errors import PersonalensError, SpecError
-from pytest_personalens.jsonfile import schema_of, write_atomically
+from pytest_personalens.jsonfile import write_atomically
 from pytest_personalens.results import write_json
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from pytest_personalens.results import Results
-
-
-#: Those of `Files` that replace nothing but a file of ours.
-_READ_AGAIN: Final = ("json", "save_baseline")
 
 
 class Files(NamedTuple):
@@ -56,7 +54,7 @@ def write_files(results: Results, files: Files, *, before: Results | None = None
     if (summary := files.markdown) is not None:
         from pytest_personalens.reports.markdown import markdown
 
-        written.attempt("summary", summary, lambda: summary.write_text(markdown(results, before=before), encoding="utf-8"))
+        written.attempt("summary", summary, lambda: write_atomically(summary, markdown(results, before=before)))
     if (page := files.html) is not None:
         from pytest_personalens.reports.html import write_html
 
@@ -73,8 +71,10 @@ def write_files(results: Results, files: Files, *, before: Results | None = None
     return written
 
 
-def checked(files: Files, flag: Callable[[str], str]) -> Files:
-    """The same files, their folders made. `flag` gives the option by its name. Raises `SpecError` for one that could not be written."""
+def checked(files: Files, flag: Callable[[str], str], *, read: Mapping[str, Path] = MappingProxyType({})) -> Files:
+    """The same files, their folders made. `flag` gives the option by its name; `read` are the files that the command reads, by what
+    they are called. Raises `SpecError` for one that could not be written, or would replace another or somebody else's.
+    """
     if files.html is not None:
         from pytest_personalens.reports.html import require_html
 
@@ -82,27 +82,9 @@ def checked(files: Files, flag: Callable[[str], str]) -> Files:
             require_html()
         except SpecError as error:
             raise SpecError(f"{flag('html')}: {error}") from None
-    for name, path in files._asdict().items():
-        if path is not None:
-            writable(path, flag(name), ours=name in _READ_AGAIN)
+    wanted = {name: path for name, path in files._asdict().items() if path is not None}
+    for name, path in wanted.items():
+        writable(path, flag(name), kind=name)
+    # A baseline may be replaced by the one that is saved: that is asked for in so many words.
+    apart({flag(name): path for name, path in wanted.items()}, read, replaces=(flag("save_baseline"), flag("baseline")))
     return files
-
-
-def writable(path: Path, flag: str, *, ours: bool = False) -> Path:
-    """The path, with its folder made. `flag` is the option that it was given by.
-
-    Raises `SpecError` for what cannot be written, or is a file of somebody else's and to be replaced by one of `ours`.
-    """
-    if path.name == "-":
-        raise SpecError(f"{flag}: give the path of a file, not '-'")
-    if path.is_dir():
-        raise SpecError(f"{flag}: {path} is a folder; give the path of a file")
-    if path.exists() and not path.is_file():
-        raise SpecError(f"{flag}: {path} is no file; give the path of one")
-    if ours and path.exists() and path.stat().st_size and not schema_of(path).startswith("personalens-"):
-        raise SpecError(f"{flag}: {path} was not written by this plugin; give another path, or remove it")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise SpecError(f"{flag}: cannot write to {path.parent}: {error.strerror}") from None
-    return path

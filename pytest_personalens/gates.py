@@ -38,13 +38,13 @@ def check_gates(results: Results, floors: Sequence[Floor], *, min_valid: float, 
     be a baseline for others, or for its figures alone, with no item that fails for its score.
     """
     shares = [floor for floor in floors if floor.metric == "valid"]
-    least = next((floor.least for floor in shares if not floor.group), min_valid)
-    gates = [_gate(results, floor, least) for floor in floors if floor.metric != "valid"]
+    least = {"": min_valid, **{floor.group: floor.least for floor in shares}}
+    gates = [_gate(results, floor, least.get(floor.group, least[""])) for floor in floors if floor.metric != "valid"]
     if results.comparison is not None:
-        gates += _regressions(results.comparison, least)
+        gates += _regressions(results.comparison, least[""])
     if (gates or shares or measured) and all(floor.group for floor in shares):
         shares.append(Floor("", "valid", min_valid))
-    return (*gates, *(_gate(results, floor, least) for floor in shares))
+    return (*gates, *(_gate(results, floor, least[""]) for floor in shares))
 
 
 def judge_gate(drift: Drift) -> Gate:
@@ -59,9 +59,18 @@ def _gate(results: Results, floor: Floor, least: float) -> Gate:
         return _valid(results, floor)
     if floor.metric == "lift":
         return _lift(results, floor, least)
+    if floor.group and (few := _few(results, floor, least)):
+        return _closed(floor, few)
     if floor.metric.startswith("pass^"):
-        return _reliable(results, floor)
+        return _reliable(results, floor, least)
     return _mean(results, floor)
+
+
+def _few(results: Results, floor: Floor, least: float) -> str:
+    """Why a gate on a group is not decided: too few of its items could be scored. Empty where they are enough."""
+    items = _members(results.own, floor.group)
+    scored, total = sum(i.evaluation.scored for i in items), len(items) + results.missing_by_group.get(floor.group, 0)
+    return "" if scored >= least * total else f"only {scored} of its {count(total, 'item')} could be scored; {share_text(least)}"
 
 
 def _mean(results: Results, floor: Floor) -> Gate:
@@ -70,16 +79,28 @@ def _mean(results: Results, floor: Floor) -> Gate:
     found, label = estimate(readings(items), dimension), _LABELS[floor.metric]
     if found.value is None or found.low is None or found.high is None:
         return _closed(floor, f"{label}: no item could be scored")
-    return _against(floor, found.value, (found.low, found.high), label, f"over {count(found.scenarios)}")
+    gate = _against(floor, found.value, (found.low, found.high), label, f"over {count(found.scenarios)}")
+    total = len(items) + results.missing_by_group.get(floor.group, 0) if floor.group else results.expected
+    worst = (found.value * found.dialogues + dimension.scale.low * (total - found.dialogues)) / total
+    if gate.passed and round(worst, 6) < floor.least:
+        # Those that could not be scored may be the very ones that are bad.
+        told = f"{gate.message}; it would be {worst:.2f} if the {total - found.dialogues} without a score had the lowest"
+        return gate.model_copy(update={"message": told})
+    return gate
 
 
-def _reliable(results: Results, floor: Floor) -> Gate:
+def _reliable(results: Results, floor: Floor, least: float) -> Gate:
     k = int(floor.metric.removeprefix("pass^"))
-    passes = passes_of(_members(results.own, floor.group))
+    items = _members(results.own, floor.group)
+    passes, asked = passes_of(items), len({i.key for i in items})
     value, used = pass_hat(passes, k), sum(trials >= k for _, trials in passes)
+    label = f"chance of passing {k} times of {k}"
     if value is None:
         return _closed(floor, f"no scenario was scored in {count(k, 'trial')}")
-    return _against(floor, value, wilson(value * used, used), f"chance of passing {k} times of {k}", f"over {count(used)}")
+    if used < least * asked:
+        some = f"only {used} of {count(asked)} {'was' if used == 1 else 'were'} scored {k} times"
+        return _closed(floor, f"{label}: {some}; {share_text(least)}")
+    return _against(floor, value, wilson(value * used, used), label, f"over {count(used)}")
 
 
 def _lift(results: Results, floor: Floor, least: float) -> Gate:
@@ -99,7 +120,7 @@ def _lift(results: Results, floor: Floor, least: float) -> Gate:
 def _valid(results: Results, floor: Floor) -> Gate:
     items = _members(results.own, floor.group)
     scored = sum(i.evaluation.scored for i in items)
-    total = len(items) if floor.group else results.expected
+    total = len(items) + results.missing_by_group.get(floor.group, 0) if floor.group else results.expected
     share = round(scored / total, 6) if total else 0.0
     message = f"{scored} of {total} items could be scored"
     if results.uncounted and not floor.group:
@@ -150,6 +171,10 @@ def _nothing_to_compare(comparison: Comparison, min_valid: float) -> str:
     if comparison.compared < min_valid * comparison.shared:
         told = f"{comparison.compared} of the {count(comparison.shared)} that are also in {comparison.baseline} could be compared"
         return f"{told}; {share_text(min_valid)}"
+    if comparison.compared_by_test < min_valid * comparison.shared_by_test:
+        told = f"a test of {comparison.baseline} that is gone or was renamed may be the one that got worse"
+        some = f"{comparison.compared_by_test} of {comparison.shared_by_test} scenarios were run by the same tests as then"
+        return f"only {some}: {told}; {share_text(min_valid)}"
     if not comparison.one_sided and not any(d.gated for d in comparison.differences):
         return "neither task completion nor personalization is judged; give a dimension that is a margin (--personalens-margin)"
     return ""

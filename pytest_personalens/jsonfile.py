@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING, TypeVar
+import uuid
+from pathlib import Path
+from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from pytest_personalens.errors import DataError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -26,7 +25,8 @@ def read_versioned(path: Path, model: type[M], schema: str, *, what: str, advice
     except OSError as error:
         raise DataError(path, f"cannot be read: {error.strerror}; {advice}") from None
     except (ValueError, RecursionError) as error:
-        raise DataError(path, f"not valid JSON ({error}); {advice}") from None
+        problem = "nested too deeply" if isinstance(error, RecursionError) else error
+        raise DataError(path, f"not valid JSON ({problem}); {advice}") from None
     found = data.get("schema") if isinstance(data, dict) else None
     if found != schema:
         raise DataError(path, f"not {what} of this version: its schema is {str(found)[:60]!r}, not {schema!r}; {advice}")
@@ -49,10 +49,17 @@ def text_of(value: BaseModel, *, indent: int = 1, sort_keys: bool = False) -> st
 
 
 def write_atomically(path: Path, text: str) -> None:
-    """Write `text` so that a reader or a crash sees the old file or the new one, never half of it."""
-    draft = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    draft.write_text(text, encoding="utf-8")
-    draft.replace(path)
+    """Write `text` so that a reader or a crash sees the old file or the new one, never half of it. A link keeps pointing where it does."""
+    path = Path(os.path.realpath(path))
+    # Not named after this process alone: two containers on one volume may both have the number 1.
+    draft = path.with_name(f".{path.name[:80]}.{uuid.uuid4().hex[:12]}.tmp")
+    try:
+        # Nothing that was bought is lost for a character that cannot be written.
+        draft.write_text(text, encoding="utf-8", errors="replace", newline="\n")
+        draft.replace(path)
+    except BaseException:
+        draft.unlink(missing_ok=True)
+        raise
 
 
 def schema_of(path: Path) -> str:

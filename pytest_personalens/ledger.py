@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING, Any, Final
+from collections import Counter
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import pytest
 
+from pytest_personalens.cases import item_of
 from pytest_personalens.errors import PersonalensError
 from pytest_personalens.files import Written
 from pytest_personalens.floors import with_groups
@@ -15,24 +17,38 @@ from pytest_personalens.options import refuse_nothing
 from pytest_personalens.outcome import Demands, conclude
 from pytest_personalens.outputs import Outputs
 from pytest_personalens.paths import flag, path_of
+from pytest_personalens.redaction import redacted
 from pytest_personalens.reports.transcript import harmless
 from pytest_personalens.results import Gate, Item, Results
+from pytest_personalens.source import origin
 from pytest_personalens.summary import summarize, with_drift
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
     from pytest_personalens.baseline import Baseline
-    from pytest_personalens.session import Drawn
+    from pytest_personalens.scenario import ScenarioRef
+    from pytest_personalens.session import Drawn, Session
     from pytest_personalens.settings import Settings
     from pytest_personalens.watch import Watch
 
 #: Name of the report property that carries an item's result from a worker to the controller.
-PROPERTY: Final = "personalens"
+PROPERTY: Final = "_personalens_item"
+#: That of an item to be evaluated that was not; its value are the control that the item belongs to, its kind and its domains.
+UNEVALUATED: Final = "_personalens_unevaluated"
 #: Options that name files to write: they change nothing in the results, so that equal runs give equal ones.
 _FILES: Final = frozenset({"json", "html", "markdown", "github", "save_baseline", "exit_infra"})
 #: Causes of an item without scores that say nothing about the assistant under test.
 _INFRASTRUCTURE: Final = ("user-agent", "judge", "budget")
+
+
+class Missing(NamedTuple):
+    """The items that brought no result, by node id, as `summarize` takes them."""
+
+    lost: list[str]
+    unevaluated: list[str]
+    of_controls: list[str]
+    missing_by_group: Counter[str]
 
 
 class Ledger:
@@ -43,7 +59,8 @@ class Ledger:
         self._items: dict[str, Item] = {}
         self._finished: set[str] = set()
         self._crashed: set[str] = set()
-        self._unevaluated: set[str] = set()
+        #: Node id -> the control that it belongs to, if any, its kind and its domains.
+        self._unevaluated: dict[str, tuple[str, ...]] = {}
         self._drawn: list[Any] = []
         self._failed: set[str] = set()
         self._lines: dict[str, int] = {}
@@ -71,8 +88,20 @@ class Ledger:
             from pytest_personalens.baseline import refusal
 
             raise pytest.UsageError(f"--personalens-baseline: {refusal(str(self._settings.baseline), changed)}")
+        if self._demands.baseline is not None:
+            self._refuse_other_content(self._demands.baseline, session)
         if self._watch is not None:
             self._watch.admit(self._config, session)
+
+    def _refuse_other_content(self, baseline: Baseline, session: Session) -> None:
+        # A dataset may change under the same name and version. Told before anything is paid for, where so much of it did that the
+        # comparison would fail; else what changed is left out of it.
+        changed, both = baseline.changed(session.contents())
+        if both - len(changed) < self._settings.min_valid * both:
+            from pytest_personalens.baseline import refusal
+
+            told = f"the content of {len(changed)} of its {both} scenarios in this sample changed in the dataset, such as {changed[0]}"
+            raise pytest.UsageError(f"--personalens-baseline: {refusal(str(self._settings.baseline), told)}")
 
     def enter(self, nodeid: str, item: Item) -> bool:
         """Take the result of an item that ran in this very process; False in a fork of it (pytest-forked), whose book nobody reads."""
@@ -91,11 +120,14 @@ class Ledger:
         if report.location[1] is not None:
             self._lines[report.nodeid] = report.location[1] + 1
         for name, value in report.user_properties:
-            if name == PROPERTY and not value:
-                self._unevaluated.add(report.nodeid)
+            if name == UNEVALUATED:
+                self._unevaluated[report.nodeid] = tuple(json.loads(str(value)))
             elif name == PROPERTY:
                 # By node id: --dist=each runs every item on every worker.
-                self._items[report.nodeid] = Item.model_validate_json(str(value))
+                try:
+                    self._items[report.nodeid] = Item.model_validate_json(str(value))
+                except ValueError:  # a property of somebody else's
+                    self._unevaluated.setdefault(report.nodeid, ("",))
         if report.failed and report.nodeid in self._items:
             self._items[report.nodeid] = self._items[report.nodeid].model_copy(update={"failed": True})
 
@@ -116,6 +148,7 @@ class Ledger:
     def pytest_runtestloop(self, session: pytest.Session) -> Generator[None, Any, Any]:
         if session.config.option.collectonly:
             return (yield)
+        self._outputs.forget()
         try:
             result = yield
         except BaseException:
@@ -158,11 +191,22 @@ class Ledger:
             session.exitstatus = self._settings.exit_infra
         return result
 
-    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter, exitstatus: int) -> None:
         if self._results is None:
+            quiet = exitstatus != pytest.ExitCode.OK or self._config.option.collectonly
+            if self._settings.asks_for_gates and self._drawn_from().requested and not quiet:
+                told = "personalens: no gate is decided: no test that ran asks for the fixture personalens"
+                terminalreporter.write_line(told, yellow=True)
             return
+        from pytest_personalens.plugin import SESSION
         from pytest_personalens.reports.terminal import write_summary
+        from pytest_personalens.session import KEPT_NOWHERE
 
+        session = self._config.stash[SESSION]
+        if session.history:
+            terminalreporter.write_line(f"this run {session.history}")
+        if session.keeps and session.folder is None:
+            terminalreporter.write_line(f"personalens: {KEPT_NOWHERE}", yellow=True)
         extra: list[list[str]] = []
         if self._results.items or self._results.uncounted:  # a shard may have none
             extra = self._config.hook.pytest_personalens_report_lines(results=self._results, config=self._config)
@@ -181,28 +225,46 @@ class Ledger:
         from pytest_personalens.plugin import SESSION
 
         session, drawn = self._config.stash[SESSION], self._drawn_from()
-        ids = {*session.ids, *drawn.ids}
-        lost = [n for n in self._crashed if n not in self._items and any(f"-{i}-" in _named(n) for i in ids)]
-        unevaluated = self._unevaluated - self._items.keys() - set(lost)
-        if not self._items and not lost and not unevaluated and self._watch is None and self._settings.shard is None:
+        missing = self._missing(drawn)
+        if not self._items and not any(missing) and self._watch is None and self._settings.shard is None:
             return None
         settings = self._settings._asdict()
         results = summarize(
             self._items.values(),
-            settings={k: v for k, v in settings.items() if k not in _FILES},
+            settings={k: redacted(v) if isinstance(v, str) else v for k, v in settings.items() if k not in _FILES},
             dataset=f"{session.dataset.name} {session.dataset.version}",
             requested=drawn.requested,
             drawn=drawn.drawn,
-            lost=lost,
-            unevaluated=sorted(unevaluated),
+            **missing._asdict(),
             left_out=drawn.left_out,
             prices=session.crew.role_prices(),
             complete=complete,
         )
+        if self._settings.shard is not None:
+            results = results.model_copy(update={"origin": origin(self._config.rootpath)})
         if self._outputs.tells_who:
             results = results.model_copy(update={"scenarios": session.scenarios(results.own)})
         # A shard is a part of a run: what it comes to is said when all parts are put together.
         return conclude(results, self._demands) if self._settings.shard is None else results
+
+    def _missing(self, drawn: Drawn) -> Missing:
+        """The items that brought no result."""
+        from pytest_personalens.plugin import SESSION
+
+        session = self._config.stash[SESSION]
+        refs = {ref.id: ref for ref in session.sample(self._settings).refs}
+        gone = {n: item_of(n, {*session.ids, *drawn.ids}) for n in self._crashed - self._items.keys()}
+        lost = {n: (of[1], *_groups(refs.get(of[0]))) for n, of in gone.items() if of is not None}
+        unevaluated = {n: of for n, of in self._unevaluated.items() if n not in self._items and n not in lost}
+        # A file that skipped itself has a test of the whole sample, at the least.
+        unevaluated |= {f"{file}::skipped[{ref.id}]": ("", *_groups(ref)) for file in drawn.skipped for ref in refs.values()}
+        every = {**lost, **unevaluated}
+        return Missing(
+            lost=sorted(lost),
+            unevaluated=sorted(unevaluated),
+            of_controls=sorted(n for n, (control, *_) in every.items() if control),
+            missing_by_group=Counter(group for control, *groups in every.values() if not control for group in groups),
+        )
 
     def _drawn_from(self) -> Drawn:
         from pytest_personalens.plugin import SESSION
@@ -277,13 +339,13 @@ def junit_properties(item: Item) -> list[tuple[str, str]]:
     )
 
 
+def _groups(ref: ScenarioRef | None) -> tuple[str, ...]:
+    """The groups of items that a scenario is part of, by which gates are decided."""
+    return (ref.kind, *ref.domains) if ref is not None else ()
+
+
 def _nodeid(gate: Gate) -> str:
     return f"personalens::gate[{gate.name}]"
-
-
-def _named(nodeid: str) -> str:
-    """The ids of an item's parameters, between hyphens: with several of them, pytest joins them so."""
-    return f"-{nodeid.partition('[')[2].rstrip(']').replace('+', '-')}-"
 
 
 def _baseline(config: pytest.Config, settings: Settings) -> Baseline | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections import Counter
 from importlib.metadata import version
 from itertools import pairwise
 from pathlib import Path
@@ -12,6 +13,7 @@ from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from pytest_personalens.baseline import read_baseline, refusal, terms_of
 from pytest_personalens.commands import BAD_INPUT, Parser, errors_told, run, tell
+from pytest_personalens.destinations import apart
 from pytest_personalens.errors import DataError, SpecError
 from pytest_personalens.files import Files, checked, write_files
 from pytest_personalens.floors import read_floor, with_groups
@@ -32,6 +34,8 @@ if TYPE_CHECKING:
 
 #: Settings of the run that the command line may replace.
 _GIVEN: Final = ("min_tcr", "min_p", "min_valid", "gate", "baseline")
+#: So long may the shards of one run be apart.
+_MOST_HOURS: Final = 12
 #: Settings in which shards may differ: what each may spend, and where its machine keeps the dataset, whose name and version count.
 _OWN: Final = ("shard", "live", "max_calls", "max_usd", "data")
 
@@ -48,7 +52,7 @@ class Shard(NamedTuple):
         """What all shards of a run have in common, by name."""
         r = self.results
         shared = {name: value for name, value in r.settings.items() if name not in _OWN}
-        return {"number of shards": self.of, "dataset": r.dataset, **shared, "requested": r.requested, "drawn": r.drawn}
+        return {"number of shards": self.of, "dataset": r.dataset, **shared, **r.origin, "requested": r.requested, "drawn": r.drawn}
 
 
 @errors_told(status=BAD_INPUT)
@@ -82,6 +86,7 @@ def read_shards(paths: Sequence[Path]) -> list[Shard]:
                 raise SpecError(f"{one.path} and {other.path} are not of one run: {was}")
         if one.number == other.number:
             raise SpecError(f"{one.path} and {other.path} are both shard {one.number}/{one.of}; give one of them")
+    _refuse_old(shards)
     holders: dict[str, Shard] = {}
     for shard in shards:
         for nodeid in (*(item.nodeid for item in shard.results.items), *shard.results.lost, *shard.results.unevaluated):
@@ -89,6 +94,17 @@ def read_shards(paths: Sequence[Path]) -> list[Shard]:
             if holder is not shard:
                 raise SpecError(f"{holder.path} and {shard.path} both hold {nodeid!r}: they are not shards of one sample")
     return shards
+
+
+def _refuse_old(shards: Sequence[Shard]) -> None:
+    """Raise `SpecError` for a file so much older than another that it is likely to be of an earlier run, whose shard died in this one."""
+    by_age = sorted(shards, key=lambda shard: shard.path.stat().st_mtime)
+    hours = (by_age[-1].path.stat().st_mtime - by_age[0].path.stat().st_mtime) / 3600
+    if hours > _MOST_HOURS:
+        raise SpecError(
+            f"{by_age[0].path} was written {hours:.0f} hours before {by_age[-1].path}: is it of an earlier run? Run its shard again, "
+            "or touch the file if it is of this one"
+        )
 
 
 def merge(shards: Sequence[Shard], given: Mapping[str, Any], *, partial: bool = False, save_baseline: Path | None = None) -> Results:
@@ -122,6 +138,8 @@ def merge(shards: Sequence[Shard], given: Mapping[str, Any], *, partial: bool = 
         drawn=first.results.drawn,
         lost=lost,
         unevaluated=unevaluated,
+        of_controls=[nodeid for shard in shards for nodeid in shard.results.of_controls],
+        missing_by_group=sum((Counter(shard.results.missing_by_group) for shard in shards), Counter()),
         left_out=sum(shard.results.left_out for shard in shards),
         complete=not missing and not stopped,
     )
@@ -134,10 +152,11 @@ def merge(shards: Sequence[Shard], given: Mapping[str, Any], *, partial: bool = 
 
 
 def _files(options: argparse.Namespace, shards: Sequence[Shard]) -> Files:
-    if options.json is not None and any(shard.path.resolve() == options.json.resolve() for shard in shards):
-        raise SpecError(f"--json: {options.json} is one of the shards; give another path")
     files = Files(options.json, options.markdown, options.html, options.save_baseline)
-    return checked(files, lambda name: f"--{name.replace('_', '-')}")
+    baseline = options.baseline or shards[0].results.settings.get("baseline")
+    written = {f"--{name.replace('_', '-')}": path for name, path in files._asdict().items() if path is not None}
+    apart(written, {f"this command (shard {shard.number})": shard.path for shard in shards})
+    return checked(files, lambda name: f"--{name.replace('_', '-')}", read={"--baseline": Path(baseline)} if baseline else {})
 
 
 def _baseline(settings: Settings, results: Results) -> Baseline | None:

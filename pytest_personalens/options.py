@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 import pytest
 
 from pytest_personalens.errors import SpecError
-from pytest_personalens.readers import choice, dimension, executor, floor, letters, margin, number, odd, shard, some, threshold
+from pytest_personalens.readers import BILLION, choice, dimension, executor, floor, letters, margin, number, odd, shard, some, threshold
 from pytest_personalens.settings import GATES, Settings
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class Option(NamedTuple):
         return self.name.replace("-", "_")
 
 
-_POSITIVE: Final = number(1, kind=int)
+_POSITIVE: Final = number(1, BILLION, kind=int)
 _SHARE: Final = number(0, 1)
 
 OPTIONS: Final = (
@@ -60,20 +60,20 @@ OPTIONS: Final = (
     Option("trials", "K", 1, number(1, 100, kind=int), "Run each scenario K times, each with a record of its own (default: 1)", type="int"),
     Option("control", "none|swapped", (), choice("none", "swapped"), "Run the same scenarios a second time with the context withheld, or another user's, and report the lift; may be repeated", many=True, type="linelist"),
     Option("context", "LETTERS", "DIS", letters, "What the assistant may know: any of D (demographics), I (past interactions), S (situation), or none", mark=True),
-    Option("max-turns", "N", 0, _POSITIVE, "Rounds of a dialogue after the opening (default: 20 for single-domain, 30 for multi-domain tasks)", mark=True, type="int"),
-    Option("turn-timeout", "SECONDS", 60.0, number(0.001), "Time limit of one reply of the assistant (default: 60)", mark=True, type="float"),
+    Option("max-turns", "N", 0, number(1, 1000, kind=int), "Rounds of a dialogue after the opening (default: 20 for single-domain, 30 for multi-domain tasks)", mark=True, type="int"),
+    Option("turn-timeout", "SECONDS", 60.0, number(0.001, 86_400), "Time limit of one reply of the assistant (default: 60)", mark=True, type="float"),
     Option("dimensions", "LIST", ("task_completion", "personalization"), dimension, "What the judge reads: tc, p, nat-user, nat-assistant, coh-user, coh-assistant, p-turns, leak, or all for the first six (default: tc,p)", many=True, mark=True, type="linelist"),
     Option("threshold", "DIM>=SCORE", (), threshold, "Score an item must reach, such as p>=3 or tc>=0; may be repeated (default: tc>=1 and p>=2)", many=True, mark=True, type="linelist"),
     Option("user-model", "SPEC", "embedded", some("a model spec"), "Who plays the user: embedded, bedrock:MODEL, openai:MODEL, or PROVIDER:MODEL of a provider added by a plugin"),
     Option("judge-model", "SPEC", "embedded", some("a model spec"), "Who judges: embedded, bedrock:MODEL, openai:MODEL, or PROVIDER:MODEL of a provider added by a plugin"),
-    Option("concurrency", "N", 1, _POSITIVE, "Dialogues that run side by side in one process (default: 1); more needs an assistant of session or module scope", type="int"),
+    Option("concurrency", "N", 1, number(1, 10_000, kind=int), "Dialogues that run side by side in one process (default: 1); more needs an assistant of session or module scope", type="int"),
     Option("executor", "dask=ADDRESS", None, executor, "Run the dialogues on a Dask cluster, by the address of its scheduler; needs --personalens-assistant"),
-    Option("judge-votes", "N", 1, odd, "Votes on a verdict below its threshold, the first included; the median decides (default: 1)", type="int"),
+    Option("judge-votes", "N", 1, odd(99), "Votes on a verdict below its threshold, the first included; the median decides (default: 1)", type="int"),
     Option("assistant", "SPEC|MODULE:ATTR", None, some("a model spec or module:attribute"), "The assistant under test without a fixture: a model, or a callable by its place"),
     Option("assistant-prompt", "base|vanilla", "base", choice("base", "vanilla"), "What a model as the assistant is told: that it acts for the user, and the context; or nothing (default: base)"),
     Option("prompts", "DIR", None, some("a folder"), "Templates of your own for agents played by a model; those that are not in it are ours"),
     Option("max-calls", "N", None, _POSITIVE, "Stop the run in order after N model calls", type="int"),
-    Option("max-usd", "X", None, number(0.000001), "Stop the run in order when model calls have cost X dollars (needs personalens_prices)", type="float"),
+    Option("max-usd", "X", None, number(0.000001, BILLION), "Stop the run in order when model calls have cost X dollars (needs personalens_prices)", type="float"),
     Option("min-tcr", "X", None, _SHARE, "Gate of the run: fail below this task completion rate, 0 to 1", type="float"),
     Option("min-p", "X", None, number(1, 4), "Gate of the run: fail below this mean personalization, 1 to 4", type="float"),
     Option("min-valid", "X", 0.9, _SHARE, "Floor of every gate: fail when fewer than this share of items could be scored (default: 0.9)", type="float"),
@@ -208,15 +208,22 @@ def gates_without_sample(config: pytest.Config, settings: Settings) -> bool:
 
 
 def refuse_nothing(config: pytest.Config, settings: Settings, *, planned: bool) -> None:
-    """Raise `pytest.UsageError` for a run without an item of ours whose command line, and not the configuration alone, asks for a
-    sample or a gate. `planned`: there are tests of ours, and a selection left nothing of them.
+    """Raise `pytest.UsageError` for a run that evaluates nothing, where its command line, and not the configuration alone, asks for a
+    sample or a gate, and there is something to be decided or written. `planned`: there are tests of ours among what was collected.
     """
-    here = {f"--personalens-{name.replace('_', '-')}" for name in ("sample", *GATES)}.intersection(flags_of(config))
-    if not here or not settings.asks_for_gates or settings.shard is not None or config.option.collectonly:
+    given = flags_of(config)
+    judged = settings.adopt_judge or settings.check_judge  # no item is needed for that
+    files = [name for name in ("json", "html", "markdown", "github") if f"--personalens-{name}" in given and not judged]
+    here = {f"--personalens-{name.replace('_', '-')}" for name in ("sample", *GATES)}.intersection(given)
+    if not here or not (settings.asks_for_gates or files) or settings.shard is not None or config.option.collectonly:
         return
+    nothing = "there is nothing for the gates to decide on" if settings.asks_for_gates else f"--personalens-{files[0]} has nothing to write"
+    if config.option.setuponly:  # which --setup-plan sets too
+        raise pytest.UsageError(f"--personalens-sample: --setup-only and --setup-plan run no test, so {nothing}; leave them out")
     if planned:
         raise pytest.UsageError(
-            "--personalens-sample: the selection (-k, -m, --lf, --deselect) leaves no scenario for the gates to decide on"
+            f"--personalens-sample: no test that is left asks for the fixture personalens, so {nothing}; ask for it and call "
+            "personalens.check(), or see what the selection (-k, -m, --lf, --deselect) leaves of those that do"
         )
     raise pytest.UsageError(
         "--personalens-sample: no test of what was collected asks for the fixture personalens, and the built-in suite runs only where "
@@ -234,8 +241,15 @@ def _check_asked(config: pytest.Config, sample: int | None) -> None:
         place = flags.index(flag) + 1 if flag in given and given[-1] != flag else 0
         path = config.invocation_params.dir / given[place] if place else None
         # What follows a space pytest takes for a path to tests, if it is there: it then looks for the configuration beside it.
-        if path is not None and path.exists() and not path.resolve().is_relative_to(config.invocation_params.dir.resolve()):
+        if path is not None and _there(path) and not path.resolve().is_relative_to(config.invocation_params.dir.resolve()):
             raise pytest.UsageError(f"{flag}: write {flag}={given[place]}; after a space, pytest takes what lies elsewhere for tests")
+
+
+def _there(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError:  # a name that is too long
+        return False
 
 
 def _paths(config: pytest.Config, sample: int | None, shard: tuple[int, int] | None) -> dict[str, str | None]:
@@ -297,9 +311,14 @@ def _users(names: Sequence[str], base: Path) -> tuple[str, ...]:
         if name.startswith("file:"):
             file = base / name.removeprefix("file:")
             try:
-                users += [line.strip() for line in file.read_text(encoding="utf-8").splitlines() if line.strip()]
-            except (OSError, UnicodeDecodeError) as error:
+                found = [line.strip() for line in file.read_text(encoding="utf-8").splitlines() if line.strip()]
+            except (OSError, ValueError) as error:  # the path itself may be none
                 raise pytest.UsageError(f"--personalens-users: cannot read {file}: {error}") from None
+            if not found:
+                raise pytest.UsageError(
+                    f"--personalens-users: no user is in {file}; write an id a line, or leave the option out for everybody"
+                )
+            users += found
         elif name.startswith("official-"):
             from pytest_personalens.datasets import OFFICIAL_SAMPLES
 

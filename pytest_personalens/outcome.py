@@ -40,7 +40,9 @@ def conclude(results: Results, demands: Demands) -> Results:
 
         update["arms"] = arms_of(results.items)
     results = results.model_copy(update=update)
-    if not results.complete or not s.gated:
+    # A cap ends a run in order, and its items are skipped. If it left nothing to look at, that is no success.
+    nothing = "budget" in results.uncounted and not results.overall.scored
+    if not results.complete or not (s.gated or nothing):
         return results
     from pytest_personalens.gates import check_gates
 
@@ -50,5 +52,5 @@ def conclude(results: Results, demands: Demands) -> Results:
         margins = {Dimension(name): margin for name, margin in s.margin}
         comparison = compare(demands.baseline, results, name=str(s.baseline), level=s.level, margins=margins)
         results = results.model_copy(update={"comparison": comparison})
-    measured = s.save_baseline is not None or (s.fail_on == "gate" and results.expected > 0)
+    measured = nothing or s.save_baseline is not None or (s.fail_on == "gate" and results.expected > 0)
     return results.model_copy(update={"gates": check_gates(results, demands.floors, min_valid=s.min_valid, measured=measured)})

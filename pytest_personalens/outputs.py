@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import pytest
 
@@ -20,14 +20,20 @@ if TYPE_CHECKING:
     from pytest_personalens.settings import Settings
 
 
+#: Options whose files a run reads, or writes by itself.
+_READ: Final = ("baseline", "check_judge", "adopt_judge", "anchors")
+
+
 class Outputs:
     """The files that options ask for. Raises `pytest.UsageError` for one that could not be written in the end, before anything is run."""
 
     def __init__(self, config: pytest.Config, settings: Settings) -> None:
         self._settings, self._root = settings, config.rootpath
-        paths = {name: path_of(config, settings, name) for name in Files._fields if getattr(settings, name) is not None}
+        given = {name: path_of(config, settings, name) for name in (*Files._fields, *_READ) if getattr(settings, name) is not None}
+        paths = {name: path for name, path in given.items() if name in Files._fields}
+        read = {flag(name): path for name, path in given.items() if name in _READ}
         try:
-            self._files = checked(Files(**paths), flag)
+            self._files = checked(Files(**paths), flag, read=read)
         except SpecError as error:
             raise pytest.UsageError(str(error)) from None
         if settings.github:
@@ -42,6 +48,12 @@ class Outputs:
     def tells_who(self) -> bool:
         """True if a file is wanted that tells who asked for what, and not only the scores."""
         return bool(self._files.json or self._files.html or self._files.markdown or self._settings.github)
+
+    def forget(self) -> None:
+        """Remove the results of an earlier run of a shard: if this one dies, they are not to be merged for its own."""
+        if self._settings.shard is not None and self._files.json is not None:
+            with suppress(OSError):
+                self._files.json.unlink()
 
     def keep(self, results: Results) -> None:
         """Write the results before more is asked of anybody: what follows may fail. What is wrong with the file is told in the end."""

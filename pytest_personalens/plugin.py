@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 import pytest
 
 from pytest_personalens import hookspecs
-from pytest_personalens.cases import BUILT_IN, PARAM, Case, is_ours, is_to_be_evaluated, left_out
+from pytest_personalens.cases import BUILT_IN, PARAM, Case, case_of, is_ours, is_to_be_evaluated, to_be_evaluated
 from pytest_personalens.options import add_options, gates_without_sample, read_settings, refuse_nothing, settings_of
 from pytest_personalens.settings import Settings
 
@@ -129,7 +129,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     config, where = metafunc.config, metafunc.definition.nodeid
     try:
         settings = settings_of(config.stash[SETTINGS], config, list(metafunc.definition.iter_markers("personalens")), where)
-        planned = config.stash[SESSION].plan(where, settings)
+        planned = config.stash[SESSION].plan(settings)
     except PersonalensError as error:
         raise pytest.Collector.CollectError(f"personalens: {error}") from None
     mark = cache(pytest.mark.personalens)  # as few as there are, because a sample may be of everything
@@ -141,6 +141,25 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if not params:  # a shard of a sample with fewer scenarios than shards: nothing to do is no failure
         params = [pytest.param(None, id="none", marks=pytest.mark.skip(reason="personalens: this shard has no scenario of the sample"))]
     metafunc.parametrize(PARAM, params, indirect=True)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector: pytest.Collector) -> Generator[None, Any, Any]:
+    report: pytest.CollectReport = yield
+    skipped = report.skipped and isinstance(collector, pytest.Module) and SESSION in collector.config.stash
+    # What is in it nobody knows now. Its text tells whether a test of ours is among it.
+    if skipped and b"personalens" in collector.path.read_bytes():
+        collector.config.stash[SESSION].skipped.append(collector.nodeid)
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_pycollect_makeitem(collector: pytest.Module | pytest.Class) -> Generator[None, Any, Any]:
+    made = yield
+    if isinstance(made, list) and made and SESSION in collector.config.stash and is_ours(made[0]):
+        # Before any selection, by node ids too: what is left out later is known by what there was.
+        collector.config.stash[SESSION].made += to_be_evaluated(made)
+    return made
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -164,16 +183,26 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     if SESSION not in session.config.stash:
         return
     ours = session.config.stash[SESSION]
-    ours.left_out = left_out(session.items, ours.planned)
+    # --lf does not even collect the files in which nothing failed: of each, one item at least is left out.
+    unseen = getattr(session.config.pluginmanager.get_plugin("lfplugin"), "_skipped_files", 0) if ours.made else 0
+    ours.left_out = ours.made - to_be_evaluated(session.items) + unseen
     if _is_worker(session.config):
         return
-    if not session.testsfailed and not any(map(is_ours, session.items)):
-        refuse_nothing(session.config, settings, planned=bool(ours.planned))
+    if not session.testsfailed and (session.config.option.setuponly or not any(map(is_to_be_evaluated, session.items))):
+        refuse_nothing(session.config, settings, planned=bool(ours.made))
     if settings.shares_assistant:
         from pytest_personalens.ahead import narrow
 
         if problem := narrow(filter(is_ours, session.items), settings.concurrency):
             raise pytest.UsageError(problem)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    if SESSION in node.config.stash:
+        from pytest_personalens.session import BUDGET
+
+        node.workerinput[BUDGET] = node.config.stash[SESSION].budget_folder
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -195,7 +224,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
         if call.when == "call" and SECONDS in item.stash and item.config.stash[SETTINGS].side_by_side:
             # What its evaluation took, not how much of that was left when its turn came.
             report.duration = item.stash[SECONDS]
-        from pytest_personalens.ledger import PROPERTY, junit_properties
+        from pytest_personalens.ledger import PROPERTY, UNEVALUATED, junit_properties
 
         if ITEM_KEY in item.stash:
             result = item.stash[ITEM_KEY]
@@ -210,7 +239,8 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
                 # Where CI is set, pytest repeats this message whole in its short summary: every dialogue would stand there twice.
                 crash.message = crash.message.partition("\n")[0]
         elif is_to_be_evaluated(item):
-            report.user_properties.append((PROPERTY, ""))
+            case = case_of(item)
+            report.user_properties.append((UNEVALUATED, json.dumps([case.arm, case.ref.kind, *case.ref.domains])))
     return report
 
 

@@ -9,13 +9,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 CONTEXT_LETTERS: Final = "DIS"
+#: More of anything is a slip of the finger, and would run for ever.
+BILLION: Final = 1_000_000_000
 
 
 def number(low: float, high: float | None = None, kind: type[int | float] = float) -> Callable[[str], Any]:
     """A number within bounds, both included."""
 
     def read(text: str) -> int | float:
-        span = f"{low:g} or more" if high is None else f"from {low:g} to {high:g}"
+        span = f"{low:g} or more" if high is None or high >= BILLION else f"from {low:g} to {high:g}"
         what = "a whole number" if kind is int else "a number"
         try:
             value = kind(text)
@@ -96,12 +98,16 @@ def shard(text: str) -> tuple[int, int]:
     return int(match[1]), int(match[2])
 
 
-def odd(text: str) -> int:
-    """An odd whole number of at least 1: votes that cannot tie."""
-    value: int = number(1, kind=int)(text)
-    if value % 2 == 0:
-        raise ValueError("expected an odd number, so that votes cannot tie")
-    return value
+def odd(high: int) -> Callable[[str], int]:
+    """An odd whole number from 1 to `high`: votes that cannot tie."""
+
+    def read(text: str) -> int:
+        value: int = number(1, high, kind=int)(text)
+        if value % 2 == 0:
+            raise ValueError("expected an odd number, so that votes cannot tie")
+        return value
+
+    return read
 
 
 def floor(text: str) -> tuple[str, str, float]:

@@ -6,7 +6,7 @@ import json
 import re
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from syrupy.assertion import SnapshotAssertion
 from syrupy.data import SnapshotCollections
@@ -16,10 +16,12 @@ from syrupy.location import PyTestLocation
 
 from pytest_personalens.errors import RecordError
 from pytest_personalens.jsonfile import write_atomically
-from pytest_personalens.replay import Record, read_record, record_of
+from pytest_personalens.replay import Record, StoredVerdict, read_record, record_of
 from pytest_personalens.scenario import slug
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import pytest
     from syrupy.data import SnapshotCollection
     from syrupy.session import SnapshotSession
@@ -98,6 +100,14 @@ def _folder(test_file: str, root: Path) -> str:
     return str((root if file.parent == Path(__file__).parent else file.parent) / FOLDER / file.stem)
 
 
+class Journal(NamedTuple):
+    """What was bought and is in no record yet: of this run or not, with the votes on verdicts that were not decided."""
+
+    record: Record | None = None
+    this_run: bool = False
+    votes: tuple[StoredVerdict, ...] = ()
+
+
 class RecordStore:
     """The record of one item: where it is, what is in it, and when it may be written.
 
@@ -121,43 +131,54 @@ class RecordStore:
 
     def load(self) -> Record | None:
         """The item's record, or None. Raises `RecordError` for a corrupt or edited one, unless it is being replaced."""
-        self._text = _read(self.path)
-        if self._text is not None:
-            try:
+        try:
+            self._text = _read(self.path)
+            if self._text is not None:
                 self._stored = read_record(self._text, str(self.path))
-            except RecordError:
-                if not self.updating:
-                    raise
+        except RecordError:
+            if not self.updating:
+                raise
         return self._stored
 
-    def load_journal(self) -> tuple[Record | None, bool]:
+    def load_journal(self) -> Journal:
         """What an earlier run paid for and did not put into the record, if there is something readable, and whether that was this run."""
         try:
             kept = json.loads((_read(self._journal) if self._journal else None) or "null")
-            run = kept.pop("run")
-            return read_record(json.dumps(kept), str(self._journal)), run == self._run
-        except (RecordError, ValueError, AttributeError, KeyError):
-            return None, False
+            run, votes = kept.pop("run"), tuple(StoredVerdict.model_validate(vote) for vote in kept.pop("votes", ()))
+            return Journal(read_record(json.dumps(kept), str(self._journal)), run == self._run, votes)
+        except (RecordError, ValueError, AttributeError, KeyError, TypeError, RecursionError):
+            return Journal()
 
     @property
     def writes(self) -> bool:
         """True if this run may write the record."""
         return self.updating or (self.adding and self._text is None)
 
-    def keep(self, evaluation: Evaluation, scenario: Scenario) -> None:
-        """Put an evaluation, finished or not, where a crash cannot reach it."""
+    def keep(self, evaluation: Evaluation, scenario: Scenario, votes: Sequence[StoredVerdict] = ()) -> None:
+        """Put an evaluation, finished or not, where a crash cannot reach it, with the votes on what is not decided yet.
+
+        Raises `RecordError` where nothing can be written.
+        """
         if self._journal:
-            self._journal.parent.mkdir(parents=True, exist_ok=True)
-            write_atomically(self._journal, json.dumps({"run": self._run, **record_of(evaluation, scenario).data()}))
+            try:
+                self._journal.parent.mkdir(parents=True, exist_ok=True)
+                cast = {"votes": [vote.model_dump(mode="json") for vote in votes]} if votes else {}
+                write_atomically(self._journal, json.dumps({"run": self._run, **cast, **record_of(evaluation, scenario).data()}))
+            except OSError as error:
+                why = f"{self._journal}: what was bought cannot be kept: {error.strerror}"
+                raise RecordError(f"{why}; make room or remove it, and run again") from None
 
     def settle(self, syrupy: SnapshotSession, evaluation: Evaluation, scenario: Scenario, *, cost: dict[str, Usage], asked: int) -> str:
-        """Bring the record up to date where this run may, with what its content cost in all; says what became of it."""
+        """Bring the record up to date where this run may, with what its content cost in all; says what became of it.
+
+        Raises `RecordError` where the record could not be written: what was bought then stays in the journal.
+        """
         if evaluation.scored and self.writes:
             record = record_of(evaluation.model_copy(update={"usage": cost}), scenario)
             if self._stored is not None:
                 record = _with_other_verdicts(record, self._stored)
             changed = self._stored is None or record != self._stored
-            assert self._snapshot(syrupy) == record.data()
+            self._compare(self._snapshot(syrupy), record.data())
             return "written" if changed else "replayed"
         if self._stored is None:
             return "none"
@@ -165,11 +186,18 @@ class RecordStore:
             return "stale"
         # The comparison only tells syrupy's summary that the snapshot was used: a reformatted file is still our record.
         snapshot = self._snapshot(syrupy)
-        extension = snapshot.extension
-        assert isinstance(extension, RecordExtension)
-        extension.known = self._text
-        assert snapshot == Verbatim(self._text)
+        snapshot.extension.known = self._text  # type: ignore[attr-defined]  # a `RecordExtension`, as `_snapshot` asks for
+        self._compare(snapshot, Verbatim(self._text))
         return "replayed"
+
+    def _compare(self, snapshot: SnapshotAssertion, data: SerializableData) -> None:
+        # syrupy writes where it compares. So this must never be an `assert`: Python may run without them.
+        if snapshot != data:
+            error = list(snapshot.executions.values())[-1].exception
+            reason = (error.strerror if isinstance(error, OSError) else None) or f"{type(error).__name__}: {error}"
+            raise RecordError(
+                f"{self.path}: the record cannot be written: {reason}; make it writable and run again, what was bought is kept"
+            )
 
     def _snapshot(self, syrupy: SnapshotSession) -> SnapshotAssertion:
         # What syrupy's fixture gives, but for the default extension's part in it: that took as long as the rest of a record.
@@ -199,9 +227,12 @@ def _with_other_verdicts(new: Record, old: Record) -> Record:
 
 
 def _read(path: Path) -> str | None:
+    """What stands in a record's file; None where there is none. Raises `RecordError` for a folder, a loop of links, ..."""
     try:
         return path.read_text(encoding="utf-8")
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
     except UnicodeDecodeError:
         return ""
+    except OSError as error:
+        raise RecordError(f"{path}: the record cannot be read: {error.strerror}; remove it, or restore it from version control") from None

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Final
 from pytest_personalens.baseline import baseline_of, terms_of
 from pytest_personalens.commands import BAD_INPUT, Parser, errors_told, run, tell
 from pytest_personalens.compare import compare
+from pytest_personalens.destinations import apart, writable
 from pytest_personalens.errors import SpecError
-from pytest_personalens.files import Files, checked, writable, write_files
+from pytest_personalens.files import Files, checked, write_files
+from pytest_personalens.jsonfile import write_atomically
 from pytest_personalens.reports.beside import beside_lines, side_by_side
 from pytest_personalens.reports.markdown import markdown
 from pytest_personalens.reports.tables import Table, ablation_table, paper_table, read_rows
@@ -41,10 +43,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if before is not None:
         results = _compared(results, before, str(options.before))
     page = options.markdown if options.table is None and options.markdown != _STDOUT else None
-    written = write_files(results, checked(Files(html=options.html, markdown=page), lambda name: f"--{name}"), before=before)
+    read = {"this command": options.results, "BEFORE.json": options.before, "--beside": options.beside}
+    known = {name: path for name, path in read.items() if path is not None}
+    written = write_files(results, checked(Files(html=options.html, markdown=page), lambda name: f"--{name}", read=known), before=before)
     for line in written.done:
         print(line, file=sys.stderr if options.markdown == _STDOUT else sys.stdout)
     if options.table is not None:
+        if options.markdown not in (None, _STDOUT):
+            apart({"--markdown": options.markdown, **({"--html": options.html} if options.html else {})}, known)
         table = _table(results, options.table, options.beside)
         _put(table.text() if options.markdown is None else table.markdown(), options.markdown or _STDOUT)
     elif options.markdown == _STDOUT:
@@ -84,7 +90,7 @@ def _summary(results: Results, before: Results | None, *, verbose: bool) -> Iter
 
 def _put(text: str, path: Path) -> None:
     if path != _STDOUT:
-        writable(path, "--markdown").write_text(text, encoding="utf-8")
+        write_atomically(writable(path, "--markdown", kind="markdown"), text)
         return
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8")  # it goes to a file or another program, whatever the terminal can show

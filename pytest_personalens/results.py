@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -10,7 +9,7 @@ from pydantic import ConfigDict, Field, field_validator
 
 from pytest_personalens.drift.values import Drift
 from pytest_personalens.evaluation import Cause, Evaluation, Usage
-from pytest_personalens.jsonfile import read_versioned, text_of
+from pytest_personalens.jsonfile import read_versioned, text_of, write_atomically
 from pytest_personalens.scenario import Frozen, Scenario
 from pytest_personalens.verdict import Dimension
 
@@ -21,7 +20,6 @@ SCHEMA: Final = "personalens-results/1"
 _READ: Final[dict[str, tuple[type, ...]]] = {
     "shard": (list, tuple), "trials": (int,), "judge_votes": (int,), "max_turns": (int,), "context": (str,), "users": (list, tuple),
 }  # fmt: skip
-_CONTROL: Final = re.compile(r"\+(?:none|D|I|S|swapped)\b")
 #: A name of a run's arms: the run itself, or the same scenarios with the context withheld, in part or whole, or another user's.
 ArmName = Literal["", "none", "D", "I", "S", "swapped"]
 
@@ -45,6 +43,7 @@ class Item(Frozen):
     given: str = Field(default="", description="What the assistant could know: letters of D, I, S; empty for nothing.")
     given_user: str = Field(default="", description="Whose context that was, where it was another user's.")
     max_turns: int = Field(default=0, description="The limit of turns; 0 for the benchmark's.")
+    content: str = Field(default="", description="Digest of the scenario's content, by which a later run knows whether it is the same.")
     test: str = Field(default="", description="The test: file, function and its own parameters.")
 
     @property
@@ -150,6 +149,10 @@ class Comparison(Frozen):
     level: float = Field(description="Chance of any false alarm, over all dimensions together (Holm).")
     compared: int = Field(description="Scenarios scored in both, on any of the same dimensions.")
     shared: int = Field(default=0, description="Scenarios that are in both, scored or not.")
+    shared_by_test: int = Field(
+        default=0, description="The same by test: scenarios that both have, each once for every test that has scores of it in the baseline."
+    )
+    compared_by_test: int = Field(default=0, description="Those of them that the same test ran and scored now.")
     differences: tuple[Difference, ...] = ()
     one_sided: dict[Dimension, Literal["then", "now"]] = Field(
         default_factory=dict, description="Dimensions to be gated that only one of the two runs has scores on."
@@ -192,12 +195,20 @@ class Results(Frozen):
     plugin: str = Field(default_factory=lambda: version("pytest-personalens"))
     settings: dict[str, Any] = Field(description="The settings of the run, by option name.")
     dataset: str
+    origin: dict[str, str] = Field(
+        default_factory=dict,
+        description="Of a shard: what all of its run have in common, the commit and the run of the CI service.",
+    )
     requested: int = Field(description="Size of the sample that was asked for, of all tests together.")
     drawn: int = Field(description="Size of the sample that there was; smaller than `requested` if the dataset has no more.")
     complete: bool = Field(default=True, description="False if the run was stopped before its end, or if shards of it are missing.")
     lost: tuple[str, ...] = Field(default=(), description="Node ids of items whose worker died before they reported.")
     unevaluated: tuple[str, ...] = Field(
         default=(), description="Node ids of items whose test ended before their dialogue was evaluated: skipped, or failed on its own."
+    )
+    of_controls: tuple[str, ...] = Field(default=(), description="Node ids, of those lost or unevaluated, that belong to a control.")
+    missing_by_group: dict[str, int] = Field(
+        default_factory=dict, description="Domain or kind -> number of items of the run itself that brought no result, lost or unevaluated."
     )
     left_out: int = Field(
         default=0, description="Items of the sample that a selection left out of the tests it ran (-k, -m, --lf, node ids)."
@@ -249,7 +260,8 @@ class Results(Frozen):
     def missing(self) -> dict[Cause, tuple[str, ...]]:
         """Cause -> node ids of the items of the run itself that brought no result; what there is none of is not in it."""
         found: dict[Cause, tuple[str, ...]] = {"lost": self.lost, "unevaluated": self.unevaluated}
-        own = {cause: tuple(nodeid for nodeid in nodeids if not _CONTROL.search(nodeid)) for cause, nodeids in found.items()}
+        controls = set(self.of_controls)
+        own = {cause: tuple(nodeid for nodeid in nodeids if nodeid not in controls) for cause, nodeids in found.items()}
         return {cause: nodeids for cause, nodeids in own.items() if nodeids}
 
     @property
@@ -265,7 +277,7 @@ def read_results(path: Path) -> Results:
 
 def write_json(results: Results, path: Path) -> None:
     """Write the results to `path`, whose folder exists; the format is the JSON schema of ``docs/reference/results.schema.json``."""
-    path.write_text(text_of(results), encoding="utf-8")
+    write_atomically(path, text_of(results))
 
 
 def json_schema() -> dict[str, Any]:

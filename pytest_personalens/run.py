@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import time
 import uuid
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import pytest
 
 from pytest_personalens.jsonfile import write_atomically
 from pytest_personalens.records import journal_file
+from pytest_personalens.source import changed, sources
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -26,30 +28,56 @@ _FREE: Final = frozenset(
 _FILE: Final = "run"
 
 
-def open_run(folder: Path | None, settings: Settings) -> tuple[str, bool]:
-    """The id of this run, and whether it goes on with one that was broken off; called once, in the controlling process.
+class Run(NamedTuple):
+    """The run under way: its id, and in a few words how it stands to one that was broken off; empty where there was none to resume."""
 
-    Raises `pytest.UsageError` where that run was another one, or where there is no cache to keep it in.
+    id: str = ""
+    history: str = ""
+
+
+def open_run(folder: Path | None, settings: Settings, *, root: Path, keeps: bool) -> Run:
+    """The run that begins, or the one that was broken off and is gone on with; called once, in the controlling process.
+
+    `root` is where the assistant's sources lie; `keeps` tells whether this run keeps replies for another to go on from. Raises
+    `pytest.UsageError` where the run to resume had other settings, or where there is no cache to keep it in. Where its assistant was
+    another one, its replies say nothing of this one: a new run begins.
     """
     if folder is None:
         if settings.resume:
             raise pytest.UsageError("--personalens-resume: needs pytest's cache, which is off (-p no:cacheprovider)")
-        return "", False
-    left = _read(folder)
+        return Run()
+    left = _read(folder) if settings.resume else None
     asked = {name: value for name, value in json.loads(json.dumps(settings._asdict())).items() if name not in _FREE}
-    if settings.resume and left is not None:
-        before = left["settings"]
-        other = [name for name in sorted({*asked, *before}) if asked.get(name) != before.get(name)]
-        if other:
-            name, flag = other[0], f"--personalens-{other[0].replace('_', '-')}"
+    made_of = sources(root) if keeps else {}
+    history = ""
+    if left is not None:
+        _refuse_others(left["settings"], asked)
+        age, differs = _age(left["began"]), changed(left["sources"], made_of)
+        if not differs:
+            return Run(str(left["run"]), f"goes on with the run that was broken off, begun {age} ago, and counts its replies")
+        other = f"does not go on with the run that was broken off, begun {age} ago ({differs} has changed since)"
+        history = f"{other}: the assistant is asked anew"
+    run = uuid.uuid4().hex
+    write_atomically(folder / _FILE, json.dumps({"run": run, "settings": asked, "sources": made_of, "began": time.time()}))
+    return Run(run, history)
+
+
+def _refuse_others(before: dict[str, Any], asked: dict[str, Any]) -> None:
+    for name in sorted({*asked, *before}):
+        if asked.get(name) != before.get(name):
+            flag = f"--personalens-{name.replace('_', '-')}"
             raise pytest.UsageError(
                 f"--personalens-resume: the run that was broken off had {flag} {before.get(name)!r}, this one has {asked.get(name)!r}; "
                 "give the same, or leave out --personalens-resume to start anew"
             )
-        return str(left["run"]), True
-    run = uuid.uuid4().hex
-    write_atomically(folder / _FILE, json.dumps({"run": run, "settings": asked}))
-    return run, False
+
+
+def _age(began: float) -> str:
+    minutes = max(0, round((time.time() - began) / 60))
+    for size, unit in ((60 * 24, "day"), (60, "hour")):
+        if minutes >= 2 * size:
+            return f"{minutes // size} {unit}s"
+    return f"{minutes} minute{'' if minutes == 1 else 's'}"
 
 
 def current_run(folder: Path | None) -> str:
@@ -69,6 +97,7 @@ def end_run(folder: Path | None, settled: Iterable[str]) -> None:
 def _read(folder: Path) -> dict[str, Any] | None:
     try:
         left = json.loads((folder / _FILE).read_text(encoding="utf-8"))
-        return left if isinstance(left["run"], str) and isinstance(left["settings"], dict) else None
+        whole = isinstance(left["run"], str) and isinstance(left["settings"], dict)
+        return left if whole and isinstance(left["sources"], dict) and isinstance(left["began"], float) else None
     except (OSError, ValueError, KeyError, TypeError):
         return None

@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from typing import Final, Literal, NamedTuple
+from typing import Annotated, Final, Literal, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 Kind = Literal["single", "multi"]
 
@@ -17,6 +17,14 @@ DOMAINS: Final = (
     "Messaging", "Movies", "Music", "Rental Cars", "Restaurants", "Services", "Shopping", "Sports", "Train", "Travel",
 )  # fmt: skip
 
+
+def clean(text: str) -> str:
+    """`text` as it can be stored anywhere: plain str, with lone surrogates (half of an emoji) replaced."""
+    return str(text).encode("utf-8", "replace").decode("utf-8")
+
+
+#: What a model, a file or an assistant may have written. JSON can hold half an emoji, which no file and no terminal takes.
+Text = Annotated[str, AfterValidator(clean)]
 _SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _SLUG_LIMIT: Final = 80
 
@@ -59,11 +67,11 @@ class Frozen(BaseModel):
 class Situation(Frozen):
     """Where the user is while asking (paper, section 2.3 and Figure 11)."""
 
-    location: str
-    device: str
-    time_of_day: str
-    day_of_week: str
-    environment: str
+    location: Text
+    device: Text
+    time_of_day: Text
+    day_of_week: Text
+    environment: Text
 
 
 #: The kinds of detail that a part of a goal may ask for.
@@ -73,10 +81,10 @@ Slot = Literal["name", "title", "time", "day", "price", "count", "length", "plac
 class GoalPart(Frozen):
     """One thing that a goal asks for: a deed that must be carried out, or something that must be told."""
 
-    text: str
+    text: Text
     kind: Literal["done", "told"]
     slots: tuple[Slot, ...] = Field((), description="Details that must appear.")
-    words: tuple[str, ...] = Field((), description="Words by which an assistant may speak of it.")
+    words: tuple[Text, ...] = Field((), description="Words by which an assistant may speak of it.")
     domain: str = ""
     never: bool = Field(default=False, description="True for what must not happen.")
 
@@ -90,10 +98,10 @@ class Task(Frozen):
     """
 
     id: str
-    description: str
-    intent: str
-    goal: str
-    relevant: tuple[tuple[str, str], ...] = ()
+    description: Text
+    intent: Text
+    goal: Text
+    relevant: tuple[tuple[str, Text], ...] = ()
     parts: tuple[GoalPart, ...] = ()
 
 
@@ -102,15 +110,20 @@ class Scenario(Frozen):
 
     id: str
     user: str
-    name: str = ""
+    name: Text = ""
     dataset: str = Field(description="Name and version of the dataset, such as 'embedded 1.0'.")
     kind: Kind
     domains: tuple[str, ...] = Field(min_length=1)
-    demographics: dict[str, str]
-    preferences: dict[str, dict[str, tuple[str, ...]]]
-    summaries: dict[str, str]
+    demographics: dict[Text, Text]
+    preferences: dict[str, dict[Text, tuple[Text, ...]]]
+    summaries: dict[str, Text]
     situation: Situation
     task: Task
+
+    @property
+    def digest(self) -> str:
+        """A short digest of all that is in it but the version of its dataset: two runs of equal ones can be compared."""
+        return hashlib.sha256(self.model_dump_json(exclude={"dataset"}).encode()).hexdigest()[:12]
 
     def context(self, letters: str = "DIS") -> Context:
         """What an assistant may know of this user: any subset of D(emographics), I(nteractions), S(ituation).

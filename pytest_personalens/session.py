@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
 import tempfile
-import uuid
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -16,6 +16,8 @@ from pytest_personalens.datasets import Sample, Strangers, draw, open_dataset
 from pytest_personalens.errors import PersonalensError, SpecError
 from pytest_personalens.models.meter import Budget, price_of, read_prices
 from pytest_personalens.models.specs import read_parameters, read_spec
+from pytest_personalens.redaction import redacted
+from pytest_personalens.reports.transcript import one_line
 from pytest_personalens.run import current_run, open_run
 from pytest_personalens.scenario import Context, ScenarioRef
 from pytest_personalens.verdict import Dimension
@@ -37,18 +39,23 @@ if TYPE_CHECKING:
 #: A sample of so many scenarios is loaded whole before the first item runs, a larger one's first hundred.
 _LOADED_AHEAD: Final = 1000
 _TRIED: Final = 100
+#: Said of a run that pays for what it could not keep.
+KEPT_NOWHERE: Final = "pytest's cache is off or cannot be written: what is paid for and not in a record is bought again by the next run"
+#: What a worker is told of the caps on calls and money: the folder in which all processes of the run count.
+BUDGET: Final = "personalens_budget"
 
 
 class Drawn(NamedTuple):
     """What the tests of a run draw from: scenarios asked for, those there were, items left out of them by a selection.
 
-    `ids` are those of the scenarios that only a mark's own sample has.
+    `ids` are those of the scenarios that only a mark's own sample has, `skipped` files of ours that skipped themselves whole.
     """
 
     requested: int = 0
     drawn: int = 0
     left_out: int = 0
     ids: tuple[str, ...] = ()
+    skipped: tuple[str, ...] = ()
 
 
 class Session:
@@ -59,15 +66,19 @@ class Session:
         self.dataset = self._dataset()
         self.prices = _prices(config)
         self.crew = Crew(self._recipe(), added=self._added)
+        self.crew.is_worker = hasattr(config, "workerinput")
         self.folder = _cache(config)
-        self.run, self.resumes = "", False
+        self.run, self.history = "", ""
+        self.budget_folder = ""
         self.crew.budget = self._open_budget()
         self.cluster = self._open_cluster()
         self._samples: dict[object, Sample] = {}
         self._used: dict[object, Sample] = {}
-        #: Node id of a test -> how many items its sample makes; and how many of them a selection left out.
-        self.planned: dict[str, int] = {}
+        #: How many items the tests that were collected make of their samples, and how many of them a selection left out.
+        self.made = 0
         self.left_out = 0
+        #: Node ids of files that ask for our fixtures and skipped themselves while they were collected.
+        self.skipped: list[str] = []
         self.strangers = Strangers(self.dataset, settings.seed)
         self._loaded: dict[ScenarioRef, Scenario] = {}
         self.ids: dict[str, tuple[str, str]] = {}
@@ -106,12 +117,10 @@ class Session:
             self._samples[key] = sample
         return self._samples[key]
 
-    def plan(self, test: str, settings: Settings) -> list[Case]:
-        """The items of a test, by its node id. Raises as `sample` does."""
+    def plan(self, settings: Settings) -> list[Case]:
+        """The items of a test. Raises as `sample` does."""
         sample = self._used[_draw_of(settings)] = self.sample(settings)
-        found = list(cases(sample.refs, settings))
-        self.planned[test] = len(found)
-        return found
+        return list(cases(sample.refs, settings))
 
     def context(self, case: Case, scenario: Scenario) -> Context:
         """What the assistant of an item may know. Raises `SpecError` for another user's context where nobody has such a task.
@@ -139,6 +148,10 @@ class Session:
         refs = {e.scenario: ScenarioRef(e.user, e.task, e.kind, e.domains) for e in (item.evaluation for item in items)}
         return {id_: self.dataset.load(ref) for id_, ref in sorted(refs.items())}
 
+    def contents(self) -> dict[tuple[str, str], str]:
+        """User and task -> digest of the scenario, of those that were loaded ahead."""
+        return {(ref.user, ref.task): scenario.digest for ref, scenario in self._loaded.items()}
+
     def scenario(self, ref: ScenarioRef) -> Scenario:
         """The whole scenario: the one that was loaded ahead, but to one who asks only, because tests may change what is in it."""
         return self._loaded.pop(ref, None) or self.dataset.load(ref)
@@ -148,35 +161,44 @@ class Session:
         used = self._used.values()
         known = {ref.id for ref in self.sample(self.settings).refs}
         more = sorted({ref.id for sample in used for ref in sample.refs} - known)
-        return Drawn(sum(s.requested for s in used), sum(s.drawn for s in used), self.left_out, tuple(more))
+        return Drawn(sum(s.requested for s in used), sum(s.drawn for s in used), self.left_out, tuple(more), tuple(self.skipped))
 
     def header(self) -> str:
         """One line: what is sampled, by which seed, who plays the user and who judges."""
         s, sample = self.settings, self.sample(self.settings)
         drawn = str(sample.drawn) if s.shard is None else f"shard {s.shard[0]}/{s.shard[1]}, {len(sample.refs)} of {sample.drawn}"
-        return (
+        told = redacted(
             f"personalens: {drawn} scenarios of {self.dataset.name} {self.dataset.version}, seed {s.seed!r}, "
             f"context {s.context or 'none'}, user {s.user_model}, judge {s.judge_model}"
             + (f", {s.trials} trials" if s.trials > 1 else "")
             + (f", controls {', '.join(s.arms)}" if s.arms else "")
             + (f", assistant {s.assistant}" if s.assistant else "")
-            + (", goes on with the run that was broken off" if self.resumes else "")
+            + (f", {self.history}" if self.history else "")
             + (f" ({s.assistant_prompt})" if "assistant" in self.crew.models() else "")
             + (f"; the embedded judge gives no reading of {', '.join(Dimension(d).short for d in s.not_read)}" if s.not_read else "")
         )
+        return one_line(told)
 
     def open_run(self) -> None:
         """Take the run down in pytest's cache, or go on with the one that was broken off; a worker joins its controller's."""
         if hasattr(self.config, "workerinput"):
             self.run = current_run(self.folder)
         else:
-            self.run, self.resumes = open_run(self.folder, self.settings)
+            self.run, self.history = open_run(self.folder, self.settings, root=self.config.rootpath, keeps=self.keeps)
+
+    @property
+    def keeps(self) -> bool:
+        """True if this run keeps what is said in it, for another to go on from."""
+        updates = any(self.config.getoption(name, default=False) for name in ("update_snapshots", "update_new_snapshots_only"))
+        return self.settings.resume or (self.crew.paid and (self.settings.live or updates))
 
     def close(self) -> None:
         """End the event loop and the connections of the models, and leave the cluster."""
         self.crew.close()
         if self.cluster is not None:
             self.cluster.shutdown(cancel_futures=True)
+        if self.budget_folder and not hasattr(self.config, "workerinput"):
+            shutil.rmtree(self.budget_folder, ignore_errors=True)
 
     def _open_cluster(self) -> Cluster | None:
         s, flag = self.settings, "--personalens-executor"
@@ -201,11 +223,9 @@ class Session:
             for role, model in self.crew.models().items():
                 if model.paid and price_of(model.name, self.prices) is None:
                     raise SpecError(f"--personalens-max-usd: no price is known for {model.name} ({role}); add it to personalens_prices")
-        # One file for all processes of a run: xdist hands the workers the id that it finds in its option, or else makes one.
-        run = getattr(self.config, "workerinput", {}).get("testrunuid") or self.config.getoption("testrunuid", None) or uuid.uuid4().hex
-        if hasattr(self.config.option, "testrunuid"):
-            self.config.option.testrunuid = run
-        return Budget(Path(tempfile.gettempdir()) / f"personalens-{run}", max_calls=s.max_calls, max_usd=s.max_usd)
+        # One folder for all processes of a run and for no other run; workers are told its name (`pytest_configure_node`).
+        self.budget_folder = getattr(self.config, "workerinput", {}).get(BUDGET) or tempfile.mkdtemp(prefix="personalens-")
+        return Budget(Path(self.budget_folder) / "run", max_calls=s.max_calls, max_usd=s.max_usd)
 
     def _dataset(self) -> Dataset:
         spec = self.settings.data
@@ -239,21 +259,36 @@ def _draw_of(settings: Settings) -> tuple[object, ...]:
 
 def _cache(config: pytest.Config) -> Path | None:
     cache = getattr(config, "cache", None)  # there is none under -p no:cacheprovider
-    return Path(cache.mkdir("personalens")) if cache is not None else None
+    if cache is None:
+        return None
+    try:
+        folder = Path(cache.mkdir("personalens"))
+        (folder / ".writable").touch()
+    except OSError as error:
+        # As pytest does of its own cache. A run that must have one says so itself.
+        message = f"personalens: nothing can be kept in pytest's cache ({error.filename}: {error.strerror})"
+        config.issue_config_time_warning(pytest.PytestWarning(message), stacklevel=2)
+        return None
+    return folder
 
 
 def _prices(config: pytest.Config) -> dict[str, Price]:
     try:
-        return read_prices([line for line in config.getini("personalens_prices") if line.strip()])
+        return read_prices(_lines(config, "personalens_prices"))
     except SpecError as error:
         raise SpecError(f"personalens_prices: {error}") from None
 
 
 def _parameters(config: pytest.Config) -> dict[str, str]:
     try:
-        return read_parameters([line for line in config.getini("personalens_model_parameters") if line.strip()])
+        return read_parameters(_lines(config, "personalens_model_parameters"))
     except SpecError as error:
         raise SpecError(f"personalens_model_parameters: {error}") from None
+
+
+def _lines(config: pytest.Config, name: str) -> list[str]:
+    # A configuration in TOML may hold anything in its lists.
+    return [line for line in map(str, config.getini(name)) if line.strip()]
 
 
 def open_session(config: pytest.Config, settings: Settings) -> Session:

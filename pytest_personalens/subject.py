@@ -10,6 +10,7 @@ from pytest_personalens.ahead import ahead_of
 from pytest_personalens.cases import test_of
 from pytest_personalens.engine import work
 from pytest_personalens.errand import errand_of, rerun
+from pytest_personalens.errors import RecordError
 from pytest_personalens.evaluation import Evaluation, unscored
 from pytest_personalens.reports.transcript import failure_text, harmless
 from pytest_personalens.results import Item
@@ -96,7 +97,11 @@ class Personalens:
         else:
             done = work(errand.job, self._session.crew, self._assistant, errand.keep)
         self._item.stash[SECONDS] = done.seconds
-        became = errand.store.settle(self._syrupy, done.evaluation, self.scenario, cost=done.cost, asked=done.asked)
+        try:
+            became = errand.store.settle(self._syrupy, done.evaluation, self.scenario, cost=done.cost, asked=done.asked)
+        except RecordError as error:
+            lost = {"verdicts": (), "cause": "record", "detail": str(error)}
+            return done.evaluation.model_copy(update=lost), "none", ""
         root = self._item.config.rootpath
         file = errand.store.path
         return done.evaluation, became, (file.relative_to(root) if file.is_relative_to(root) else file).as_posix()
@@ -125,6 +130,7 @@ class Personalens:
                 "trial": self._case.trial,
                 "arm": self._case.arm,
                 "max_turns": self._settings.max_turns,
+                "content": self.scenario.digest,
                 "test": test_of(self._item),
                 "given": self._case.given,
                 "given_user": self._session.strangers.of(self._case.ref).user if self._case.arm == "swapped" else "",

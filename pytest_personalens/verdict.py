@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Protocol
 from pydantic import Field, model_validator
 
 from pytest_personalens.errors import SpecError
-from pytest_personalens.scenario import Frozen, Scenario
+from pytest_personalens.scenario import Frozen, Scenario, Text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -86,8 +86,8 @@ class Evidence(Frozen):
     """What a verdict rests on: a `quote` of message number `turn` (from 0), and what it shows."""
 
     turn: int = Field(ge=0)
-    quote: str
-    note: str = ""
+    quote: Text
+    note: Text = ""
 
     @classmethod
     def of(cls, turn: int, text: str, note: str = "") -> Evidence:
@@ -121,7 +121,7 @@ class Vote(Frozen):
     """One of several votes that a verdict was decided by."""
 
     score: int
-    justification: str
+    justification: Text
 
 
 class Verdict(Frozen):
@@ -133,7 +133,7 @@ class Verdict(Frozen):
 
     dimension: Dimension
     score: int
-    justification: str
+    justification: Text
     evidence: tuple[Evidence, ...] = ()
     reasons: tuple[Reason, ...] = ()
     turns: tuple[int, ...] = ()

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_personalens.destinations import writable
 from pytest_personalens.drift.anchors import open_anchors, read_anchors
 from pytest_personalens.drift.compare import compare
 from pytest_personalens.drift.values import Baseline, Drift, Scored, read_adopted
 from pytest_personalens.errors import DataError, SpecError
-from pytest_personalens.files import writable
 from pytest_personalens.jsonfile import write_atomically
 from pytest_personalens.paths import path_of
 from pytest_personalens.scenario import Context
@@ -131,7 +131,7 @@ class Watch:
 
     def _prepare(self) -> None:
         try:
-            writable(self._path, self._flag, ours=True)
+            writable(self._path, self._flag)
         except SpecError as error:
             raise pytest.UsageError(str(error)) from None
 

@@ -73,6 +73,44 @@ TOLD = """
 """
 
 
+#: Paid agents that write down each call, and a bot whose wording can be changed from outside.
+PAID = """
+    import os, pytest
+    from pathlib import Path
+    from pytest_personalens import Dimension, UserTurn, Verdict
+
+    def called(what):
+        with Path(os.environ["CALLS"]).open("a") as log:
+            log.write(what + "\\n")
+
+    class User:
+        identity, paid = "paid-user", True
+        def turn(self, scenario, transcript):
+            called("user")
+            number = len(transcript) // 2
+            return UserTurn(f"question {number}", done=number == 2)
+
+    class Judge:
+        identity, paid = "paid-judge", True
+        def verdict(self, scenario, dialogue, dimension):
+            called("judge")
+            if os.environ.get("CRASH") == dimension.short:
+                os._exit(9)
+            return Verdict(dimension=dimension, score=dimension.scale.high, justification="fine")
+
+    def pytest_personalens_user_agent(spec):
+        return User() if spec == "paid" else None
+
+    def pytest_personalens_judge(spec):
+        return Judge() if spec == "paid" else None
+
+    @pytest.fixture
+    def personalens_assistant():
+        return lambda messages: f"answer {len(messages)}" + os.environ.get("CHANGE", "")
+"""
+MODELS = ("--personalens-user-model", "paid", "--personalens-judge-model", "paid")
+
+
 class Repository:
     """A chatbot repository in a temporary folder."""
 
@@ -124,6 +162,13 @@ def repo(empty_repo: Repository) -> Repository:
 def told(repo: Repository) -> Repository:
     """A repository whose user agent and judge say what its files tell them to."""
     repo.write(conftest=TOLD)
+    return repo
+
+
+@pytest.fixture
+def paid(repo: Repository, monkeypatch: pytest.MonkeyPatch) -> Repository:
+    repo.write(conftest=PAID)
+    monkeypatch.setenv("CALLS", str(repo.path / "calls.log"))
     return repo
 
 
@@ -206,6 +251,19 @@ def run_at_once(script: str, *arguments: str) -> None:
     for one in running:
         assert one.communicate(timeout=60)[1] == ""
         assert one.returncode == 0
+
+
+def calls(repo: Repository) -> int:
+    """How often the paid agents were asked since this was last asked."""
+    log = repo.path / "calls.log"
+    number = len(log.read_text().splitlines()) if log.exists() else 0
+    log.unlink(missing_ok=True)
+    return number
+
+
+def records(repo: Repository) -> list[Path]:
+    """The files of the repository's records."""
+    return sorted(repo.path.glob("__personalens__/**/*.json"))
 
 
 class ScriptedUser:

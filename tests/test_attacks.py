@@ -16,9 +16,10 @@ from pytest_personalens.agents.prompts import Prompts
 from pytest_personalens.agreement import read_labels
 from pytest_personalens.agreement.labels import Labelled
 from pytest_personalens.datasets.embedded import data_folder
-from pytest_personalens.dialogue import MAX_REPLY_CHARS, clean
+from pytest_personalens.dialogue import MAX_REPLY_CHARS
 from pytest_personalens.models import Completion, Request
 from pytest_personalens.models.meter import Meter
+from pytest_personalens.scenario import clean
 from pytest_personalens.verdict import Dimension
 from tests.attacks import ATTACKS, Attack, Kind
 

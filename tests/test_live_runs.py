@@ -132,7 +132,7 @@ def test_a_cap_on_money_needs_prices_and_stops_in_order(repo: Repository, endpoi
     )
     result = repo.run(*capped, "-rs")
     assert len(endpoint.calls) == 1
-    assert result.parseoutcomes() == {"skipped": 3}
+    assert result.parseoutcomes() == {"skipped": 3, "failed": 1}, "no item, and so the run"
     result.stdout.fnmatch_lines(["SKIPPED*the run has spent $*"])
 
 

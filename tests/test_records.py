@@ -17,62 +17,7 @@ from pytest_personalens.evaluation import Evaluation, evaluate
 from pytest_personalens.replay import Evidence, Replay, ReplayJudge, ReplayUserAgent, read_record, record_of
 from pytest_personalens.scenario import Scenario
 from pytest_personalens.verdict import Dimension, Verdict
-from tests.conftest import Repository, ScriptedUser
-
-#: Paid agents that write down each call, and a bot whose wording can be changed from outside.
-PAID = """
-    import os, pytest
-    from pathlib import Path
-    from pytest_personalens import Dimension, UserTurn, Verdict
-
-    def called(what):
-        with Path(os.environ["CALLS"]).open("a") as log:
-            log.write(what + "\\n")
-
-    class User:
-        identity, paid = "paid-user", True
-        def turn(self, scenario, transcript):
-            called("user")
-            number = len(transcript) // 2
-            return UserTurn(f"question {number}", done=number == 2)
-
-    class Judge:
-        identity, paid = "paid-judge", True
-        def verdict(self, scenario, dialogue, dimension):
-            called("judge")
-            if os.environ.get("CRASH") == dimension.short:
-                os._exit(9)
-            return Verdict(dimension=dimension, score=dimension.scale.high, justification="fine")
-
-    def pytest_personalens_user_agent(spec):
-        return User() if spec == "paid" else None
-
-    def pytest_personalens_judge(spec):
-        return Judge() if spec == "paid" else None
-
-    @pytest.fixture
-    def personalens_assistant():
-        return lambda messages: f"answer {len(messages)}" + os.environ.get("CHANGE", "")
-"""
-MODELS = ("--personalens-user-model", "paid", "--personalens-judge-model", "paid")
-
-
-@pytest.fixture
-def paid(repo: Repository, monkeypatch: pytest.MonkeyPatch) -> Repository:
-    repo.write(conftest=PAID)
-    monkeypatch.setenv("CALLS", str(repo.path / "calls.log"))
-    return repo
-
-
-def calls(repo: Repository) -> int:
-    log = repo.path / "calls.log"
-    number = len(log.read_text().splitlines()) if log.exists() else 0
-    log.unlink(missing_ok=True)
-    return number
-
-
-def records(repo: Repository) -> list[Path]:
-    return sorted(repo.path.glob("__personalens__/**/*.json"))
+from tests.conftest import MODELS, PAID, Repository, ScriptedUser, calls, records
 
 
 def test_all_thirty_are_written_with_workers_and_replayed_after(repo: Repository) -> None:

@@ -191,3 +191,48 @@ def test_a_run_that_never_began_is_not_resumed(asked: Repository, idle: str) -> 
     args = ("--personalens-sample", "3", "--personalens-resume", "--snapshot-update", "-v")
     assert "goes on" not in (out := run(asked, *args).stdout)
     assert "3 passed" in out
+
+
+def git(repo: Repository, *words: str) -> None:
+    command = ["git", "-c", "user.name=a", "-c", "user.email=a@b", *words]
+    subprocess.run(command, cwd=repo.path, check=True, capture_output=True)
+
+
+@pytest.mark.parametrize("version_control", [True, False], ids=["git", "no git"])
+@pytest.mark.parametrize("change", ["conftest.py", "prompts/tone.md", "", "results.json"])
+def test_the_replies_of_another_assistant_are_not_counted(
+    asked: Repository, monkeypatch: pytest.MonkeyPatch, version_control: bool, change: str
+) -> None:
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(asked.path.parent))
+    args, calls = ("--personalens-sample", "3", "--personalens-resume", "--snapshot-update"), Calls(asked)
+    if version_control:
+        git(asked, "init")
+        (asked.path / ".gitignore").write_text(".pytest_cache\n__pycache__\n")
+        git(asked, "add", "conftest.py", "test_bot.py", ".gitignore")
+        git(asked, "commit", "-m", "a bot")
+    killed(asked, 8, *args)
+    answered = {key for key, _ in calls.made("answered") if key.startswith("bot")}
+    assert answered
+    calls.forget()
+    if change:
+        (asked.path / change).parent.mkdir(exist_ok=True)
+        with (asked.path / change).open("a", encoding="utf-8") as file:
+            file.write("# another bot\n")
+    out = run(asked, *args).stdout
+    again = {key for key, _ in calls.made() if key.startswith("bot")}
+    if change.endswith((".py", ".md")):
+        assert f"begun 0 minutes ago ({change} has changed since): the assistant is asked anew" in out
+        assert answered <= again
+    else:
+        assert "this run goes on with the run that was broken off, begun 0 minutes ago, and counts its replies" in out
+        assert not answered & again
+
+
+def test_the_replies_of_another_commit_are_not_counted(asked: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(asked.path.parent))
+    args = ("--personalens-sample", "3", "--personalens-resume", "--snapshot-update")
+    git(asked, "init")
+    git(asked, "commit", "--allow-empty", "-m", "one")
+    killed(asked, 8, *args)
+    git(asked, "commit", "--allow-empty", "-m", "two")
+    assert "(the commit has changed since): the assistant is asked anew" in run(asked, *args).stdout

@@ -14,7 +14,7 @@ from pytest_personalens.agents.text import sentences
 from pytest_personalens.datasets.embedded import EmbeddedDataset
 from pytest_personalens.dialogue import Dialogue, Message
 from pytest_personalens.errors import DataError
-from pytest_personalens.scenario import GoalPart, Scenario, Situation, Task
+from pytest_personalens.scenario import GoalPart, Scenario, Situation, Task, clean
 from pytest_personalens.verdict import READINGS, Dimension
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def read_labels(path: Path) -> list[Labelled]:
     """The dialogues of a file. Raises `DataError` naming file, line and field."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, ValueError) as error:  # the path itself may be none
         raise DataError(path, f"cannot be read: {error}") from None
     found: dict[str, Labelled] = {}
     for number, line in enumerate(lines, 1):
@@ -111,6 +111,8 @@ def read_labels(path: Path) -> list[Labelled]:
             first = error.errors(include_url=False)[0]
             field = ".".join(str(part) for part in first["loc"])
             raise DataError(path, first["msg"][0].lower() + first["msg"][1:], field=f"{where}: {field}") from None
+        except RecursionError:
+            raise DataError(path, "not valid JSON: nested too deeply", field=where) from None
         except ValueError as error:
             raise DataError(path, f"not valid JSON: {error}", field=where) from None
         if entry.id in found:
@@ -153,7 +155,7 @@ def _labelled(entry: _Entry, path: Path, where: str) -> Labelled:
             messages=tuple(entry.dialogue), end=entry.end or ("user" if entry.dialogue[-1].role == "assistant" else "silence")
         ),
         labels={name: _scores(given, path, f"{where}: labels.{name}") for name, given in entry.labels.items()},
-        reasons={name: str(given["why"]) for name, given in entry.labels.items() if given.get("why")},
+        reasons={name: clean(given["why"]) for name, given in entry.labels.items() if given.get("why")},
         pieces=_pieces(entry, path, where),
         parts=tuple(entry.parts),
         voice=entry.voice,

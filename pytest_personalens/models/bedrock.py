@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.errors import ModelBusy, ModelError
 from pytest_personalens.models.base import Completion, Request, retry_after
+from pytest_personalens.redaction import keep_secret
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -56,6 +57,7 @@ class Bedrock:
         self.name, self._spec, self._connections = spec.name, spec, connections
         self._client: Any = None
         self._lock = threading.Lock()
+        self.timeout: float = spec.parameters.get("timeout", 120.0)
         self._tools = spec.parameters.get("tools", True)
         self._cache = spec.parameters.get("cache", True)
         self._model = ""
@@ -87,11 +89,12 @@ class Bedrock:
 
                 p = self._spec.parameters
                 session = boto3.Session(profile_name=p.get("profile"), region_name=p.get("region"))
+                _tidy(session.get_credentials())
                 # Retries are ours (models/reliable.py): boto3's own would hide them from the rate limiter.
                 config = Config(
                     retries={"total_max_attempts": 1},
                     connect_timeout=10,
-                    read_timeout=p.get("timeout", 120.0),
+                    read_timeout=self.timeout,
                     max_pool_connections=self._connections,
                 )
                 self._client = session.client("bedrock-runtime", config=config)
@@ -201,3 +204,12 @@ class Bedrock:
             return ModelError(f"no Bedrock in region {region!r} that this boto3 knows; check ?region= or AWS_REGION, or upgrade boto3")
         # The rest is the network: connections refused, cut or silent, answers that are no answers.
         return ModelBusy(f"no answer from Bedrock: {text}")
+
+
+def _tidy(credentials: Any) -> None:
+    """Take the line break off what was pasted into the environment, which no header can hold; let no error text repeat the rest."""
+    for name in ("access_key", "secret_key", "token") if credentials is not None else ():
+        value = getattr(credentials, name)
+        keep_secret(value)
+        if value and value != value.strip() and credentials.method == "env":
+            setattr(credentials, name, value.strip())

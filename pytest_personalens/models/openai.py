@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.errors import ModelBusy, ModelError
 from pytest_personalens.models.base import Completion, Request, retry_after
+from pytest_personalens.models.specs import NO_PASSWORD, holds_password
+from pytest_personalens.redaction import redacted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -36,6 +38,7 @@ class OpenAI:
         self._pool: Any = None
         self._url, self._headers = "", dict[str, str]()
         self._lock = threading.Lock()
+        self.timeout: float = spec.parameters.get("timeout", 120.0)
         self._tools = spec.parameters.get("tools", True)
         self._limit_name = "max_tokens"
         self._temperature = True
@@ -77,15 +80,17 @@ class OpenAI:
             if self._pool is None:
                 p = self._spec.parameters
                 base_url = p.get("base_url") or os.environ.get("OPENAI_BASE_URL")
-                key = os.environ.get("OPENAI_API_KEY") or ("none" if base_url else None)
+                if base_url and holds_password(base_url):
+                    raise ModelError(f"OPENAI_BASE_URL: {NO_PASSWORD}")
+                key = _header("OPENAI_API_KEY") or ("none" if base_url else None)
                 if key is None:
                     raise ModelError("OPENAI_API_KEY is not set; set it, or OPENAI_BASE_URL for a server that needs none")
                 self._url = f"{(base_url or _OPENAI).rstrip('/')}/chat/completions"
                 self._headers = {"Content-Type": "application/json", "Authorization": f"Bearer {key}"}
                 for header, name in (("OpenAI-Organization", "OPENAI_ORG_ID"), ("OpenAI-Project", "OPENAI_PROJECT_ID")):
-                    if os.environ.get(name):
-                        self._headers[header] = os.environ[name]
-                self._pool = _pool(self._url, self._connections, p.get("timeout", 120.0))
+                    if value := _header(name):
+                        self._headers[header] = value
+                self._pool = _pool(self._url, self._connections, self.timeout)
             return self._pool
 
     def _body(self, request: Request) -> dict[str, Any]:
@@ -156,6 +161,14 @@ class OpenAI:
         return ModelError(f"the server refuses the call: {problem}")
 
 
+def _header(name: str) -> str:
+    """The environment variable as the value of a header; empty if it is not set. Raises `ModelError` for what no header can hold."""
+    value = os.environ.get(name, "").strip()  # a secret is often pasted with its line break
+    if not (value.isascii() and value.isprintable()):
+        raise ModelError(f"{name} holds a line break, or a character that is no ASCII; set it again")
+    return value
+
+
 def _pool(url: str, connections: int, timeout: float) -> Any:
     """A pool of connections to the server, through the proxy that the environment names for it."""
     from urllib.parse import urlsplit
@@ -186,4 +199,4 @@ def _problem(data: Any) -> str:
 
 
 def _line(text: str) -> str:
-    return " ".join(text.split())[:300]
+    return " ".join(redacted(text).split())[:300]  # first, because half of a secret is not known any more

@@ -35,6 +35,21 @@ def _some(text: str) -> str:
     return text
 
 
+#: What to do about an address that holds a password, which would be printed and stored with the settings, and is sent to nobody.
+NO_PASSWORD: Final = "the address holds a user or a password, which is not sent; leave it out, and set OPENAI_API_KEY if a key is needed"
+
+
+def holds_password(address: str) -> bool:
+    """True if the address of a server has a user or a password in it."""
+    return "@" in address.partition("://")[2].partition("/")[0]
+
+
+def _address(text: str) -> str:
+    if holds_password(text):
+        raise SpecError(NO_PASSWORD)
+    return _some(text)
+
+
 def _switch(text: str) -> bool:
     return {"on": True, "off": False}[text]
 
@@ -53,7 +68,7 @@ PROVIDERS: Final[Mapping[str, Mapping[str, Parameter]]] = {
         "profile": Parameter(_some, "a profile of the AWS configuration"),
         "cache": Parameter(_switch, "on or off"),
     },
-    "openai": {**_COMMON, "base_url": Parameter(_some, "the address of a server, ending in /v1")},
+    "openai": {**_COMMON, "base_url": Parameter(_address, "the address of a server, ending in /v1")},
 }
 
 
@@ -112,6 +127,8 @@ def read_parameters(lines: Sequence[str]) -> dict[str, str]:
 def _read(parameter: Parameter, key: str, value: str, where: str) -> Any:
     try:
         return parameter.read(value)
+    except SpecError as error:
+        raise SpecError(f"{where}: {key}: {error}") from None
     except (ValueError, KeyError):
         raise SpecError(f"{where}: {key}: expected {parameter.expected}, not {value!r}") from None
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pytest_personalens.errors import SpecError
 from pytest_personalens.evaluation import Usage
 from pytest_personalens.figures import Estimate, by_turn, estimate, readings
+from pytest_personalens.jsonfile import write_atomically
 from pytest_personalens.reports import charts, overview
 from pytest_personalens.reports.changes import changes_of
 from pytest_personalens.reports.payload import NAMES, payload, script_json, shown_dimensions
@@ -46,7 +47,7 @@ def require_html() -> None:
 
 def write_html(results: Results, path: Path, *, title: str = TITLE, before: Results | None = None) -> None:
     """Write the page to `path`, whose folder exists. Raises as `html_page` does."""
-    path.write_text(html_page(results, title=title, before=before), encoding="utf-8", newline="\n")
+    write_atomically(path, html_page(results, title=title, before=before))
 
 
 def html_page(results: Results, *, title: str = TITLE, before: Results | None = None) -> str:

@@ -31,9 +31,15 @@ def harmless(text: str) -> str:
     return _COMMAND.sub(lambda mark: r"#\x23" if mark[0] == "##" else rf"{mark[1]}\x3a", written)
 
 
+def one_line(text: str) -> str:
+    """`text` made harmless, as one line."""
+    return harmless(text.replace("\n", r"\n"))
+
+
 def failure_text(evaluation: Evaluation, scenario: Scenario, shortfalls: Sequence[str], rerun: str) -> str:
     """What a failing item prints: what is wrong, who asked for what, the transcript, the verdicts, how to run it again."""
-    return "\n".join(_lines(evaluation, scenario, shortfalls, rerun))
+    # Each line by itself: names, places and devices come from a dataset, which somebody else or a model may have written.
+    return "\n".join(one_line(line) for line in _lines(evaluation, scenario, shortfalls, rerun))
 
 
 def _lines(evaluation: Evaluation, scenario: Scenario, shortfalls: Sequence[str], rerun: str) -> Iterator[str]:
