@@ -9,11 +9,18 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.agents.once import once
+from pytest_personalens.agents.visible import cut, shown, speaks_of_judging
 from pytest_personalens.datasets.embedded import data_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+#: What is longer, in characters or statements, nobody reads to its end; expressions take long over it.
+_LONGEST: Final = 16_000
+_WIDEST: Final = 800
+_MOST: Final = 200
+#: One character again and again says no more than a few of it.
+_RUN: Final = re.compile(r"((.)\2{30})\2+", re.DOTALL)
 _RULE: Final = re.compile(r"^\W*$")
 _SEPARATOR: Final = re.compile(r"^\s*\|?[\s:|-]+\|[\s:|-]*$")
 _BULLET: Final = re.compile(r"^\s*(?:>\s*)*(?:(?:[-*•·‣▪◦●○►▶→➤➜»–—+]|\(?\d{1,2}[.)]|[a-z]\)|#{1,6})\s+)+")
@@ -71,18 +78,21 @@ _DEED: Final = re.compile(
 @lru_cache(maxsize=4096)
 def of_message(content: str) -> tuple[tuple[str, str], ...]:
     """The statements of one message, each with the piece of the message that it stands in."""
-    found = []
-    for line in _lines(content):
+    found: list[tuple[str, str]] = []
+    for line in _lines(_RUN.sub(r"\1", content[:_LONGEST])):
         for sentence in _split(line):
-            text = _bare(sentence)
+            text = _bare(sentence[:_WIDEST])
             if any(c.isalnum() for c in text):
                 found.append((text, sentence.strip()))
+            if len(found) == _MOST:
+                return tuple(found)
     return tuple(found)
 
 
+@lru_cache(maxsize=4096)
 def substance(content: str) -> tuple[tuple[str, str], ...]:
-    """The statements of an assistant's message that are more than courtesy; none for a mere farewell."""
-    found = of_message(content)
+    """The statements of an assistant's message that are said to the user and are more than courtesy; none for a mere farewell."""
+    found = tuple(pair for pair in of_message(cut(shown(content))) if not speaks_of_judging(pair[0]))
     always, beside = _courtesies()
     folded = [plain(text).strip(" .!?…:;,-\"'") for text, _ in found]
     kept = [i for i, text in enumerate(folded) if text and not always.fullmatch(text) and not _is_opener(found[i][0])]

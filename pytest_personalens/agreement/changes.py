@@ -62,14 +62,21 @@ def _worded(entry: dict[str, Any]) -> Change:
             reply = f"{phrases[number % len(phrases)]} {reply}"
         if phrases := entry.get("after"):
             end = phrases[number % len(phrases)]
-            reply = f"{reply}{'' if end.startswith(chr(10)) else ' '}{end}"
+            reply = _joined(reply, end)
         if (phrases := entry.get("after_deed")) and _before_deed(reply, "#") != reply and "?" not in reply:
-            reply = f"{reply} {phrases[number % len(phrases)]}"
+            reply = _joined(reply, phrases[number % len(phrases)])
         if phrases := entry.get("before_deed"):
             reply = _before_deed(reply, phrases[number % len(phrases)])
         return reply
 
     return Change(entry["name"], entry.get("held", False), rewrite)
+
+
+def _joined(reply: str, end: str) -> str:
+    """The reply with an end, on a line of its own where the reply does not close with a mark."""
+    if end.startswith("\n"):
+        return reply + end
+    return f"{reply}{' ' if reply.rstrip()[-1:] in '.!?' else chr(10)}{end}"
 
 
 def _before_deed(reply: str, phrase: str) -> str:

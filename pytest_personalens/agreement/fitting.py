@@ -6,7 +6,7 @@ import hashlib
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from pytest_personalens.agents.embedded_judge.acts import ACTS, Spoken, contexts
+from pytest_personalens.agents.embedded_judge.acts import ACTS, Spoken, contexts, of_lists
 from pytest_personalens.agents.embedded_judge.features import Features, completion
 from pytest_personalens.agents.embedded_judge.weights import BIAS, UNIT, Table
 from pytest_personalens.errors import PersonalensError
@@ -102,7 +102,7 @@ def _alone(side: Side, tables: Mapping[str, Table]) -> list[Spoken]:
 def _in(example: Example, side: Side, alone: Sequence[Spoken], tables: Mapping[str, Table]) -> Features:
     model = tables["acts-in-context"]
     said = [
-        one if one.line.role == "user" else Spoken(one.line, model.of_numbers(numbers))
+        one if one.line.role == "user" else Spoken(one.line, of_lists(one.line, model.of_numbers(numbers)))
         for one, numbers in zip(alone, contexts(alone), strict=True)
     ]
     return Features(side.scenario, example.labelled.dialogue.messages, said)

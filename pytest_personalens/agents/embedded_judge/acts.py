@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pytest_personalens.agents.embedded_judge.cues import Line, lines
+from pytest_personalens.agents.embedded_judge.cues import LISTED, Line, lines
 from pytest_personalens.agents.embedded_judge.weights import table
 
 if TYPE_CHECKING:
@@ -39,9 +39,14 @@ def spoken(scenario: Scenario, messages: Sequence[Message]) -> tuple[Spoken, ...
     alone = [Spoken(line, table(f"acts-{line.role}").of_cues(line.cues)) for line in lines(scenario, messages)]
     model = table("acts-in-context")
     return tuple(
-        one if one.line.role == "user" else Spoken(one.line, model.of_numbers(context))
+        one if one.line.role == "user" else Spoken(one.line, of_lists(one.line, model.of_numbers(context)))
         for one, context in zip(alone, contexts(alone), strict=True)
     )
+
+
+def of_lists(line: Line, acts: Mapping[str, float]) -> Mapping[str, float]:
+    """The acts, or for a statement that lists what is known those of a boast: a list does nothing with it."""
+    return {**dict.fromkeys(acts, 0.0), "boast": 1.0} if LISTED in line.cues else acts
 
 
 def contexts(alone: Sequence[Spoken]) -> list[dict[str, float]]:

@@ -38,6 +38,10 @@ _REACTIONS: Final = {
 }
 #: The classes of words that together make up the state of a thing.
 _STATES: Final = ("done", "failure", "promise", "proposal", "confirmation", "handing_back")
+#: The cue of a statement that lists what is known: so many values, and little else.
+LISTED: Final = "lists what is known"
+_MANY: Final = 4
+_STUFFED: Final = 0.6
 _SHARES: Final = (0.0, 0.25, 0.5, 0.75)
 _SHORT, _LONG = 4, 20
 
@@ -110,10 +114,8 @@ class _Reader:
     def message(self, turn: int) -> Iterator[Line]:
         message = self.messages[turn]
         found = read(message)
-        before = [f"after {r}" for r in _reactions(self.messages[turn - 1].content)] if turn else []
-        after = (
-            [f"before {r}" for r in _reactions(self.messages[turn + 1].content)] if turn + 1 < len(self.messages) else ["before silence"]
-        )
+        before = [f"after {r}" for r in _reactions(_text(self.messages[turn - 1]))] if turn else []
+        after = [f"before {r}" for r in _reactions(_text(self.messages[turn + 1]))] if turn + 1 < len(self.messages) else ["before silence"]
         place = self._place(turn)
         whole = self._whole(turn, [plain(text) for text, _ in found], [*before, *after])
         earlier = ""
@@ -192,6 +194,8 @@ class _Reader:
                 yield "asks again" if again else "asks for the known"
         if any(c.turn == turn and (c.sentence in quote or quote in c.sentence) for c in self._reading.clashes):
             yield "clashes"
+        if len(set(named)) >= _MANY and len(stems & self.own) / len(stems) >= _STUFFED:
+            yield LISTED
         yield from self._asked(text, stems)
         if not stems:
             yield "no content"

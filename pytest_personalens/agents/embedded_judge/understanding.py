@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     from pytest_personalens.dialogue import Message
 
 _WORD: Final = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
-#: Less than this share of the assistant's words known, or of them everyday English: another language, or no language.
+#: Less than this share of the assistant's words known, or few known and hardly any of everyday English: another language, or none.
 _KNOWN: Final = 0.45
+_FEW: Final = 0.65
 _EVERYDAY: Final = 0.12
 #: Fewer words tell nothing of a language.
 _FEWEST: Final = 12
@@ -35,7 +36,7 @@ def require(messages: Sequence[Message]) -> None:
         return
     known = sum(w in words("known") for w in found) / len(found)
     everyday = sum(w in STOPWORDS for w in found) / len(found)
-    if known < _KNOWN or (known < 2 * _KNOWN and everyday < _EVERYDAY):
+    if known < _KNOWN or (known < _FEW and everyday < _EVERYDAY):
         raise JudgeFault(f"could not read the dialogue: {known:.0%} of the assistant's words are known; use a model as the judge")
 
 
