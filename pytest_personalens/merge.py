@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 #: Settings of the run that the command line may replace.
 _GIVEN: Final = ("min_tcr", "min_p", "min_valid", "gate", "baseline")
 #: Settings in which shards may differ: what each may spend, and where its machine keeps the dataset, whose name and version count.
-_OWN: Final = ("shard", "live", "max_calls", "max_usd", "data")
+_OWN: Final = ("shard", "live", "record", "max_calls", "max_usd", "data")
 
 
 class Shard(NamedTuple):

@@ -55,7 +55,7 @@ def test_a_cache_that_cannot_be_written_is_a_warning(repo: Repository) -> None:
 
 def test_a_run_that_pays_and_keeps_nothing_says_so(paid: Repository) -> None:
     told = "pytest's cache is off or cannot be written: what is paid for and not in a record is bought again by the next run"
-    for more in (("--personalens-live",), ("--snapshot-update",)):
+    for more in (("--personalens-live",), ("--personalens-record=new",)):
         paid.run(*ARGS, *MODELS, *more, "-q").stdout.fnmatch_lines([f"personalens: {told}"])
         assert calls(paid)
     assert told not in str(paid.run(*ARGS).stdout), "what costs nothing is not lost"

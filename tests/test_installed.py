@@ -75,7 +75,7 @@ def test_the_committed_records_are_what_a_fresh_run_gives(tmp_path: Path) -> Non
     shutil.copytree(ROOT / "example_project", project, ignore=shutil.ignore_patterns("__personalens__", "__pycache__"))
     clean = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST_")}
     subprocess.run(
-        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--personalens-sample", "30", "--snapshot-update"],
+        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--personalens-sample", "30", "--personalens-record=new"],
         cwd=project, env=clean, capture_output=True, check=True,
     )  # fmt: skip
     fresh, committed = (
