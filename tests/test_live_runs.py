@@ -84,7 +84,7 @@ def test_a_recorded_run_with_a_model_as_the_assistant_is_free(empty_repo: Reposi
     assert endpoint.calls == []
     other = empty_repo.run(*common, "--personalens-context", "none")
     other.assert_outcomes(failed=3)
-    other.stdout.fnmatch_lines(["*the record is stale (the assistant's reply 1 is not in it)*"])
+    other.stdout.fnmatch_lines(["*the record is stale (the assistant's turn 1 is not in it)*"])
 
 
 def test_a_callable_is_the_assistant_by_its_place(empty_repo: Repository) -> None:
