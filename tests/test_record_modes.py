@@ -64,14 +64,13 @@ def test_new_asks_only_for_what_no_record_fits(paid: Repository, monkeypatch: py
 
 
 def test_all_asks_for_everything(paid: Repository) -> None:
-    args = ("--personalens-sample", "2", *MODELS, "--personalens-record")
-    paid.run(*args, "new")
+    run, args = paid.pytester.runpytest_subprocess, (*KEPT, "--personalens-sample", "2", *MODELS)
+    run(*args, "--personalens-live")
     assert calls(paid) == 10
-    paid.run(*args, "all", *KEPT).stdout.fnmatch_lines(["records: 2 written"])
-    assert calls(paid) == 10
-    paid.run(*args, "all", *KEPT)
-    assert calls(paid) == 10, "not even what the run before kept"
-    assert paid.run(*args, "none").ret == 0
+    for _ in range(2):
+        run(*args, "--personalens-record", "all").stdout.fnmatch_lines(["records: 2 written"])
+        assert calls(paid) == 10, "neither a record nor what an earlier run kept is used"
+    assert run(*args, "--personalens-record", "none").ret == 0
     assert calls(paid) == 0
 
 
@@ -184,9 +183,12 @@ def test_one_command_mends_all_and_can_be_pasted(paid: Repository, monkeypatch: 
     assert paid.run(*args).ret == 0
 
 
-def test_commands_keep_what_overrides_the_configuration(repo: Repository) -> None:
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "workers"])
+def test_commands_keep_what_overrides_the_configuration(repo: Repository, workers: tuple[str, ...]) -> None:
     (repo.path / "other.ini").write_text("[pytest]\npersonalens_threshold = p>=4\n")
-    result = repo.run("--personalens-sample", "1", "-c", "other.ini", "-opersonalens_context=none", "-o", "personalens_max_turns=3")
+    result = repo.run(
+        "--personalens-sample", "1", "-c", "other.ini", "-opersonalens_context=none", "-o", "personalens_max_turns=3", *workers
+    )
     (again,) = {line.partition("again:")[2].strip() for line in result.outlines if "again:" in line}
     words = shlex.split(again)[1:]
     assert words[:2] == ["-c", "other.ini"]
