@@ -10,12 +10,11 @@ import signal
 import sys
 import threading
 import time
-from concurrent.futures import wait
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.errors import AssistantFault, SpecError
-from pytest_personalens.threads import Threads
+from pytest_personalens.threads import Beside
 
 if TYPE_CHECKING:
     import asyncio
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 
     from pytest_personalens.scenario import Context
 
-_BESIDE: Final = threading.local()
+_BESIDE: Final = Beside()
 
 
 class _OutOfTime(BaseException):
@@ -189,13 +188,7 @@ def _alarm(timeout: float) -> Iterator[None]:
 
 
 def _call_in_thread(assistant: Callable[[Any], Any], messages: Any, timeout: float) -> Any:
-    """The reply, had in the one other thread that belongs to the calling one: what an assistant keeps by thread stays with it."""
-    beside: Threads | None = getattr(_BESIDE, "thread", None)
-    if beside is None:
-        beside = _BESIDE.thread = Threads(1)
-    reply = beside.submit(contextvars.copy_context().run, assistant, messages)
-    wait([reply], timeout)
-    if not reply.done():
-        _BESIDE.thread = None  # it may never come back
+    reply = _BESIDE.call(timeout, contextvars.copy_context().run, assistant, messages)
+    if reply is None:
         raise _OutOfTime
     return reply.result()

@@ -52,6 +52,7 @@ class Entry(Frozen):
     trial: int = Field(default=1, ge=1)
     scores: dict[Dimension, int] = Field(default_factory=dict)
     cause: str = ""
+    content: str = Field(default="", description="Digest of the scenario's content; empty in baselines of earlier versions.")
     setup: dict[str, str] = Field(default_factory=dict)
 
     @model_validator(mode="after")
@@ -95,6 +96,11 @@ class Baseline(Frozen):
                 return f"{what} changed: {now.setup.get(what)!r} now, {then.setup.get(what)!r} then"
         return ""
 
+    def changed(self, contents: Mapping[tuple[str, str], str]) -> tuple[list[str], int]:
+        """The scenarios that have other content now, and how many are in both. `contents`: user and task -> digest of today's."""
+        both = {e.key[:2]: e for e in self.entries if e.content and e.key[:2] in contents}
+        return [e.scenario for key, e in sorted(both.items()) if contents[key[0], key[1]] != e.content], len(both)
+
     def text(self) -> str:
         """The file's content: an entry a line, in a fixed order, so that a diff shows which scenarios changed."""
         data: dict[str, Any] = self.model_dump(mode="json", by_alias=True)
@@ -120,6 +126,7 @@ def baseline_of(results: Results) -> Baseline:
                 trial=item.trial,
                 scores={v.dimension: v.score for v in item.evaluation.verdicts} if item.evaluation.scored else {},
                 cause=item.evaluation.cause,
+                content=item.content,
                 setup={what: value for what, value in setup_of_item(item).items() if value != terms.setup.get(what)},
             )
             for item in sorted(results.own, key=lambda item: (*item.key, item.trial))

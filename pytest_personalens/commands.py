@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import functools
+import io
 import os
 import sys
 from typing import TYPE_CHECKING, Final, NoReturn, ParamSpec
@@ -48,6 +49,9 @@ def tell(problems: Sequence[str]) -> int:
 
 def run(main: Callable[[], int]) -> NoReturn:
     """Exit with what `main` returns, or with 1 when the reader of its output has gone."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a path or a name that the terminal cannot show
     try:
         sys.exit(main())
     except BrokenPipeError:

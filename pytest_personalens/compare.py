@@ -43,6 +43,7 @@ def compare(baseline: Baseline, results: Results, *, name: str, level: float, ma
     sides = {dimension: paired(dimension, found) for dimension, found in pairs.items()}
     rejected = dict(zip(gated, holm([sides[d].p for d in gated], level), strict=True))
     compared = {key for found_pairs in pairs.values() for key in found_pairs}
+    changed, _ = baseline.changed({item.asked: item.content for item in own if item.content})
     scored_then = {entry.key for entry in baseline.entries if entry.scores and entry.key[:2] in asked}
     scored_now = {item.key for item in own if item.evaluation.scored}
     found = []
@@ -80,6 +81,7 @@ def compare(baseline: Baseline, results: Results, *, name: str, level: float, ma
             own,
             compared,
             by_other_tests=asked - {item.asked for item in own if item.key in known},
+            of_other_content={item.asked for item in own if item.evaluation.scenario in changed},
             under_other_settings=asked - {key[:2] for key in alike},
             in_part={
                 "not run now by each test that ran them then": {key[:2] for key in known - {item.key for item in own}},
@@ -106,10 +108,14 @@ def _then(baseline: Baseline, dimension: Dimension) -> dict[Key, Scores]:
 
 
 def _under_like_settings(baseline: Baseline, items: Sequence[Item]) -> set[Key]:
-    """The scenarios that no mark gave other settings since."""
+    """The scenarios that no mark gave other settings since, and whose content is the same as far as it is known."""
     then: dict[Key, Entry] = {entry.key: entry for entry in baseline.entries}
     return {
-        item.key for item in items if item.key in then and setup_of_item(item) == {**baseline.terms.item_setup(), **then[item.key].setup}
+        item.key
+        for item in items
+        if item.key in then
+        and setup_of_item(item) == {**baseline.terms.item_setup(), **then[item.key].setup}
+        and (item.content or then[item.key].content) == (then[item.key].content or item.content)
     }
 
 
@@ -143,6 +149,7 @@ def left_out(
     compared: Collection[Key],
     *,
     by_other_tests: Collection[Key] = (),
+    of_other_content: Collection[Key] = (),
     under_other_settings: Collection[Key] = (),
     in_part: Mapping[str, Collection[Key]] = MappingProxyType({}),
 ) -> dict[str, tuple[str, ...]]:
@@ -157,6 +164,7 @@ def left_out(
         ("not run now", then.keys() - now.keys()),
         ("not run then", now.keys() - then.keys()),
         ("run by other tests", by_other_tests),
+        ("changed in the dataset", of_other_content),
         ("run under other settings", under_other_settings),
         ("not scored now", now.keys() - scored_now),
         ("not scored then", then.keys() - set(scored_then)),

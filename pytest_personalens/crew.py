@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from functools import cached_property
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 from pytest_personalens.agents import EmbeddedJudge, EmbeddedUserAgent
 from pytest_personalens.agents.prompts import Prompts
 from pytest_personalens.assistants import EventLoop, import_assistant
-from pytest_personalens.errors import SpecError, Stopped
+from pytest_personalens.errors import RecordError, SpecError, Stopped
 from pytest_personalens.models import Model
 from pytest_personalens.models.limiter import Limiter
 from pytest_personalens.models.meter import Meter, Total, price_of
@@ -74,9 +75,13 @@ class Crew:
         self.recipe, self._added = recipe, added
         self.loop = EventLoop()
         self.budget: Budget | None = None
+        self.is_worker = False
+        #: Why what is bought cannot be kept, once that is so.
+        self.unkept: RecordError | None = None
         self.total = Total()
         self._prices = dict(recipe.prices)
         self._ended = threading.Event()
+        self._parent = os.getppid()
         if recipe.prompts:
             _ = self.prompts  # a bad template stops the run before anything is paid for
         self._models: dict[str, Reliable] = {}
@@ -140,8 +145,14 @@ class Crew:
         return [model.limiter for model in self._models.values()]
 
     def go_on(self) -> None:
-        """Raise `Stopped` if the run has ended: a dialogue that nobody waits for any more takes no further turn."""
-        if self._ended.is_set():
+        """Raise `Stopped` if the run has ended: a dialogue that nobody waits for any more takes no further turn. Raise `RecordError` if
+        what is bought cannot be kept.
+
+        A worker sees the end of the process that started it by having another parent: nobody else tells it in time.
+        """
+        if self.unkept is not None:
+            raise RecordError(str(self.unkept))
+        if self._ended.is_set() or (self.is_worker and os.getppid() != self._parent):
             raise Stopped("the run has ended")
 
     def close(self) -> None:
@@ -167,7 +178,7 @@ class Crew:
             model = added if added is not None else open_model(spec, dict(self.recipe.parameters), connections=most)
             if model is None:
                 return None
-            self._models[spec] = Reliable(model, limiter=Limiter(start=2 * self.recipe.side_by_side, most=most))
+            self._models[spec] = Reliable(model, limiter=Limiter(start=2 * self.recipe.side_by_side, most=most), before=self.go_on)
         return self._models[spec]
 
     def _role(self, role: Role, spec: str, flag: str) -> Any:

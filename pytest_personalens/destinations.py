@@ -51,6 +51,12 @@ def writable(path: Path, flag: str, *, kind: str = "json") -> Path:
     """
     if path.name == "-":
         raise SpecError(f"{flag}: give the path of a file, not '-'")
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        pass
+    except (OSError, ValueError) as error:  # too long, a loop of links, a NUL in it
+        raise SpecError(f"{flag}: {str(path)[:200]!r} is no path of a file: {getattr(error, 'strerror', None) or error}") from None
     if path.is_dir():
         raise SpecError(f"{flag}: {path} is a folder; give the path of a file")
     if path.exists() and not path.is_file():

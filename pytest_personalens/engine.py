@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from concurrent.futures import wait
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 from pytest_personalens.assistants import guarded
+from pytest_personalens.errors import RecordError
 from pytest_personalens.evaluation import Evaluation, evaluate
 from pytest_personalens.replay import Record, Replay, ReplayAssistant, ReplayJudge, ReplayUserAgent, ResumedAssistant
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from concurrent.futures import Executor, Future
 
     from pytest_personalens.crew import Crew
     from pytest_personalens.elsewhere import Elsewhere
     from pytest_personalens.evaluation import Usage
+    from pytest_personalens.replay import StoredVerdict
     from pytest_personalens.scenario import Context, Scenario
     from pytest_personalens.verdict import Dimension
 
@@ -29,8 +32,8 @@ class Job(NamedTuple):
     """One evaluation to be done; all of it pickles.
 
     `records` are what may be reused, the best first; of a `resumable` run the assistant's replies are kept
-    like the rest, and those in `broken_off` count. `elsewhere` tells where other tests' records of the same case may be; `where` is
-    for the error that says that nothing may be bought.
+    like the rest, and those in `broken_off` count. `votes` are those on verdicts that were not decided when a run ended. `elsewhere`
+    tells where other tests' records of the same case may be; `where` is for the error that says that nothing may be bought.
     """
 
     scenario: Scenario
@@ -45,6 +48,14 @@ class Job(NamedTuple):
     elsewhere: Elsewhere | None = None
     resumable: bool = False
     broken_off: Record | None = None
+    votes: tuple[StoredVerdict, ...] = ()
+
+
+class Keep(Protocol):
+    """Puts what was bought where a crash cannot reach it: an evaluation, finished or not, and the votes on what is not decided."""
+
+    def __call__(self, evaluation: Evaluation, votes: Sequence[StoredVerdict] = (), /) -> None:
+        """Keep it. Raises `RecordError` where nothing can be written."""
 
 
 class Done(NamedTuple):
@@ -57,21 +68,46 @@ class Done(NamedTuple):
     seconds: float
 
 
-def work(job: Job, crew: Crew, assistant: Assistant, keep: Callable[[Evaluation], None] | None = None) -> Done:
+def work(job: Job, crew: Crew, assistant: Assistant, keep: Keep | None = None) -> Done:
     """Do a job. `keep` is called with all that was bought so far, at its whole cost, before more is bought."""
     started = time.perf_counter()
     agents = crew.agents(job.context, job.thresholds)
     others = job.elsewhere.records if job.elsewhere is not None else None
-    replay = Replay(job.scenario, job.records, may_spend=job.may_spend, where=job.where, elsewhere=others)
+    replay = Replay(
+        job.scenario,
+        job.records,
+        may_spend=job.may_spend,
+        where=job.where,
+        elsewhere=others,
+        votes=job.votes,
+        before=crew.go_on,
+    )
+    latest: list[Evaluation] = []
+    one_at_a_time = threading.RLock()
 
     def cost(evaluation: Evaluation) -> dict[str, Usage]:
         # A record tells what its content cost, whenever that was; an evaluation, what this run spent.
         return replay.cost(evaluation, agents.meter.usage)
 
     def bought(unfinished: Evaluation) -> None:
-        # Only what was bought just now: a replay must not push out what an earlier run paid for.
-        if keep is not None and replay.news:
-            keep(unfinished.model_copy(update={"usage": cost(unfinished)}))
+        with one_at_a_time:  # readings vote side by side
+            latest[:] = [unfinished]
+            # Only what was bought just now: a replay must not push out what an earlier run paid for.
+            if keep is not None and replay.news:
+                try:
+                    keep(unfinished.model_copy(update={"usage": cost(unfinished)}), undecided(unfinished))
+                except RecordError as error:
+                    crew.unkept = error  # nobody buys any more what would be lost
+                    raise
+
+    def undecided(unfinished: Evaluation) -> list[StoredVerdict]:
+        return [vote for vote in replay.votes if unfinished.score(vote.verdict.dimension) is None]
+
+    def voted() -> None:
+        if latest:
+            bought(latest[0])
+
+    replay.voted = voted
 
     if agents.played is not None:
         under_test: Assistant = ReplayAssistant(agents.played, replay)
@@ -89,7 +125,10 @@ def work(job: Job, crew: Crew, assistant: Assistant, keep: Callable[[Evaluation]
         max_turns=job.max_turns,
         progress=bought if keep is not None else None,
     )
-    bought(evaluation)
+    try:
+        bought(evaluation)
+    except RecordError as error:
+        evaluation = evaluation.model_copy(update={"verdicts": (), "cause": "record", "detail": str(error)})
     if usage := agents.meter.usage:
         evaluation = evaluation.model_copy(update={"usage": usage})
     return Done(evaluation, cost(evaluation), replay.asked, time.perf_counter() - started)

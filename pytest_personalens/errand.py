@@ -8,19 +8,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_personalens.cases import BUILT_IN, case_of
 from pytest_personalens.elsewhere import Elsewhere
-from pytest_personalens.engine import Job
+from pytest_personalens.engine import Job, Keep
 from pytest_personalens.errors import RecordError
 from pytest_personalens.options import OPTIONS, flags_of
-from pytest_personalens.records import RecordStore
+from pytest_personalens.records import Journal, RecordStore
 from pytest_personalens.redaction import redacted
 from pytest_personalens.verdict import Dimension
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import pytest
 
-    from pytest_personalens.evaluation import Evaluation
     from pytest_personalens.scenario import Context, Scenario
     from pytest_personalens.session import Session
     from pytest_personalens.settings import Settings
@@ -40,7 +37,7 @@ class Errand(NamedTuple):
 
     job: Job
     store: RecordStore
-    keep: Callable[[Evaluation], None] | None
+    keep: Keep | None
 
 
 def errand_of(item: pytest.Item, session: Session, settings: Settings, scenario: Scenario, context: Context) -> Errand | str:
@@ -52,9 +49,10 @@ def errand_of(item: pytest.Item, session: Session, settings: Settings, scenario:
     except RecordError as error:
         return str(error)
     keeps = session.settings.resume or (session.crew.paid and settings.may_spend)
-    bought, this_run = store.load_journal() if keeps else (None, False)
-    if bought is not None and (this_run or not anew):
-        records += (bought,)
+    bought, this_run, votes = store.load_journal() if keeps else Journal()
+    if anew and not this_run:
+        bought, votes = None, ()
+    records += (bought,) if bought is not None else ()
     others = Elsewhere(str(item.config.rootpath), str(store.path), case_of(item).id, scenario.id)
     job = Job(
         scenario=scenario,
@@ -69,8 +67,9 @@ def errand_of(item: pytest.Item, session: Session, settings: Settings, scenario:
         elsewhere=others if session.crew.paid and not anew else None,
         resumable=session.settings.resume,
         broken_off=bought if session.settings.resume and this_run else None,
+        votes=votes,
     )
-    return Errand(job, store, (lambda evaluation: store.keep(evaluation, scenario)) if keeps else None)
+    return Errand(job, store, (lambda evaluation, votes=(): store.keep(evaluation, scenario, votes)) if keeps else None)
 
 
 def rerun(item: pytest.Item) -> str:

@@ -110,7 +110,10 @@ def evaluate(
     evaluation = start.model_copy(update={"dialogue": outcome.dialogue})
     if outcome.fault is not None:
         return evaluation.model_copy(update={"cause": _cause(outcome.fault, "user-agent"), "detail": _line(outcome.fault)})
-    so_far(outcome.dialogue)
+    try:
+        so_far(outcome.dialogue)
+    except PersonalensError as fault:
+        return evaluation.model_copy(update={"cause": _cause(fault, "judge"), "detail": _line(fault)})
     return _judged(evaluation, scenario, judge, dimensions, progress)
 
 
@@ -151,8 +154,11 @@ def _judged(
             return
         with one_at_a_time:
             read[dimension] = verdict
-            if progress is not None:
-                progress(with_verdicts())
+            try:
+                if progress is not None:
+                    progress(with_verdicts())
+            except PersonalensError as fault:
+                faults[dimension] = fault
 
     def with_verdicts() -> Evaluation:
         return evaluation.model_copy(update={"verdicts": tuple(read[d] for d in dimensions if d in read)})

@@ -25,7 +25,8 @@ def read_versioned(path: Path, model: type[M], schema: str, *, what: str, advice
     except OSError as error:
         raise DataError(path, f"cannot be read: {error.strerror}; {advice}") from None
     except (ValueError, RecursionError) as error:
-        raise DataError(path, f"not valid JSON ({error}); {advice}") from None
+        problem = "nested too deeply" if isinstance(error, RecursionError) else error
+        raise DataError(path, f"not valid JSON ({problem}); {advice}") from None
     found = data.get("schema") if isinstance(data, dict) else None
     if found != schema:
         raise DataError(path, f"not {what} of this version: its schema is {str(found)[:60]!r}, not {schema!r}; {advice}")

@@ -21,6 +21,7 @@ from pytest_personalens.paths import flag, path_of
 from pytest_personalens.redaction import redacted
 from pytest_personalens.reports.transcript import harmless
 from pytest_personalens.results import Gate, Item, Results
+from pytest_personalens.source import origin
 from pytest_personalens.summary import summarize, with_drift
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
     from pytest_personalens.baseline import Baseline
     from pytest_personalens.scenario import ScenarioRef
-    from pytest_personalens.session import Drawn
+    from pytest_personalens.session import Drawn, Session
     from pytest_personalens.settings import Settings
     from pytest_personalens.watch import Watch
 
@@ -88,8 +89,20 @@ class Ledger:
             from pytest_personalens.baseline import refusal
 
             raise pytest.UsageError(f"--personalens-baseline: {refusal(str(self._settings.baseline), changed)}")
+        if self._demands.baseline is not None:
+            self._refuse_other_content(self._demands.baseline, session)
         if self._watch is not None:
             self._watch.admit(self._config, session)
+
+    def _refuse_other_content(self, baseline: Baseline, session: Session) -> None:
+        # A dataset may change under the same name and version. Told before anything is paid for, where so much of it did that the
+        # comparison would fail; else what changed is left out of it.
+        changed, both = baseline.changed(session.contents())
+        if both - len(changed) < self._settings.min_valid * both:
+            from pytest_personalens.baseline import refusal
+
+            told = f"the content of {len(changed)} of its {both} scenarios in this sample changed in the dataset, such as {changed[0]}"
+            raise pytest.UsageError(f"--personalens-baseline: {refusal(str(self._settings.baseline), told)}")
 
     def enter(self, nodeid: str, item: Item) -> bool:
         """Take the result of an item that ran in this very process; False in a fork of it (pytest-forked), whose book nobody reads."""
@@ -136,6 +149,7 @@ class Ledger:
     def pytest_runtestloop(self, session: pytest.Session) -> Generator[None, Any, Any]:
         if session.config.option.collectonly:
             return (yield)
+        self._outputs.forget()
         try:
             result = yield
         except BaseException:
@@ -240,6 +254,8 @@ class Ledger:
             prices=session.crew.role_prices(),
             complete=complete,
         )
+        if self._settings.shard is not None:
+            results = results.model_copy(update={"origin": origin(self._config.rootpath)})
         if self._outputs.tells_who:
             results = results.model_copy(update={"scenarios": session.scenarios(results.own)})
         # A shard is a part of a run: what it comes to is said when all parts are put together.

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 #: Settings of the run that the command line may replace.
 _GIVEN: Final = ("min_tcr", "min_p", "min_valid", "gate", "baseline")
+#: So long may the shards of one run be apart.
+_MOST_HOURS: Final = 12
 #: Settings in which shards may differ: what each may spend, and where its machine keeps the dataset, whose name and version count.
 _OWN: Final = ("shard", "live", "record", "max_calls", "max_usd", "data")
 
@@ -50,7 +52,7 @@ class Shard(NamedTuple):
         """What all shards of a run have in common, by name."""
         r = self.results
         shared = {name: value for name, value in r.settings.items() if name not in _OWN}
-        return {"number of shards": self.of, "dataset": r.dataset, **shared, "requested": r.requested, "drawn": r.drawn}
+        return {"number of shards": self.of, "dataset": r.dataset, **shared, **r.origin, "requested": r.requested, "drawn": r.drawn}
 
 
 @errors_told(status=BAD_INPUT)
@@ -84,6 +86,7 @@ def read_shards(paths: Sequence[Path]) -> list[Shard]:
                 raise SpecError(f"{one.path} and {other.path} are not of one run: {was}")
         if one.number == other.number:
             raise SpecError(f"{one.path} and {other.path} are both shard {one.number}/{one.of}; give one of them")
+    _refuse_old(shards)
     holders: dict[str, Shard] = {}
     for shard in shards:
         for nodeid in (*(item.nodeid for item in shard.results.items), *shard.results.lost, *shard.results.unevaluated):
@@ -91,6 +94,17 @@ def read_shards(paths: Sequence[Path]) -> list[Shard]:
             if holder is not shard:
                 raise SpecError(f"{holder.path} and {shard.path} both hold {nodeid!r}: they are not shards of one sample")
     return shards
+
+
+def _refuse_old(shards: Sequence[Shard]) -> None:
+    """Raise `SpecError` for a file so much older than another that it is likely to be of an earlier run, whose shard died in this one."""
+    by_age = sorted(shards, key=lambda shard: shard.path.stat().st_mtime)
+    hours = (by_age[-1].path.stat().st_mtime - by_age[0].path.stat().st_mtime) / 3600
+    if hours > _MOST_HOURS:
+        raise SpecError(
+            f"{by_age[0].path} was written {hours:.0f} hours before {by_age[-1].path}: is it of an earlier run? Run its shard again, "
+            "or touch the file if it is of this one"
+        )
 
 
 def merge(shards: Sequence[Shard], given: Mapping[str, Any], *, partial: bool = False, save_baseline: Path | None = None) -> Results:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 import pytest
 
 from pytest_personalens.errors import SpecError
-from pytest_personalens.readers import choice, dimension, executor, floor, letters, margin, number, odd, shard, some, threshold
+from pytest_personalens.readers import BILLION, choice, dimension, executor, floor, letters, margin, number, odd, shard, some, threshold
 from pytest_personalens.settings import GATES, Settings
 
 if TYPE_CHECKING:
@@ -46,8 +46,7 @@ class Option(NamedTuple):
         return self.name.replace("-", "_")
 
 
-#: More of anything countable is a slip of the finger, and would run for ever.
-_POSITIVE: Final = number(1, 1_000_000_000, kind=int)
+_POSITIVE: Final = number(1, BILLION, kind=int)
 _SHARE: Final = number(0, 1)
 
 OPTIONS: Final = (
@@ -75,7 +74,7 @@ OPTIONS: Final = (
     Option("prompts", "DIR", None, some("a folder"), "Templates of your own for agents played by a model; those that are not in it are ours"),
     Option("record", "none|new|all", "none", choice("none", "new", "all"), "Records of dialogues and verdicts: none replays them and writes nothing; new plays and judges anew what has no fitting record, and writes that; all records everything anew. Both of these let the run call paid models (default: none)"),
     Option("max-calls", "N", None, _POSITIVE, "Stop the run in order after N model calls", type="int"),
-    Option("max-usd", "X", None, number(0.000001, 1_000_000_000), "Stop the run in order when model calls have cost X dollars (needs personalens_prices)", type="float"),
+    Option("max-usd", "X", None, number(0.000001, BILLION), "Stop the run in order when model calls have cost X dollars (needs personalens_prices)", type="float"),
     Option("min-tcr", "X", None, _SHARE, "Gate of the run: fail below this task completion rate, 0 to 1", type="float"),
     Option("min-p", "X", None, number(1, 4), "Gate of the run: fail below this mean personalization, 1 to 4", type="float"),
     Option("min-valid", "X", 0.9, _SHARE, "Floor of every gate: fail when fewer than this share of items could be scored (default: 0.9)", type="float"),
@@ -228,8 +227,15 @@ def _check_asked(config: pytest.Config, sample: int | None) -> None:
         place = flags.index(flag) + 1 if flag in given and given[-1] != flag else 0
         path = config.invocation_params.dir / given[place] if place else None
         # What follows a space pytest takes for a path to tests, if it is there: it then looks for the configuration beside it.
-        if path is not None and path.exists() and not path.resolve().is_relative_to(config.invocation_params.dir.resolve()):
+        if path is not None and _there(path) and not path.resolve().is_relative_to(config.invocation_params.dir.resolve()):
             raise pytest.UsageError(f"{flag}: write {flag}={given[place]}; after a space, pytest takes what lies elsewhere for tests")
+
+
+def _there(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError:  # a name that is too long
+        return False
 
 
 def _paths(config: pytest.Config, sample: int | None, shard: tuple[int, int] | None) -> dict[str, str | None]:

@@ -49,6 +49,12 @@ class Outputs:
         """True if a file is wanted that tells who asked for what, and not only the scores."""
         return bool(self._files.json or self._files.html or self._files.markdown or self._settings.github)
 
+    def forget(self) -> None:
+        """Remove the results of an earlier run of a shard: if this one dies, they are not to be merged for its own."""
+        if self._settings.shard is not None and self._files.json is not None:
+            with suppress(OSError):
+                self._files.json.unlink()
+
     def keep(self, results: Results) -> None:
         """Write the results before more is asked of anybody: what follows may fail. What is wrong with the file is told in the end."""
         if self._files.json is not None:

@@ -9,13 +9,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 CONTEXT_LETTERS: Final = "DIS"
+#: More of anything is a slip of the finger, and would run for ever.
+BILLION: Final = 1_000_000_000
 
 
 def number(low: float, high: float | None = None, kind: type[int | float] = float) -> Callable[[str], Any]:
     """A number within bounds, both included."""
 
     def read(text: str) -> int | float:
-        span = f"{low:g} or more" if high is None else f"from {low:g} to {high:g}"
+        span = f"{low:g} or more" if high is None or high >= BILLION else f"from {low:g} to {high:g}"
         what = "a whole number" if kind is int else "a number"
         try:
             value = kind(text)

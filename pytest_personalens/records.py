@@ -6,7 +6,7 @@ import json
 import re
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from syrupy.assertion import SnapshotAssertion
 from syrupy.data import SnapshotCollections
@@ -17,10 +17,12 @@ from syrupy.location import PyTestLocation
 from pytest_personalens.elsewhere import FOLDER
 from pytest_personalens.errors import RecordError
 from pytest_personalens.jsonfile import write_atomically
-from pytest_personalens.replay import ADVICE, Record, read_record, record_of
+from pytest_personalens.replay import ADVICE, Record, StoredVerdict, read_record, record_of
 from pytest_personalens.scenario import slug
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import pytest
     from syrupy.data import SnapshotCollection
     from syrupy.session import SnapshotSession
@@ -98,6 +100,14 @@ def _folder(test_file: str, root: Path) -> str:
     return str((root if file.parent == Path(__file__).parent else file.parent) / FOLDER / file.stem)
 
 
+class Journal(NamedTuple):
+    """What was bought and is in no record yet: of this run or not, with the votes on verdicts that were not decided."""
+
+    record: Record | None = None
+    this_run: bool = False
+    votes: tuple[StoredVerdict, ...] = ()
+
+
 class RecordStore:
     """The record of one item: where it is, what is in it, and whether it may be written (`mode`, of ``--personalens-record``).
 
@@ -134,20 +144,28 @@ class RecordStore:
                 raise
         return () if self.stored is None or self._all else (self.stored,)
 
-    def load_journal(self) -> tuple[Record | None, bool]:
+    def load_journal(self) -> Journal:
         """What an earlier run paid for and did not put into the record, if there is something readable, and whether that was this run."""
         try:
             kept = json.loads((_read(self._journal) if self._journal else None) or "null")
-            run = kept.pop("run")
-            return read_record(json.dumps(kept), str(self._journal)), run == self._run
-        except (RecordError, ValueError, AttributeError, KeyError):
-            return None, False
+            run, votes = kept.pop("run"), tuple(StoredVerdict.model_validate(vote) for vote in kept.pop("votes", ()))
+            return Journal(read_record(json.dumps(kept), str(self._journal)), run == self._run, votes)
+        except (RecordError, ValueError, AttributeError, KeyError, TypeError, RecursionError):
+            return Journal()
 
-    def keep(self, evaluation: Evaluation, scenario: Scenario) -> None:
-        """Put an evaluation, finished or not, where a crash cannot reach it."""
+    def keep(self, evaluation: Evaluation, scenario: Scenario, votes: Sequence[StoredVerdict] = ()) -> None:
+        """Put an evaluation, finished or not, where a crash cannot reach it, with the votes on what is not decided yet.
+
+        Raises `RecordError` where nothing can be written.
+        """
         if self._journal:
-            self._journal.parent.mkdir(parents=True, exist_ok=True)
-            write_atomically(self._journal, json.dumps({"run": self._run, **record_of(evaluation, scenario).data()}))
+            try:
+                self._journal.parent.mkdir(parents=True, exist_ok=True)
+                cast = {"votes": [vote.model_dump(mode="json") for vote in votes]} if votes else {}
+                write_atomically(self._journal, json.dumps({"run": self._run, **cast, **record_of(evaluation, scenario).data()}))
+            except OSError as error:
+                why = f"{self._journal}: what was bought cannot be kept: {error.strerror}"
+                raise RecordError(f"{why}; make room or remove it, and run again") from None
 
     def settle(self, syrupy: SnapshotSession, evaluation: Evaluation, scenario: Scenario, *, cost: dict[str, Usage], asked: int) -> str:
         """Bring the record up to date where this run may, with what its content cost in all; says what became of it.

@@ -171,7 +171,8 @@ class Replay:
     """What a run may reuse of an item's own `records` and of those `elsewhere`, and whether it may ask an agent where they have nothing.
 
     `asked` counts the questions that the item's own records did not answer; 0 at the end means that all was replayed from them. `news`
-    is set when somebody said something that no record has, be it the assistant under test.
+    is set when somebody said something that no record has, be it the assistant under test. `before` is called ahead of each question to
+    an agent, and may refuse it by raising a `PersonalensError`.
     """
 
     def __init__(
@@ -182,10 +183,16 @@ class Replay:
         may_spend: bool,
         where: str,
         elsewhere: Callable[[], Iterable[Record]] | None = None,
+        votes: Sequence[StoredVerdict] = (),
+        before: Callable[[], None] = lambda: None,
     ) -> None:
         self.evidence = Evidence(scenario)
         self.records, self.may_spend, self.where = records, may_spend, where
-        self._elsewhere = elsewhere
+        self._elsewhere, self._before = elsewhere, before
+        #: Votes on verdicts that are not decided yet, those of the run that was broken off first; and who is told of a further one.
+        self.votes = list(votes)
+        self.voted: Callable[[], None] = lambda: None
+        self._went_on: set[str] = set()
         self.asked = 0
         self.news = False
         self._lock = threading.Lock()
@@ -207,9 +214,23 @@ class Replay:
         if paid and not self.may_spend:
             state = f"is stale ({what})" if self.records else "is missing"
             raise RecordError(f"{self.where}: the record {state}; {ADVICE}")
+        self._before()
         with self._lock:
             self.asked += 1
         self.news = True
+
+    def votes_on(self, digest: str, dimension: Dimension) -> list[Verdict]:
+        """The votes cast before on a reading, by the digest of its evidence."""
+        cast = [vote.verdict for vote in self.votes if vote.evidence_digest == digest]
+        if cast:
+            self._went_on.add(f"judge {dimension.short}")
+        return cast
+
+    def vote(self, digest: str, verdict: Verdict) -> None:
+        """Take in a vote that was just bought."""
+        with self._lock:
+            self.votes.append(StoredVerdict(evidence_digest=digest, verdict=verdict))
+        self.voted()
 
     def changed(self, role: Literal["user_agent", "judge"], identity: str) -> str:
         """Why no record holds anything of the agent that plays `role` now."""
@@ -219,11 +240,13 @@ class Replay:
     def cost(self, evaluation: Evaluation, spent: dict[str, Usage]) -> dict[str, Usage]:
         """What the content of `evaluation` cost in all: what was `spent` now, and what the records it goes on from had cost.
 
-        A dialogue goes on where its record breaks off, so its costs add up; a reading is bought anew or not at all.
+        A dialogue goes on where its record breaks off, so its costs add up; a reading is bought anew or not at all, unless votes on it
+        were cast before.
         """
         digest = self.evidence.of_user(evaluation.user_agent)
         before = next((r.usage for r in reversed(self.records) if r.user_digest == digest), {})
-        added = {p: u if p.startswith("judge ") else before.get(p, Usage()) + u for p, u in spent.items()}
+        anew = {p for p in spent if p.startswith("judge ") and p not in self._went_on}
+        added = {p: u if p in anew else before.get(p, Usage()) + u for p, u in spent.items()}
         return dict(sorted({**before, **added}.items()))
 
 
@@ -292,6 +315,10 @@ class ReplayJudge:
             difference = first_difference(known.dialogue.messages, dialogue.messages)
             what = str(difference or f"no verdict on {dimension.short} for this dialogue")
         self._replay.admit(paid=self.paid, what=what)
+        if (decide := getattr(self._judge, "decide", None)) is not None:  # a judge of several votes, each of which is paid for
+            cast = self._replay.votes_on(digest, dimension)
+            decided: Verdict = decide(scenario, dialogue, dimension, cast, lambda vote: self._replay.vote(digest, vote))
+            return decided
         return self._judge.verdict(scenario, dialogue, dimension)
 
 

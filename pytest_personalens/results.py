@@ -43,6 +43,7 @@ class Item(Frozen):
     given: str = Field(default="", description="What the assistant could know: letters of D, I, S; empty for nothing.")
     given_user: str = Field(default="", description="Whose context that was, where it was another user's.")
     max_turns: int = Field(default=0, description="The limit of turns; 0 for the benchmark's.")
+    content: str = Field(default="", description="Digest of the scenario's content, by which a later run knows whether it is the same.")
     test: str = Field(default="", description="The test: file, function and its own parameters.")
 
     @property
@@ -194,6 +195,10 @@ class Results(Frozen):
     plugin: str = Field(default_factory=lambda: version("pytest-personalens"))
     settings: dict[str, Any] = Field(description="The settings of the run, by option name.")
     dataset: str
+    origin: dict[str, str] = Field(
+        default_factory=dict,
+        description="Of a shard: what all of its run have in common, the commit and the run of the CI service.",
+    )
     requested: int = Field(description="Size of the sample that was asked for, of all tests together.")
     drawn: int = Field(description="Size of the sample that there was; smaller than `requested` if the dataset has no more.")
     complete: bool = Field(default=True, description="False if the run was stopped before its end, or if shards of it are missing.")

@@ -103,6 +103,11 @@ class Scenario(Frozen):
     situation: Situation
     task: Task
 
+    @property
+    def digest(self) -> str:
+        """A short digest of all that is in it but the version of its dataset: two runs of equal ones can be compared."""
+        return hashlib.sha256(self.model_dump_json(exclude={"dataset"}).encode()).hexdigest()[:12]
+
     def context(self, letters: str = "DIS") -> Context:
         """What an assistant may know of this user: any subset of D(emographics), I(nteractions), S(ituation).
 

@@ -65,6 +65,7 @@ class Session:
         self.dataset = self._dataset()
         self.prices = _prices(config)
         self.crew = Crew(self._recipe(), added=self._added)
+        self.crew.is_worker = hasattr(config, "workerinput")
         self.folder = _cache(config)
         self.run, self.history = "", ""
         self.budget_folder = ""
@@ -146,6 +147,10 @@ class Session:
         refs = {e.scenario: ScenarioRef(e.user, e.task, e.kind, e.domains) for e in (item.evaluation for item in items)}
         return {id_: self.dataset.load(ref) for id_, ref in sorted(refs.items())}
 
+    def contents(self) -> dict[tuple[str, str], str]:
+        """User and task -> digest of the scenario, of those that were loaded ahead."""
+        return {(ref.user, ref.task): scenario.digest for ref, scenario in self._loaded.items()}
+
     def scenario(self, ref: ScenarioRef) -> Scenario:
         """The whole scenario: the one that was loaded ahead, but to one who asks only, because tests may change what is in it."""
         return self._loaded.pop(ref, None) or self.dataset.load(ref)
@@ -168,7 +173,6 @@ class Session:
             + (f", controls {', '.join(s.arms)}" if s.arms else "")
             + (f", assistant {s.assistant}" if s.assistant else "")
             + (f", {self.history}" if self.history else "")
-            + (f"; {KEPT_NOWHERE}" if self.keeps and self.folder is None else "")
             + (f" ({s.assistant_prompt})" if "assistant" in self.crew.models() else "")
         )
         return one_line(told)
@@ -267,16 +271,21 @@ def _cache(config: pytest.Config) -> Path | None:
 
 def _prices(config: pytest.Config) -> dict[str, Price]:
     try:
-        return read_prices([line for line in config.getini("personalens_prices") if line.strip()])
+        return read_prices(_lines(config, "personalens_prices"))
     except SpecError as error:
         raise SpecError(f"personalens_prices: {error}") from None
 
 
 def _parameters(config: pytest.Config) -> dict[str, str]:
     try:
-        return read_parameters([line for line in config.getini("personalens_model_parameters") if line.strip()])
+        return read_parameters(_lines(config, "personalens_model_parameters"))
     except SpecError as error:
         raise SpecError(f"personalens_model_parameters: {error}") from None
+
+
+def _lines(config: pytest.Config, name: str) -> list[str]:
+    # A configuration in TOML may hold anything in its lists.
+    return [line for line in map(str, config.getini(name)) if line.strip()]
 
 
 def open_session(config: pytest.Config, settings: Settings) -> Session:

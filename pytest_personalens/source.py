@@ -18,6 +18,10 @@ _SUFFIXES: Final = frozenset(
 #: Folders that a run writes to, or that hold what is installed and not written here.
 _APART: Final = frozenset({"__personalens__", "__snapshots__", "__pycache__", "node_modules", "site-packages"})
 _PATIENCE: Final = 20.0
+#: How CI services call a run, the same in all its jobs and when some of these are run again.
+_RUNS: Final = (
+    "PERSONALENS_RUN_ID", "GITHUB_RUN_ID", "CI_PIPELINE_ID", "CIRCLE_WORKFLOW_ID", "BUILDKITE_BUILD_ID", "BUILD_BUILDID", "BUILD_TAG",
+)  # fmt: skip
 
 
 def sources(root: Path) -> dict[str, str]:
@@ -32,6 +36,14 @@ def sources(root: Path) -> dict[str, str]:
         if not _APART & set(Path(name).parts) and (state != "??" or Path(name).suffix in _SUFFIXES):
             found[name] = _digest(Path(top.rstrip("\n")) / name)
     return found
+
+
+def origin(root: Path) -> dict[str, str]:
+    """What all parts of one run have in common, wherever each ran: the commit, and the run of the CI service."""
+    commit = _git(root, "rev-parse", "HEAD")
+    found = {"the commit": commit.strip()} if commit is not None else {}
+    name = next((name for name in _RUNS if os.environ.get(name)), None)
+    return found | ({f"the run ({name})": os.environ[name]} if name is not None else {})
 
 
 def changed(before: Mapping[str, str], now: Mapping[str, str]) -> str:

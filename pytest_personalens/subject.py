@@ -137,6 +137,7 @@ class Personalens:
                 "trial": self._case.trial,
                 "arm": self._case.arm,
                 "max_turns": self._settings.max_turns,
+                "content": self.scenario.digest,
                 "test": test_of(self._item),
                 "given": self._case.given,
                 "given_user": self._session.strangers.of(self._case.ref).user if self._case.arm == "swapped" else "",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import queue
 import threading
-from concurrent.futures import Executor, Future
+from concurrent.futures import Executor, Future, wait
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -51,3 +51,22 @@ class Threads(Executor):
                 future.set_result(call())
             except BaseException as error:
                 future.set_exception(error)
+
+
+class Beside:
+    """One other thread for each calling one, so that a call in it can be given up: what it keeps by thread stays with its caller."""
+
+    def __init__(self) -> None:
+        self._of = threading.local()
+
+    def call(self, timeout: float, call: Callable[..., Any], *args: Any) -> Future[Any] | None:
+        """The call when it is done, or None if it is not within `timeout` seconds. It then goes on, in a thread that nobody waits for."""
+        thread: Threads | None = getattr(self._of, "thread", None)
+        if thread is None:
+            thread = self._of.thread = Threads(1)
+        future = thread.submit(call, *args)
+        wait([future], timeout)
+        if not future.done():
+            self._of.thread = None  # it may never come back
+            return None
+        return future

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -19,12 +21,12 @@ ARGS = ("--personalens-sample", "2")
         ("judge-votes", "101", "from 1 to 99"),
         ("turn-timeout", "inf", "from 0.001 to 86400"),
         ("turn-timeout", "1e9", "from 0.001 to 86400"),
-        ("max-usd", "inf", "from 1e-06 to 1e+09"),
+        ("max-usd", "inf", "1e-06 or more"),
         ("max-turns", "9" * 30, "from 1 to 1000"),
         ("concurrency", "9" * 30, "from 1 to 10000"),
-        ("sample", "9" * 5000, "from 1 to 1e+09"),
+        ("sample", "9" * 5000, "1 or more"),
         ("trials", "9" * 30, "from 1 to 100"),
-        ("max-calls", "9" * 30, "from 1 to 1e+09"),
+        ("max-calls", "9" * 30, "1 or more"),
     ],
 )
 def test_numbers_without_sense(repo: Repository, option: str, value: str, expected: str) -> None:
@@ -89,3 +91,126 @@ def test_a_dataset_drives_neither_terminal_nor_runner(repo: Repository) -> None:
         assert not set("\x1b\u202e") & set(line)
     reported = repo.python("-m", "pytest_personalens.report", "r.json")
     assert not any(line.lstrip().startswith("::") for line in reported.outlines)
+
+
+def folder(file: Path) -> None:
+    file.mkdir()
+
+
+def loop(file: Path) -> None:
+    file.symlink_to(file.name)
+
+
+def nested(file: Path) -> None:
+    brackets = "[" * 100_000
+    file.write_text(f"x = {brackets}" if file.suffix == ".toml" else f'{{"x": {brackets}', encoding="utf-8")
+
+
+def digits(file: Path) -> None:
+    file.write_text(f"x = {'9' * 5000}" if file.suffix == ".toml" else f'{{"x": {"9" * 5000}}}', encoding="utf-8")
+
+
+SPOILERS = [folder, loop, nested, digits]
+
+
+def one_line(result: pytest.RunResult) -> None:
+    assert result.ret == 4, str(result.stdout) + str(result.stderr)
+    told = [line for line in result.errlines if line]
+    assert len(told) == 1
+    assert told[0].lower().startswith("error: ")
+    assert len(told[0]) < 1000
+    assert "Traceback" not in str(result.stdout)
+
+
+@pytest.mark.parametrize("spoil", SPOILERS)
+@pytest.mark.parametrize("name", ["dataset.toml", "multi.toml", "domains/books.toml", "profiles/kit.toml"])
+def test_a_data_file_of_ones_own(repo: Repository, name: str, spoil: Callable[[Path], None]) -> None:
+    data = repo.path / "own"
+    subprocess.run(["cp", "-r", str(ROOT / "data"), str(data)], check=True)
+    (data / name).unlink()
+    spoil(data / name)
+    one_line(
+        repo.inline("--personalens-sample", "9", "--personalens-kind", "multi", "--personalens-users", "kit", "--personalens-data", "own")
+    )
+
+
+@pytest.mark.parametrize("spoil", SPOILERS)
+@pytest.mark.parametrize("name", ["profile.json", "tasks.json", "tasks_md.json"])
+def test_a_file_of_official_data(repo: Repository, official: Path, name: str, spoil: Callable[[Path], None]) -> None:
+    user = min((official / "data" / "profile").iterdir())
+    data = repo.path / "own" / "profile" / user.name
+    subprocess.run(["cp", "-r", "--no-preserve=mode", str(user), str(repo.path)], check=True)
+    data.parent.mkdir(parents=True)
+    (repo.path / user.name).rename(data)
+    (data / name).unlink()
+    spoil(data / name)
+    one_line(repo.inline("--personalens-sample", "9", "--personalens-data", "own"))
+
+
+@pytest.mark.parametrize("spoil", SPOILERS)
+def test_a_file_of_labels_a_baseline_and_a_judge(repo: Repository, spoil: Callable[[Path], None]) -> None:
+    spoil(repo.path / "x.json")
+    for args in (
+        ("--personalens-anchors", "x.json", "--personalens-adopt-judge", "j.json"),
+        ("--personalens-baseline", "x.json"),
+        ("--personalens-check-judge", "x.json"),
+        ("--personalens-json", "x.json"),
+    ):
+        one_line(repo.inline(*ARGS, *args))
+    for command in (("report", "x.json"), ("merge", "x.json")):
+        one_line(repo.python("-m", f"pytest_personalens.{command[0]}", *command[1:]))
+
+
+@pytest.mark.parametrize("layout", ["embedded", "official"])
+def test_a_name_that_is_no_utf8(repo: Repository, layout: str) -> None:
+    data = repo.path / "own"
+    if layout == "embedded":
+        subprocess.run(["cp", "-r", str(ROOT / "data"), str(data)], check=True)
+        (data / "profiles" / "kit.toml").rename(data / "profiles" / os.fsdecode(b"\xff.toml"))
+    else:
+        (data / "profile" / os.fsdecode(b"user\xff")).mkdir(parents=True)
+    one_line(repo.inline(*ARGS, "--personalens-data", "own"))
+
+
+@pytest.mark.parametrize("option", ["data", "json", "html", "baseline", "anchors", "prompts", "users"])
+@pytest.mark.parametrize("path", ["a" * 300, "~nobody_at_all/x", "/dev/null/x"])
+def test_a_path_that_is_none(repo: Repository, option: str, path: str) -> None:
+    more = ("--personalens-adopt-judge", "j.json") if option == "anchors" else ()
+    one_line(repo.inline(*ARGS, f"--personalens-{option}", f"file:{path}" if option == "users" else path, *more))
+
+
+@pytest.mark.parametrize("key", ["prices", "model_parameters", "users", "data", "json", "gates", "prompts"])
+def test_a_toml_configuration_that_holds_anything(repo: Repository, key: str) -> None:
+    value = "[[1]]" if key in ("prices", "model_parameters", "gates") else '"file:a\\u0000b"'
+    (repo.path / "pyproject.toml").write_text(f"[tool.pytest.ini_options]\npersonalens_{key} = {value}\n", encoding="utf-8")
+    one_line(repo.inline(*ARGS))
+
+
+@pytest.mark.parametrize("spoil", [folder, loop, nested])
+def test_a_record_that_is_none(repo: Repository, spoil: Callable[[Path], None]) -> None:
+    assert repo.inline(*ARGS, "--personalens-record=new").ret == 0
+    record = min((repo.path / "__personalens__").rglob("*.json"))
+    record.unlink()
+    spoil(record)
+    result = repo.inline(*ARGS)
+    assert result.ret == 1
+    assert "Traceback" not in str(result.stdout)
+    result.stdout.fnmatch_lines(["*the record cannot be read*"])
+
+
+@pytest.mark.parametrize("name", ["é", "☃"])
+def test_a_path_that_the_terminal_cannot_show(repo: Repository, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    assert repo.inline(*ARGS, "--personalens-fail-on", "gate", "--personalens-json", f"{name}.json").ret == 0
+    monkeypatch.setenv("PYTHONIOENCODING", "ascii")
+    assert repo.python("-m", "pytest_personalens.report", f"{name}.json", "--markdown", f"{name}.md").ret == 0
+    one_line(repo.python("-m", "pytest_personalens.report", f"{name}/x.json"))
+
+
+def test_nothing_is_bought_that_cannot_be_kept(paid: Repository) -> None:
+    (paid.path / "pytest.ini").write_text("[pytest]\ncache_dir = kept\n")
+    full = "import pathlib, pytest_personalens.records as r\n\ndef no_room(path, text):\n    raise OSError(28, 'No space left on device')\n\nr.write_atomically = no_room\n"
+    (paid.path / "conftest.py").write_text((paid.path / "conftest.py").read_text() + full)
+    result = paid.pytester.runpytest_subprocess("-p", "cacheprovider", "--personalens-sample", "4", *MODELS, "--personalens-live")
+    assert result.ret == 1
+    assert calls(paid) == 1, "the one that showed it"
+    result.stdout.fnmatch_lines(["*what was bought cannot be kept: No space left on device; make room *"])

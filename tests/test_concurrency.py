@@ -147,7 +147,7 @@ def test_an_assistant_made_anew_for_each_item_is_refused_in_one_line(repo: Repos
 def test_a_concurrency_that_is_none_is_refused(slow: Repository, value: str) -> None:
     result = slow.run("--personalens-sample", "3", "--personalens-concurrency", value)
     assert result.ret == 4
-    result.stderr.fnmatch_lines([f"ERROR: --personalens-concurrency: expected a whole number 1 or more, not '{value}'"])
+    result.stderr.fnmatch_lines([f"ERROR: --personalens-concurrency: expected a whole number from 1 to 10000, not '{value}'"])
 
 
 def test_each_module_gets_the_assistant_of_its_own(slow: Repository) -> None:

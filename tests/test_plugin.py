@@ -233,7 +233,7 @@ def test_no_assistant_at_all(empty_repo: Repository) -> None:
             ["--personalens-sample", "1", "--personalens-users", "kenji", "--personalens-domain", "Games"],
             "no scenario of dataset 'embedded' fits",
         ),
-        (["--personalens-sample", "1", "--personalens-max-turns", "0"], "expected a whole number 1 or more"),
+        (["--personalens-sample", "1", "--personalens-max-turns", "0"], "expected a whole number from 1 to 1000"),
         (["--personalens-sample", "1", "--personalens-min-tcr", "1.5"], "expected a number from 0 to 1, not '1.5'"),
         (["--personalens-sample", "1", "--personalens-min-tcr", "nan"], "expected a number from 0 to 1, not 'nan'"),
         (["--personalens-sample", "1", "--personalens-min-p", "0"], "expected a number from 1 to 4"),

@@ -37,7 +37,11 @@ class Prompts:
         self._texts = {name: (_FOLDER / f"{name}.txt").read_text(encoding="utf-8").strip() for name in TEMPLATES}
         if folder is None:
             return
-        if not folder.is_dir():
+        try:
+            found = folder.is_dir()
+        except OSError as error:  # a name that is too long
+            raise DataError(str(folder)[:200], f"cannot be read: {error.strerror}") from None
+        if not found:
             raise DataError(folder, "no such folder of prompt templates")
         for file in sorted(folder.glob("*.txt")):
             if file.stem not in TEMPLATES:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pytest_personalens.verdict import Verdict, Vote
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from pytest_personalens.dialogue import Dialogue
     from pytest_personalens.scenario import Scenario
@@ -31,10 +31,22 @@ class VotingJudge:
 
     def verdict(self, scenario: Scenario, dialogue: Dialogue, dimension: Dimension) -> Verdict:
         """The verdict that the votes agree on."""
-        first = self._first.verdict(scenario, dialogue, dimension)
-        if first.score >= self._thresholds.get(dimension, dimension.scale.low):
-            return first
-        verdicts = [first, *(self._further.verdict(scenario, dialogue, dimension) for _ in range(self._votes - 1))]
+        return self.decide(scenario, dialogue, dimension, (), lambda vote: None)
+
+    def decide(
+        self, scenario: Scenario, dialogue: Dialogue, dimension: Dimension, cast: Sequence[Verdict], keep: Callable[[Verdict], None]
+    ) -> Verdict:
+        """The same, going on from the votes that were `cast` before; `keep` is called with each further one before the next is bought."""
+        verdicts = list(cast[: self._votes])
+        if not verdicts:
+            first = self._first.verdict(scenario, dialogue, dimension)
+            if first.score >= self._thresholds.get(dimension, dimension.scale.low):
+                return first
+            verdicts.append(first)
+            keep(first)
+        while len(verdicts) < self._votes:
+            verdicts.append(self._further.verdict(scenario, dialogue, dimension))
+            keep(verdicts[-1])
         decided = median_low(v.score for v in verdicts)
         chosen = next(v for v in verdicts if v.score == decided)
         votes = tuple(Vote(score=v.score, justification=v.justification) for v in verdicts)

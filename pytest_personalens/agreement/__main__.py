@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.commands import errors_told, run
 from pytest_personalens.errors import SpecError
@@ -17,11 +17,18 @@ if TYPE_CHECKING:
     from pytest_personalens.verdict import Judge
 
 
+#: The exit status of a command that was stopped by Ctrl-C, as shells have it.
+_INTERRUPTED: Final = 130
+
+
 @errors_told(status=2)
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command. Returns 0, or 2 for what cannot be read or judged at all."""
     options = _parser().parse_args(arguments)
     from pytest_personalens.agreement import measure, read_labels, render
+    from pytest_personalens.agreement.kept import Kept
+    from pytest_personalens.destinations import apart, writable
+    from pytest_personalens.jsonfile import write_atomically
     from pytest_personalens.models.meter import Meter
     from pytest_personalens.verdict import dimensions
 
@@ -30,13 +37,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
     judge = open_judge(options.judge_model, meter)
     if judge.paid and not options.live:
         raise SpecError(f"{options.judge_model} costs money: add --live to call it")
-    found = measure(labelled, judge, dimensions=dimensions(options.dimensions.split(",")), progress=_progress(len(labelled)))
-    for path, text in ((options.json, found.model_dump_json(indent=2) + "\n"), (options.markdown, render.markdown(found))):
-        if path is not None:
-            path.write_text(text, encoding="utf-8")
+    # Before anything is paid for: a path that cannot be written is told now, and a file of somebody else's is not replaced.
+    files = {f"--{kind}": path for kind, path in (("json", options.json), ("markdown", options.markdown)) if path is not None}
+    apart(files, {"this command": options.labels})
+    for flag, path in files.items():
+        writable(path, flag, kind=flag.removeprefix("--"))
+    chosen, kept = dimensions(options.dimensions.split(",")), Kept(labelled, judge) if judge.paid else None
+    try:
+        found = measure(labelled, kept or judge, dimensions=chosen, progress=_progress(len(labelled)))
+    except KeyboardInterrupt:
+        print("stopped; what was judged is kept, and the same command goes on from there" if kept else "stopped", file=sys.stderr)
+        return _INTERRUPTED
     print(*render.lines(found, most=len(labelled) if options.all else 5), sep="\n")
     used = [f"{purpose}: {u.calls} calls, {u.input_tokens:,} tokens in, {u.output_tokens:,} out" for purpose, u in meter.usage.items()]
     print(*used, sep="\n", end="\n" if used else "")
+    for path, text in ((options.json, found.model_dump_json(indent=2) + "\n"), (options.markdown, render.markdown(found))):
+        if path is not None:
+            write_atomically(path, text)
+    if kept is not None:
+        kept.forget()  # the next measurement is a new one
     return 0
 
 

@@ -90,7 +90,7 @@ def read_labels(path: Path) -> list[Labelled]:
     """The dialogues of a file. Raises `DataError` naming file, line and field."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, ValueError) as error:  # the path itself may be none
         raise DataError(path, f"cannot be read: {error}") from None
     found: dict[str, Labelled] = {}
     for number, line in enumerate(lines, 1):
@@ -103,6 +103,8 @@ def read_labels(path: Path) -> list[Labelled]:
             first = error.errors(include_url=False)[0]
             field = ".".join(str(part) for part in first["loc"])
             raise DataError(path, first["msg"][0].lower() + first["msg"][1:], field=f"{where}: {field}") from None
+        except RecursionError:
+            raise DataError(path, "not valid JSON: nested too deeply", field=where) from None
         except ValueError as error:
             raise DataError(path, f"not valid JSON: {error}", field=where) from None
         if entry.id in found:

@@ -49,7 +49,7 @@ def read_toml(file: Path) -> dict[str, Any]:
     import tomllib
 
     data = tomllib.loads(source.decode("utf-8"))
-    with suppress(OSError, TypeError, ValueError):  # no place for it; a date, which JSON has not
+    with suppress(OSError, TypeError, ValueError, RecursionError):  # no place for it; a date, which JSON has not
         if stored is not None:
             parsed = json.dumps(data).encode("ascii")
             write_whole(stored, _seal(source, parsed) + parsed)

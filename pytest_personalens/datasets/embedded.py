@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from pytest_personalens.datasets.base import readable_name
 from pytest_personalens.datasets.cached import read_toml
 from pytest_personalens.datasets.entries import Day, Domain, MultiTasks, ProfileEntry, Routine, TaskEntry
 from pytest_personalens.errors import DataError
@@ -42,7 +43,8 @@ class EmbeddedDataset:
 
     def users(self) -> tuple[str, ...]:
         """The names of the files in ``profiles/``, in alphabetical order."""
-        return tuple(sorted(p.stem for p in (self.root / "profiles").glob("*.toml")))
+        folder = self.root / "profiles"
+        return tuple(sorted(readable_name(folder, p.stem) for p in folder.glob("*.toml")))
 
     def refs(self, user: str) -> tuple[ScenarioRef, ...]:
         """A user's scenarios: the tasks whose domains are all among the person's interests."""
@@ -229,5 +231,9 @@ def _read(file: Path) -> dict[str, Any]:
         return read_toml(file)
     except FileNotFoundError:
         raise DataError(file, "the file is missing") from None
+    except OSError as error:
+        raise DataError(file, f"cannot be read: {error.strerror}") from None
+    except RecursionError:
+        raise DataError(file, "not valid TOML: nested too deeply") from None
     except ValueError as error:
         raise DataError(file, f"not valid TOML: {error}") from None

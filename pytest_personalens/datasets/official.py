@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
+from pytest_personalens.datasets.base import readable_name
 from pytest_personalens.datasets.index import Index, open_index
 from pytest_personalens.errors import DataError
 from pytest_personalens.scenario import DOMAINS, Scenario, ScenarioRef, Situation, Task
@@ -60,7 +62,8 @@ class OfficialDataset:
 
     def users(self) -> tuple[str, ...]:
         """The names of the folders in ``profile/``, in the order of their numbers."""
-        names = (p.name for p in (self.root / "profile").iterdir() if p.is_dir() and not p.name.startswith("."))
+        folder = self.root / "profile"
+        names = (readable_name(folder, p.name) for p in folder.iterdir() if p.is_dir() and not p.name.startswith("."))
         return tuple(sorted(names, key=_natural))
 
     def refs(self, user: str) -> tuple[ScenarioRef, ...]:
@@ -137,7 +140,7 @@ def _version(root: Path) -> str:
     # The published data carries no version of its own: the licence file and the list of users stand in for one.
     digest = hashlib.sha256()
     for entry in sorted(p.name for p in (root / "profile").iterdir()):
-        digest.update(entry.encode() + b"\n")
+        digest.update(os.fsencode(entry) + b"\n")
     return digest.hexdigest()[:8]
 
 
@@ -161,7 +164,11 @@ def read_json(file: Path) -> dict[str, Any]:
         data = json.loads(file.read_bytes())
     except FileNotFoundError:
         raise DataError(file, "the file is missing") from None
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+    except OSError as error:
+        raise DataError(file, f"cannot be read: {error.strerror}") from None
+    except RecursionError:
+        raise DataError(file, "not valid JSON: nested too deeply") from None
+    except ValueError as error:  # no JSON, no UTF-8, or a number of thousands of digits
         raise DataError(file, f"not valid JSON: {error}") from None
     if not isinstance(data, dict):
         raise DataError(file, f"expected a JSON object, found {type(data).__name__}")

@@ -57,6 +57,7 @@ class Bedrock:
         self.name, self._spec, self._connections = spec.name, spec, connections
         self._client: Any = None
         self._lock = threading.Lock()
+        self.timeout: float = spec.parameters.get("timeout", 120.0)
         self._tools = spec.parameters.get("tools", True)
         self._cache = spec.parameters.get("cache", True)
         self._model = ""
@@ -93,7 +94,7 @@ class Bedrock:
                 config = Config(
                     retries={"total_max_attempts": 1},
                     connect_timeout=10,
-                    read_timeout=p.get("timeout", 120.0),
+                    read_timeout=self.timeout,
                     max_pool_connections=self._connections,
                 )
                 self._client = session.client("bedrock-runtime", config=config)

@@ -38,6 +38,7 @@ class OpenAI:
         self._pool: Any = None
         self._url, self._headers = "", dict[str, str]()
         self._lock = threading.Lock()
+        self.timeout: float = spec.parameters.get("timeout", 120.0)
         self._tools = spec.parameters.get("tools", True)
         self._limit_name = "max_tokens"
         self._temperature = True
@@ -89,7 +90,7 @@ class OpenAI:
                 for header, name in (("OpenAI-Organization", "OPENAI_ORG_ID"), ("OpenAI-Project", "OPENAI_PROJECT_ID")):
                     if value := _header(name):
                         self._headers[header] = value
-                self._pool = _pool(self._url, self._connections, p.get("timeout", 120.0))
+                self._pool = _pool(self._url, self._connections, self.timeout)
             return self._pool
 
     def _body(self, request: Request) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.errors import ModelBusy, ModelError
 from pytest_personalens.models.limiter import Limiter
+from pytest_personalens.threads import Beside
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 ATTEMPTS: Final = 8
 LONGEST_WAIT: Final = 30.0
 FIRST_WAIT: Final = 0.5
+#: Seconds in which a library may tell by itself what is wrong.
+_GRACE: Final = 1.0
+_BESIDE: Final = Beside()
 
 
 class Reliable:
@@ -26,7 +30,8 @@ class Reliable:
     The wait before attempt k is drawn from 0 to ``min(30, 0.5 * 2**k)`` seconds, or is what the provider asked for
     (Retry-After) where it is longer, up to the cap. A retry repeats this call and nothing else. Once a call was given up
     and the model has yet to answer anything, the mistake is likelier in its address than in the moment: further calls are
-    tried once, so that a run against a wrong address ends soon, until one is answered.
+    tried once, so that a run against a wrong address ends soon, until one is answered. `before` is called ahead of each attempt, and
+    may refuse it by raising a `PersonalensError`. A model with a `timeout` has so many seconds for its whole answer.
     """
 
     def __init__(
@@ -34,12 +39,14 @@ class Reliable:
         model: Model,
         *,
         limiter: Limiter | None = None,
+        before: Callable[[], None] = lambda: None,
         sleep: Callable[[float], None] = time.sleep,
         chance: Callable[[], float] = random.random,
     ) -> None:
         self.name, self.paid = model.name, model.paid
         self.limiter = limiter or Limiter()
-        self._model, self._sleep, self._chance = model, sleep, chance
+        self._model, self._sleep, self._chance, self._before = model, sleep, chance, before
+        self._timeout: float | None = getattr(model, "timeout", None)
         self.retries = 0
         self._answered = self._given_up = False
 
@@ -49,6 +56,7 @@ class Reliable:
         for attempt in range(attempts):
             try:
                 with self.limiter.slot():
+                    self._before()
                     completion = self._attempt(request)
             except ModelBusy as busy:
                 if attempt == attempts - 1:
@@ -69,7 +77,7 @@ class Reliable:
 
     def _attempt(self, request: Request) -> Completion:
         try:
-            completion = self._model.complete(request)
+            completion = self._complete(request)
         except ModelBusy as busy:
             if busy.throttled:
                 self.limiter.was_throttled()
@@ -80,6 +88,16 @@ class Reliable:
             raise ModelBusy("the model answered nothing")
         self._answered = True
         self.limiter.succeeded()
+        return completion
+
+    def _complete(self, request: Request) -> Completion:
+        if self._timeout is None:
+            return self._model.complete(request)
+        # The timeouts of the libraries are those of a read: a server that sends a byte now and then would be waited for without end.
+        answer = _BESIDE.call(self._timeout + _GRACE, self._model.complete, request)
+        if answer is None:
+            raise ModelBusy(f"no whole answer within {self._timeout:g} s (?timeout=)")
+        completion: Completion = answer.result()
         return completion
 
     def _wait(self, attempt: int, asked: float | None) -> float:
