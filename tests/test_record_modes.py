@@ -356,8 +356,10 @@ def test_a_live_run_takes_what_other_tests_have_on_record_and_writes_none(paid: 
     calls(paid)
     paid.write(test_other=TEST)
     before = texts(paid)
-    paid.run(*args, "--personalens-live").assert_outcomes(passed=2)
+    result = paid.run(*args, "--personalens-live")
+    result.assert_outcomes(passed=2)
     assert (calls(paid), texts(paid)) == (0, before)
+    assert "--personalens-record" not in str(result.stdout)
 
 
 def test_docs_and_make_targets_speak_of_the_option() -> None:
