@@ -168,6 +168,18 @@ def test_a_cap_stops_a_recording_run_in_order_and_the_next_one_goes_on(paid: Rep
     assert calls(paid) == 0
 
 
+def test_all_with_a_cap_goes_on_under_resume(paid: Repository) -> None:
+    run = paid.pytester.runpytest_subprocess
+    paid.write(conftest=MODEL)
+    args = (*KEPT, "--personalens-sample", "3", "--personalens-user-model", "m", "--personalens-judge-model", "m", "--personalens-record")
+    run(*args, "new")
+    assert calls(paid) == 3 * 4
+    run(*args, "all", "--personalens-resume", "--personalens-max-calls", "7")
+    assert calls(paid) == 7
+    run(*args, "all", "--personalens-resume").assert_outcomes(passed=3)
+    assert calls(paid) == 3 * 4 - 7
+
+
 def test_one_command_mends_all_and_can_be_pasted(paid: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     paid.run("--personalens-sample", "2", *MODELS, "--personalens-record=new")
     calls(paid)
