@@ -61,4 +61,4 @@ reference: $(VENV)/demo ## write the generated pages of the reference
 
 records: $(VENV)/demo ## write the example project's records anew
 	rm -rf example_project/tests/__personalens__
-	cd example_project && ../$(BIN)/python -m pytest -q --personalens-sample 30 -n 2 --snapshot-update
+	cd example_project && ../$(BIN)/python -m pytest -q --personalens-sample 30 -n 2 --personalens-record new

@@ -62,7 +62,7 @@ def main() -> int:
         bot = quick_bot(Path(folder) / "bot")
         plain = ["-p", "no:cacheprovider", "-q"]
         sample = [*plain, "--personalens-sample", "30", *LENIENT]
-        pytest_in(bot, [*sample, "--snapshot-update"])
+        pytest_in(bot, [*sample, "--personalens-record=new"])
         without, unused, replay = [], [], []
         for _ in range(ROUNDS):
             # In turn, so that whatever else the machine does falls on all alike.
@@ -99,7 +99,7 @@ def replay_many(folder: Path, plain: list[str]) -> float:
     quick, reading = quick_bot(folder / "quick"), folder / "reading"
     reading.mkdir()
     sample = [*plain, "--personalens-sample", str(MANY), *LENIENT]
-    pytest_in(quick, [*sample, "--snapshot-update"])
+    pytest_in(quick, [*sample, "--personalens-record=new"])
     shutil.copytree(quick / "__personalens__" / "test_quick", reading / "records")
     (reading / "test_reading.py").write_text(READING, encoding="utf-8")
     ratios = [pytest_in(quick, sample) / pytest_in(reading, [*plain, "-p", "no:personalens"]) for _ in range(5)]

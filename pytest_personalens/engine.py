@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor, Future
 
     from pytest_personalens.crew import Crew
+    from pytest_personalens.elsewhere import Elsewhere
     from pytest_personalens.evaluation import Usage
     from pytest_personalens.replay import StoredVerdict
     from pytest_personalens.scenario import Context, Scenario
@@ -31,8 +32,8 @@ class Job(NamedTuple):
     """One evaluation to be done; all of it pickles.
 
     `records` are what may be reused, the best first; of a `resumable` run the assistant's replies are kept
-    like the rest, and those in `broken_off` count. `votes` are those on verdicts that were not decided when a run ended. `where` and
-    `command` are for the error that says that nothing may be bought.
+    like the rest, and those in `broken_off` count. `votes` are those on verdicts that were not decided when a run ended. `elsewhere`
+    tells where other tests' records of the same case may be; `where` is for the error that says that nothing may be bought.
     """
 
     scenario: Scenario
@@ -44,7 +45,7 @@ class Job(NamedTuple):
     records: tuple[Record, ...]
     may_spend: bool
     where: str
-    command: str
+    elsewhere: Elsewhere | None = None
     resumable: bool = False
     broken_off: Record | None = None
     votes: tuple[StoredVerdict, ...] = ()
@@ -71,12 +72,13 @@ def work(job: Job, crew: Crew, assistant: Assistant, keep: Keep | None = None) -
     """Do a job. `keep` is called with all that was bought so far, at its whole cost, before more is bought."""
     started = time.perf_counter()
     agents = crew.agents(job.context, job.thresholds)
+    others = job.elsewhere.records if job.elsewhere is not None else None
     replay = Replay(
         job.scenario,
         job.records,
         may_spend=job.may_spend,
         where=job.where,
-        command=job.command,
+        elsewhere=others,
         votes=job.votes,
         before=crew.go_on,
     )

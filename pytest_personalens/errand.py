@@ -7,6 +7,7 @@ import shlex
 from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_personalens.cases import BUILT_IN, case_of
+from pytest_personalens.elsewhere import Elsewhere
 from pytest_personalens.engine import Job, Keep
 from pytest_personalens.errors import RecordError
 from pytest_personalens.options import OPTIONS, flags_of
@@ -21,8 +22,9 @@ if TYPE_CHECKING:
     from pytest_personalens.session import Session
     from pytest_personalens.settings import Settings
 
-#: What lets a run ask paid models.
-_BUYING = ("--snapshot-update", "--snapshot-update-new-only", "--personalens-live")
+#: What a command that writes records leaves out of the run's own: it must not accept the team's snapshots on the way.
+_SNAPSHOTS = ("--snapshot-update", "--snapshot-update-new-only")
+_RECORD = "--personalens-record"
 #: Options that shape no item, only the run around it.
 _OF_THE_RUN = frozenset(
     {"json", "html", "markdown", "min_tcr", "min_p", "min_valid", "gate", "baseline", "level", "margin", "exit_infra"}
@@ -40,16 +42,18 @@ class Errand(NamedTuple):
 
 def errand_of(item: pytest.Item, session: Session, settings: Settings, scenario: Scenario, context: Context) -> Errand | str:
     """What `item` wants evaluated, or what is wrong with its record."""
-    store = RecordStore(item, session.folder, session.run)
+    anew = settings.record == "all"
+    store = RecordStore(item, session.folder, session.run, settings.record)
     try:
-        record = store.load()
+        records = store.load(scenario.id)
     except RecordError as error:
         return str(error)
-    if record is not None and record.scenario != scenario.id:
-        return f"{store.path}: the record belongs to scenario {record.scenario!r}"
-    may_spend = settings.live or store.writes
-    keeps = session.settings.resume or (session.crew.paid and may_spend)
+    keeps = session.settings.resume or (session.crew.paid and settings.may_spend)
     bought, this_run, votes = store.load_journal() if keeps else Journal()
+    if anew and not this_run:
+        bought, votes = None, ()
+    records += (bought,) if bought is not None else ()
+    others = Elsewhere(str(item.config.rootpath), str(store.path), case_of(item).id, scenario.id)
     job = Job(
         scenario=scenario,
         context=context,
@@ -57,10 +61,10 @@ def errand_of(item: pytest.Item, session: Session, settings: Settings, scenario:
         thresholds=settings.thresholds,
         max_turns=settings.max_turns,
         turn_timeout=settings.turn_timeout,
-        records=tuple(r for r in (record, bought) if r is not None),
-        may_spend=may_spend,
+        records=records,
+        may_spend=settings.may_spend,
         where=str(store.path),
-        command=rerun(item, "--snapshot-update") if session.crew.paid and not may_spend else "",
+        elsewhere=others if session.crew.paid and not anew else None,
         resumable=session.settings.resume,
         broken_off=bought if session.settings.resume and this_run else None,
         votes=votes,
@@ -68,10 +72,10 @@ def errand_of(item: pytest.Item, session: Session, settings: Settings, scenario:
     return Errand(job, store, (lambda evaluation, votes=(): store.keep(evaluation, scenario, votes)) if keeps else None)
 
 
-def rerun(item: pytest.Item, *extra: str) -> str:
+def rerun(item: pytest.Item) -> str:
     """The command that runs this item alone, with the options of this run that shape it."""
     config = item.config
-    words = ["pytest"]
+    words = ["pytest", *_configuration(config)]
     for o in OPTIONS:
         if o.key in _OF_THE_RUN:
             continue
@@ -83,6 +87,26 @@ def rerun(item: pytest.Item, *extra: str) -> str:
         words += ["-k", f"[{case_of(item).id}]"]
     else:
         words.append(f"{os.path.relpath(item.path, config.invocation_params.dir)}::{item.nodeid.partition('::')[2]}")
-    given = flags_of(config)
-    words += [*extra, *(flag for flag in _BUYING if flag in given and flag not in extra)]
+    if "--personalens-live" in flags_of(config):
+        words.append("--personalens-live")
     return redacted(shlex.join(words))
+
+
+def record_command(config: pytest.Config) -> str:
+    """The command line of this run, such that it writes the records that are missing or stale."""
+    words: list[str] = []
+    given = iter(str(arg) for arg in config.invocation_params.args)
+    for word in given:
+        if word == _RECORD:
+            next(given, None)
+        elif word not in _SNAPSHOTS and not word.startswith(f"{_RECORD}="):
+            words.append(word)
+    end = words.index("--") if "--" in words else len(words)
+    return redacted(shlex.join(["pytest", *words[:end], _RECORD, "new", *words[end:]]))
+
+
+def _configuration(config: pytest.Config) -> list[str]:
+    """What the command line puts in the place of the configuration, or of values in it: without that it is another run."""
+    file = config.getoption("inifilename", default=None)
+    values = config.getoption("override_ini", default=None) or []
+    return [*(["-c", str(file)] if file else []), *(word for value in values for word in ("-o", str(value)))]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import pytest
 
 from pytest_personalens.cases import item_of
+from pytest_personalens.errand import record_command
 from pytest_personalens.errors import PersonalensError
 from pytest_personalens.files import Written
 from pytest_personalens.floors import with_groups
@@ -210,7 +211,8 @@ class Ledger:
         extra: list[list[str]] = []
         if self._results.items or self._results.uncounted:  # a shard may have none
             extra = self._config.hook.pytest_personalens_report_lines(results=self._results, config=self._config)
-        write_summary(terminalreporter, self._results, [line for lines in extra for line in lines], self._written.done)
+        lines = [line for more in extra for line in more]
+        write_summary(terminalreporter, self._results, lines, self._written.done, self._about_records(self._results))
         if self._watch is not None and self._results.drift is None:
             done = "adopted" if self._settings.adopt_judge else "checked"
             terminalreporter.write_line(f"the judge was not {done}: the run was stopped")
@@ -220,6 +222,19 @@ class Ledger:
             terminalreporter.write_line("failed for lack of scores alone: this run says nothing about your assistant", red=True)
         for line in self._written.annotations:
             terminalreporter.write_line(line)
+
+    def _about_records(self, results: Results) -> str:
+        """One line on how to write the records that are missing or stale; empty where none are, or where this run was to write them."""
+        if self._settings.record != "none":
+            return ""
+        option, items = self._config.option, results.items
+        # A run that may spend has bought what was missing: another thing is wrong with a record that fails it.
+        wrong = any(i.record == "stale" or (i.evaluation.cause == "record" and not self._settings.live) for i in items)
+        accepting = option.update_snapshots or getattr(option, "update_new_snapshots_only", False)
+        if accepting and any(i.record in ("none", "stale") for i in items):
+            given = "--snapshot-update" if option.update_snapshots else "--snapshot-update-new-only"
+            return f"{given} does not write the records of personalens; this command does: {record_command(self._config)}"
+        return f"write the records that are missing or stale with: {record_command(self._config)}" if wrong else ""
 
     def _close(self, *, complete: bool) -> Results | None:
         from pytest_personalens.plugin import SESSION

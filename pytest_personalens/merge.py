@@ -37,7 +37,7 @@ _GIVEN: Final = ("min_tcr", "min_p", "min_valid", "gate", "baseline")
 #: So long may the shards of one run be apart.
 _MOST_HOURS: Final = 12
 #: Settings in which shards may differ: what each may spend, and where its machine keeps the dataset, whose name and version count.
-_OWN: Final = ("shard", "live", "max_calls", "max_usd", "data")
+_OWN: Final = ("shard", "live", "record", "max_calls", "max_usd", "data")
 
 
 class Shard(NamedTuple):

@@ -72,6 +72,7 @@ OPTIONS: Final = (
     Option("assistant", "SPEC|MODULE:ATTR", None, some("a model spec or module:attribute"), "The assistant under test without a fixture: a model, or a callable by its place"),
     Option("assistant-prompt", "base|vanilla", "base", choice("base", "vanilla"), "What a model as the assistant is told: that it acts for the user, and the context; or nothing (default: base)"),
     Option("prompts", "DIR", None, some("a folder"), "Templates of your own for agents played by a model; those that are not in it are ours"),
+    Option("record", "none|new|all", "none", choice("none", "new", "all"), "Records of dialogues and verdicts: none replays them and writes nothing; new plays and judges anew what has no fitting record, and writes that; all records everything anew. Both of these let the run call paid models (default: none)"),
     Option("max-calls", "N", None, _POSITIVE, "Stop the run in order after N model calls", type="int"),
     Option("max-usd", "X", None, number(0.000001, BILLION), "Stop the run in order when model calls have cost X dollars (needs personalens_prices)", type="float"),
     Option("min-tcr", "X", None, _SHARE, "Gate of the run: fail below this task completion rate, 0 to 1", type="float"),

@@ -6,7 +6,7 @@ import json
 import re
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from syrupy.assertion import SnapshotAssertion
 from syrupy.data import SnapshotCollections
@@ -14,9 +14,10 @@ from syrupy.extensions.base import AbstractSyrupyExtension
 from syrupy.extensions.json import JSONSnapshotExtension
 from syrupy.location import PyTestLocation
 
+from pytest_personalens.elsewhere import FOLDER
 from pytest_personalens.errors import RecordError
 from pytest_personalens.jsonfile import write_atomically
-from pytest_personalens.replay import Record, StoredVerdict, read_record, record_of
+from pytest_personalens.replay import ADVICE, Record, StoredVerdict, read_record, record_of
 from pytest_personalens.scenario import slug
 
 if TYPE_CHECKING:
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from pytest_personalens.evaluation import Evaluation, Usage
     from pytest_personalens.scenario import Scenario
 
-FOLDER: Final = "__personalens__"
 #: What syrupy makes of such a name is the name itself.
 _PLAIN: Final = re.compile(r"[\w\[\] .,=@()+-]{1,200}", re.ASCII)
 
@@ -109,36 +109,40 @@ class Journal(NamedTuple):
 
 
 class RecordStore:
-    """The record of one item: where it is, what is in it, and when it may be written.
+    """The record of one item: where it is, what is in it, and whether it may be written (`mode`, of ``--personalens-record``).
 
     `journal_folder` is outside the repository and keeps what was paid for in a run that does not update its records
     (``--personalens-live``), or that breaks off halfway; `run` is the id of this run, or of the one that it resumes.
     """
 
-    def __init__(self, item: pytest.Item, journal_folder: Path | None, run: str) -> None:
+    def __init__(self, item: pytest.Item, journal_folder: Path | None, run: str, mode: Literal["none", "new", "all"]) -> None:
         self._location = PyTestLocation(item)
         self.path = Path(RecordExtension.get_location(test_location=self._location, index=0))
-        self.updating = bool(item.config.option.update_snapshots)
-        self.adding = bool(item.config.getoption("update_new_snapshots_only", default=False))
+        # syrupy's own options are for the team's snapshots alone: who accepts those has not asked to pay for dialogues, nor the reverse.
+        self.writes, self._all = mode != "none", mode == "all"
         self._nodeid, self._journal_folder = item.nodeid, journal_folder
         self._run = run
         self._text: str | None = None
-        self._stored: Record | None = None
+        #: What is in the file.
+        self.stored: Record | None = None
 
     @cached_property
     def _journal(self) -> Path | None:
         return journal_file(self._journal_folder, self._nodeid) if self._journal_folder else None
 
-    def load(self) -> Record | None:
-        """The item's record, or None. Raises `RecordError` for a corrupt or edited one, unless it is being replaced."""
+    def load(self, scenario: str) -> tuple[Record, ...]:
+        """What may be replayed of the item's record. Raises `RecordError` for one that is corrupt, edited, or of another scenario than
+        `scenario`, unless it is being replaced."""
         try:
             self._text = _read(self.path)
-            if self._text is not None:
-                self._stored = read_record(self._text, str(self.path))
+            found = read_record(self._text, str(self.path)) if self._text is not None else None
+            if found is not None and found.scenario != scenario:
+                raise RecordError(f"{self.path}: the record belongs to scenario {found.scenario!r}; {ADVICE}")
+            self.stored = found
         except RecordError:
-            if not self.updating:
+            if not self.writes:
                 raise
-        return self._stored
+        return () if self.stored is None or self._all else (self.stored,)
 
     def load_journal(self) -> Journal:
         """What an earlier run paid for and did not put into the record, if there is something readable, and whether that was this run."""
@@ -148,11 +152,6 @@ class RecordStore:
             return Journal(read_record(json.dumps(kept), str(self._journal)), run == self._run, votes)
         except (RecordError, ValueError, AttributeError, KeyError, TypeError, RecursionError):
             return Journal()
-
-    @property
-    def writes(self) -> bool:
-        """True if this run may write the record."""
-        return self.updating or (self.adding and self._text is None)
 
     def keep(self, evaluation: Evaluation, scenario: Scenario, votes: Sequence[StoredVerdict] = ()) -> None:
         """Put an evaluation, finished or not, where a crash cannot reach it, with the votes on what is not decided yet.
@@ -175,12 +174,12 @@ class RecordStore:
         """
         if evaluation.scored and self.writes:
             record = record_of(evaluation.model_copy(update={"usage": cost}), scenario)
-            if self._stored is not None:
-                record = _with_other_verdicts(record, self._stored)
-            changed = self._stored is None or record != self._stored
+            if self.stored is not None:
+                record = _with_other_verdicts(record, self.stored)
+            changed = self._all or record != self.stored
             self._compare(self._snapshot(syrupy), record.data())
             return "written" if changed else "replayed"
-        if self._stored is None:
+        if self.stored is None:
             return "none"
         if asked or not evaluation.scored:
             return "stale"
@@ -205,8 +204,7 @@ class RecordStore:
             session=syrupy,
             extension_class=RecordExtension,
             test_location=self._location,
-            update_snapshots=self.updating,
-            update_new_snapshots_only=self.adding,
+            update_snapshots=self.writes,
         )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import threading
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeVar
 
 from pydantic import Field, ValidationError
 
@@ -17,13 +17,16 @@ from pytest_personalens.scenario import Frozen, Scenario
 from pytest_personalens.verdict import Dimension, Judge, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from pytest_personalens.agents.model_assistant import ModelAssistant
-    from pytest_personalens.dialogue import AssistantMessages
+    from pytest_personalens.dialogue import AssistantMessages, Role
     from pytest_personalens.evaluation import Evaluation
 
 RECORD_VERSION: Final = 1
+#: What a user can do about a record that does not fit.
+ADVICE: Final = "record it with --personalens-record new"
+Found = TypeVar("Found")
 
 
 class StoredVerdict(Frozen):
@@ -86,7 +89,7 @@ def record_of(evaluation: Evaluation, scenario: Scenario) -> Record:
 
 def read_record(text: str, where: str) -> Record:
     """The record in `text`, read from the file `where`. Raises `RecordError` if it is corrupt or was edited."""
-    advice = "restore it from version control, or write it anew with --snapshot-update"
+    advice = "restore it from version control, or write it anew with --personalens-record new"
     try:
         data = json.loads(text)
         record = Record.model_validate(data)
@@ -97,6 +100,31 @@ def read_record(text: str, where: str) -> Record:
     if _digest({k: v for k, v in data.items() if k != "integrity"}) != record.integrity != record.seal():
         raise RecordError(f"{where}: the record was edited by hand (its integrity digest does not match); {advice}")
     return record
+
+
+class Difference(NamedTuple):
+    """The first turn of a dialogue that is not what it was, who said it, and both texts; `before` is empty where the record had ended."""
+
+    turn: int
+    role: Role
+    before: str
+    now: str
+
+    def __str__(self) -> str:
+        return (
+            f"the {self.role}'s turn {self.turn} differs"
+            if self.before
+            else f"the dialogue ended before the {self.role}'s turn {self.turn}"
+        )
+
+
+def first_difference(before: Sequence[Message], now: Sequence[Message]) -> Difference | None:
+    """Where a dialogue, or as much of it as there is, first departs from what it was; None if it does not."""
+    for turn, message in enumerate(now):
+        stored = before[turn] if turn < len(before) else None
+        if stored != message:
+            return Difference(turn, message.role, stored.content if stored is not None else "", message.content)
+    return None
 
 
 class Evidence:
@@ -140,11 +168,11 @@ def _hash(text: str) -> str:
 
 
 class Replay:
-    """What a run may reuse of a scenario's `records`, and whether it may ask an agent where they have nothing.
+    """What a run may reuse of an item's own `records` and of those `elsewhere`, and whether it may ask an agent where they have nothing.
 
-    `asked` counts the questions that went past the record to an agent; 0 at the end means that all was replayed. `news` is set
-    when somebody said something that no record has, be it the assistant under test. `before` is called ahead of each question, and may
-    refuse it by raising a `PersonalensError`.
+    `asked` counts the questions that the item's own records did not answer; 0 at the end means that all was replayed from them. `news`
+    is set when somebody said something that no record has, be it the assistant under test. `before` is called ahead of each question to
+    an agent, and may refuse it by raising a `PersonalensError`.
     """
 
     def __init__(
@@ -154,13 +182,13 @@ class Replay:
         *,
         may_spend: bool,
         where: str,
-        command: str,
+        elsewhere: Callable[[], Iterable[Record]] | None = None,
         votes: Sequence[StoredVerdict] = (),
         before: Callable[[], None] = lambda: None,
     ) -> None:
         self.evidence = Evidence(scenario)
-        self.records, self.may_spend, self.where, self.command = records, may_spend, where, command
-        self._before = before
+        self.records, self.may_spend, self.where = records, may_spend, where
+        self._elsewhere, self._before = elsewhere, before
         #: Votes on verdicts that are not decided yet, those of the run that was broken off first; and who is told of a further one.
         self.votes = list(votes)
         self.voted: Callable[[], None] = lambda: None
@@ -169,11 +197,23 @@ class Replay:
         self.news = False
         self._lock = threading.Lock()
 
+    def stored(self, find: Callable[[Record], Found | None], *, paid: bool) -> Found | None:
+        """What `find` finds in the item's own records, else in those of other tests, where it would have to be paid for."""
+        for record in self.records:
+            if (found := find(record)) is not None:
+                return found
+        for record in self._elsewhere() if self._elsewhere is not None and paid else ():
+            if (found := find(record)) is not None:
+                with self._lock:
+                    self.asked += 1
+                return found
+        return None
+
     def admit(self, *, paid: bool, what: str) -> None:
         """Let a question through to an agent. Raises `RecordError` if it would cost money that the run may not spend."""
         if paid and not self.may_spend:
             state = f"is stale ({what})" if self.records else "is missing"
-            raise RecordError(f"{self.where}: the record {state}; record it with: {self.command}")
+            raise RecordError(f"{self.where}: the record {state}; {ADVICE}")
         self._before()
         with self._lock:
             self.asked += 1
@@ -220,13 +260,20 @@ class ReplayUserAgent:
     def turn(self, scenario: Scenario, transcript: Sequence[Message]) -> UserTurn:
         """The stored turn if the evidence is equal, else the agent's."""
         digest = self._replay.evidence.of_user(self.identity)
-        for record in self._replay.records:
-            stored = _stored_turn(record.dialogue, tuple(transcript)) if record.user_digest == digest else None
-            if stored is not None:
-                return stored
-        known = any(record.user_digest == digest for record in self._replay.records)
-        turn = f"the dialogue differs from turn {len(transcript)} on"
-        self._replay.admit(paid=self.paid, what=turn if known else self._replay.changed("user_agent", self.identity))
+
+        def find(record: Record) -> UserTurn | None:
+            return _stored_turn(record.dialogue, tuple(transcript)) if record.user_digest == digest else None
+
+        stored = self._replay.stored(find, paid=self.paid)
+        if stored is not None:
+            return stored
+        known = next((record for record in self._replay.records if record.user_digest == digest), None)
+        if known is None:
+            what = self._replay.changed("user_agent", self.identity)
+        else:
+            difference = first_difference(known.dialogue.messages, transcript)
+            what = str(difference) if difference else f"it ends before turn {len(transcript)}"
+        self._replay.admit(paid=self.paid, what=what)
         return self._agent.turn(scenario, transcript)
 
 
@@ -253,12 +300,21 @@ class ReplayJudge:
     def verdict(self, scenario: Scenario, dialogue: Dialogue, dimension: Dimension) -> Verdict:
         """The stored verdict if the evidence is equal, else the judge's."""
         digest = self._replay.evidence.of_reading(self.identity, dialogue, dimension)
-        for stored in (v for record in self._replay.records for v in record.verdicts):
-            if stored.evidence_digest == digest and stored.verdict.dimension is dimension:
-                return stored.verdict
-        known = any(record.judge == self.identity for record in self._replay.records)
-        missing = f"no verdict on {dimension.short} for this dialogue"
-        self._replay.admit(paid=self.paid, what=missing if known else self._replay.changed("judge", self.identity))
+
+        def find(record: Record) -> Verdict | None:
+            fitting = (s.verdict for s in record.verdicts if s.evidence_digest == digest and s.verdict.dimension is dimension)
+            return next(fitting, None)
+
+        stored = self._replay.stored(find, paid=self.paid)
+        if stored is not None:
+            return stored
+        known = next((record for record in self._replay.records if record.judge == self.identity), None)
+        if known is None:
+            what = self._replay.changed("judge", self.identity)
+        else:
+            difference = first_difference(known.dialogue.messages, dialogue.messages)
+            what = str(difference or f"no verdict on {dimension.short} for this dialogue")
+        self._replay.admit(paid=self.paid, what=what)
         if (decide := getattr(self._judge, "decide", None)) is not None:  # a judge of several votes, each of which is paid for
             cast = self._replay.votes_on(digest, dimension)
             decided: Verdict = decide(scenario, dialogue, dimension, cast, lambda vote: self._replay.vote(digest, vote))
@@ -278,11 +334,14 @@ class ReplayAssistant:
 
     def __call__(self, messages: AssistantMessages) -> str:
         """The stored reply if all that the assistant saw is equal, else the assistant's."""
-        for record in self._replay.records:
-            stored = _stored_reply(record.dialogue, messages) if record.assistant == self.identity else None
-            if stored is not None:
-                return stored
-        self._replay.admit(paid=self.paid, what=f"the assistant's reply {len(messages) // 2 + 1} is not in it")
+
+        def find(record: Record) -> str | None:
+            return _stored_reply(record.dialogue, messages) if record.assistant == self.identity else None
+
+        stored = self._replay.stored(find, paid=self.paid)
+        if stored is not None:
+            return stored
+        self._replay.admit(paid=self.paid, what=f"the assistant's turn {len(messages)} is not in it")
         return self._assistant(messages)
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 #: What may differ between a run and the one that resumes it: how it is run, and what is made of its results.
 _FREE: Final = frozenset(
-    {"json", "html", "markdown", "github", "resume", "concurrency", "executor", "live", "estimate", "exit_infra"}
+    {"json", "html", "markdown", "github", "resume", "concurrency", "executor", "live", "record", "estimate", "exit_infra"}
     | {"fail_on", "min_tcr", "min_p", "min_valid", "gate", "baseline", "level", "margin", "save_baseline"}
     | {"max_calls", "max_usd", "turn_timeout", "adopt_judge", "check_judge", "anchors"}
 )

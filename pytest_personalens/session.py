@@ -189,8 +189,7 @@ class Session:
     @property
     def keeps(self) -> bool:
         """True if this run keeps what is said in it, for another to go on from."""
-        updates = any(self.config.getoption(name, default=False) for name in ("update_snapshots", "update_new_snapshots_only"))
-        return self.settings.resume or (self.crew.paid and (self.settings.live or updates))
+        return self.settings.resume or (self.crew.paid and self.settings.may_spend)
 
     def close(self) -> None:
         """End the event loop and the connections of the models, and leave the cluster."""

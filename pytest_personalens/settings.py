@@ -61,8 +61,14 @@ class Settings(NamedTuple):
     adopt_judge: str | None = None
     check_judge: str | None = None
     live: bool = False
+    record: Literal["none", "new", "all"] = "none"
     resume: bool = False
     estimate: bool = False
+
+    @property
+    def may_spend(self) -> bool:
+        """True if the run may call paid models."""
+        return self.live or self.record != "none"
 
     @property
     def side_by_side(self) -> bool:

@@ -12,7 +12,8 @@ from pytest_personalens.engine import work
 from pytest_personalens.errand import errand_of, rerun
 from pytest_personalens.errors import RecordError
 from pytest_personalens.evaluation import Evaluation, unscored
-from pytest_personalens.reports.transcript import failure_text, harmless
+from pytest_personalens.replay import first_difference
+from pytest_personalens.reports.transcript import difference_lines, failure_text, harmless
 from pytest_personalens.results import Item
 from pytest_personalens.verdict import Dimension, dimension
 
@@ -57,6 +58,8 @@ class Personalens:
         self._item, self._session, self._assistant = item, session, assistant
         self._syrupy = syrupy
         self._evaluation: Evaluation | None = None
+        #: Where the dialogue departs from its record, as lines.
+        self._difference: list[str] = []
 
     def evaluate(self) -> Evaluation:
         """Simulate the dialogue and judge it, or replay what the record holds; never raises for a low score."""
@@ -81,7 +84,7 @@ class Personalens:
             if evaluation.cause in ("user-agent", "judge") and self._settings.fails_on == "gate":
                 pytest.skip(f"not scored: {evaluation.cause}: {harmless(evaluation.detail)}")
             if evaluation.cause == "record":
-                pytest.fail(harmless(evaluation.detail), pytrace=False)
+                pytest.fail("\n".join([harmless(evaluation.detail), *self._difference]), pytrace=False)
             pytest.fail(message, pytrace=False)
         if result.status == "low" and self._settings.fails_on == "item" and not self.control:
             pytest.fail(failure_text(evaluation, self.scenario, result.shortfalls, self._rerun()), pytrace=False)
@@ -97,6 +100,10 @@ class Personalens:
         else:
             done = work(errand.job, self._session.crew, self._assistant, errand.keep)
         self._item.stash[SECONDS] = done.seconds
+        stored = errand.store.stored
+        if done.evaluation.cause == "record" and stored is not None:
+            departs = first_difference(stored.dialogue.messages, done.evaluation.dialogue.messages)
+            self._difference = difference_lines(departs.before, departs.now) if departs is not None else []
         try:
             became = errand.store.settle(self._syrupy, done.evaluation, self.scenario, cost=done.cost, asked=done.asked)
         except RecordError as error:

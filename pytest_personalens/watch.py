@@ -50,12 +50,8 @@ class Watch:
 
     def admit(self, config: pytest.Config, session: Session) -> None:
         """Refuse a judge that costs money in a run that may not spend, before anything is run."""
-        option = config.option
-        may_spend = self._settings.live or any(
-            getattr(option, name, False)
-            for name in ("update_snapshots", "update_new_snapshots_only", "collectonly", "personalens_estimate")
-        )
-        if not may_spend and self._judge(session)[0].paid:
+        idle = config.option.collectonly or self._settings.estimate
+        if not (self._settings.may_spend or idle) and self._judge(session)[0].paid:
             raise pytest.UsageError(
                 f"{self._flag}: {self._settings.judge_model} costs money: add --personalens-live to have it read "
                 f"{len(self.anchors.dialogues)} anchors on {len(self._dimensions)} dimensions"

@@ -57,7 +57,7 @@ def test_a_cache_that_cannot_be_written_is_a_warning(repo: Repository) -> None:
 
 def test_a_run_that_pays_and_keeps_nothing_says_so(paid: Repository) -> None:
     told = "pytest's cache is off or cannot be written: what is paid for and not in a record is bought again by the next run"
-    for more in (("--personalens-live",), ("--snapshot-update",)):
+    for more in (("--personalens-live",), ("--personalens-record=new",)):
         paid.run(*ARGS, *MODELS, *more, "-q").stdout.fnmatch_lines([f"personalens: {told}"])
         assert calls(paid)
     assert told not in str(paid.run(*ARGS).stdout), "what costs nothing is not lost"
@@ -188,7 +188,7 @@ def test_a_toml_configuration_that_holds_anything(repo: Repository, key: str) ->
 
 @pytest.mark.parametrize("spoil", [folder, loop, nested])
 def test_a_record_that_is_none(repo: Repository, spoil: Callable[[Path], None]) -> None:
-    assert repo.inline(*ARGS, "--snapshot-update").ret == 0
+    assert repo.inline(*ARGS, "--personalens-record=new").ret == 0
     record = min((repo.path / "__personalens__").rglob("*.json"))
     record.unlink()
     spoil(record)

@@ -73,11 +73,11 @@ def test_a_run_without_a_change_passes_and_says_what_it_could_have_found(saved: 
 
 
 def test_a_drop_fails_and_names_the_scenarios_that_flipped(saved: Repository) -> None:
-    assert saved.inline(*ARGS, "--snapshot-update").ret == 0
+    assert saved.inline(*ARGS, "--personalens-record=new").ret == 0
     shutil.rmtree(saved.path / "__personalens__")  # or the verdicts would be replayed
     worse = ids(saved)[:7]
     lower(saved, "tc", worse)
-    result, comparison = compared(saved, "--junitxml", "junit.xml", "--snapshot-update")
+    result, comparison = compared(saved, "--junitxml", "junit.xml", "--personalens-record=new")
     assert result.ret == 1
     result.assert_outcomes(passed=22, failed=1)
     result.stdout.fnmatch_lines(["  7 scores worse than then:", f"    {min(worse)}: tc 1 -> 0, told  (__personalens__/test_bot/*.json)"])

@@ -184,7 +184,7 @@ def test_trials_have_ids_and_records_of_their_own(told: Repository) -> None:
     names = [line.partition("[")[2].rstrip("]") for line in told.inline(*args, "--collect-only", "-q").outlines if "[" in line]
     assert len(names) == 9
     assert names[:3] == [names[0], f"{names[0]}+t2", f"{names[0]}+t3"]
-    assert told.inline(*args, "--snapshot-update").ret == 0
+    assert told.inline(*args, "--personalens-record=new").ret == 0
     assert len(list((told.path / "__personalens__" / "test_bot").iterdir())) == 9
     again = told.inline(*args, "--personalens-json", "results.json")
     again.stdout.fnmatch_lines(["3 trials of each scenario: pass^1 1.00, pass^2 1.00, pass^3 1.00", "records: 9 replayed"])

@@ -15,6 +15,7 @@ import pytest
 from pytest_personalens.options import OPTIONS
 from pytest_personalens.verdict import Dimension
 from tests.conftest import Repository
+from tests.endpoint import Endpoint
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
@@ -75,7 +76,7 @@ def test_the_committed_records_are_what_a_fresh_run_gives(tmp_path: Path) -> Non
     shutil.copytree(ROOT / "example_project", project, ignore=shutil.ignore_patterns("__personalens__", "__pycache__"))
     clean = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST_")}
     subprocess.run(
-        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--personalens-sample", "30", "--snapshot-update"],
+        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--personalens-sample", "30", "--personalens-record=new"],
         cwd=project, env=clean, capture_output=True, check=True,
     )  # fmt: skip
     fresh, committed = (
@@ -105,8 +106,13 @@ def test_every_hook_is_in_the_reference_and_in_a_how_to() -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.relative_to(ROOT).as_posix())
-def test_the_code_in_the_docs_runs(page: Path, empty_repo: Repository) -> None:
-    """A block that begins with ``# file: NAME`` is a file; one that begins with ``$ pytest`` or ``$ python`` is run with these files."""
+def test_the_code_in_the_docs_runs(page: Path, empty_repo: Repository, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A block that begins with ``# file: NAME`` is a file; one that begins with ``$ pytest`` or ``$ python`` is run with these files.
+
+    A model behind the OpenAI protocol on this machine is one on loopback, and needs no key.
+    """
+    monkeypatch.delenv("OPENAI_API_KEY")
+    monkeypatch.delenv("OPENAI_BASE_URL")
     text = page.read_text(encoding="utf-8")
     runs = 0
     for block in re.findall(r"^```\w*\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
@@ -117,6 +123,7 @@ def test_the_code_in_the_docs_runs(page: Path, empty_repo: Repository) -> None:
             path.write_text(rest, encoding="utf-8")
         elif first.startswith(("$ pytest", "$ python ")):
             command = [re.sub("^data/", f"{ROOT}/data/", word) for word in shlex.split(first)[1:]]
+            command = [re.sub("http://localhost:(11434|8080)/", f"{endpoint.url}/", word) for word in command]
             result = empty_repo.run(*command[1:]) if command[0] == "pytest" else empty_repo.python(*command[1:])
             expected = [line for line in rest.splitlines() if line.strip()]
             result.stdout.fnmatch_lines([re.sub(r"\[", "[[]", line).replace("...", "*") for line in expected])

@@ -21,10 +21,10 @@ def results(path: Path) -> dict[str, object]:
 def test_a_run_buys_once_and_replays_for_nothing(repo: Repository, endpoint: Endpoint) -> None:
     refused = repo.run(*LIVE)
     refused.assert_outcomes(failed=3)
-    refused.stdout.fnmatch_lines(["*the record is missing*record it with: pytest *--snapshot-update*"])
+    refused.stdout.fnmatch_lines(["*the record is missing*record it with --personalens-record new"])
     assert endpoint.calls == []
 
-    bought = repo.run(*LIVE, "--snapshot-update", "--personalens-json", "r.json")
+    bought = repo.run(*LIVE, "--personalens-record=new", "--personalens-json", "r.json")
     bought.assert_outcomes(passed=3)
     assert len(endpoint.calls) == 3 * (2 + 2), "an opening, a closing and two readings an item"
     bought.stdout.fnmatch_lines(["*12 model calls*", "judge p *3 *", "judge tc *3 *", "user agent *6 *", "all *12 *"])
@@ -78,13 +78,13 @@ def test_a_model_is_the_assistant_in_the_settings_of_the_paper(empty_repo: Repos
 
 def test_a_recorded_run_with_a_model_as_the_assistant_is_free(empty_repo: Repository, endpoint: Endpoint) -> None:
     common = (*LIVE, "--personalens-assistant", "openai:bot")
-    empty_repo.run(*common, "--snapshot-update").assert_outcomes(passed=3)
+    empty_repo.run(*common, "--personalens-record=new").assert_outcomes(passed=3)
     endpoint.calls.clear()
     empty_repo.run(*common).assert_outcomes(passed=3)
     assert endpoint.calls == []
     other = empty_repo.run(*common, "--personalens-context", "none")
     other.assert_outcomes(failed=3)
-    other.stdout.fnmatch_lines(["*the record is stale (the assistant's reply 1 is not in it)*"])
+    other.stdout.fnmatch_lines(["*the record is stale (the assistant's turn 1 is not in it)*"])
 
 
 def test_a_callable_is_the_assistant_by_its_place(empty_repo: Repository) -> None:
@@ -189,7 +189,7 @@ def test_failing_verdicts_are_put_to_the_vote_and_all_votes_kept(repo: Repositor
         return Reply(data={"evidence": [], "justification": f"vote {len(asked)}", "score": 1 if len(asked) == 1 else 3})
 
     endpoint.answer = harsh_at_first
-    result = repo.run(*LIVE, "--snapshot-update", "--personalens-sample", "1", "--personalens-judge-votes", "3")
+    result = repo.run(*LIVE, "--personalens-record=new", "--personalens-sample", "1", "--personalens-judge-votes", "3")
     result.assert_outcomes(passed=1)
     assert [c.body["temperature"] for c in asked] == [0, 0.7, 0.7]
     record = json.loads(next((repo.path / "__personalens__").rglob("*.json")).read_text(encoding="utf-8"))

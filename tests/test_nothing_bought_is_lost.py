@@ -23,7 +23,7 @@ def test_records_are_written_and_read_where_python_runs_without_asserts(
 ) -> None:
     args = ("--assert=plain", *KEPT, "--personalens-sample", "2", *MODELS)
     monkeypatch.setenv("PYTHONOPTIMIZE", "1")
-    result = paid.pytester.runpytest_subprocess(*args, "--snapshot-update")
+    result = paid.pytester.runpytest_subprocess(*args, "--personalens-record=new")
     result.stdout.fnmatch_lines(["records: 2 written"])
     assert (len(records(paid)), calls(paid)) == (2, 10)
     if run == "replay":
@@ -32,7 +32,7 @@ def test_records_are_written_and_read_where_python_runs_without_asserts(
 
 
 def test_a_record_that_cannot_be_written_is_one_line_and_what_was_bought_is_kept(paid: Repository) -> None:
-    run, args = paid.pytester.runpytest_subprocess, (*KEPT, "--personalens-sample", "1", *MODELS, "--snapshot-update")
+    run, args = paid.pytester.runpytest_subprocess, (*KEPT, "--personalens-sample", "1", *MODELS, "--personalens-record=new")
     folder = paid.path / "__personalens__" / "test_bot"
     folder.parent.mkdir()
     folder.write_text("a file where the folder of the records belongs")

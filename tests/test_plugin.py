@@ -310,7 +310,7 @@ def test_classes_parameters_and_lists_in_marks(repo: Repository) -> None:
         """
     )
     args = ("--personalens-sample", "2")
-    repo.run(*args, "--snapshot-update", "-n", "2").assert_outcomes(passed=4)
+    repo.run(*args, "--personalens-record=new", "-n", "2").assert_outcomes(passed=4)
     result = repo.run(*args, "--personalens-threshold", "p>=4")
     result.assert_outcomes(failed=4)
     result.stdout.fnmatch_lines(["records: 4 replayed"])

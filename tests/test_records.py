@@ -22,7 +22,7 @@ from tests.conftest import MODELS, PAID, Repository, ScriptedUser, calls, record
 
 def test_all_thirty_are_written_with_workers_and_replayed_after(repo: Repository) -> None:
     args = ("--personalens-sample", "30", "--personalens-min-p", "1")
-    first = repo.run(*args, "--snapshot-update", "-n", "2")
+    first = repo.run(*args, "--personalens-record=new", "-n", "2")
     first.stdout.fnmatch_lines(["records: 30 written"])
     first.stdout.fnmatch_lines(["30 snapshots generated."])
     assert len(records(repo)) == 30
@@ -32,14 +32,14 @@ def test_all_thirty_are_written_with_workers_and_replayed_after(repo: Repository
         assert again.ret == 0
         again.stdout.fnmatch_lines(["records: 30 replayed"])
         again.stdout.fnmatch_lines(["30 snapshots passed."])
-    unchanged = repo.run(*args, "--snapshot-update")
+    unchanged = repo.run(*args, "--personalens-record=new")
     unchanged.stdout.fnmatch_lines(["records: 30 replayed"])
     assert before == {path: path.read_bytes() for path in records(repo)}
 
 
 def test_other_samples_report_nothing_as_unused_and_delete_nothing(repo: Repository) -> None:
     args = ("--personalens-min-p", "1", "--personalens-min-valid", "0")
-    repo.run("--personalens-sample", "12", "--snapshot-update", *args)
+    repo.run("--personalens-sample", "12", "--personalens-record=new", *args)
     before = {path: path.read_bytes() for path in records(repo)}
     for other in (
         ("--personalens-sample", "3"),
@@ -47,8 +47,8 @@ def test_other_samples_report_nothing_as_unused_and_delete_nothing(repo: Reposit
         ("--personalens-sample", "12", "-m", "personalens(kind='multi')"),
         ("--personalens-sample", "12", "-k", "music or alarm"),
         ("--personalens-sample", "5", "--personalens-seed", "x"),
-        ("--personalens-sample", "3", "--snapshot-update"),
-        ("--personalens-sample", "12", "-m", "personalens(kind='multi')", "--snapshot-update", "-n", "2"),
+        ("--personalens-sample", "3", "--personalens-record=new"),
+        ("--personalens-sample", "12", "-m", "personalens(kind='multi')", "--personalens-record=new", "-n", "2"),
         (),
     ):
         result = repo.run(*(args if other else ()), *other)
@@ -60,9 +60,7 @@ def test_other_samples_report_nothing_as_unused_and_delete_nothing(repo: Reposit
 def test_paid_agents_are_never_called_unasked(paid: Repository) -> None:
     result = paid.run("--personalens-sample", "2", *MODELS)
     result.assert_outcomes(failed=2)
-    result.stdout.fnmatch_lines(
-        ["*the record is missing; record it with: pytest *--personalens-user-model paid*test_bot.py::test_bot* --snapshot-update"]
-    )
+    result.stdout.fnmatch_lines(["*the record is missing; record it with --personalens-record new"])
     result.stdout.fnmatch_lines(["not scored: 2, the record is missing, stale or damaged"])
     assert calls(paid) == 0
 
@@ -70,28 +68,27 @@ def test_paid_agents_are_never_called_unasked(paid: Repository) -> None:
 @pytest.mark.parametrize("role", ["user", "judge"])
 def test_a_stale_record_says_which_agent_changed(paid: Repository, role: str) -> None:
     args = ("--personalens-sample", "1", *MODELS)
-    paid.run(*args, "--snapshot-update").assert_outcomes(passed=1)
+    paid.run(*args, "--personalens-record=new").assert_outcomes(passed=1)
     paid.write(conftest=PAID.replace(f'"paid-{role}"', f'"other-{role}"'))
     stale = paid.run(*args)
     stale.assert_outcomes(failed=1)
     who = "user agent" if role == "user" else role
-    stale.stdout.fnmatch_lines([f"*the record is stale (the {who} was paid-{role}, and is other-{role} now); record it with: *"])
+    stale.stdout.fnmatch_lines([f"*the record is stale (the {who} was paid-{role}, and is other-{role} now); record it with *"])
 
 
 def test_paid_agents_record_once_and_replay_for_nothing(paid: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     args = ("--personalens-sample", "2", *MODELS)
-    paid.run(*args, "--snapshot-update-new-only").assert_outcomes(passed=2)
+    paid.run(*args, "--personalens-record=new").assert_outcomes(passed=2)
     assert calls(paid) == 2 * 5
-    for extra in ((), ("-n", "2"), ("--snapshot-update",), ("--personalens-live",)):
+    for extra in ((), ("-n", "2"), ("--personalens-record=new",), ("--personalens-live",)):
         paid.run(*args, *extra).assert_outcomes(passed=2)
         assert calls(paid) == 0
     monkeypatch.setenv("CHANGE", "!")
     stale = paid.run(*args)
     stale.assert_outcomes(failed=2)
-    stale.stdout.fnmatch_lines(["*the record is stale (the dialogue differs from turn 2 on); record it with: *"])
-    assert paid.run(*args, "--snapshot-update-new-only").ret == 1
+    stale.stdout.fnmatch_lines(["*the record is stale (the assistant's turn 1 differs); record it with --personalens-record new"])
     assert calls(paid) == 0
-    paid.run(*args, "--snapshot-update").assert_outcomes(passed=2)
+    paid.run(*args, "--personalens-record=new").assert_outcomes(passed=2)
     # The opening is equal evidence still: it is not bought again.
     assert calls(paid) == 2 * 4
 
@@ -110,7 +107,7 @@ def test_a_live_run_leaves_the_records_alone_and_pays_once(paid: Repository) -> 
 def test_a_live_run_uses_the_record_and_what_it_bought_before(paid: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     args = ("-p", "cacheprovider", "--personalens-sample", "1", *MODELS)
     run = paid.pytester.runpytest_subprocess
-    run(*args, "--snapshot-update").assert_outcomes(passed=1)
+    run(*args, "--personalens-record=new").assert_outcomes(passed=1)
     assert calls(paid) == 5
     monkeypatch.setenv("CHANGE", "!")
     run(*args, "--personalens-live").assert_outcomes(passed=1)
@@ -122,7 +119,7 @@ def test_a_live_run_uses_the_record_and_what_it_bought_before(paid: Repository, 
 
 
 def test_what_was_bought_before_a_crash_is_kept(paid: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
-    args = ("--personalens-sample", "1", *MODELS, "--snapshot-update")
+    args = ("--personalens-sample", "1", *MODELS, "--personalens-record=new")
     run = paid.pytester.runpytest_subprocess
     monkeypatch.setenv("CRASH", "p")
     run(*args)
@@ -134,7 +131,7 @@ def test_what_was_bought_before_a_crash_is_kept(paid: Repository, monkeypatch: p
 
 def test_free_agents_go_on_where_a_record_is_stale(repo: Repository) -> None:
     args = ("--personalens-sample", "3", "--personalens-threshold", "p>=1", "--personalens-threshold", "tc>=0")
-    repo.run(*args, "--snapshot-update")
+    repo.run(*args, "--personalens-record=new")
     before = {path: path.read_bytes() for path in records(repo)}
     repo.write(
         conftest="""
@@ -147,7 +144,7 @@ def test_free_agents_go_on_where_a_record_is_stale(repo: Repository) -> None:
     )
     result = repo.run(*args)
     result.assert_outcomes(passed=3)
-    result.stdout.fnmatch_lines(["records: 3 stale; bring them up to date with --snapshot-update"])
+    result.stdout.fnmatch_lines(["records: 3 stale", "write the records that are missing or stale with: pytest *--personalens-record new"])
     assert before == {path: path.read_bytes() for path in records(repo)}
 
 
@@ -163,16 +160,16 @@ def test_free_agents_go_on_where_a_record_is_stale(repo: Repository) -> None:
 )
 def test_a_damaged_record_gets_one_line_and_is_not_deleted(repo: Repository, damage: object, told: str) -> None:
     args = ("--personalens-sample", "1", "--personalens-min-p", "1")
-    repo.run(*args, "--snapshot-update", "--personalens-context", "none")
+    repo.run(*args, "--personalens-record=new", "--personalens-context", "none")
     (path,) = records(repo)
     damaged = damage(path.read_text(encoding="utf-8"))  # type: ignore[operator]
     path.write_text(damaged, encoding="utf-8")
     result = repo.run(*args)
     assert result.ret == 1
-    result.stdout.fnmatch_lines([f"*{path.name.replace('[', '[[]')}: *{told}*--snapshot-update*"])
+    result.stdout.fnmatch_lines([f"*{path.name.replace('[', '[[]')}: *{told}*--personalens-record new"])
     result.stdout.no_fnmatch_line("*Traceback*")
     assert path.read_text(encoding="utf-8") == damaged
-    assert repo.run(*args, "--snapshot-update").ret == 0
+    assert repo.run(*args, "--personalens-record=new").ret == 0
     assert path.read_text(encoding="utf-8") != damaged
 
 
@@ -186,14 +183,14 @@ def test_records_of_the_users_own_snapshots_are_left_to_syrupy(repo: Repository)
         """
     )
     args = ("--personalens-sample", "2", "--personalens-min-p", "1")
-    assert repo.run(*args, "--snapshot-update").ret == 0
+    assert repo.run(*args, "--personalens-record=new", "--snapshot-update").ret == 0
     result = repo.run(*args)
     assert result.ret == 0
     assert "unused" not in result.stdout.str()
 
 
 def test_a_run_of_fewer_dimensions_keeps_the_other_verdicts(repo: Repository) -> None:
-    args = ("--personalens-sample", "1", "--snapshot-update", "--personalens-min-p", "1")
+    args = ("--personalens-sample", "1", "--personalens-record=new", "--personalens-min-p", "1")
     repo.run(*args, "--personalens-dimensions", "all")
     repo.run(*args, "--personalens-dimensions", "p")
     (path,) = records(repo)
@@ -227,7 +224,7 @@ def record(scenario: Scenario, *turns: UserTurn, max_turns: int = 0) -> tuple[Ev
 )
 def test_every_kind_of_end_is_replayed(scenario: Scenario, turns: tuple[UserTurn, ...], limit: int) -> None:
     evaluation, text = record(scenario, *turns, max_turns=limit)
-    replay = Replay(scenario, [read_record(text, "r.json")], may_spend=False, where="r.json", command="pytest")
+    replay = Replay(scenario, [read_record(text, "r.json")], may_spend=False, where="r.json")
     judge = CountingJudge()
     again = evaluate(
         scenario,
@@ -243,7 +240,7 @@ def test_every_kind_of_end_is_replayed(scenario: Scenario, turns: tuple[UserTurn
 def test_another_scenario_judge_or_user_agent_is_other_evidence(scenario: Scenario) -> None:
     _, text = record(scenario, UserTurn("a"), UserTurn("bye", done=True))
     other = scenario.model_copy(update={"summaries": {"Train": "changed"}})
-    replay = Replay(other, [read_record(text, "r.json")], may_spend=False, where="r.json", command="pytest")
+    replay = Replay(other, [read_record(text, "r.json")], may_spend=False, where="r.json")
     evaluate(
         other,
         lambda m: f"reply {len(m)}",
@@ -304,7 +301,7 @@ def test_a_score_within_its_scale_cannot_be_raised(scenario: Scenario) -> None:
 )
 def test_a_record_that_is_written_otherwise_is_the_same_record(repo: Repository, reformatted: Callable[[Any], str]) -> None:
     args = ("--personalens-sample", "1", "--personalens-min-p", "1")
-    repo.run(*args, "--snapshot-update")
+    repo.run(*args, "--personalens-record=new")
     (path,) = records(repo)
     before = read_record(path.read_text(encoding="utf-8"), "before")
     text = reformatted(json.loads(path.read_text(encoding="utf-8"))).encode()
@@ -313,7 +310,7 @@ def test_a_record_that_is_written_otherwise_is_the_same_record(repo: Repository,
     result = repo.inline(*args)
     result.stdout.fnmatch_lines(["records: 1 replayed"])
     result.stdout.fnmatch_lines(["1 snapshot passed."])
-    assert path.read_bytes() == text, "only --snapshot-update writes"
+    assert path.read_bytes() == text, "only --personalens-record writes"
 
 
 def test_evidence_tells_dialogues_apart_in_any_order(scenario: Scenario) -> None:
@@ -333,7 +330,7 @@ def test_items_are_marked_as_syrupy_marks_them(repo: Repository) -> None:
 def test_snapshots_of_ones_own_in_the_same_item(repo: Repository) -> None:
     repo.write(test_bot="def test_bot(personalens, snapshot):\n    personalens.check()\n    assert personalens.scenario.id == snapshot\n")
     args = ("--personalens-sample", "2", "--personalens-min-p", "1")
-    repo.inline(*args, "--snapshot-update").stdout.fnmatch_lines(["4 snapshots generated."])
+    repo.inline(*args, "--personalens-record=new", "--snapshot-update").stdout.fnmatch_lines(["4 snapshots generated."])
     repo.inline(*args).stdout.fnmatch_lines(["4 snapshots passed."])
 
 

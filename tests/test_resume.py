@@ -115,7 +115,7 @@ def recorded(repo: Repository) -> dict[str, Any]:
     ids=["alone", "workers"],
 )
 def test_killed_at_random_moments_the_union_is_that_of_an_undisturbed_run(asked: Repository, how: tuple[str, ...], kills: int) -> None:
-    args, calls = ("--personalens-sample", "30", "--snapshot-update"), Calls(asked)
+    args, calls = ("--personalens-sample", "30", "--personalens-record=new"), Calls(asked)
     run(asked, *args, "-p", "no:cacheprovider", "--personalens-concurrency", "30")
     undisturbed, needed = recorded(asked), {key for key, _ in calls.made()}
     assert len(needed) == len(calls.made()) == 30 * 6, "two turns, two replies, two readings"
@@ -141,7 +141,7 @@ def test_killed_at_random_moments_the_union_is_that_of_an_undisturbed_run(asked:
 
 
 def test_without_the_flag_the_assistant_is_asked_anew(asked: Repository) -> None:
-    args, calls = ("--personalens-sample", "3", "--snapshot-update"), Calls(asked)
+    args, calls = ("--personalens-sample", "3", "--personalens-record=new"), Calls(asked)
     killed(asked, 8, *args)
     before = {key for key, _ in calls.made("answered")}
     calls.forget()
@@ -152,14 +152,14 @@ def test_without_the_flag_the_assistant_is_asked_anew(asked: Repository) -> None
 
 
 def test_the_header_says_that_a_run_goes_on(asked: Repository) -> None:
-    args = ("--personalens-sample", "3", "--personalens-resume", "--snapshot-update", "-v")
+    args = ("--personalens-sample", "3", "--personalens-resume", "--personalens-record=new", "-v")
     assert "goes on" not in run(asked, *args).stdout
     killed(asked, 5, *args, "--personalens-seed", "other")
     assert "goes on with the run that was broken off" in run(asked, *args, "--personalens-seed", "other").stdout
 
 
 def test_another_run_is_not_resumed(asked: Repository) -> None:
-    args = ("--personalens-sample", "3", "--personalens-resume", "--snapshot-update")
+    args = ("--personalens-sample", "3", "--personalens-resume", "--personalens-record=new")
     killed(asked, 5, *args)
     other = run(asked, *args, "--personalens-context", "D")
     assert other.returncode == 4
@@ -188,7 +188,7 @@ def test_a_failing_run_that_ends_in_order_is_not_resumed(asked: Repository) -> N
 @pytest.mark.parametrize("idle", ["-k=nothing", "--personalens-estimate", "--collect-only"])
 def test_a_run_that_never_began_is_not_resumed(asked: Repository, idle: str) -> None:
     assert run(asked, "--personalens-sample", "2", idle).returncode in (0, 5)
-    args = ("--personalens-sample", "3", "--personalens-resume", "--snapshot-update", "-v")
+    args = ("--personalens-sample", "3", "--personalens-resume", "--personalens-record=new", "-v")
     assert "goes on" not in (out := run(asked, *args).stdout)
     assert "3 passed" in out
 
@@ -204,7 +204,7 @@ def test_the_replies_of_another_assistant_are_not_counted(
     asked: Repository, monkeypatch: pytest.MonkeyPatch, version_control: bool, change: str
 ) -> None:
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(asked.path.parent))
-    args, calls = ("--personalens-sample", "3", "--personalens-resume", "--snapshot-update"), Calls(asked)
+    args, calls = ("--personalens-sample", "3", "--personalens-resume", "--personalens-record=new"), Calls(asked)
     if version_control:
         git(asked, "init")
         (asked.path / ".gitignore").write_text(".pytest_cache\n__pycache__\n")
@@ -230,7 +230,7 @@ def test_the_replies_of_another_assistant_are_not_counted(
 
 def test_the_replies_of_another_commit_are_not_counted(asked: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(asked.path.parent))
-    args = ("--personalens-sample", "3", "--personalens-resume", "--snapshot-update")
+    args = ("--personalens-sample", "3", "--personalens-resume", "--personalens-record=new")
     git(asked, "init")
     git(asked, "commit", "--allow-empty", "-m", "one")
     killed(asked, 8, *args)

@@ -15,7 +15,7 @@ WAYS = {
     "alone": (),
     "workers": ("-n", "2"),
     "side by side": ("--personalens-concurrency", "2"),
-    "records": ("--snapshot-update",),
+    "records": ("--personalens-record=new",),
     "files": (
         "--personalens-json",
         "r.json",
@@ -69,7 +69,7 @@ def test_agents_of_ones_own(repo: Repository, way: str) -> None:
 def test_what_was_bought_with_it_is_replayed(paid: Repository) -> None:
     paid.write(conftest=PAID.replace('justification="fine"', 'justification="fine \\ud83d"'))
     args = ("--personalens-sample", "2", *MODELS)
-    paid.run(*args, "--snapshot-update").assert_outcomes(passed=2)
+    paid.run(*args, "--personalens-record=new").assert_outcomes(passed=2)
     assert (len(records(paid)), calls(paid)) == (2, 10)
     paid.run(*args).assert_outcomes(passed=2)
     assert calls(paid) == 0

@@ -34,7 +34,7 @@ from pytest_personalens.verdict import Dimension, Evidence, Verdict
 ROOT = Path(__file__).resolve().parent.parent
 CI = ROOT / "docs/how-to/ci"
 WORKFLOWS = [
-    CI / "github-actions.yml",
+    *sorted(set(CI.glob("*.yml")) - {CI / "gitlab-ci.yml"}),
     *sorted((ROOT / ".github/workflows").glob("*.yml")),
     *sorted((ROOT / "example_project/.github").rglob("*.yml")),
 ]
@@ -478,9 +478,9 @@ def test_the_page_is_written_by_its_own_module(stored: Path, monkeypatch: pytest
     assert capsys.readouterr().err == "error: --html: needs the extra html\n"
 
 
-@pytest.mark.parametrize("name", ["github-actions.yml", "gitlab-ci.yml"])
+@pytest.mark.parametrize("name", ["github-actions.yml", "gitlab-ci.yml", "model-judge-live.yml", "model-judge-replay.yml"])
 def test_the_page_on_ci_shows_the_files_as_they_are(name: str) -> None:
-    page = (ROOT / "docs/how-to/ci.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs/how-to" / ("ci-with-a-model-judge.md" if name.startswith("model") else "ci.md")).read_text(encoding="utf-8")
     assert f"```yaml\n{(CI / name).read_text(encoding='utf-8')}```\n" in page, name
 
 

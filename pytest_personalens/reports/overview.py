@@ -143,7 +143,7 @@ def notes(results: Results) -> Iterator[tuple[str, str]]:
         yield f"{number:,} not scored: {CAUSES[cause]}.", "" if cause in results.missing else "uncounted"
     states = Counter(i.record for i in results.items if i.record != "none")
     if states["stale"]:
-        yield f"{states['stale']:,} records are stale; bring them up to date with --snapshot-update.", ""
+        yield f"{states['stale']:,} records are stale; bring them up to date with --personalens-record new.", ""
     low = sum(i.status == "low" for i in results.own)
     if low and results.gates:
         yield f"{low:,} dialogues are below a threshold; the gates decide.", "low"

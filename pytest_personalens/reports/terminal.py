@@ -36,18 +36,20 @@ _MOST_LISTED: Final = 20
 _LONGEST: Final = 300
 
 
-def write_summary(reporter: pytest.TerminalReporter, results: Results, extra: Sequence[str], written: Sequence[str]) -> None:
-    """The section ``personalens`` of the terminal summary."""
+def write_summary(
+    reporter: pytest.TerminalReporter, results: Results, extra: Sequence[str], written: Sequence[str], records: str = ""
+) -> None:
+    """The section ``personalens`` of the terminal summary. `records` says what to do about those that are missing or stale, if any are."""
     verbosity = reporter.config.get_verbosity()
     reporter.write_sep("=", "personalens")
-    for text, style in summary_lines(results, verbose=verbosity > 0, domains=verbosity >= 0, written=written):
+    for text, style in summary_lines(results, verbose=verbosity > 0, domains=verbosity >= 0, written=written, records=records):
         reporter.write_line(harmless(text), **dict.fromkeys(style, True))
     for line in extra:
         reporter.write_line(harmless(line))
 
 
 def summary_lines(
-    results: Results, *, verbose: bool, domains: bool = True, written: Sequence[str] = ()
+    results: Results, *, verbose: bool, domains: bool = True, written: Sequence[str] = (), records: str = ""
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
     """The lines of the summary, each with the names of its markup: bold, red, green or none; with a line a domain, or without."""
     if results.drift is not None:
@@ -58,7 +60,7 @@ def summary_lines(
         *(_table(results, domains=domains) if results.items or results.uncounted else ()),
         "",
         *outcome_lines(results, verbose=verbose),
-        *_notes(results, verbose=verbose),
+        *_notes(results, verbose=verbose, records=records),
         *usage_table(results.usage, results.usd),
     ]
     yield from ((line, ()) for line in plain)
@@ -80,7 +82,7 @@ def _figure(group: Group, dimension: Dimension) -> str:
     return "-" if mean is None or mean.value is None else f"{mean.value:.2f}"
 
 
-def _notes(results: Results, *, verbose: bool) -> Iterator[str]:
+def _notes(results: Results, *, verbose: bool, records: str) -> Iterator[str]:
     if results.settings.get("shard"):
         number, of = results.settings["shard"]
         yield f"shard {number}/{of} of the run: its gates are decided over all shards, by python -m pytest_personalens.merge"
@@ -100,11 +102,13 @@ def _notes(results: Results, *, verbose: bool) -> Iterator[str]:
     states = Counter(i.record for i in results.items if i.record != "none")
     if states:
         line = "records: " + ", ".join(f"{states[s]} {s}" for s in ("replayed", "written", "stale") if states[s])
-        yield line + ("; bring them up to date with --snapshot-update" if states["stale"] else "")
+        yield line + ("; bring them up to date with --personalens-record new" if states["stale"] and not records else "")
     for cause, number in results.uncounted.items():
         kept = "; what was bought is kept, and a further run goes on from there" if cause == "budget" else ""
         yield f"not scored: {number}, {CAUSES[cause]}{kept}"
         yield from _such_as(results, cause)
+    if records:
+        yield records
     low = low_lines(results)
     if low:
         yield "below threshold:"

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 _WIDTH = 100
 _LONGEST_MESSAGE = 2_000
+#: So much of what is the same is shown before a difference far into a text.
+_BEFORE = 20
 #: What GitHub's runner takes for a command in a line of output: "::" at its start, and the older "##[" anywhere in it.
 _COMMAND: Final = re.compile(r"^(\s*):(?=:)|##(?=\[)", re.MULTILINE)
 
@@ -34,6 +36,18 @@ def harmless(text: str) -> str:
 def one_line(text: str) -> str:
     """`text` made harmless, as one line."""
     return harmless(text.replace("\n", r"\n"))
+
+
+def difference_lines(before: str, now: str) -> list[str]:
+    """Two texts as a line each, `-` and `+`, cut down to where they begin to differ."""
+    same = next((n for n, (a, b) in enumerate(zip(before, now, strict=False)) if a != b), min(len(before), len(now)))
+    start = max(0, same - _BEFORE) if same > _WIDTH // 2 else 0
+    return [f"{sign} {_excerpt(text, start)}" for sign, text in (("-", before), ("+", now)) if text]
+
+
+def _excerpt(text: str, start: int) -> str:
+    shown = one_line(text[start : start + _WIDTH])
+    return ("..." if start else "") + shown + ("..." if start + _WIDTH < len(text) else "")
 
 
 def failure_text(evaluation: Evaluation, scenario: Scenario, shortfalls: Sequence[str], rerun: str) -> str:
