@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -55,6 +56,15 @@ def test_of(item: pytest.Item) -> str:
     before, _, after = f"-{id_}-".partition(f"-{case}-")
     own = "-".join(part for part in (before.strip("-"), after.strip("-")) if part)
     return item.nodeid[: -len(id_) - 2] + (f"[{own}]" if own else "")
+
+
+def dialogue_of(item: pytest.Item, attempt: int = 1) -> str:
+    """The id of what is said in an item: no other of the run has it, and in the next run it is the same.
+
+    `attempt` counts how often the item was set up: a plugin such as pytest-rerunfailures runs the same one again.
+    """
+    digest = hashlib.sha256(f"{item.nodeid}\n{attempt}".encode("utf-8", "surrogatepass")).hexdigest()
+    return f"{case_of(item).ref.id}-{digest[:12]}"
 
 
 def is_ours(item: pytest.Item) -> bool:
