@@ -67,9 +67,16 @@ def dialogue_of(item: pytest.Item, attempt: int = 1) -> str:
     return f"{case_of(item).ref.id}-{digest[:12]}"
 
 
-def is_ours(item: pytest.Item) -> bool:
-    """True for an item of a scenario."""
+def asks_for_ours(item: pytest.Item) -> bool:
+    """True for a test that asks for a fixture of ours. A method of unittest's or a doctest may, through a fixture with autouse, and is
+    an item of no scenario: it takes no parameter."""
     return PARAM in getattr(item, "fixturenames", ())
+
+
+def is_ours(item: pytest.Item) -> bool:
+    """True for an item of a scenario, or for that of a shard without any."""
+    # Most tests are none of ours, and to see that must cost nothing.
+    return asks_for_ours(item) and PARAM in getattr(getattr(item, "callspec", None), "params", ())
 
 
 def is_to_be_evaluated(item: pytest.Item) -> bool:

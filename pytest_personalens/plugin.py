@@ -12,7 +12,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 import pytest
 
 from pytest_personalens import hookspecs
-from pytest_personalens.cases import BUILT_IN, PARAM, Case, case_of, dialogue_of, is_ours, is_to_be_evaluated, to_be_evaluated
+from pytest_personalens.cases import (
+    BUILT_IN,
+    PARAM,
+    Case,
+    asks_for_ours,
+    case_of,
+    dialogue_of,
+    is_ours,
+    is_to_be_evaluated,
+    to_be_evaluated,
+)
 from pytest_personalens.options import add_options, gates_without_sample, hint_of_node_ids, read_settings, refuse_nothing, settings_of
 from pytest_personalens.settings import Settings
 
@@ -35,6 +45,10 @@ ATTEMPT: pytest.StashKey[int] = pytest.StashKey()
 
 _LARGE = 10_000  # scenarios
 _NO_SAMPLE = "personalens: give --personalens-sample N (or personalens_sample in the configuration) to run this"
+_NO_PARAMETERS = (
+    "personalens: methods of unittest.TestCase and doctests cannot stand for scenarios; write a function, def test_it(personalens), and let "
+    "no fixture with autouse=True ask for a fixture of personalens where such tests are"
+)
 _NO_ASSISTANT = (
     "personalens: no assistant to test; define a fixture personalens_assistant in conftest.py that returns a callable "
     "taking the messages so far ([{'role': ..., 'content': ...}, ...]) and returning the reply's text"
@@ -176,11 +190,11 @@ def pytest_pycollect_makeitem(collector: pytest.Module | pytest.Class) -> Genera
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config, items: list[pytest.Item]) -> None:
-    ours = [item for item in items if is_ours(item)]
     if config.stash[SETTINGS].sample is None:
-        for item in ours:
+        for item in filter(asks_for_ours, items):
             item.add_marker(pytest.mark.skip(reason=_NO_SAMPLE))
         return
+    ours = any(map(is_ours, items))
     if not ours and _whole_repository(config):
         from pytest_personalens import suite
 
@@ -282,6 +296,8 @@ class _Param(NamedTuple):
 
 @pytest.fixture
 def _personalens_param(request: pytest.FixtureRequest) -> _Param:
+    if not hasattr(request, "param"):
+        pytest.fail(_NO_PARAMETERS, pytrace=False)
     return _Param(request.param, request)
 
 
@@ -299,7 +315,8 @@ def personalens_context(_personalens_param: _Param, personalens_scenario: Scenar
     """
     item = _personalens_param.request.node
     item.stash[ATTEMPT] = item.stash.get(ATTEMPT, 0) + 1
-    return item.config.stash[SESSION].context(_personalens_param.case, personalens_scenario, dialogue_of(item, item.stash[ATTEMPT]))
+    session: Session = item.config.stash[SESSION]
+    return session.context(_personalens_param.case, personalens_scenario, dialogue_of(item, item.stash[ATTEMPT]))
 
 
 @pytest.fixture(scope="session")

@@ -12,7 +12,7 @@ import pytest
 
 from pytest_personalens.cases import cases
 from pytest_personalens.crew import Crew, Recipe
-from pytest_personalens.datasets import Sample, Strangers, draw, open_dataset
+from pytest_personalens.datasets import CheckedDataset, Sample, Strangers, draw, open_dataset
 from pytest_personalens.errors import PersonalensError, SpecError
 from pytest_personalens.models.meter import Budget, price_of, read_prices
 from pytest_personalens.models.specs import read_parameters, read_spec
@@ -229,7 +229,7 @@ class Session:
     def _dataset(self) -> Dataset:
         spec = self.settings.data
         added: Dataset | None = self.config.hook.pytest_personalens_dataset(spec=spec, config=self.config)
-        return added if added is not None else open_dataset(spec, base=self.config.rootpath)
+        return CheckedDataset(added) if added is not None else open_dataset(spec, base=self.config.rootpath)
 
     def _recipe(self) -> Recipe:
         s = self.settings
