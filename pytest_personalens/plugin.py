@@ -6,6 +6,7 @@ import gc
 import json
 import os
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
@@ -45,6 +46,10 @@ ATTEMPT: pytest.StashKey[int] = pytest.StashKey()
 
 _LARGE = 10_000  # scenarios
 _NO_SAMPLE = "personalens: give --personalens-sample N (or personalens_sample in the configuration) to run this"
+_TWO_SNAPSHOTS = (
+    "personalens: pytest-snapshot and syrupy, which keeps our records, have the option --snapshot-update both, and pytest cannot start "
+    "with the two; run with -p no:snapshot, or with -p no:syrupy where no test of personalens is run, or uninstall pytest-snapshot"
+)
 _NO_PARAMETERS = (
     "personalens: methods of unittest.TestCase and doctests cannot stand for scenarios; write a function, def test_it(personalens), and let "
     "no fixture with autouse=True ask for a fixture of personalens where such tests are"
@@ -55,7 +60,11 @@ _NO_ASSISTANT = (
 )
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
+def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
+    # Both want --snapshot-update, and whichever pytest loads second ends it with a traceback. Looked up by name, which is quick.
+    blocked = any(map(pluginmanager.is_blocked, ("syrupy", "snapshot"))) or "PYTEST_DISABLE_PLUGIN_AUTOLOAD" in os.environ
+    if not blocked and find_spec("pytest_snapshot") is not None:
+        raise pytest.UsageError(_TWO_SNAPSHOTS)
     add_options(parser)
 
 
@@ -339,8 +348,14 @@ def personalens(
 
     request = _personalens_param.request
     if not callable(personalens_assistant):
+        from pytest_personalens.assistants import how_to_call
+
         kind = type(personalens_assistant).__name__
-        hint = "; write the fixture as a plain function, not 'async def'" if kind in ("coroutine", "async_generator") else ""
+        hint = (
+            "; write the fixture as a plain function, not 'async def'"
+            if kind in ("coroutine", "async_generator")
+            else how_to_call(personalens_assistant)
+        )
         _stop(request, f"personalens: the fixture personalens_assistant returned {kind}, which cannot be called{hint}")
     stash = request.config.stash
     settings = stash[SETTINGS]

@@ -122,7 +122,8 @@ class Session:
         return list(cases(sample.refs, settings))
 
     def context(self, case: Case, scenario: Scenario, dialogue: str = "") -> Context:
-        """What the assistant of an item may know; `dialogue` is the id of what is to be said. Raises `SpecError` for another user's context where nobody has such a task.
+        """What the assistant of an item may know; `dialogue` is the id of what is to be said. Raises `SpecError`
+        for another user's context where nobody has such a task.
 
         In a control the user has an id of their own: an assistant that keeps what it was told must not find it again.
         """

@@ -97,3 +97,22 @@ def test_a_mistake_in_a_dataset_of_ones_own(repo: Repository, right: str) -> Non
     assert result.ret == 4
     result.stderr.fnmatch_lines([f"ERROR: personalens: dataset Own: {told}".replace("[", "[[]")])
     assert len(result.errlines) <= 2
+
+
+def test_pytest_snapshot_beside_syrupy(repo: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+    place = repo.path / "installed"
+    (place / "pytest_snapshot").mkdir(parents=True)
+    (place / "pytest_snapshot" / "__init__.py").touch()
+    (place / "pytest_snapshot" / "plugin.py").write_text(
+        "def pytest_addoption(parser):\n    parser.addoption('--snapshot-update', action='store_true')\n"
+    )
+    (place / "pytest_snapshot-0.9.0.dist-info").mkdir()
+    (place / "pytest_snapshot-0.9.0.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: pytest-snapshot\nVersion: 0.9.0\n")
+    (place / "pytest_snapshot-0.9.0.dist-info" / "entry_points.txt").write_text("[pytest11]\nsnapshot = pytest_snapshot.plugin\n")
+    monkeypatch.setenv("PYTHONPATH", str(place))
+    result = repo.run()
+    assert result.ret == 4
+    result.stderr.fnmatch_lines(["ERROR: personalens: pytest-snapshot and syrupy, *; run with -p no:snapshot, *"])
+    assert "Traceback" not in str(result.stderr)
+    assert repo.run("-p", "no:snapshot", *SAMPLE).ret == 0
+    assert repo.run("-p", "no:syrupy").ret == 0, "nothing of ours is run"

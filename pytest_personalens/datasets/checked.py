@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, get_args
 
 from pydantic import ValidationError
 
-from pytest_personalens.errors import DataError, PersonalensError
+from pytest_personalens.errors import DataError, PersonalensError, told
 from pytest_personalens.jsonfile import first_problem
 from pytest_personalens.scenario import Kind, Scenario, ScenarioRef
 
@@ -68,7 +68,7 @@ class CheckedDataset:
             field, problem = first_problem(error)
             raise DataError(self._where, f"{field}: {problem}", field=where) from None
         except Exception as error:
-            raise DataError(self._where, f"raised {type(error).__name__}: {error}", field=where) from error
+            raise DataError(self._where, f"raised {told(error)}", field=where) from error
 
     def _texts(self, found: object, where: str) -> Sequence[str]:
         if isinstance(found, str) or not isinstance(found, (list, tuple)) or not all(isinstance(text, str) for text in found):
