@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from pytest_personalens.cases import PARAM, case_of, is_ours
+from pytest_personalens.cases import PARAM, case_of, dialogue_of, is_ours
 from pytest_personalens.engine import Done, Engine, work
 from pytest_personalens.errand import errand_of
 from pytest_personalens.errors import PersonalensError
@@ -65,7 +65,7 @@ class Ahead:
             case = case_of(other)
             with suppress(PersonalensError):  # what is wrong is told at its turn
                 scenario = self._ours.scenario(case.ref)
-                found = errand_of(other, self._ours, case.settings, scenario, self._ours.context(case, scenario))
+                found = errand_of(other, self._ours, case.settings, scenario, self._ours.context(case, scenario, dialogue_of(other)))
                 if not isinstance(found, str):
                     self._submit(other, found, assistant)
         crew = self._ours.crew

@@ -10,20 +10,24 @@ import signal
 import sys
 import threading
 import time
+from concurrent import futures
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_personalens.errors import AssistantFault, SpecError
+from pytest_personalens.errors import AssistantFault, SpecError, told
 from pytest_personalens.threads import Beside
 
 if TYPE_CHECKING:
     import asyncio
     from collections.abc import Awaitable, Callable, Collection, Iterator
-    from pathlib import Path
+    from types import FrameType, TracebackType
 
     from pytest_personalens.scenario import Context
 
 _BESIDE: Final = Beside()
+#: What stands between an async assistant, or one in another thread, and us.
+_LOOP: Final = (str(Path(futures.__file__).parent), str(Path(functools.__file__).parent / "asyncio"))
 
 
 class _OutOfTime(BaseException):
@@ -102,12 +106,24 @@ def import_assistant(spec: str, base: Path) -> Callable[[Any], Any]:
     try:
         found: Any = importlib.import_module(module)
     except Exception as error:  # whatever the module does when it is imported
-        raise SpecError(f"--personalens-assistant: cannot import {module!r}: {type(error).__name__}: {error}") from None
+        raise SpecError(f"--personalens-assistant: cannot import {module!r}: {told(error)}") from None
+    place = module
     for name in attribute.split("."):
-        found = getattr(found, name, None)
+        if not hasattr(found, name):
+            from difflib import get_close_matches
+
+            near = get_close_matches(name, dir(found), 1)
+            raise SpecError(f"--personalens-assistant: {place} has no {name!r}" + (f"; did you mean {near[0]!r}?" if near else ""))
+        found, place = getattr(found, name), f"{place}.{name}"
     if not callable(found):
-        raise SpecError(f"--personalens-assistant: {attribute!r} in {module!r} is {type(found).__name__}, which cannot be called")
+        raise SpecError(f"--personalens-assistant: {place} is {type(found).__name__}, which cannot be called{how_to_call(found)}")
     return found  # type: ignore[no-any-return]
+
+
+def how_to_call(found: object) -> str:
+    """A hint for the agents of frameworks, which have a method in the place of a call."""
+    method = next((name for name in ("invoke", "run_sync", "run", "kickoff") if callable(getattr(type(found), name, None))), "")
+    return f"; write a function that calls its .{method}(...) and returns the reply's text" if method else ""
 
 
 def guarded(
@@ -117,17 +133,22 @@ def guarded(
     loop: EventLoop,
     context: Context | None = None,
     before: Callable[[], None] = lambda: None,
+    raised: list[Exception] | None = None,
 ) -> Callable[[Any], Any]:
     """`assistant` as a sync callable that raises `AssistantFault` when a reply takes longer than `timeout` seconds.
 
     An assistant with a parameter `context` is given it with every call. `before` is called ahead of each, and may refuse it
-    by raising a `PersonalensError`. A sync assistant runs in the calling thread wherever a signal can interrupt it, because much
+    by raising a `PersonalensError`; what the assistant raises is put into `raised` too. A sync assistant runs in the calling thread wherever a signal can interrupt it, because much
     of what an assistant uses (database connections, test clients) is bound to the thread that made it; elsewhere all its calls
     for one thread run in one other.
     """
     if "context" in _parameters(assistant):
         assistant = functools.partial(assistant, context=context)
     is_async = inspect.iscoroutinefunction(assistant)
+
+    def keep(error: Exception) -> None:
+        if raised is not None:
+            raised.append(error)
 
     def call(messages: Any) -> Any:
         before()
@@ -148,10 +169,22 @@ def guarded(
                     f"the assistant uses an object bound to another event loop ({error}); create its async client on first use, "
                     "inside the call, and not in an async fixture"
                 ) from error
+            keep(error)
+            raise
+        except Exception as error:
+            keep(error)
             raise
         return reply
 
     return call
+
+
+def own_traceback(error: BaseException) -> TracebackType | None:
+    """The traceback from the first line that is not ours on; None if the assistant was not even entered."""
+    trace, ours = error.__traceback__, str(Path(__file__).parent)
+    while trace is not None and trace.tb_frame.f_code.co_filename.startswith((ours, *_LOOP)):
+        trace = trace.tb_next
+    return trace
 
 
 def _parameters(assistant: Callable[..., Any]) -> Collection[str]:
@@ -168,9 +201,20 @@ def _call(assistant: Callable[[Any], Any], messages: Any, timeout: float) -> Any
     return _call_in_thread(assistant, messages, timeout)
 
 
+def _in_debugger(frame: FrameType | None) -> bool:
+    while frame is not None:
+        if frame.f_globals.get("__name__") in ("pdb", "bdb"):
+            return True
+        frame = frame.f_back
+    return False
+
+
 @contextmanager
 def _alarm(timeout: float) -> Iterator[None]:
-    def stop(signum: int, frame: object) -> None:
+    def stop(signum: int, frame: FrameType | None) -> None:
+        if _in_debugger(frame):  # somebody is at the keyboard, who takes their time
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            return
         raise _OutOfTime
 
     previous = signal.signal(signal.SIGALRM, stop)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -57,9 +58,25 @@ def test_of(item: pytest.Item) -> str:
     return item.nodeid[: -len(id_) - 2] + (f"[{own}]" if own else "")
 
 
-def is_ours(item: pytest.Item) -> bool:
-    """True for an item of a scenario."""
+def dialogue_of(item: pytest.Item, attempt: int = 1) -> str:
+    """The id of what is said in an item: no other of the run has it, and in the next run it is the same.
+
+    `attempt` counts how often the item was set up: a plugin such as pytest-rerunfailures runs the same one again.
+    """
+    digest = hashlib.sha256(f"{item.nodeid}\n{attempt}".encode("utf-8", "surrogatepass")).hexdigest()
+    return f"{case_of(item).ref.id}-{digest[:12]}"
+
+
+def asks_for_ours(item: pytest.Item) -> bool:
+    """True for a test that asks for a fixture of ours. A method of unittest's or a doctest may, through a fixture with autouse, and is
+    an item of no scenario: it takes no parameter."""
     return PARAM in getattr(item, "fixturenames", ())
+
+
+def is_ours(item: pytest.Item) -> bool:
+    """True for an item of a scenario, or for that of a shard without any."""
+    # Most tests are none of ours, and to see that must cost nothing.
+    return asks_for_ours(item) and PARAM in getattr(getattr(item, "callspec", None), "params", ())
 
 
 def is_to_be_evaluated(item: pytest.Item) -> bool:

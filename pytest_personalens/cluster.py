@@ -80,7 +80,7 @@ class Cluster(Executor):
 
 def work_there(recipe: Recipe, job: Job) -> Done:
     """Do a job on a worker, with agents opened there: keys come from its environment, the assistant from its packages."""
-    return work(job, _crew(recipe), None)
+    return work(job, _crew(recipe), None)._replace(raised=None)  # it may not pickle
 
 
 @once

@@ -7,7 +7,7 @@ import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Protocol
 
-from pytest_personalens.errors import AssistantFault, PersonalensError, UserAgentFault
+from pytest_personalens.errors import AssistantFault, PersonalensError, UserAgentFault, ends_the_run, told
 from pytest_personalens.scenario import Frozen, Kind, Scenario, Text, clean
 
 if TYPE_CHECKING:
@@ -133,7 +133,9 @@ def _user_turn(user_agent: UserAgent, scenario: Scenario, messages: Sequence[Mes
     except PersonalensError:
         raise
     except Exception as error:
-        raise UserAgentFault(f"the user agent raised {type(error).__name__}: {error}") from error
+        if ends_the_run(error):
+            raise
+        raise UserAgentFault(f"the user agent raised {told(error)}") from error
     if not isinstance(turn.content, str):
         raise UserAgentFault(f"the user agent returned {type(turn.content).__name__} as its message; it must be text (str)")
     content = clean(turn.content).strip()
@@ -150,15 +152,38 @@ def _reply(assistant: Callable[[AssistantMessages], object], messages: Sequence[
     except PersonalensError:
         raise
     except Exception as error:
-        raise AssistantFault(f"the assistant raised {type(error).__name__}: {error}{_place(error)}") from error
+        if ends_the_run(error):
+            raise
+        raise AssistantFault(f"the assistant raised {told(error)}{_place(error)}") from error
     if not isinstance(reply, str):
-        raise AssistantFault(f"the assistant returned {type(reply).__name__}; it must return text (str)")
+        raise AssistantFault(f"the assistant returned {type(reply).__name__}; it must return text (str){_text_in(reply)}")
     if len(reply) > MAX_REPLY_CHARS:
         raise AssistantFault(f"the assistant's reply has {len(reply):,} characters; the limit is {MAX_REPLY_CHARS:,}")
     content = clean(reply).strip()
     if not content:
         raise AssistantFault("the assistant returned an empty text")
     return Message(role="assistant", content=content)
+
+
+def _text_in(reply: object) -> str:
+    """Where the text is in what frameworks return; empty for what is none of it."""
+    if isinstance(reply, dict):
+        if isinstance(reply.get("messages"), (list, tuple)):
+            return ": the text is that of the last message, such as result['messages'][-1].content"
+        if "choices" in reply:
+            return ": the text is response['choices'][0]['message']['content']"
+        return next((f": the text may be reply[{key!r}]" for key in ("content", "text", "output") if key in reply), "")
+    if isinstance(reply, (list, tuple)):
+        return ": join the texts of its parts" if reply and all(isinstance(_text_of_part(part), str) for part in reply) else ""
+    if hasattr(reply, "choices"):
+        return ": the text is response.choices[0].message.content"
+    # By its class: an object that makes up every attribute it is asked for is no message.
+    fields = {*dir(type(reply)), *getattr(reply, "__dict__", {})}
+    return next((f": the text may be reply.{name}" for name in ("content", "text", "output", "output_text") if name in fields), "")
+
+
+def _text_of_part(part: object) -> object:
+    return part if isinstance(part, str) else part.get("text") if isinstance(part, dict) else getattr(part, "text", None)
 
 
 def _place(error: Exception) -> str:

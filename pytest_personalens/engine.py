@@ -60,12 +60,13 @@ class Keep(Protocol):
 
 class Done(NamedTuple):
     """A job done: the evaluation with what this run used, what all of it has cost by purpose, how often an agent was asked, and
-    the seconds it took."""
+    the seconds it took. `raised` is what the assistant raised, if that ended it: for a debugger, in this process only."""
 
     evaluation: Evaluation
     cost: dict[str, Usage]
     asked: int
     seconds: float
+    raised: Exception | None = None
 
 
 def work(job: Job, crew: Crew, assistant: Assistant, keep: Keep | None = None) -> Done:
@@ -83,6 +84,7 @@ def work(job: Job, crew: Crew, assistant: Assistant, keep: Keep | None = None) -
         before=crew.go_on,
     )
     latest: list[Evaluation] = []
+    raised: list[Exception] = []
     one_at_a_time = threading.RLock()
 
     def cost(evaluation: Evaluation) -> dict[str, Usage]:
@@ -113,7 +115,7 @@ def work(job: Job, crew: Crew, assistant: Assistant, keep: Keep | None = None) -
         under_test: Assistant = ReplayAssistant(agents.played, replay)
     else:
         callable_ = agents.assistant or assistant
-        under_test = guarded(callable_, timeout=job.turn_timeout, loop=crew.loop, context=job.context, before=crew.go_on)
+        under_test = guarded(callable_, timeout=job.turn_timeout, loop=crew.loop, context=job.context, before=crew.go_on, raised=raised)
         if job.resumable:
             under_test = ResumedAssistant(under_test, replay, job.broken_off)
     evaluation = evaluate(
@@ -131,7 +133,13 @@ def work(job: Job, crew: Crew, assistant: Assistant, keep: Keep | None = None) -
         evaluation = evaluation.model_copy(update={"verdicts": (), "cause": "record", "detail": str(error)})
     if usage := agents.meter.usage:
         evaluation = evaluation.model_copy(update={"usage": usage})
-    return Done(evaluation, cost(evaluation), replay.asked, time.perf_counter() - started)
+    return Done(
+        evaluation,
+        cost(evaluation),
+        replay.asked,
+        time.perf_counter() - started,
+        raised[-1] if evaluation.cause == "assistant" and raised else None,
+    )
 
 
 class Engine:

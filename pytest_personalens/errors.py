@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.redaction import redacted
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+_EXITS: Final = {("_pytest.outcomes", "Exit"), ("bdb", "BdbQuit")}
 
 
 class PersonalensError(Exception):
@@ -34,6 +36,23 @@ class DataError(PersonalensError):
 
 def _data_error(file: str, field: str, problem: str) -> DataError:
     return DataError(file, problem, field=field)
+
+
+def told(error: BaseException) -> str:
+    """What an exception of somebody else's says of itself: its type and its text, if it has one that can be read."""
+    name = type(error).__name__
+    try:
+        return f"{name}: {error}"
+    except Exception as problem:  # its own __str__
+        return f"{name} (its __str__ raises {type(problem).__name__})"
+
+
+def ends_the_run(error: BaseException) -> bool:
+    """True for what the user asked for, and no agent is at fault for: pytest's own exit, which 'q' in its debugger raises too.
+
+    By name, because this part of the package does not import pytest.
+    """
+    return any((kind.__module__, kind.__name__) in _EXITS for kind in type(error).__mro__)
 
 
 class SpecError(PersonalensError):

@@ -203,6 +203,17 @@ def flags_of(config: pytest.Config) -> list[str]:
     return [str(arg).partition("=")[0] for arg in config.invocation_params.args]
 
 
+def hint_of_node_ids(config: pytest.Config, sample: int | None) -> list[str]:
+    """What to do about node ids that were not found, if they may be those of our items."""
+    for arg in config.args:
+        file, _, rest = arg.partition("::")
+        path = config.invocation_params.dir / file
+        if rest.endswith("]") and path.is_file() and b"personalens" in path.read_bytes():
+            missing = "give --personalens-sample N, as the run did" if sample is None else "the sample of this run may lack its scenario"
+            return [f"personalens: if {arg} is an item of a scenario: {missing} (the same N, --personalens-seed and restrictions)"]
+    return []
+
+
 def gates_without_sample(config: pytest.Config, settings: Settings) -> bool:
     """True if the configuration asks for gates, and nobody for the run that they would decide on."""
     return settings.sample is None and (settings.asks_for_gates or _configured(config, _BY_KEY["gate"])[0] is not None)
@@ -210,25 +221,28 @@ def gates_without_sample(config: pytest.Config, settings: Settings) -> bool:
 
 def refuse_nothing(config: pytest.Config, settings: Settings, *, planned: bool) -> None:
     """Raise `pytest.UsageError` for a run that evaluates nothing, where its command line, and not the configuration alone, asks for a
-    sample or a gate, and there is something to be decided or written. `planned`: there are tests of ours among what was collected.
+    sample or a gate. `planned`: there are tests of ours among what was collected.
     """
     given = flags_of(config)
     judged = settings.adopt_judge or settings.check_judge  # no item is needed for that
     files = [name for name in ("json", "html", "markdown", "github") if f"--personalens-{name}" in given and not judged]
     here = {f"--personalens-{name.replace('_', '-')}" for name in ("sample", *GATES)}.intersection(given)
-    if not here or not (settings.asks_for_gates or files) or settings.shard is not None or config.option.collectonly:
+    if not here or (judged and not settings.asks_for_gates) or settings.shard is not None or config.option.collectonly:
         return
-    nothing = "there is nothing for the gates to decide on" if settings.asks_for_gates else f"--personalens-{files[0]} has nothing to write"
+    nothing = "there is nothing for the gates to decide on" if settings.asks_for_gates else "nothing is tested"
+    if files and not settings.asks_for_gates:
+        nothing = f"--personalens-{files[0]} has nothing to write"
     if config.option.setuponly:  # which --setup-plan sets too
         raise pytest.UsageError(f"--personalens-sample: --setup-only and --setup-plan run no test, so {nothing}; leave them out")
     if planned:
+        drawn = f"the sample of {settings.sample} is drawn first, and what fits them may not be in it (restrict the draw with --personalens-domain, "
         raise pytest.UsageError(
             f"--personalens-sample: no test that is left asks for the fixture personalens, so {nothing}; ask for it and call "
-            "personalens.check(), or see what the selection (-k, -m, --lf, --deselect) leaves of those that do"
+            f"personalens.check(), or see what the selection (-k, -m, --lf, --deselect) leaves of those that do: {drawn}-kind or -users)"
         )
     raise pytest.UsageError(
-        "--personalens-sample: no test of what was collected asks for the fixture personalens, and the built-in suite runs only where "
-        "no paths are given; leave them out, or write a test: def test_it(personalens): personalens.check()"
+        f"--personalens-sample: no test of what was collected asks for the fixture personalens, so {nothing}: the built-in suite runs only "
+        "where no paths are given; leave them out, or write a test: def test_it(personalens): personalens.check()"
     )
 
 

@@ -4,15 +4,27 @@ from __future__ import annotations
 
 import gc
 import json
+import os
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import pytest
 
 from pytest_personalens import hookspecs
-from pytest_personalens.cases import BUILT_IN, PARAM, Case, case_of, is_ours, is_to_be_evaluated, to_be_evaluated
-from pytest_personalens.options import add_options, gates_without_sample, read_settings, refuse_nothing, settings_of
+from pytest_personalens.cases import (
+    BUILT_IN,
+    PARAM,
+    Case,
+    asks_for_ours,
+    case_of,
+    dialogue_of,
+    is_ours,
+    is_to_be_evaluated,
+    to_be_evaluated,
+)
+from pytest_personalens.options import add_options, gates_without_sample, hint_of_node_ids, read_settings, refuse_nothing, settings_of
 from pytest_personalens.settings import Settings
 
 # Everything heavy is imported where a run first needs it: a plain pytest run must not pay for this plugin.
@@ -29,16 +41,30 @@ SETTINGS: pytest.StashKey[Settings] = pytest.StashKey()
 SESSION: pytest.StashKey[Session] = pytest.StashKey()
 #: syrupy's session, which its fixture `snapshot` tells; asked by one item, because the fixture takes long for each.
 SYRUPY: pytest.StashKey[SnapshotSession] = pytest.StashKey()
+#: How often an item was set up: a plugin that runs it again after a failure takes the same item.
+ATTEMPT: pytest.StashKey[int] = pytest.StashKey()
 
 _LARGE = 10_000  # scenarios
 _NO_SAMPLE = "personalens: give --personalens-sample N (or personalens_sample in the configuration) to run this"
+_TWO_SNAPSHOTS = (
+    "personalens: pytest-snapshot and syrupy, which keeps our records, have the option --snapshot-update both, and pytest cannot start "
+    "with the two; run with -p no:snapshot, or with -p no:syrupy where no test of personalens is run, or uninstall pytest-snapshot"
+)
+_NO_PARAMETERS = (
+    "personalens: methods of unittest.TestCase and doctests cannot stand for scenarios; write a function, def test_it(personalens), and let "
+    "no fixture with autouse=True ask for a fixture of personalens where such tests are"
+)
 _NO_ASSISTANT = (
     "personalens: no assistant to test; define a fixture personalens_assistant in conftest.py that returns a callable "
     "taking the messages so far ([{'role': ..., 'content': ...}, ...]) and returning the reply's text"
 )
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
+def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
+    # Both want --snapshot-update, and whichever pytest loads second ends it with a traceback. Looked up by name, which is quick.
+    blocked = any(map(pluginmanager.is_blocked, ("syrupy", "snapshot"))) or "PYTEST_DISABLE_PLUGIN_AUTOLOAD" in os.environ
+    if not blocked and find_spec("pytest_snapshot") is not None:
+        raise pytest.UsageError(_TWO_SNAPSHOTS)
     add_options(parser)
 
 
@@ -108,8 +134,17 @@ def pytest_report_header(config: pytest.Config) -> str | None:
     return None
 
 
-@pytest.hookimpl(wrapper=True)
+@pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection(session: pytest.Session) -> Generator[None, Any, Any]:
+    try:
+        return (yield from _collection(session))
+    except pytest.UsageError as error:
+        # An item of a scenario is there only in a run whose sample has that scenario.
+        hint = hint_of_node_ids(session.config, session.config.stash[SETTINGS].sample)
+        raise pytest.UsageError(*error.args, *hint) from None
+
+
+def _collection(session: pytest.Session) -> Generator[None, Any, Any]:
     if SESSION not in session.config.stash or not gc.isenabled():
         return (yield)
     # What is made here lives until the process ends. To look for garbage among it, now and later, takes longer than to make it.
@@ -164,11 +199,11 @@ def pytest_pycollect_makeitem(collector: pytest.Module | pytest.Class) -> Genera
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config, items: list[pytest.Item]) -> None:
-    ours = [item for item in items if is_ours(item)]
     if config.stash[SETTINGS].sample is None:
-        for item in ours:
+        for item in filter(asks_for_ours, items):
             item.add_marker(pytest.mark.skip(reason=_NO_SAMPLE))
         return
+    ours = any(map(is_ours, items))
     if not ours and _whole_repository(config):
         from pytest_personalens import suite
 
@@ -270,6 +305,8 @@ class _Param(NamedTuple):
 
 @pytest.fixture
 def _personalens_param(request: pytest.FixtureRequest) -> _Param:
+    if not hasattr(request, "param"):
+        pytest.fail(_NO_PARAMETERS, pytrace=False)
     return _Param(request.param, request)
 
 
@@ -285,14 +322,17 @@ def personalens_context(_personalens_param: _Param, personalens_scenario: Scenar
 
     In a control (--personalens-control) it is nothing, or what is known of another user.
     """
-    return _personalens_param.request.config.stash[SESSION].context(_personalens_param.case, personalens_scenario)
+    item = _personalens_param.request.node
+    item.stash[ATTEMPT] = item.stash.get(ATTEMPT, 0) + 1
+    session: Session = item.config.stash[SESSION]
+    return session.context(_personalens_param.case, personalens_scenario, dialogue_of(item, item.stash[ATTEMPT]))
 
 
 @pytest.fixture(scope="session")
 def personalens_assistant(request: pytest.FixtureRequest) -> Callable[[list[dict[str, str]]], str]:
     """The assistant under test: override this fixture with one that returns a callable, messages -> reply."""
     if request.config.stash[SETTINGS].assistant is None:
-        _stop(request, _NO_ASSISTANT)
+        _stop(request, _NO_ASSISTANT + _elsewhere(request))
     return lambda messages: ""  # never called: --personalens-assistant names the one under test
 
 
@@ -308,8 +348,14 @@ def personalens(
 
     request = _personalens_param.request
     if not callable(personalens_assistant):
+        from pytest_personalens.assistants import how_to_call
+
         kind = type(personalens_assistant).__name__
-        hint = "; write the fixture as a plain function, not 'async def'" if kind in ("coroutine", "async_generator") else ""
+        hint = (
+            "; write the fixture as a plain function, not 'async def'"
+            if kind in ("coroutine", "async_generator")
+            else how_to_call(personalens_assistant)
+        )
         _stop(request, f"personalens: the fixture personalens_assistant returned {kind}, which cannot be called{hint}")
     stash = request.config.stash
     settings = stash[SETTINGS]
@@ -339,6 +385,20 @@ def _whole_repository(config: pytest.Config) -> bool:
     """True if the run was not narrowed down to certain files."""
     narrowed = config.args_source is pytest.Config.ArgsSource.ARGS
     return not narrowed or all(Path(arg).resolve() == config.rootpath for arg in config.args)
+
+
+def _elsewhere(request: pytest.FixtureRequest) -> str:
+    """Where the fixture is that the built-in suite does not see, if that is what runs."""
+    if not any(item.nodeid.startswith(f"{BUILT_IN}::") for item in request.session.items):
+        return ""
+    conftests = [plugin for plugin in request.config.pluginmanager.get_plugins() if hasattr(plugin, "personalens_assistant")]
+    root = request.config.rootpath
+    files = [Path(file) for plugin in conftests if (file := getattr(plugin, "__file__", None)) and plugin.__name__ != __name__]
+    there = next((f"the one in {os.path.relpath(file, root)} there" for file in files), "it there")
+    return (
+        f". The built-in suite sees the conftest.py of the root folder only: move {there}, or write a test that sees yours: "
+        "def test_it(personalens): personalens.check()"
+    )
 
 
 def _stop(request: pytest.FixtureRequest, message: str) -> NoReturn:

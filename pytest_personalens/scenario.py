@@ -143,6 +143,10 @@ class Context(Frozen):
     """What the assistant is allowed to know of the user before the dialogue begins; a memory to seed."""
 
     user: str = Field(description="The user's id, to key a memory store with.")
+    dialogue: str = Field(
+        default="",
+        description="An id of this dialogue, to key a conversation with: another for each test, scenario, control, trial and attempt.",
+    )
     demographics: dict[str, str] = Field(default_factory=dict)
     interactions: dict[str, str] = Field(default_factory=dict, description="Domain -> past-interaction summary.")
     situation: Situation | None = None

@@ -12,7 +12,7 @@ import pytest
 
 from pytest_personalens.cases import cases
 from pytest_personalens.crew import Crew, Recipe
-from pytest_personalens.datasets import Sample, Strangers, draw, open_dataset
+from pytest_personalens.datasets import CheckedDataset, Sample, Strangers, draw, open_dataset
 from pytest_personalens.errors import PersonalensError, SpecError
 from pytest_personalens.models.meter import Budget, price_of, read_prices
 from pytest_personalens.models.specs import read_parameters, read_spec
@@ -122,17 +122,19 @@ class Session:
         sample = self._used[_draw_of(settings)] = self.sample(settings)
         return list(cases(sample.refs, settings))
 
-    def context(self, case: Case, scenario: Scenario) -> Context:
-        """What the assistant of an item may know. Raises `SpecError` for another user's context where nobody has such a task.
+    def context(self, case: Case, scenario: Scenario, dialogue: str = "") -> Context:
+        """What the assistant of an item may know; `dialogue` is the id of what is to be said. Raises `SpecError`
+        for another user's context where nobody has such a task.
 
         In a control the user has an id of their own: an assistant that keeps what it was told must not find it again.
         """
         if not case.arm:
-            return scenario.context(case.given)
+            return scenario.context(case.given).model_copy(update={"dialogue": dialogue})
         known = scenario if case.arm != "swapped" else self.dataset.load(self.strangers.of(case.ref))
         # The moment is not the person's: it stays, so that who is known is all that differs.
         moment = scenario.context(case.given).situation
-        return known.context(case.given).model_copy(update={"user": f"{scenario.user}+{case.arm}", "situation": moment})
+        told = {"user": f"{scenario.user}+{case.arm}", "dialogue": dialogue, "situation": moment}
+        return known.context(case.given).model_copy(update=told)
 
     def terms(self) -> Terms:
         """What this run must have in common with one that it is compared with."""
@@ -229,7 +231,7 @@ class Session:
     def _dataset(self) -> Dataset:
         spec = self.settings.data
         added: Dataset | None = self.config.hook.pytest_personalens_dataset(spec=spec, config=self.config)
-        return added if added is not None else open_dataset(spec, base=self.config.rootpath)
+        return CheckedDataset(added) if added is not None else open_dataset(spec, base=self.config.rootpath)
 
     def _recipe(self) -> Recipe:
         s = self.settings

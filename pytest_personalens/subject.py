@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import pytest
 
 from pytest_personalens.ahead import ahead_of
+from pytest_personalens.assistants import own_traceback
 from pytest_personalens.cases import test_of
 from pytest_personalens.engine import work
 from pytest_personalens.errand import errand_of, rerun
@@ -60,6 +61,7 @@ class Personalens:
         self._evaluation: Evaluation | None = None
         #: Where the dialogue departs from its record, as lines.
         self._difference: list[str] = []
+        self._raised: Exception | None = None
 
     def evaluate(self) -> Evaluation:
         """Simulate the dialogue and judge it, or replay what the record holds; never raises for a low score."""
@@ -85,10 +87,18 @@ class Personalens:
                 pytest.skip(f"not scored: {evaluation.cause}: {harmless(evaluation.detail)}")
             if evaluation.cause == "record":
                 pytest.fail("\n".join([harmless(evaluation.detail), *self._difference]), pytrace=False)
-            pytest.fail(message, pytrace=False)
+            self._fail(message)
         if result.status == "low" and self._settings.fails_on == "item" and not self.control:
             pytest.fail(failure_text(evaluation, self.scenario, result.shortfalls, self._rerun()), pytrace=False)
         return evaluation
+
+    def _fail(self, message: str) -> NoReturn:
+        # A debugger (--pdb) opens at the end of the traceback: in the assistant's own code, where there is some. It is
+        # shown where it is asked for.
+        __tracebackhide__ = True
+        trace = own_traceback(self._raised) if self._raised is not None else None
+        shown = trace is not None and (self._item.config.option.tbstyle == "long" or self._item.config.option.fulltrace)
+        raise pytest.fail.Exception(message, pytrace=shown).with_traceback(trace)
 
     def _run(self) -> tuple[Evaluation, str, str]:
         errand = errand_of(self._item, self._session, self._settings, self.scenario, self._context)
@@ -104,6 +114,7 @@ class Personalens:
         if done.evaluation.cause == "record" and stored is not None:
             departs = first_difference(stored.dialogue.messages, done.evaluation.dialogue.messages)
             self._difference = difference_lines(departs.before, departs.now) if departs is not None else []
+        self._raised = done.raised
         try:
             became = errand.store.settle(self._syrupy, done.evaluation, self.scenario, cost=done.cost, asked=done.asked)
         except RecordError as error:

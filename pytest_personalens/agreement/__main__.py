@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.commands import errors_told, run
-from pytest_personalens.errors import SpecError
+from pytest_personalens.errors import SpecError, told
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -82,7 +82,7 @@ def open_judge(spec: str, meter: Meter) -> Judge:
         found = getattr(importlib.import_module(module), attribute)
         judge: Judge = found() if isinstance(found, type) else found
     except Exception as error:  # whatever the module does when it is imported
-        raise SpecError(f"--judge-model: cannot take {attribute!r} from {module!r}: {type(error).__name__}: {error}") from None
+        raise SpecError(f"--judge-model: cannot take {attribute!r} from {module!r}: {told(error)}") from None
     if not hasattr(judge, "verdict") or not hasattr(judge, "identity"):
         raise SpecError(f"--judge-model: {spec!r} is no judge: it needs identity, paid and verdict()")
     return judge

@@ -3,9 +3,20 @@
 from __future__ import annotations
 
 from pytest_personalens.datasets.base import Dataset, open_dataset
+from pytest_personalens.datasets.checked import CheckedDataset
 from pytest_personalens.datasets.embedded import EmbeddedDataset
 from pytest_personalens.datasets.official import OFFICIAL_SAMPLES, OfficialDataset
 from pytest_personalens.datasets.sampling import Sample, draw
 from pytest_personalens.datasets.strangers import Strangers
 
-__all__ = ["OFFICIAL_SAMPLES", "Dataset", "EmbeddedDataset", "OfficialDataset", "Sample", "Strangers", "draw", "open_dataset"]
+__all__ = [
+    "OFFICIAL_SAMPLES",
+    "CheckedDataset",
+    "Dataset",
+    "EmbeddedDataset",
+    "OfficialDataset",
+    "Sample",
+    "Strangers",
+    "draw",
+    "open_dataset",
+]

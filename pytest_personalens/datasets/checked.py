@@ -1,0 +1,76 @@
+"""A dataset of somebody's own, whose mistakes are told in one line."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, get_args
+
+from pydantic import ValidationError
+
+from pytest_personalens.errors import DataError, PersonalensError, told
+from pytest_personalens.jsonfile import first_problem
+from pytest_personalens.scenario import Kind, Scenario, ScenarioRef
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from pytest_personalens.datasets.base import Dataset
+
+_KINDS: Final = get_args(Kind)
+
+
+class CheckedDataset:
+    """`dataset` as it is, but for whatever it raises or returns that is none of what `Dataset` promises: that is a `DataError`."""
+
+    def __init__(self, dataset: Dataset) -> None:
+        self._dataset = dataset
+        self._where = f"dataset {type(dataset).__name__}"
+        for field in ("name", "version"):
+            if not isinstance(getattr(dataset, field, None), str):
+                raise DataError(self._where, "expected a text", field=field)
+        self.name, self.version = dataset.name, dataset.version
+
+    def domains(self) -> Sequence[str]:
+        """As the dataset's own, all of them texts."""
+        return self._texts(self._call("domains()", lambda: self._dataset.domains()), "domains()")
+
+    def users(self) -> Sequence[str]:
+        """As the dataset's own, all of them texts."""
+        return self._texts(self._call("users()", lambda: self._dataset.users()), "users()")
+
+    def refs(self, user: str) -> Sequence[ScenarioRef]:
+        """As the dataset's own, each with a kind and domains that can be."""
+        where = f"refs({user!r})"
+        found = self._call(where, lambda: list(self._dataset.refs(user)))
+        for ref in found:
+            if not isinstance(ref, ScenarioRef):
+                raise DataError(self._where, f"expected values of ScenarioRef, not {type(ref).__name__}", field=where)
+            if ref.kind not in _KINDS:
+                raise DataError(self._where, f"the kind of a scenario is 'single' or 'multi', not {ref.kind!r:.40}", field=where)
+            self._texts([ref.user, ref.task], where)
+            if not self._texts(ref.domains, f"{where}: domains of {ref.task}"):
+                raise DataError(self._where, "expected one domain or more", field=f"{where}: domains of {ref.task}")
+        return [ref._replace(domains=tuple(ref.domains)) for ref in found]
+
+    def load(self, ref: ScenarioRef) -> Scenario:
+        """As the dataset's own."""
+        where = f"load({ref.user!r}, {ref.task!r})"
+        found = self._call(where, lambda: self._dataset.load(ref))
+        if not isinstance(found, Scenario):
+            raise DataError(self._where, f"expected a Scenario, not {type(found).__name__}", field=where)
+        return found
+
+    def _call(self, where: str, ask: Callable[[], Any]) -> Any:
+        try:
+            return ask()
+        except PersonalensError:
+            raise
+        except ValidationError as error:
+            field, problem = first_problem(error)
+            raise DataError(self._where, f"{field}: {problem}", field=where) from None
+        except Exception as error:
+            raise DataError(self._where, f"raised {told(error)}", field=where) from error
+
+    def _texts(self, found: object, where: str) -> Sequence[str]:
+        if isinstance(found, str) or not isinstance(found, (list, tuple)) or not all(isinstance(text, str) for text in found):
+            raise DataError(self._where, f"expected a list of texts, not {found!r:.60}", field=where)
+        return found
