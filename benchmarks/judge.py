@@ -9,9 +9,11 @@ from pytest_personalens.agents import EmbeddedJudge
 from pytest_personalens.agreement import read_labels
 from pytest_personalens.verdict import READINGS
 
+#: The four readings that the embedded judge gives of the paper's six.
+GIVEN = [d for d in READINGS if d in EmbeddedJudge.dimensions]
 LABELS = Path(__file__).resolve().parent.parent / "data/agreement/calibration.jsonl"
-#: Milliseconds a dialogue, all six readings.
-GOAL = 50.0
+#: Milliseconds a dialogue, all of its readings.
+GOAL = 20.0
 
 
 def main() -> int:
@@ -20,14 +22,14 @@ def main() -> int:
     start = time.perf_counter()
     dialogues = read_labels(LABELS)
     read = time.perf_counter() - start
-    judge.verdict(dialogues[0].scenario, dialogues[0].dialogue, READINGS[0])  # loads the weights
+    judge.verdict(dialogues[0].scenario, dialogues[0].dialogue, GIVEN[0])  # loads the weights
     start = time.process_time()
     for one in dialogues:
-        for dimension in READINGS:
+        for dimension in GIVEN:
             judge.verdict(one.scenario, one.dialogue, dimension)
     each = (time.process_time() - start) / len(dialogues) * 1000
     ratio = each / (read / len(dialogues) * 1000)
-    print(f"six readings of a dialogue: {each:.1f} ms, goal {GOAL:.0f}; {ratio:.0f} times reading it from its file")
+    print(f"{len(GIVEN)} readings of a dialogue: {each:.1f} ms, goal {GOAL:.0f}; {ratio:.0f} times reading it from its file")
     return 0 if each <= GOAL else 1
 
 

@@ -138,7 +138,8 @@ def guarded(
     """`assistant` as a sync callable that raises `AssistantFault` when a reply takes longer than `timeout` seconds.
 
     An assistant with a parameter `context` is given it with every call. `before` is called ahead of each, and may refuse it
-    by raising a `PersonalensError`; what the assistant raises is put into `raised` too. A sync assistant runs in the calling thread wherever a signal can interrupt it, because much
+    by raising a `PersonalensError`; what the assistant raises is put into `raised` too. A sync assistant runs in the
+    calling thread wherever a signal can interrupt it, because much
     of what an assistant uses (database connections, test clients) is bound to the thread that made it; elsewhere all its calls
     for one thread run in one other.
     """

@@ -51,7 +51,8 @@ _TWO_SNAPSHOTS = (
     "with the two; run with -p no:snapshot, or with -p no:syrupy where no test of personalens is run, or uninstall pytest-snapshot"
 )
 _NO_PARAMETERS = (
-    "personalens: methods of unittest.TestCase and doctests cannot stand for scenarios; write a function, def test_it(personalens), and let "
+    "personalens: methods of unittest.TestCase and doctests cannot stand for scenarios; write a function, "
+    "def test_it(personalens), and let "
     "no fixture with autouse=True ask for a fixture of personalens where such tests are"
 )
 _NO_ASSISTANT = (

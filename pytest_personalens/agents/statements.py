@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import re
 import tomllib
-import unicodedata
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.agents.once import once
+from pytest_personalens.agents.text import fold
 from pytest_personalens.agents.visible import cut, shown, speaks_of_judging
 from pytest_personalens.datasets.embedded import data_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+#: What one of them may be found in.
+_CONTRACTED: Final = re.compile(r"'|\b(?:cannot|ur?|thx|pl[sz]|tmrw?|g[ou]nna|gotta|wanna|im|ive)\b")
 #: What is longer, in characters or statements, nobody reads to its end; expressions take long over it.
 _LONGEST: Final = 16_000
 _WIDEST: Final = 800
@@ -176,16 +178,8 @@ def _bare(sentence: str) -> str:
 @lru_cache(maxsize=16384)
 def plain(text: str) -> str:
     """Lower case, without accents, plain quotes and dashes, contractions written out."""
-    text = (
-        text.replace("\u2019", "'")
-        .replace("\u2018", "'")
-        .replace("\u2013", "-")
-        .replace("\u2014", " - ")
-        .replace("\u00a0", " ")
-        .replace("\u202f", " ")
-    )
-    decomposed = unicodedata.normalize("NFKD", text)
-    folded = "".join(c for c in decomposed if not unicodedata.combining(c) and (c in "\n\t" or unicodedata.category(c)[0] != "C")).lower()
-    for pattern, replacement in _CONTRACTIONS:
-        folded = pattern.sub(replacement, folded)
+    folded = fold(text.replace("\u00a0", " ").replace("\u202f", " "))
+    if _CONTRACTED.search(folded):
+        for pattern, replacement in _CONTRACTIONS:
+            folded = pattern.sub(replacement, folded)
     return folded

@@ -34,6 +34,8 @@ STOPWORDS: Final = frozenset(
 @lru_cache(maxsize=4096)
 def fold(text: str) -> str:
     """Lower case, without accents and with plain quotes and dashes; control characters removed."""
+    if text.isascii() and text.replace("\n", "").isprintable():
+        return text.lower()
     text = text.replace("\u2019", "'").replace("\u2018", "'").replace("\u2013", "-").replace("\u2014", " - ")
     decomposed = unicodedata.normalize("NFKD", text)
     kept = (c for c in decomposed if not unicodedata.combining(c) and (c in "\n\t" or unicodedata.category(c)[0] != "C"))

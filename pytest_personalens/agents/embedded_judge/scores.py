@@ -27,9 +27,6 @@ def numbers(features: Features, dimension: Dimension) -> Mapping[str, float]:
 
 
 def capped(features: Features, dimension: Dimension, found: int) -> int:
-    """The score, or the most that is possible for replies that say the same whatever is asked, or nothing of their own."""
-    if dimension is Dimension.TASK_COMPLETION and features.empty:
-        return 0
-    if dimension is Dimension.PERSONALIZATION and features.empty:
-        return min(2, found)
-    return found
+    """The score, or the lowest for replies that say the same whatever is asked, or nothing of their own."""
+    of_content = dimension in (Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION)
+    return dimension.scale.low if of_content and features.empty else found
