@@ -19,16 +19,24 @@ from tests.endpoint import Endpoint, play
 
 ROOT = Path(__file__).resolve().parent.parent
 
-#: A bot that does whatever is asked and names what it was given to know; deterministic.
-BOT = """
+#: The example project's bot, which does what is asked and remembers; deterministic.
+BOT = f"""
+    import sys
     import pytest
+
+    sys.path.insert(0, {str(ROOT / "example_project")!r})
+    from helpbot import Memory
+    from helpbot.bot import Helpbot
 
     @pytest.fixture
     def personalens_assistant(personalens_context):
-        parts = ", ".join(personalens_context.interactions)
+        memory = Memory()
+        for topic, summary in personalens_context.interactions.items():
+            memory.remember(personalens_context.user, topic, summary)
+        helpbot = Helpbot(personalens_context.user, memory)
 
         def bot(messages):
-            return f"I've booked it for 19:30, reference QX77. Seen to: {parts}."
+            return helpbot(messages)
 
         return bot
 """

@@ -131,7 +131,7 @@ def test_async_assistants_and_objects(repo: Repository) -> None:
 
 
 def test_a_failing_item_shows_what_it_takes_to_understand_it(repo: Repository) -> None:
-    repo.write(conftest=BOT.replace("I've booked it for 19:30, reference QX77. Seen to: {parts}.", "I will see. \\x1b[31mred"))
+    repo.write(conftest=BOT.replace("return helpbot(messages)", "return 'I will see. \\x1b[31mred'"))
     result = repo.run("--personalens-sample", "1", "--personalens-seed", "my seed", "--personalens-threshold", "p>=3")
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(
@@ -159,7 +159,7 @@ def test_a_dialogue_is_printed_once(repo: Repository, where: str, monkeypatch: p
     # Where it is set, pytest's short summary repeats messages whole.
     monkeypatch.setenv("CI", "true") if where == "in CI" else monkeypatch.delenv("CI", raising=False)
     monkeypatch.delenv("BUILD_NUMBER", raising=False)
-    repo.write(conftest=BOT.replace("I've booked it", "I will see"))
+    repo.write(conftest=BOT.replace("return helpbot(messages)", "return 'I will see to it for 19:30.'"))
     result = repo.run("--personalens-sample", "1", "--personalens-threshold", "p>=4", "--junitxml", "junit.xml")
     assert [line[:7] for line in result.outlines if line.startswith("again:")] == ["again: "]
     result.stdout.re_match_lines([r"FAILED test_bot.py::test_bot\[.*\] - Failed: .*"])
