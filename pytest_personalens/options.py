@@ -232,10 +232,16 @@ def refuse_nothing(config: pytest.Config, settings: Settings, *, planned: bool) 
 
 def _check_asked(config: pytest.Config, sample: int | None) -> None:
     """Refuse what would have no effect, or another one than was meant."""
-    given, flags = [str(arg) for arg in config.invocation_params.args], flags_of(config)
+    flags = flags_of(config)
     for flag in (f"--personalens-{name}" for name in _OF_A_RUN):
         if sample is None and flag in flags:
             raise pytest.UsageError(f"{flag}: give --personalens-sample N too; without it there is no run")
+    check_paths(config)
+
+
+def check_paths(config: pytest.Config) -> None:
+    """Refuse a path of ours that pytest takes for a path to tests."""
+    given, flags = [str(arg) for arg in config.invocation_params.args], flags_of(config)
     for flag in (f"--personalens-{name}" for name in (*_FILES, *PATHS)):
         place = flags.index(flag) + 1 if flag in given and given[-1] != flag else 0
         path = config.invocation_params.dir / given[place] if place else None

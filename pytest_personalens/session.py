@@ -47,7 +47,8 @@ BUDGET: Final = "personalens_budget"
 class Drawn(NamedTuple):
     """What the tests of a run draw from: scenarios asked for, those there were, items left out of them by a selection.
 
-    `ids` are those of the scenarios that only a mark's own sample has, `skipped` files of ours that skipped themselves whole.
+    `ids` are those of the scenarios that only a mark's own sample has, `skipped` files of ours that skipped themselves whole;
+    `knows` is true if an assistant that was asked could see what it may know.
     """
 
     requested: int = 0
@@ -55,6 +56,7 @@ class Drawn(NamedTuple):
     left_out: int = 0
     ids: tuple[str, ...] = ()
     skipped: tuple[str, ...] = ()
+    knows: bool = False
 
 
 class Session:
@@ -78,6 +80,8 @@ class Session:
         self.left_out = 0
         #: Node ids of files that ask for our fixtures and skipped themselves while they were collected.
         self.skipped: list[str] = []
+        #: True once an assistant was asked that can see what it may know of the user.
+        self.knows = False
         self.strangers = Strangers(self.dataset, settings.seed)
         self._loaded: dict[ScenarioRef, Scenario] = {}
         self.ids: dict[str, tuple[str, str]] = {}
@@ -162,7 +166,9 @@ class Session:
         used = self._used.values()
         known = {ref.id for ref in self.sample(self.settings).refs}
         more = sorted({ref.id for sample in used for ref in sample.refs} - known)
-        return Drawn(sum(s.requested for s in used), sum(s.drawn for s in used), self.left_out, tuple(more), tuple(self.skipped))
+        return Drawn(
+            sum(s.requested for s in used), sum(s.drawn for s in used), self.left_out, tuple(more), tuple(self.skipped), self.knows
+        )
 
     def header(self) -> str:
         """One line: what is sampled, by which seed, who plays the user and who judges."""
