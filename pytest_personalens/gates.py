@@ -72,8 +72,8 @@ def _few(results: Results, floor: Floor, least: float) -> str:
     scored = sum(i.evaluation.scored for i in items)
     total = len(items) + results.missing_by_group.get(floor.group, 0) if floor.group else results.expected
     its = "its " if floor.group else ""
-    if not total:
-        return ""
+    if not floor.group and not scored:
+        return ""  # the gate itself says it best
     return "" if round(scored / total, 6) >= least else f"only {scored} of {its}{count(total, 'item')} could be scored; {share_text(least)}"
 
 

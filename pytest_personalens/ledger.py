@@ -173,7 +173,9 @@ class Ledger:
         whole = not (session.shouldstop or session.shouldfail)
         self._results = self._close(complete=whole and session.testscollected <= len(self._finished))
         if self._results is None and self._drawn and not self._failed:
-            refuse_nothing(self._config, self._settings, planned=bool(self._drawn[0]))  # with workers, it is known only now
+            refuse_nothing(
+                self._config, self._settings, planned=bool(self._drawn[0]), left=bool(self._drawn_from().remaining)
+            )  # with workers, it is known only now
         self._end_run()
         if self._watch is not None and whole and self._results is not None:
             self._results = self._judged(self._watch, self._results)

@@ -235,11 +235,12 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     ours = session.config.stash[SESSION]
     # --lf does not even collect the files in which nothing failed: of each, one item at least is left out.
     unseen = getattr(session.config.pluginmanager.get_plugin("lfplugin"), "_skipped_files", 0) if ours.made else 0
-    ours.left_out = ours.made - to_be_evaluated(session.items) + unseen
+    ours.remaining = to_be_evaluated(session.items)
+    ours.left_out = ours.made - ours.remaining + unseen
     if _is_worker(session.config):
         return
     if not session.testsfailed and (session.config.option.setuponly or not any(map(is_to_be_evaluated, session.items))):
-        refuse_nothing(session.config, settings, planned=bool(ours.made))
+        refuse_nothing(session.config, settings, planned=bool(ours.made), left=bool(ours.remaining))
     if settings.shares_assistant:
         from pytest_personalens.ahead import narrow
 
