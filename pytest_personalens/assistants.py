@@ -138,12 +138,12 @@ def guarded(
     """`assistant` as a sync callable that raises `AssistantFault` when a reply takes longer than `timeout` seconds.
 
     An assistant with a parameter `context` is given it with every call. `before` is called ahead of each, and may refuse it
-    by raising a `PersonalensError`; what the assistant raises is put into `raised` too. A sync assistant runs in the
-    calling thread wherever a signal can interrupt it, because much
+    by raising a `PersonalensError`; what the assistant raises is put into `raised` too. A sync
+    assistant runs in the calling thread wherever a signal can interrupt it, because much
     of what an assistant uses (database connections, test clients) is bound to the thread that made it; elsewhere all its calls
     for one thread run in one other.
     """
-    if "context" in _parameters(assistant):
+    if takes_context(assistant):
         assistant = functools.partial(assistant, context=context)
     is_async = inspect.iscoroutinefunction(assistant)
 
@@ -178,6 +178,11 @@ def guarded(
         return reply
 
     return call
+
+
+def takes_context(assistant: Callable[..., Any]) -> bool:
+    """True if the assistant is to be told with each call what it may know."""
+    return "context" in _parameters(assistant)
 
 
 def own_traceback(error: BaseException) -> TracebackType | None:

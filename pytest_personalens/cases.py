@@ -20,6 +20,9 @@ BUILT_IN: Final = "personalens"
 #: The parameter of an item of ours.
 PARAM: Final = "_personalens_param"
 
+#: Fixtures of these packages say nothing about the assistant.
+_NEVER_TELLS: Final = ("pytest_personalens.", "_pytest.", "syrupy", "xdist", "pytest_")
+
 
 class Case(NamedTuple):
     """One item: `trial` counts from 1; `arm` is empty for the run itself, else the name of a control."""
@@ -77,6 +80,18 @@ def is_ours(item: pytest.Item) -> bool:
     """True for an item of a scenario, or for that of a shard without any."""
     # Most tests are none of ours, and to see that must cost nothing.
     return asks_for_ours(item) and PARAM in getattr(getattr(item, "callspec", None), "params", ())
+
+
+def asks_for_context(item: pytest.Item) -> bool:
+    """True if the test, or a fixture that it uses and that is none of ours, asks for the context (or for what it may be asked by)."""
+    wanted = {"personalens_context", "request"}
+    # pytest has no public way to ask for the fixtures of an item.
+    used = item._fixtureinfo.name2fixturedefs  # type: ignore[attr-defined]  # noqa: SLF001
+    theirs = [
+        found for name, every in used.items() for found in every if not str(getattr(found.func, "__module__", "")).startswith(_NEVER_TELLS)
+    ]
+    asked = item._fixtureinfo.argnames  # type: ignore[attr-defined]  # noqa: SLF001
+    return not wanted.isdisjoint(asked) or any(not wanted.isdisjoint(found.argnames) for found in theirs)
 
 
 def is_to_be_evaluated(item: pytest.Item) -> bool:

@@ -59,7 +59,7 @@ def _gate(results: Results, floor: Floor, least: float) -> Gate:
         return _valid(results, floor)
     if floor.metric == "lift":
         return _lift(results, floor, least)
-    if floor.group and (few := _few(results, floor, least)):
+    if few := _few(results, floor, least):
         return _closed(floor, few)
     if floor.metric.startswith("pass^"):
         return _reliable(results, floor, least)
@@ -67,10 +67,14 @@ def _gate(results: Results, floor: Floor, least: float) -> Gate:
 
 
 def _few(results: Results, floor: Floor, least: float) -> str:
-    """Why a gate on a group is not decided: too few of its items could be scored. Empty where they are enough."""
+    """Why a gate is not decided: too few of the items that it is about could be scored. Empty where they are enough."""
     items = _members(results.own, floor.group)
-    scored, total = sum(i.evaluation.scored for i in items), len(items) + results.missing_by_group.get(floor.group, 0)
-    return "" if scored >= least * total else f"only {scored} of its {count(total, 'item')} could be scored; {share_text(least)}"
+    scored = sum(i.evaluation.scored for i in items)
+    total = len(items) + results.missing_by_group.get(floor.group, 0) if floor.group else results.expected
+    its = "its " if floor.group else ""
+    if not floor.group and not scored:
+        return ""  # the gate itself says it best
+    return "" if round(scored / total, 6) >= least else f"only {scored} of {its}{count(total, 'item')} could be scored; {share_text(least)}"
 
 
 def _mean(results: Results, floor: Floor) -> Gate:

@@ -23,6 +23,7 @@ from pytest_personalens.reports.transcript import harmless
 from pytest_personalens.results import Gate, Item, Results
 from pytest_personalens.source import origin
 from pytest_personalens.summary import summarize, with_drift
+from pytest_personalens.wording import UNJUDGED
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -41,6 +42,11 @@ UNEVALUATED: Final = "_personalens_unevaluated"
 _FILES: Final = frozenset({"json", "html", "markdown", "github", "save_baseline", "exit_infra"})
 #: Causes of an item without scores that say nothing about the assistant under test.
 _INFRASTRUCTURE: Final = ("user-agent", "judge", "budget")
+
+_WITHHOLDS_NOTHING: Final = (
+    "personalens: nothing asks for personalens_context (a fixture, or a parameter `context` of the assistant), so the controls withhold "
+    "nothing, and their lift says nothing"
+)
 
 
 class Missing(NamedTuple):
@@ -63,6 +69,7 @@ class Ledger:
         #: Node id -> the control that it belongs to, if any, its kind and its domains.
         self._unevaluated: dict[str, tuple[str, ...]] = {}
         self._drawn: list[Any] = []
+        self._knows = False
         self._failed: set[str] = set()
         self._lines: dict[str, int] = {}
         self._internal_error = False
@@ -140,7 +147,11 @@ class Ledger:
     def pytest_testnodedown(self, node: Any, error: object) -> None:
         told = getattr(node, "workeroutput", None) or {}
         if "personalens" in told:
-            self._drawn = json.loads(told["personalens"])
+            from pytest_personalens.session import Drawn
+
+            drawn = json.loads(told["personalens"])
+            self._knows = self._knows or Drawn(*drawn).knows  # a worker may have had no item
+            self._drawn = drawn
 
     def pytest_internalerror(self) -> None:
         self._internal_error = True
@@ -163,7 +174,9 @@ class Ledger:
         whole = not (session.shouldstop or session.shouldfail)
         self._results = self._close(complete=whole and session.testscollected <= len(self._finished))
         if self._results is None and self._drawn and not self._failed:
-            refuse_nothing(self._config, self._settings, planned=bool(self._drawn[0]))  # with workers, it is known only now
+            refuse_nothing(
+                self._config, self._settings, planned=bool(self._drawn[0]), left=bool(self._drawn_from().remaining)
+            )  # with workers, it is known only now
         self._end_run()
         if self._watch is not None and whole and self._results is not None:
             self._results = self._judged(self._watch, self._results)
@@ -213,6 +226,10 @@ class Ledger:
             extra = self._config.hook.pytest_personalens_report_lines(results=self._results, config=self._config)
         lines = [line for more in extra for line in more]
         write_summary(terminalreporter, self._results, lines, self._written.done, self._about_records(self._results))
+        if self._settings.arms and self._results.items and not self._drawn_from().knows:
+            terminalreporter.write_line(_WITHHOLDS_NOTHING, yellow=True)
+        if self._results.unjudged:
+            terminalreporter.write_line(f"personalens: {UNJUDGED}", yellow=True)
         if self._watch is not None and self._results.drift is None:
             done = "adopted" if self._settings.adopt_judge else "checked"
             terminalreporter.write_line(f"the judge was not {done}: the run was stopped")
@@ -285,7 +302,7 @@ class Ledger:
         from pytest_personalens.plugin import SESSION
         from pytest_personalens.session import Drawn
 
-        return Drawn(*self._drawn) if self._drawn else self._config.stash[SESSION].drawn()
+        return Drawn(*self._drawn)._replace(knows=self._knows) if self._drawn else self._config.stash[SESSION].drawn()
 
     def _write(self) -> None:
         if self._results is not None:
@@ -298,8 +315,8 @@ class Ledger:
         items = {i.nodeid for i in self._results.items if i.evaluation.cause in _INFRASTRUCTURE}
         if any(cause not in _INFRASTRUCTURE for cause in self._results.uncounted):
             return False
-        nothing = not self._results.overall.scored
-        gates = {_nodeid(g) for g in self._results.gates if g.kind == "valid" or (nothing and g.value is None)}
+        few = any(g.kind == "valid" and not g.passed for g in self._results.gates) or not self._results.overall.scored
+        gates = {_nodeid(g) for g in self._results.gates if g.kind == "valid" or (few and g.value is None)}
         return self._failed <= items | gates
 
     def _end_run(self) -> None:

@@ -219,9 +219,10 @@ def gates_without_sample(config: pytest.Config, settings: Settings) -> bool:
     return settings.sample is None and (settings.asks_for_gates or _configured(config, _BY_KEY["gate"])[0] is not None)
 
 
-def refuse_nothing(config: pytest.Config, settings: Settings, *, planned: bool) -> None:
+def refuse_nothing(config: pytest.Config, settings: Settings, *, planned: bool, left: bool) -> None:
     """Raise `pytest.UsageError` for a run that evaluates nothing, where its command line, and not the configuration alone, asks for a
-    sample or a gate. `planned`: there are tests of ours among what was collected.
+    sample or a gate. `planned`: there are tests of ours among what was collected; `left`:
+    some of them, which ask for no dialogue, are run.
     """
     given = flags_of(config)
     judged = settings.adopt_judge or settings.check_judge  # no item is needed for that
@@ -229,6 +230,8 @@ def refuse_nothing(config: pytest.Config, settings: Settings, *, planned: bool) 
     here = {f"--personalens-{name.replace('_', '-')}" for name in ("sample", *GATES)}.intersection(given)
     if not here or (judged and not settings.asks_for_gates) or settings.shard is not None or config.option.collectonly:
         return
+    if left and not (settings.asks_for_gates or files or config.option.setuponly):
+        return  # they test what they ask for
     nothing = "there is nothing for the gates to decide on" if settings.asks_for_gates else "nothing is tested"
     if files and not settings.asks_for_gates:
         nothing = f"--personalens-{files[0]} has nothing to write"
@@ -248,10 +251,16 @@ def refuse_nothing(config: pytest.Config, settings: Settings, *, planned: bool) 
 
 def _check_asked(config: pytest.Config, sample: int | None) -> None:
     """Refuse what would have no effect, or another one than was meant."""
-    given, flags = [str(arg) for arg in config.invocation_params.args], flags_of(config)
+    flags = flags_of(config)
     for flag in (f"--personalens-{name}" for name in _OF_A_RUN):
         if sample is None and flag in flags:
             raise pytest.UsageError(f"{flag}: give --personalens-sample N too; without it there is no run")
+    check_paths(config)
+
+
+def check_paths(config: pytest.Config) -> None:
+    """Refuse a path of ours that pytest takes for a path to tests."""
+    given, flags = [str(arg) for arg in config.invocation_params.args], flags_of(config)
     for flag in (f"--personalens-{name}" for name in (*_FILES, *PATHS)):
         place = flags.index(flag) + 1 if flag in given and given[-1] != flag else 0
         path = config.invocation_params.dir / given[place] if place else None

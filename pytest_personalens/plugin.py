@@ -24,7 +24,15 @@ from pytest_personalens.cases import (
     is_to_be_evaluated,
     to_be_evaluated,
 )
-from pytest_personalens.options import add_options, gates_without_sample, hint_of_node_ids, read_settings, refuse_nothing, settings_of
+from pytest_personalens.options import (
+    add_options,
+    check_paths,
+    gates_without_sample,
+    hint_of_node_ids,
+    read_settings,
+    refuse_nothing,
+    settings_of,
+)
 from pytest_personalens.settings import Settings
 
 # Everything heavy is imported where a run first needs it: a plain pytest run must not pay for this plugin.
@@ -51,9 +59,8 @@ _TWO_SNAPSHOTS = (
     "with the two; run with -p no:snapshot, or with -p no:syrupy where no test of personalens is run, or uninstall pytest-snapshot"
 )
 _NO_PARAMETERS = (
-    "personalens: methods of unittest.TestCase and doctests cannot stand for scenarios; write a function, "
-    "def test_it(personalens), and let "
-    "no fixture with autouse=True ask for a fixture of personalens where such tests are"
+    "personalens: methods of unittest.TestCase and doctests cannot stand for scenarios; write a function, def test_it(personalens), and "
+    "let no fixture with autouse=True ask for a fixture of personalens where such tests are"
 )
 _NO_ASSISTANT = (
     "personalens: no assistant to test; define a fixture personalens_assistant in conftest.py that returns a callable "
@@ -67,6 +74,12 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
     if not blocked and find_spec("pytest_snapshot") is not None:
         raise pytest.UsageError(_TWO_SNAPSHOTS)
     add_options(parser)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
+    # Before any conftest: pytest has looked for the configuration in the wrong place by now, and so may not find what they import.
+    check_paths(early_config)
 
 
 def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
@@ -92,7 +105,8 @@ def pytest_configure(config: pytest.Config) -> None:
     if not _is_worker(config):
         from pytest_personalens.ledger import Ledger
 
-        config.pluginmanager.register(Ledger(config, settings), "personalens-ledger")
+        if config.pluginmanager.register(Ledger(config, settings), "personalens-ledger") is None:
+            raise pytest.UsageError("personalens: its part that decides the gates is blocked (-p no:personalens-ledger); leave that out")
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -221,11 +235,12 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     ours = session.config.stash[SESSION]
     # --lf does not even collect the files in which nothing failed: of each, one item at least is left out.
     unseen = getattr(session.config.pluginmanager.get_plugin("lfplugin"), "_skipped_files", 0) if ours.made else 0
-    ours.left_out = ours.made - to_be_evaluated(session.items) + unseen
+    ours.remaining = to_be_evaluated(session.items)
+    ours.left_out = ours.made - ours.remaining + unseen
     if _is_worker(session.config):
         return
     if not session.testsfailed and (session.config.option.setuponly or not any(map(is_to_be_evaluated, session.items))):
-        refuse_nothing(session.config, settings, planned=bool(ours.made))
+        refuse_nothing(session.config, settings, planned=bool(ours.made), left=bool(ours.remaining))
     if settings.shares_assistant:
         from pytest_personalens.ahead import narrow
 

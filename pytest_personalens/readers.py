@@ -125,6 +125,9 @@ def margin(text: str) -> tuple[str, float]:
     dim = dimension("tc" if name.strip().lower() == "tcr" else name)
     low, high = dim.scale
     try:
-        return dim.value, float(number(0, high - low)(value.strip()))
+        found = float(number(0, high - low)(value.strip()))
     except ValueError:
-        raise ValueError(f"expected DIMENSION=X, X from 0 to {high - low}, such as tc=0.02") from None
+        raise ValueError(f"expected DIMENSION=X, X from 0 to less than {high - low}, such as tc=0.02") from None
+    if found >= high - low:
+        raise ValueError(f"no drop of {dim.short} is larger than {high - low}, so a margin of that lets everything pass; give less")
+    return dim.value, found

@@ -265,6 +265,12 @@ class Results(Frozen):
         return {cause: nodeids for cause, nodeids in own.items() if nodeids}
 
     @property
+    def unjudged(self) -> bool:
+        """True if low items pass and no gate decides about scores: the run was made for its figures alone."""
+        asked = ("gate", "min_tcr", "min_p", "baseline", "adopt_judge", "check_judge")
+        return self.settings.get("fail_on") == "gate" and not any(self.settings.get(name) not in (None, (), []) for name in asked)
+
+    @property
     def own(self) -> tuple[Item, ...]:
         """The items of the run itself, without its controls."""
         return tuple(i for i in self.items if not i.arm)

@@ -48,7 +48,9 @@ BUDGET: Final = "personalens_budget"
 class Drawn(NamedTuple):
     """What the tests of a run draw from: scenarios asked for, those there were, items left out of them by a selection.
 
-    `ids` are those of the scenarios that only a mark's own sample has, `skipped` files of ours that skipped themselves whole.
+    `ids` are those of the scenarios that only a mark's own sample has, `skipped` files of ours that skipped themselves whole;
+    `knows` is true if an assistant that was asked could see what it may know; `remaining` counts the items that a
+    selection left.
     """
 
     requested: int = 0
@@ -56,6 +58,8 @@ class Drawn(NamedTuple):
     left_out: int = 0
     ids: tuple[str, ...] = ()
     skipped: tuple[str, ...] = ()
+    knows: bool = False
+    remaining: int = 0
 
 
 class Session:
@@ -74,11 +78,14 @@ class Session:
         self.cluster = self._open_cluster()
         self._samples: dict[object, Sample] = {}
         self._used: dict[object, Sample] = {}
-        #: How many items the tests that were collected make of their samples, and how many of them a selection left out.
+        #: How many items the tests that were collected make of their samples, and how many of them a selection left out, and left.
         self.made = 0
         self.left_out = 0
+        self.remaining = 0
         #: Node ids of files that ask for our fixtures and skipped themselves while they were collected.
         self.skipped: list[str] = []
+        #: True once an assistant was asked that can see what it may know of the user.
+        self.knows = False
         self.strangers = Strangers(self.dataset, settings.seed)
         self._loaded: dict[ScenarioRef, Scenario] = {}
         self.ids: dict[str, tuple[str, str]] = {}
@@ -163,7 +170,15 @@ class Session:
         used = self._used.values()
         known = {ref.id for ref in self.sample(self.settings).refs}
         more = sorted({ref.id for sample in used for ref in sample.refs} - known)
-        return Drawn(sum(s.requested for s in used), sum(s.drawn for s in used), self.left_out, tuple(more), tuple(self.skipped))
+        return Drawn(
+            sum(s.requested for s in used),
+            sum(s.drawn for s in used),
+            self.left_out,
+            tuple(more),
+            tuple(self.skipped),
+            self.knows,
+            self.remaining,
+        )
 
     def header(self) -> str:
         """One line: what is sampled, by which seed, who plays the user and who judges."""

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NoReturn
 import pytest
 
 from pytest_personalens.ahead import ahead_of
-from pytest_personalens.assistants import own_traceback
-from pytest_personalens.cases import test_of
+from pytest_personalens.assistants import own_traceback, takes_context
+from pytest_personalens.cases import asks_for_context, test_of
 from pytest_personalens.engine import work
 from pytest_personalens.errand import errand_of, rerun
 from pytest_personalens.errors import RecordError
@@ -104,6 +104,7 @@ class Personalens:
         errand = errand_of(self._item, self._session, self._settings, self.scenario, self._context)
         if isinstance(errand, str):
             return self._broken(errand), "none", ""
+        self._session.knows = self._session.knows or (bool(self._settings.arms) and self._sees_context())
         ahead = ahead_of(self._item, self._session)
         if ahead is not None:
             done = ahead.evaluation(self._item, errand, self._assistant)
@@ -123,6 +124,12 @@ class Personalens:
         root = self._item.config.rootpath
         file = errand.store.path
         return done.evaluation, became, (file.relative_to(root) if file.is_relative_to(root) else file).as_posix()
+
+    def _sees_context(self) -> bool:
+        agents = self._session.crew.agents(self._context, self._settings.thresholds)
+        if agents.played is not None:  # a model, which is told
+            return True
+        return takes_context(agents.assistant or self._assistant) or (agents.assistant is None and asks_for_context(self._item))
 
     def _broken(self, detail: str) -> Evaluation:
         agents = self._session.crew.agents(self._context, self._settings.thresholds)

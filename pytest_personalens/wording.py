@@ -46,6 +46,10 @@ def p_value(p: float) -> str:
     return f"{p:.3f}" if p >= _LEAST_P else f"< {_LEAST_P}"
 
 
+#: Said of a run in which nothing decides about scores.
+UNJUDGED: Final = "no gate decides about the scores (--personalens-fail-on gate without one): this run passes however low they are"
+
+
 def count(number: int, what: str = "scenario") -> str:
     """``1 scenario``, ``2 scenarios``."""
     return f"{number} {what}{'s' if number != 1 else ''}"

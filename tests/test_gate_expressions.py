@@ -61,7 +61,7 @@ def test_an_expression(text: str, floor: Floor) -> None:
         (("--personalens-trials", "0"), "--personalens-trials: expected a whole number from 1 to 100*"),
         (("--personalens-control", "nobody"), "--personalens-control: expected one of: none, swapped*"),
         (("--personalens-level", "0.9"), "--personalens-level: expected a number from 0.0001 to 0.5*"),
-        (("--personalens-margin", "tc=2"), "--personalens-margin: expected DIMENSION=X, X from 0 to 1*"),
+        (("--personalens-margin", "tc=2"), "--personalens-margin: expected DIMENSION=X, X from 0 to less than 1*"),
         (("--personalens-margin", "speed=1"), "--personalens-margin: unknown dimension 'speed'*"),
         (("--personalens-exit-infra", "1"), "--personalens-exit-infra: expected a whole number from 6 to 255*"),
         (("--personalens-ablation", "--personalens-context", "D"), "--personalens-ablation: the run itself is its last row, D+I+S; *"),

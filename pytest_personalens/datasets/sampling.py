@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter, defaultdict
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from pytest_personalens.errors import SpecError
@@ -76,7 +77,8 @@ def draw(
     known = dataset.domains()
     for name in domains:
         if name not in known:
-            raise SpecError(f"unknown domain {name!r}; known: {', '.join(known)}")
+            near = [other for other in known if other.lower() == name.lower()] or get_close_matches(name, known, 1)
+            raise SpecError(f"unknown domain {name!r}; " + (f"did you mean {near[0]!r}? " if near else "") + f"known: {', '.join(known)}")
     everyone = dataset.users()
     if users:
         present = set(everyone)

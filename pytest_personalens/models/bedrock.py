@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from typing import TYPE_CHECKING, Any, Final
 
@@ -88,7 +89,7 @@ class Bedrock:
                 from botocore.config import Config
 
                 p = self._spec.parameters
-                session = boto3.Session(profile_name=p.get("profile"), region_name=p.get("region"))
+                session = boto3.Session(profile_name=p.get("profile"), region_name=p.get("region") or _region())
                 _tidy(session.get_credentials())
                 # Retries are ours (models/reliable.py): boto3's own would hide them from the rate limiter.
                 config = Config(
@@ -204,6 +205,11 @@ class Bedrock:
             return ModelError(f"no Bedrock in region {region!r} that this boto3 knows; check ?region= or AWS_REGION, or upgrade boto3")
         # The rest is the network: connections refused, cut or silent, answers that are no answers.
         return ModelBusy(f"no answer from Bedrock: {text}")
+
+
+def _region() -> str | None:
+    """The region of AWS_REGION, which every other SDK of AWS reads and boto3 does not; None leaves it to boto3."""
+    return None if os.environ.get("AWS_DEFAULT_REGION") else os.environ.get("AWS_REGION") or None
 
 
 def _tidy(credentials: Any) -> None:

@@ -107,6 +107,7 @@ def _figures(results: Results, before: Results | None) -> dict[str, Any]:
         "whole": whole,
         "domains": domains,
         "tiles": tiles,
+        "few": overview.few(results),
         "then": [(d, estimate(then, d), e) for d, e in zip(dimensions, whole[0].estimates, strict=True)] if before else None,
         "scenarios": len({i.key for i in results.own}),
         "arm_names": overview.ARMS,

@@ -10,7 +10,7 @@ from pytest_personalens.reports.charts import Histogram, Panel, Row
 from pytest_personalens.reports.payload import NAMES
 from pytest_personalens.reports.svg import SOFT, TC, P
 from pytest_personalens.verdict import Dimension
-from pytest_personalens.wording import CAUSES
+from pytest_personalens.wording import CAUSES, UNJUDGED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -53,6 +53,8 @@ def headline(results: Results) -> Headline:
     shard = results.settings.get("shard")
     failed, total = sum(i.failed for i in results.items), len(results.items)
     reasons = [(f"{g.name}: {g.message}", "") for g in results.gates if not g.passed]
+    if reasons and (crashed := results.uncounted.get("assistant")):
+        reasons.insert(0, (f"The assistant failed in {crashed:,} of {results.expected:,} dialogues, and these have no score", "uncounted"))
     if failed:
         reasons.append((f"{failed:,} of {total:,} tests failed", "failed"))
     if results.lost:
@@ -65,8 +67,20 @@ def headline(results: Results) -> Headline:
         return Headline("open", f"Shard {shard[0]} of {shard[1]}", (("The gates are decided over all shards together.", ""),))
     if not results.overall.scored:
         return Headline("open", "Not decided", (("No dialogue could be scored.", ""),))
+    if results.unjudged:
+        return Headline("open", "Measured only", ((UNJUDGED[0].upper() + UNJUDGED[1:] + ".", ""),))
     gates = f"All {len(results.gates)} gates passed." if len(results.gates) > 1 else "Its gate passed." if results.gates else ""
     return Headline("passed", "Passed", ((gates or "No test failed; the run had no gate.", ""),))
+
+
+def few(results: Results) -> str:
+    """How many of the run the means are over, where these are too few to say much; else empty."""
+    least = results.settings.get("min_valid")
+    if results.complete and results.valid_share >= (least if isinstance(least, float) else 0.9):
+        return ""
+    if not results.complete:
+        return "of a part of the run only"
+    return f"of {results.overall.scored:,} of {results.expected:,} dialogues only"
 
 
 def floors(results: Results) -> dict[Dimension, float]:
