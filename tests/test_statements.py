@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 
 from pytest_personalens.agents import slots
 from pytest_personalens.agents.statements import of_message, plain
+from pytest_personalens.agents.visible import cut, shown, speaks_of_judging
+from pytest_personalens.agreement import read_labels
+from pytest_personalens.datasets.embedded import data_folder
 
 
 def read(message: str) -> list[str]:
@@ -82,3 +87,17 @@ def test_dates_amounts_counts() -> None:
 
 def test_names_are_capitals_within_a_sentence() -> None:
     assert slots.names("Then I wrote to Anna. Great seats with Minh's van on Friday.") == {"anna", "minh"}
+
+
+def test_the_guard_takes_hardly_anything_from_ordinary_assistants() -> None:
+    total, taken = 0, []
+    for one in read_labels(data_folder() / "agreement" / "voices.jsonl"):
+        for message in one.dialogue.messages:
+            if message.role == "user":
+                continue
+            said = Counter(read(message.content))
+            left = Counter(text for text in read(cut(shown(message.content))) if not speaks_of_judging(text))
+            total += said.total()
+            taken += [(one.id, text) for text in (said - left).elements()]
+    assert total >= 8_000
+    assert len(taken) <= total * 0.003, f"{len(taken)} of {total:,}: {taken}"

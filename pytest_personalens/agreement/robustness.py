@@ -64,6 +64,10 @@ def kept_under_changes(judge: Judge, labelled: Sequence[Labelled]) -> dict[tuple
 CONSTANT: Final[Mapping[str, Callable[[Scenario, Sequence[Message]], str]]] = {
     "All done.": lambda _s, _m: "All done.",
     "booked for 19:30": lambda _s, _m: "I've booked it for 19:30, reference QX77.",
+    "the same, counted": lambda _s, m: f"I've booked it for 19:30, reference QX77. ({len(m)} messages so far)",
+    "two wordings by turns": lambda _s, m: (
+        "It's all booked for 19:30, code QX71." if len(m) % 4 == 1 else "That's confirmed for half past seven, number QX73."
+    ),
     "here are some options": lambda _s, _m: "Here are some great options for you! Let me know which one you like best.",
     "everything taken care of": lambda _s, _m: "I've taken care of everything for you, based on your preferences. You're all set! 🎉",
     "refusal": lambda _s, _m: "I'm sorry, but I'm not able to help with that.",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from pytest_personalens.agents.embedded_judge.goal_parts import classes
 from pytest_personalens.agents.lexicon import DOMAIN_WORDS
 from pytest_personalens.agents.statements import of_message, plain
 from pytest_personalens.agents.text import content, runs, stem
@@ -16,6 +17,12 @@ if TYPE_CHECKING:
 
 #: This share of the words of all replies in the user's own mouth: an echo.
 _ECHO: Final = 0.8
+#: Fewer words of the task than this in a reply that is given again and again.
+_FEW: Final = 2
+#: Words that any assistant says of any task; those of deeds ("booked") stand in `goal_parts`.
+_OF_ANY_TASK: Final = content(
+    "reference number code confirmation minute hour evening morning thing request task message details option help anything everything"
+)
 #: So many words of the goal in a row are recited: an assistant is never shown it.
 _RECITAL: Final = 8
 
@@ -26,15 +33,14 @@ def of(scenario: Scenario, messages: Sequence[Message]) -> str:
     texts = [plain(" ".join(text for text, _ in of_message(r))) for r in replies]
     words = frozenset[str]().union(*(content(t) for t in texts))
     user = content(" ".join(m.content for m in messages if m.role == "user"))
-    if len(texts) > 1 and len(set(texts)) == 1:
-        return "every reply is the same"
     if any(len(runs(t, _RECITAL) & runs(plain(scenario.task.goal), _RECITAL)) for t in texts):
         return "it recites the goal"
     if words and len(words & user) >= _ECHO * len(words):
         return "it echoes the user"
-    if not words & (user | _topic(scenario)):
+    told = frozenset(w for w in words - _OF_ANY_TASK if w.isalpha() and not classes(frozenset({w})) - {w}) & (user | _topic(scenario))
+    if not told:
         return "no word of the task"
-    return ""
+    return "every reply is the same" if len(texts) > 1 and len(set(texts)) == 1 and len(told) < _FEW else ""
 
 
 def _topic(scenario: Scenario) -> frozenset[str]:
