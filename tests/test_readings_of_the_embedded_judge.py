@@ -18,7 +18,12 @@ def test_all_are_the_four_readings_that_it_gives_and_the_header_names_the_others
         ["personalens: 3 scenarios of embedded *, judge embedded*; the embedded judge gives no reading of nat-user, coh-user"]
     )
     for item in repo.results()["items"]:
-        assert set(item["verdicts"]) == {"task_completion", "personalization", "naturalness_assistant", "coherence_assistant"}
+        assert {v["dimension"] for v in item["evaluation"]["verdicts"]} == {
+            "task_completion",
+            "personalization",
+            "naturalness_assistant",
+            "coherence_assistant",
+        }
 
 
 def test_a_run_that_asks_for_what_it_gives_says_nothing_of_the_others(repo: Repository) -> None:

@@ -115,7 +115,7 @@ def test_every_wording_of_the_example_is_tried(bots: Any) -> None:
         pytest.param(
             w,
             marks=pytest.mark.xfail(
-                reason="'just the way you like it' around the same deeds lowers the mean P from 2.67 to 2.08", strict=True
+                reason="'just the way you like it' around the same deeds is taken for reciting: mean P 2.08, not 2.67", strict=True
             ),
         )
         if w == "recalling"
