@@ -19,7 +19,7 @@ from tests.endpoint import Endpoint, play
 
 ROOT = Path(__file__).resolve().parent.parent
 
-#: The example project's bot, which does what is asked and remembers; deterministic.
+#: The example project's bot with a memory that holds all that is known of the user; deterministic.
 BOT = f"""
     import sys
     import pytest
@@ -29,11 +29,12 @@ BOT = f"""
     from helpbot.bot import Helpbot
 
     @pytest.fixture
-    def personalens_assistant(personalens_context):
+    def personalens_assistant(personalens_scenario, personalens_context):
         memory = Memory()
-        for topic, summary in personalens_context.interactions.items():
-            memory.remember(personalens_context.user, topic, summary)
-        helpbot = Helpbot(personalens_context.user, memory)
+        for domain, types in personalens_scenario.preferences.items():
+            known = ". ".join(value for values in types.values() for value in values)
+            memory.remember(personalens_scenario.user, domain, f"{{known}}. {{personalens_context.interactions.get(domain, '')}}")
+        helpbot = Helpbot(personalens_scenario.user, memory)
 
         def bot(messages):
             return helpbot(messages)

@@ -114,7 +114,7 @@ def test_a_report_does_not_replace_what_it_reports_on(told: Repository, more: tu
 
 FULL = """
     import resource
-    resource.setrlimit(resource.RLIMIT_FSIZE, (2048, 2048))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
 """
 
 
@@ -123,7 +123,7 @@ def test_a_full_disk_leaves_the_file_of_the_run_before(told: Repository, output:
     args = ("--personalens-sample", "30", *ARGS[2:], f"--personalens-{output}", name, "-p", "no:logging")
     assert told.run(*args).ret == 0
     before = (told.path / name).read_bytes()
-    assert len(before) > 2048
+    assert len(before) > 4096
     told.write(conftest=TOLD + FULL)
     result = told.run(*args)
     assert result.ret == 3

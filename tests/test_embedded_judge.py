@@ -459,9 +459,6 @@ def test_no_reply_makes_it_hang(unit: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.xfail(
-    reason="reading.py looks through the whole message once for each sentence of it", raises=subprocess.TimeoutExpired, strict=True
-)
 @pytest.mark.parametrize("unit", MANY_SENTENCES)
 def test_no_reply_of_very_many_sentences_makes_it_hang(unit: str) -> None:
     test_no_reply_makes_it_hang(unit)

@@ -92,7 +92,7 @@ def test_a_callable_is_the_assistant_by_its_place(empty_repo: Repository) -> Non
     run = empty_repo.run("--personalens-sample", "2", "--personalens-assistant", "mybot:reply", "--personalens-min-tcr", "0")
     run.assert_outcomes(passed=4)
     for spec, problem in (
-        ("mybot:number", "'number' in 'mybot' is int, which cannot be called"),
+        ("mybot:number", "mybot.number is int, which cannot be called"),
         ("mybot:nothing", "'nothing' in 'mybot' is NoneType"),
         ("nobot:reply", "cannot import 'nobot': ModuleNotFoundError"),
         ("claude", "expected bedrock:MODEL, openai:MODEL or module:attribute"),

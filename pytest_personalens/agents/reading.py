@@ -121,17 +121,26 @@ class Reading:
         return tuple(found)
 
     @cached_property
+    def _named(self) -> frozenset[tuple[int, str, str]]:
+        """Turn, domain and type of every preference of which a message names a value of the user's."""
+        return frozenset(
+            (turn, domain, name)
+            for turn, message in enumerate(self.messages)
+            for domain, name, _, values in self.types
+            if any(mentions(v, message.content) for v in values)
+        )
+
+    @cached_property
     def clashes(self) -> tuple[Clash, ...]:
         """Values the assistant took that are not the user's, where the user had not said them."""
         found: list[Clash] = []
         for turn, sentence in self._sentences("assistant"):
             if is_question(sentence) and _ALTERNATIVE.search(sentence):
                 continue
-            whole = self.messages[turn].content
             for domain, name, words, values in self.types:
                 if not words.values or not self.relevant(domain, name):
                     continue
-                if any(mentions(v, whole) for v in values):
+                if (turn, domain, name) in self._named:
                     continue
                 for other in words.values:
                     known = any(mentions(other, v) or mentions(v, other) for v in values)

@@ -41,7 +41,9 @@ class Readings(NamedTuple):
 def open_anchors(path: Path | None = None) -> Anchors:
     """The anchors in a file of labelled dialogues, or those of the package. Raises `DataError`."""
     found = sorted(read_labels(path or data_folder() / "agreement" / "anchors.jsonl"), key=lambda a: a.id)
-    seen = [[a.id, a.scenario.model_dump(mode="json"), a.dialogue.model_dump(mode="json")] for a in found]
+    # The parts of a goal are how we read it; a judge is shown the goal.
+    hidden = {"task": {"parts"}}
+    seen = [[a.id, a.scenario.model_dump(mode="json", exclude=hidden), a.dialogue.model_dump(mode="json")] for a in found]
     return Anchors(tuple(found), hashlib.sha256(json.dumps(seen, sort_keys=True).encode()).hexdigest()[:32])
 
 
