@@ -82,8 +82,6 @@ def rerun(item: pytest.Item) -> str:
         given = config.getoption(o.ini)
         for value in given if isinstance(given, list) else [given] if given is not None else []:
             words += [o.flag, str(value)]
-    for override in config.getoption("override_ini") or ():
-        words += ["-o", override]
     # The built-in suite has no file that could be named.
     if item.nodeid.startswith(f"{BUILT_IN}::"):
         words += ["-k", f"[{case_of(item).id}]"]

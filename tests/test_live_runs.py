@@ -93,7 +93,7 @@ def test_a_callable_is_the_assistant_by_its_place(empty_repo: Repository) -> Non
     run.assert_outcomes(passed=4)
     for spec, problem in (
         ("mybot:number", "mybot.number is int, which cannot be called"),
-        ("mybot:nothing", "'nothing' in 'mybot' is NoneType"),
+        ("mybot:nothing", "mybot has no 'nothing'"),
         ("nobot:reply", "cannot import 'nobot': ModuleNotFoundError"),
         ("claude", "expected bedrock:MODEL, openai:MODEL or module:attribute"),
     ):
