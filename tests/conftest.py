@@ -7,11 +7,16 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
 
 import pytest
+
+with suppress(ImportError):
+    # A run in this process forgets what it imported, and numpy cannot be imported twice.
+    import numpy as np  # noqa: F401
 
 from pytest_personalens.dialogue import Message, UserTurn
 from pytest_personalens.scenario import Scenario, Situation, Task

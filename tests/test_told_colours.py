@@ -35,7 +35,7 @@ def test_low_scores_that_no_gate_decides_about_are_said(told: Repository) -> Non
     # In a process of its own: the page's drawing library keeps a state.
     told.run(*args).stdout.fnmatch_lines(["personalens: no gate decides about the scores *: this run passes however low they are"])
     assert "Measured only" in (told.path / "page.html").read_text(encoding="utf-8")
-    assert "no gate decides" not in str(told.inline(*args, "--personalens-gate", "tcr >= 0").stdout)
+    assert "no gate decides" not in str(told.run(*args, "--personalens-gate", "tcr >= 0").stdout)
 
 
 KNOWING = """
