@@ -34,7 +34,6 @@ _EMPHASIS: Final = re.compile(r"(?<!\w)[*_]{1,3}(?=\S)|(?<=\S)[*_]{1,3}(?!\w)|`+
 _SENTENCE: Final = re.compile(
     r"(?:[^.!?;\n]|[.!?;](?=[^\s\"'”’)\]*_]|$)(?!$)|(?<=\b[A-Z])\.|(?<=\b(?:Mr|Ms|Dr|St|No|vs|pm|am))\.(?= [A-Z0-9])|(?<=\b(?:Mrs|e\.g|i\.e|a\.m|p\.m|Ave|Tel))\.)+[.!?;…]*[\"'”’)\]]*|[.!?;]+"
 )
-_DASH: Final = re.compile(r"\s+[–—]\s+|\s+--?\s+|—")
 _EMOJI: Final = re.compile(
     "[\U0001f000-\U0001faff\u2600-\u27bf\u2b00-\u2bff\u2190-\u21ff\u2300-\u23ff\ufe0f\u200d\u20e3\U000e0020-\U000e007f\u25a0-\u25ff\u2022\u00ae\u2122]+"
 )

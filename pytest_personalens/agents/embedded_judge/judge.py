@@ -55,9 +55,9 @@ class EmbeddedJudge:
         understanding.require(dialogue.messages)
         if dimension is Dimension.PERSONALIZATION_TURNS:
             return self._by_turn(scenario, dialogue)
-        features = self._features(scenario, dialogue.messages)
         if dimension is Dimension.TASK_COMPLETION and (ended := _ended(dialogue)):
             return Verdict(dimension=dimension, score=0, justification=ended[0], evidence=(ended[1],))
+        features = self._features(scenario, dialogue.messages)
         score = self._score(features, dimension)
         why, evidence, codes = reasons.reasons(dimension, score, features)
         return Verdict(dimension=dimension, score=score, justification=why, evidence=evidence[:_MOST_EVIDENCE], reasons=codes)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.agents.embedded_judge.weights import words
 from pytest_personalens.agents.statements import plain
 from pytest_personalens.agents.text import STOPWORDS
+from pytest_personalens.agents.visible import foreign
 from pytest_personalens.errors import JudgeFault
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ _FEWEST: Final = 12
 def require(messages: Sequence[Message]) -> None:
     """Raises `JudgeFault` ("could not read ...") where too little of what the assistant says is understood."""
     text = "\n".join(m.content for m in messages if m.role == "assistant")
-    if _foreign(text):
+    if foreign(text):
         raise JudgeFault("could not read the dialogue: most letters are not Latin; use a model as the judge")
     # Names are known in no language.
     found = _WORD.findall(plain(_without_names(text)))
@@ -42,8 +42,3 @@ def require(messages: Sequence[Message]) -> None:
 
 def _without_names(text: str) -> str:
     return re.sub(r"(?<=[a-z,] )[A-ZÀ-Þ][\w'’-]+", " ", text)
-
-
-def _foreign(text: str) -> bool:
-    letters = [c for c in unicodedata.normalize("NFKD", text) if c.isalpha()]
-    return bool(letters) and sum("LATIN" not in unicodedata.name(c, "") for c in letters) > len(letters) / 2
