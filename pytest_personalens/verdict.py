@@ -96,11 +96,11 @@ class Evidence(Frozen):
         return cls(turn=turn, quote=quote if len(quote) <= _QUOTE else f"{quote[: _QUOTE - 3]}...", note=note)
 
 
-#: What a verdict on personalization may rest on, and for task completion the state of a part of the goal.
-ReasonCode = Literal[
-    "asks-known", "contradicts", "ignores", "recites", "uses-stated", "applies", "anticipates",
-    "done", "promised", "proposed", "refused", "handed-back", "wrong", "missing",
-]  # fmt: skip
+#: What became of a preference: a verdict on personalization rests on it.
+PreferenceCode = Literal["asks-known", "contradicts", "ignores", "recites", "uses-stated", "applies", "anticipates"]
+#: The last state of a part of the goal: a verdict on task completion rests on it.
+PartState = Literal["done", "promised", "proposed", "refused", "handed-back", "wrong", "missing"]
+ReasonCode = Literal[PreferenceCode, PartState]
 
 
 class Reason(Frozen):

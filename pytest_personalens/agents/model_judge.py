@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, get_args
 
 from pytest_personalens.agents.prompts import Prompts, preferences_text, profile_text, situation_text, transcript_text
 from pytest_personalens.errors import JudgeFault
 from pytest_personalens.models import Completion, Model, Request
 from pytest_personalens.models.meter import Meter
-from pytest_personalens.verdict import Dimension, Evidence, Verdict
+from pytest_personalens.verdict import Dimension, Evidence, PartState, PreferenceCode, Reason, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,6 +20,12 @@ if TYPE_CHECKING:
 _SCORE: Final = re.compile(r"^\W*score\W*[:=][ \t]*(.+?)\s*$", re.IGNORECASE | re.MULTILINE)
 _WHY: Final = re.compile(r"^\W*justification\W*[:=]\s*(.+)$", re.IGNORECASE | re.MULTILINE)
 _EVIDENCE: Final = re.compile(r"^\W*evidence\W*[:=]\W*turn\s+(\d+)\W+(.+)$", re.IGNORECASE | re.MULTILINE)
+_REASON: Final = re.compile(r"^\W*reason\W*[:=]\W*([a-z-]+)\s*\|([^|\n]+?)(?:\|\W*turn\s+(\d+).*)?$", re.IGNORECASE | re.MULTILINE)
+#: The codes of a reading's reasons; readings that are not named give none.
+_CODES: Final[dict[Dimension, tuple[str, ...]]] = {
+    Dimension.TASK_COMPLETION: get_args(PartState),
+    Dimension.PERSONALIZATION: get_args(PreferenceCode),
+}
 _WORDS: Final = {"true": 1, "yes": 1, "false": 0, "no": 0}
 _TITLES: Final = {
     Dimension.TASK_COMPLETION: "Task completion",
@@ -81,7 +87,7 @@ def _material(scenario: Scenario, dimension: Dimension) -> str:
 
 
 def answer_schema(dimension: Dimension, replies: int) -> dict[str, Any]:
-    """The JSON schema of an answer: evidence, justification, and a score that can lie nowhere but on the scale."""
+    """The JSON schema of an answer: evidence, justification, reasons, and a score that can lie nowhere but on the scale."""
     low, high = dimension.scale
     score: dict[str, Any] = {"type": "integer", "enum": list(range(low, high + 1))}
     if high == 1:
@@ -89,15 +95,22 @@ def answer_schema(dimension: Dimension, replies: int) -> dict[str, Any]:
     if dimension is Dimension.PERSONALIZATION_TURNS:
         score = {"type": "array", "items": score, "minItems": replies, "maxItems": replies}
     quote = {"type": "object", "properties": {"turn": {"type": "integer"}, "quote": {"type": "string"}}, "required": ["turn", "quote"]}
-    return {
-        "type": "object",
-        "properties": {
-            "evidence": {"type": "array", "items": quote, "maxItems": 4},
-            "justification": {"type": "string"},
-            "score": score,
-        },
-        "required": ["evidence", "justification", "score"],
+    properties: dict[str, Any] = {
+        "evidence": {"type": "array", "items": quote, "maxItems": 4},
+        "justification": {"type": "string"},
     }
+    if dimension in _CODES:
+        properties["reasons"] = {"type": "array", "items": _reason_schema(dimension), "maxItems": 12}
+    properties["score"] = score
+    return {"type": "object", "properties": properties, "required": list(properties)}
+
+
+def _reason_schema(dimension: Dimension) -> dict[str, Any]:
+    about = ("part",) if dimension is Dimension.TASK_COMPLETION else ("domain", "type", "value")
+    properties: dict[str, Any] = {"code": {"type": "string", "enum": list(_CODES[dimension])}}
+    properties |= {name: {"type": "string"} for name in about}
+    properties["turn"] = {"type": ["integer", "null"]}
+    return {"type": "object", "properties": properties, "required": list(properties)}
 
 
 def read_answer(completion: Completion, dimension: Dimension, turns: int, replies: int) -> Verdict:
@@ -117,10 +130,21 @@ def _read_data(data: Mapping[str, Any], dimension: Dimension, turns: int, replie
         for q in (quotes if isinstance(quotes, list) else [])
         if isinstance(q, dict) and type(q.get("turn")) is int and 0 <= q["turn"] < turns and q.get("quote")
     ]
+    given = data.get("reasons")
+    reasons = [_reason(r, dimension, turns) for r in (given if isinstance(given, list) else []) if isinstance(r, dict)]
     raw = data.get("score")
     scores = raw if isinstance(raw, list) else [raw]
     words = [str(s).lower() if isinstance(s, bool) or dimension.scale.high > 1 else repr(s) for s in scores]
-    return _verdict(words, dimension, why, evidence, replies)
+    return _verdict(words, dimension, why, evidence, [r for r in reasons if r is not None], replies)
+
+
+def _reason(data: Mapping[str, Any], dimension: Dimension, turns: int) -> Reason | None:
+    """The reason, or None where its code is none of the reading's; a reason is no part of the score, so nothing is asked again for it."""
+    if data.get("code") not in _CODES.get(dimension, ()):
+        return None
+    about = {name: " ".join(data[name].split()) for name in ("domain", "type", "value", "part") if isinstance(data.get(name), str)}
+    turn = data.get("turn")
+    return Reason(code=data["code"], turn=turn if type(turn) is int and 0 <= turn < turns else None, **about)
 
 
 def parse(text: str, dimension: Dimension, turns: int, replies: int = 0) -> Verdict:
@@ -137,10 +161,21 @@ def parse(text: str, dimension: Dimension, turns: int, replies: int = 0) -> Verd
     if why is None:
         raise ValueError("expected a line 'Justification: ...'")
     evidence = [Evidence(turn=int(t), quote=q.strip().strip("'\"")) for t, q in _EVIDENCE.findall(text) if int(t) < turns]
-    return _verdict(words, dimension, why[1], evidence, replies)
+    reasons = [_reason(_reason_fields(code, about, turn, dimension), dimension, turns) for code, about, turn in _REASON.findall(text)]
+    return _verdict(words, dimension, why[1], evidence, [r for r in reasons if r is not None], replies)
 
 
-def _verdict(words: list[str], dimension: Dimension, why: str, evidence: list[Evidence], replies: int) -> Verdict:
+def _reason_fields(code: str, about: str, turn: str, dimension: Dimension) -> dict[str, Any]:
+    """The fields of a line `Reason: code | about | turn`: about a part of the goal, or "Domain, type: value"."""
+    fields: dict[str, Any] = {"code": code.lower(), "turn": int(turn) if turn else None}
+    if dimension is Dimension.TASK_COMPLETION:
+        return fields | {"part": about}
+    place, _, value = about.partition(":")
+    domain, _, kind = place.rpartition(",")
+    return fields | {"domain": domain, "type": kind, "value": value}
+
+
+def _verdict(words: list[str], dimension: Dimension, why: str, evidence: list[Evidence], reasons: list[Reason], replies: int) -> Verdict:
     expected = replies if dimension is Dimension.PERSONALIZATION_TURNS else 1
     if len(words) != expected:
         raise ValueError(f"expected {'one score' if expected == 1 else f'{expected} scores'}, found {len(words)}")
@@ -156,4 +191,6 @@ def _verdict(words: list[str], dimension: Dimension, why: str, evidence: list[Ev
         else:
             scores.append(int(word))
     turns = tuple(scores) if dimension is Dimension.PERSONALIZATION_TURNS else ()
-    return Verdict(dimension=dimension, score=scores[-1], justification=why.strip(), evidence=tuple(evidence), turns=turns)
+    return Verdict(
+        dimension=dimension, score=scores[-1], justification=why.strip(), evidence=tuple(evidence), reasons=tuple(reasons), turns=turns
+    )
