@@ -181,7 +181,7 @@ class Ledger:
         if self._watch is not None and whole and self._results is not None:
             self._results = self._judged(self._watch, self._results)
         self._write()
-        if self._results is not None:
+        if self._results is not None and not self._results.report_only:
             session.testscollected += len(self._results.gates)  # or the progress would end at 108 %
             for gate in self._results.gates:
                 self._report(gate)

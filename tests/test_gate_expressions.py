@@ -312,7 +312,7 @@ def test_the_command_of_a_failed_trial_runs_it_alone(told: Repository) -> None:
 
 
 def test_the_ablation_is_one_command(knowing: Repository) -> None:
-    result = knowing.inline(*ARGS, "--personalens-ablation", "--personalens-fail-on", "gate", "--personalens-json", "results.json")
+    result = knowing.inline(*ARGS, "--personalens-ablation", "--personalens-fail-on", "nothing", "--personalens-json", "results.json")
     assert result.ret == 0
     found = knowing.results()
     assert [arm["name"] for arm in found["arms"]] == ["none", "D", "I", "S"]

@@ -11,12 +11,12 @@ from pytest_personalens.reports.failures import failure_row, failures, verdict_l
 from pytest_personalens.reports.markup import code, figure, interval, plain, table
 from pytest_personalens.reports.terminal import HEADINGS
 from pytest_personalens.verdict import Dimension
-from pytest_personalens.wording import found, p_value
+from pytest_personalens.wording import found, gate_outcome, p_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from pytest_personalens.results import Comparison, Flip, Gate, Paired, Results
+    from pytest_personalens.results import Comparison, Flip, Paired, Results
 
 #: Bytes. A comment on a pull request may have 65,536 characters.
 COMMENT_LIMIT: Final = 60_000
@@ -53,7 +53,7 @@ def _sections(results: Results, before: Results | None, link: str) -> Iterator[S
     sign = "❌" if outcome.startswith("FAILED") else "✅" if outcome.startswith("passed") else "⚠️"
     yield Section((f"## {sign} personalens {plain(outcome, 400)}", "", _about(results)))
     if results.gates:
-        yield _titled("### Gates", _gates(results.gates), "gates")
+        yield _titled("### Gates", _gates(results), "gates")
     if results.overall.items:
         yield from _totals(results)
     if results.comparison is not None:
@@ -89,17 +89,17 @@ def _about(results: Results) -> str:
     return plain("; ".join(parts), 1_000)
 
 
-def _gates(gates: Sequence[Gate]) -> list[str]:
+def _gates(results: Results) -> list[str]:
     rows = (
         (
             plain(gate.name),
-            "passed" if gate.passed else "**FAILED**",
+            "passed" if gate.passed else f"**{gate_outcome(gate, results)}**",
             plain(gate.message, 400),
             figure(gate.value),
             interval(gate.low, gate.high),
             figure(gate.floor),
         )
-        for gate in gates
+        for gate in results.gates
     )
     return table(("gate", "outcome", "", "value", "95 % interval", "floor"), rows, words=3)
 

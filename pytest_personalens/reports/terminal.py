@@ -10,7 +10,7 @@ from pytest_personalens.reports.comparison import low_lines, outcome_lines
 from pytest_personalens.reports.drift import drift_lines
 from pytest_personalens.reports.transcript import harmless
 from pytest_personalens.verdict import Dimension
-from pytest_personalens.wording import CAUSES, count
+from pytest_personalens.wording import CAUSES, REPORT_ONLY, REPORTED_GATES, count, gate_outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -51,7 +51,7 @@ def write_summary(
 def summary_lines(
     results: Results, *, verbose: bool, domains: bool = True, written: Sequence[str] = (), records: str = ""
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """The lines of the summary, each with the names of its markup: bold, red, green or none; with a line a domain, or without."""
+    """The lines of the summary, each with the names of its markup: bold, red, yellow, green or none; with a line a domain, or without."""
     if results.drift is not None:
         for number, line in enumerate(drift_lines(results.drift)):
             yield line, () if number else ("bold",) if results.drift.passed else ("bold", "red")
@@ -65,7 +65,11 @@ def summary_lines(
     ]
     yield from ((line, ()) for line in plain)
     for gate in results.gates:
-        yield f"gate {gate.name}: {'passed' if gate.passed else 'FAILED'}, {gate.message}", ("green" if gate.passed else "red",)
+        colour = "green" if gate.passed else "yellow" if results.report_only else "red"
+        yield f"gate {gate.name}: {gate_outcome(gate, results)}, {gate.message}", (colour,)
+    if results.report_only:
+        told = f"{REPORT_ONLY}, {REPORTED_GATES}" if results.gates else REPORT_ONLY
+        yield f"{told} (--personalens-fail-on nothing)", ("yellow",)
     yield from ((line, ()) for line in written)
 
 
