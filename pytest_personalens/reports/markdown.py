@@ -7,6 +7,7 @@ from urllib.parse import quote
 
 from pytest_personalens.evaluation import Usage
 from pytest_personalens.reports.beside import moved_table, overlap, side_by_side
+from pytest_personalens.reports.crashes import crash_groups, crashes_title
 from pytest_personalens.reports.failures import failure_row, failures, verdict_line
 from pytest_personalens.reports.markup import code, figure, interval, plain, table
 from pytest_personalens.reports.terminal import HEADINGS
@@ -52,6 +53,9 @@ def _sections(results: Results, before: Results | None, link: str) -> Iterator[S
     outcome = verdict_line(results)
     sign = "❌" if outcome.startswith("FAILED") else "✅" if outcome.startswith("passed") else "⚠️"
     yield Section((f"## {sign} personalens {plain(outcome, 400)}", "", _about(results)))
+    if crashed := crashes_title(results):
+        ways = [f"- {plain(way, 400)}" for way in crash_groups(results)]
+        yield Section(("", f"**{plain(crashed[0].upper() + crashed[1:])}:**", "", *ways), what="what the assistant failed of")
     if results.gates:
         yield _titled("### Gates", _gates(results), "gates")
     if results.overall.items:

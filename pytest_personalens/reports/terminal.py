@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.evaluation import Usage
 from pytest_personalens.reports.comparison import low_lines, outcome_lines
+from pytest_personalens.reports.crashes import crash_groups, crashes_title
 from pytest_personalens.reports.drift import drift_lines
 from pytest_personalens.reports.transcript import harmless
 from pytest_personalens.verdict import Dimension
@@ -55,6 +56,10 @@ def summary_lines(
     if results.drift is not None:
         for number, line in enumerate(drift_lines(results.drift)):
             yield line, () if number else ("bold",) if results.drift.passed else ("bold", "red")
+        yield "", ()
+    if crashed := crashes_title(results):
+        yield f"{crashed}:", ("bold", "red")
+        yield from ((f"  {line}", ()) for line in crash_groups(results))
         yield "", ()
     plain = [
         *(_table(results, domains=domains) if results.items or results.uncounted else ()),
@@ -110,7 +115,8 @@ def _notes(results: Results, *, verbose: bool, records: str) -> Iterator[str]:
     for cause, number in results.uncounted.items():
         kept = "; what was bought is kept, and a further run goes on from there" if cause == "budget" else ""
         yield f"not scored: {number}, {CAUSES[cause]}{kept}"
-        yield from _such_as(results, cause)
+        if cause != "assistant":  # what it failed of stands above
+            yield from _such_as(results, cause)
     if records:
         yield records
     low = low_lines(results)
