@@ -186,8 +186,8 @@ class Ledger:
             self._results = self._judged(self._watch, self._results)
         self._write()
         if self._results is not None and not self._results.report_only:
-            session.testscollected += len(self._results.gates)  # or the progress would end at 108 %
             for gate in self._results.gates:
+                session.testscollected += 1  # one by one: the progress neither goes back nor ends at 108 %
                 self._report(gate)
         return result
 

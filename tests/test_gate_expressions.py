@@ -254,9 +254,9 @@ def test_controls_withhold_the_context_or_give_another_users(knowing: Repository
     assert (found["overall"]["items"], len(found["items"])) == (20, 60)
     result.stdout.fnmatch_lines(
         [
-            "control none: P 1.00, with this user's context 4.00: lift +3.00 (95 % *, p < 0.001)",
-            "control swapped: P 1.00, with this user's context 4.00: lift +3.00 (95 % *, p < 0.001)",
-            "gate lift: passed, lift of personalization over the control swapped 3.00 (* >= 2.50 over 20 scenarios, p < 0.001",
+            "control none: P 1.00, with this user's context 4.00: lift +3.00 (95 % *, one-sided p < 0.001)",
+            "control swapped: P 1.00, with this user's context 4.00: lift +3.00 (95 % *, one-sided p < 0.001)",
+            "gate lift: passed, lift of personalization over the control swapped 3.00 (* >= 2.50 over 20 scenarios, one-sided p < 0.001",
         ]
     )
     items = {item["nodeid"].partition("[")[2].rstrip("]"): item for item in found["items"]}
