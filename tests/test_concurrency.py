@@ -282,12 +282,12 @@ def test_async_assistants_share_one_loop(slow: Repository) -> None:
 
 
 def test_ctrl_c_ends_at_once_and_keeps_what_was_bought(slow: Repository, endpoint: Endpoint) -> None:
-    """Calls take a minute here: who waited for those in flight would be seen."""
+    """Calls take an hour here: who waited for those in flight would be seen, however busy this machine is."""
     hang = False
 
     def answer(call: Call) -> Reply:
         reply = play(call)
-        reply.delay = 60.0 if hang and "Give this reading" in call.prompt else 0.0
+        reply.delay = 3600.0 if hang and "Give this reading" in call.prompt else 0.0
         return reply
 
     endpoint.answer, hang = answer, True
@@ -298,13 +298,11 @@ def test_ctrl_c_ends_at_once_and_keeps_what_was_bought(slow: Repository, endpoin
     run = subprocess.Popen(
         command, cwd=slow.path, env={**os.environ, **endpoint.environment()}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 300
     while sum("Give this reading" in c.prompt for c in endpoint.calls) < 12 and time.monotonic() < deadline:
         time.sleep(0.05)
-    started = time.monotonic()
     run.send_signal(signal.SIGINT)
-    out, _ = run.communicate(timeout=30)
-    assert time.monotonic() - started < 10
+    out, _ = run.communicate(timeout=300)
     assert run.returncode == 2, out
     before, hang = len(endpoint.calls), False
     again = subprocess.run(
