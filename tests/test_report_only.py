@@ -157,6 +157,7 @@ def test_own_asserts_fail_all_the_same(told: Repository) -> None:
     result = told.inline(*ARGS, *NOTHING)
     assert result.ret == 1
     result.assert_outcomes(failed=10)
+    result.stdout.no_fnmatch_line("report only*")
 
 
 def test_shards_that_are_to_fail_on_nothing(told: Repository) -> None:
