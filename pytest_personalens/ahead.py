@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 _ASSISTANT: Final = "personalens_assistant"
 #: Fixtures that decide what an evaluation is about; where somebody overrides one, only the item itself knows.
 _OURS: Final = ("personalens", "personalens_scenario", "personalens_context")
+#: Set in what a worker is told that takes the place of one that died: it evaluates no dialogue before its turn, so that the one that
+#: ends it is known.
+IN_TURN: Final = "personalens_in_turn"
 AHEAD: pytest.StashKey[Ahead] = pytest.StashKey()
 _HOMES: Final[dict[str, type[pytest.Collector]]] = {"session": pytest.Session, "package": pytest.Package, "module": pytest.Module}
 
@@ -55,6 +58,7 @@ class Ahead:
         self._line = LiveLine(session.config, total=sum(map(is_ours, session.items)))
         # Under xdist a worker knows the next items that it was sent, and no others are its own.
         plugins = session.config.pluginmanager.get_plugins()
+        self._in_turn = ours.cluster is None and IN_TURN in getattr(session.config, "workerinput", {})
         self._worker: Any = next((p for p in plugins if type(p).__name__ == "WorkerInteractor"), None)
 
     def evaluation(self, item: pytest.Item, errand: Errand, assistant: Assistant) -> Done:
@@ -101,6 +105,8 @@ class Ahead:
 
     def _after(self, item: pytest.Item) -> Iterator[pytest.Item]:
         """The coming items, each once, while there is room for more and up to the first that is to have another assistant."""
+        if self._in_turn:
+            return
         here = self._whose(item)
         for place in self._coming(self._places[item]) if here is not None else ():
             other = self._items[place]

@@ -202,8 +202,12 @@ def _parameters(assistant: Callable[..., Any]) -> Collection[str]:
 
 def _call(assistant: Callable[[Any], Any], messages: Any, timeout: float) -> Any:
     if hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread():
-        with _alarm(timeout):
-            return assistant(messages)
+        started = time.monotonic()
+        with _alarm(timeout) as debugged:
+            reply = assistant(messages)
+        if not debugged and time.monotonic() - started > timeout:
+            raise _OutOfTime  # it swallowed the alarm (a bare `except:`), or set or ignored it
+        return reply
     return _call_in_thread(assistant, messages, timeout)
 
 
@@ -216,10 +220,14 @@ def _in_debugger(frame: FrameType | None) -> bool:
 
 
 @contextmanager
-def _alarm(timeout: float) -> Iterator[None]:
+def _alarm(timeout: float) -> Iterator[list[bool]]:
+    """Raises `_OutOfTime` when time is up, but in a debugger: then what it yields is not empty."""
+    debugged: list[bool] = []
+
     def stop(signum: int, frame: FrameType | None) -> None:
         if _in_debugger(frame):  # somebody is at the keyboard, who takes their time
             signal.setitimer(signal.ITIMER_REAL, 0)
+            debugged.append(True)
             return
         raise _OutOfTime
 
@@ -228,7 +236,7 @@ def _alarm(timeout: float) -> Iterator[None]:
     outer, _ = signal.setitimer(signal.ITIMER_REAL, timeout, 1.0)
     started = time.monotonic()
     try:
-        yield
+        yield debugged
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, previous)

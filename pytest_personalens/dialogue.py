@@ -8,15 +8,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Protocol
 
 from pytest_personalens.errors import AssistantFault, PersonalensError, UserAgentFault, ends_the_run, told
+from pytest_personalens.redaction import redacted
 from pytest_personalens.scenario import Frozen, Kind, Scenario, Text, clean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from types import FrameType
 
 #: Rounds of assistant and user after the opening, as the official code runs the benchmark.
 MAX_TURNS: Final[dict[Kind, int]] = {"single": 20, "multi": 30}
 #: A reply longer than this is a fault of the assistant: no person reads it and no judge is paid to.
 MAX_REPLY_CHARS: Final = 100_000
+#: Characters of what an exception says that are kept.
+_LONGEST_ERROR: Final = 300
 #: Folders of Python's own modules and of installed packages.
 _LIBRARIES: Final = tuple({sysconfig.get_paths()[kind] for kind in ("stdlib", "platstdlib", "purelib", "platlib")})
 
@@ -154,7 +158,7 @@ def _reply(assistant: Callable[[AssistantMessages], object], messages: Sequence[
     except Exception as error:
         if ends_the_run(error):
             raise
-        raise AssistantFault(f"the assistant raised {told(error)}{_place(error)}") from error
+        raise AssistantFault(f"the assistant raised {_shortened(told(error))}{_place(error)}") from error
     if not isinstance(reply, str):
         raise AssistantFault(f"the assistant returned {type(reply).__name__}; it must return text (str){_text_in(reply)}")
     if len(reply) > MAX_REPLY_CHARS:
@@ -163,6 +167,12 @@ def _reply(assistant: Callable[[AssistantMessages], object], messages: Sequence[
     if not content:
         raise AssistantFault("the assistant returned an empty text")
     return Message(role="assistant", content=content)
+
+
+def _shortened(text: str) -> str:
+    """At most as long as leaves room for the place after it, without a secret: half of one could not be found any more."""
+    line = redacted(text)
+    return line if len(line) <= _LONGEST_ERROR else f"{line[:_LONGEST_ERROR]}..."
 
 
 def _text_in(reply: object) -> str:
@@ -187,14 +197,23 @@ def _text_of_part(part: object) -> object:
 
 
 def _place(error: Exception) -> str:
-    """Where it was raised, by file name and line; no folder, which differs from machine to machine.
+    """Where it was raised, by module file and line; no folder above its packages, which differs from machine to machine.
 
     The last line that is the assistant's own, and not one of a library that it called.
     """
     ours = str(Path(__file__).parent)
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not frame.filename.startswith(ours)]
+    frames = [(frame, line) for frame, line in traceback.walk_tb(error.__traceback__) if not frame.f_code.co_filename.startswith(ours)]
     if not frames:  # it was not even entered
         return "; it is called with one argument, the messages so far" if isinstance(error, TypeError) else ""
-    own = [frame for frame in frames if not frame.filename.startswith(_LIBRARIES) and "<" not in frame.filename]
-    place = (own or frames)[-1]
-    return f" ({Path(place.filename).name}, line {place.lineno})"
+    names = [frame.f_code.co_filename for frame, _ in frames]
+    own = [place for place, name in zip(frames, names, strict=True) if not name.startswith(_LIBRARIES) and "<" not in name]
+    frame, line = (own or frames)[-1]
+    return f" ({_module_file(frame)}, line {line})"
+
+
+def _module_file(frame: FrameType) -> str:
+    """Such as ``app/memory.py`` of the module ``app.memory``."""
+    path, packages = Path(frame.f_code.co_filename), str(frame.f_globals.get("__name__", "")).split(".")
+    if path.stem == "__init__":
+        packages.append(path.stem)
+    return "/".join(path.parts[-len(packages) :]) if packages[-1] == path.stem else path.name

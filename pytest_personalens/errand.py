@@ -80,6 +80,8 @@ def rerun(item: pytest.Item) -> str:
         if o.key in _OF_THE_RUN:
             continue
         given = config.getoption(o.ini)
+        if o.key == "fail_on" and "gate" in (given, config.getini(o.ini)):
+            given = "item"  # the gates of the command line are left out, and it may be refused without one
         for value in given if isinstance(given, list) else [given] if given is not None else []:
             words += [o.flag, str(value)]
     # The built-in suite has no file that could be named.

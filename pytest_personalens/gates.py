@@ -117,7 +117,7 @@ def _lift(results: Results, floor: Floor, least: float) -> Gate:
         some = f"only {found.pairs} of {count(asked)} {'was' if found.pairs == 1 else 'were'}" if found else "no scenario was"
         message = f"{label}: {some} scored both with and without its context" + (f"; {share_text(least)}" if found else "")
         return _closed(floor, message, "lift")
-    gate = _against(floor, found.change, (found.low, found.high), label, f"over {count(found.pairs)}, {p_text(found.p)}")
+    gate = _against(floor, found.change, (found.low, found.high), label, f"over {count(found.pairs)}, one-sided {p_text(found.p)}")
     return gate.model_copy(update={"kind": "lift"})
 
 

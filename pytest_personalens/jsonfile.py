@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import time
 import uuid
+from contextlib import suppress
 from pathlib import Path
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from pytest_personalens.errors import DataError
 
 M = TypeVar("M", bound=BaseModel)
+_DRAFT: Final = re.compile(r"(?P<stem>\..+)\.[0-9a-z_]+\.tmp")
+#: Seconds after which nobody is writing a draft any more.
+_OLD: Final = 3600
+#: Folder -> beginning of a draft's name -> old drafts, of the folders that this process wrote to.
+_DRAFTS: Final[dict[Path, dict[str, list[Path]]]] = {}
 
 
 def read_versioned(path: Path, model: type[M], schema: str, *, what: str, advice: str) -> M:
@@ -52,7 +60,9 @@ def write_atomically(path: Path, text: str) -> None:
     """Write `text` so that a reader or a crash sees the old file or the new one, never half of it. A link keeps pointing where it does."""
     path = Path(os.path.realpath(path))
     # Not named after this process alone: two containers on one volume may both have the number 1.
-    draft = path.with_name(f".{path.name[:80]}.{uuid.uuid4().hex[:12]}.tmp")
+    stem = f".{path.name[:80]}"
+    draft = path.with_name(f"{stem}.{uuid.uuid4().hex[:12]}.tmp")
+    remove_old_drafts(path.parent, stem)
     try:
         # Nothing that was bought is lost for a character that cannot be written.
         draft.write_text(text, encoding="utf-8", errors="replace", newline="\n")
@@ -60,6 +70,19 @@ def write_atomically(path: Path, text: str) -> None:
     except BaseException:
         draft.unlink(missing_ok=True)
         raise
+
+
+def remove_old_drafts(folder: Path, stem: str) -> None:
+    """Remove drafts of a file that processes left behind when they were killed. A folder is looked through once, not at every write."""
+    if folder not in _DRAFTS:
+        _DRAFTS[folder] = {}
+        with suppress(OSError):
+            for entry in os.scandir(folder):
+                if (draft := _DRAFT.fullmatch(entry.name)) and entry.stat(follow_symlinks=False).st_mtime < time.time() - _OLD:
+                    _DRAFTS[folder].setdefault(draft["stem"], []).append(Path(entry.path))
+    for draft_of_it in _DRAFTS[folder].pop(stem, ()):
+        with suppress(OSError):
+            draft_of_it.unlink()
 
 
 def schema_of(path: Path) -> str:

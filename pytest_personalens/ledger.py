@@ -66,6 +66,8 @@ class Ledger:
         self._items: dict[str, Item] = {}
         self._finished: set[str] = set()
         self._crashed: set[str] = set()
+        #: Workers that died.
+        self._died: list[str] = []
         #: Node id -> the control that it belongs to, if any, its kind and its domains.
         self._unevaluated: dict[str, tuple[str, ...]] = {}
         self._drawn: list[Any] = []
@@ -145,6 +147,8 @@ class Ledger:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any, error: object) -> None:
+        if error:
+            self._died.append(node.gateway.id)
         told = getattr(node, "workeroutput", None) or {}
         if "personalens" in told:
             from pytest_personalens.session import Drawn
@@ -160,7 +164,7 @@ class Ledger:
     def pytest_runtestloop(self, session: pytest.Session) -> Generator[None, Any, Any]:
         if session.config.option.collectonly:
             return (yield)
-        self._outputs.forget()
+        self._outputs.set_aside()
         try:
             result = yield
         except BaseException:
@@ -181,9 +185,9 @@ class Ledger:
         if self._watch is not None and whole and self._results is not None:
             self._results = self._judged(self._watch, self._results)
         self._write()
-        if self._results is not None:
-            session.testscollected += len(self._results.gates)  # or the progress would end at 108 %
+        if self._results is not None and not self._results.report_only:
             for gate in self._results.gates:
+                session.testscollected += 1  # one by one: the progress neither goes back nor ends at 108 %
                 self._report(gate)
         return result
 
@@ -198,14 +202,26 @@ class Ledger:
         # When a worker fails to send its last report, xdist (3.8) prints INTERNALERROR and exits with 0.
         unreported = session.testscollected - len(self._finished)
         stopped = session.shouldstop or session.shouldfail or session.config.option.collectonly
-        broken = self._internal_error or (unreported > 0 and not stopped)
+        broken = self._internal_error or (unreported > 0 and not stopped) or self._died_unexplained
         if session.exitstatus == pytest.ExitCode.OK and (broken or self._written.problems):
             session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
         if session.exitstatus == pytest.ExitCode.TESTS_FAILED and self._settings.exit_infra and self._only_infrastructure() and not broken:
             session.exitstatus = self._settings.exit_infra
         return result
 
+    @property
+    def _died_unexplained(self) -> bool:
+        """True if workers died and no item is known to have ended one: after the last, say, or of two dialogues together."""
+        return bool(self._died) and not self._crashed
+
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter, exitstatus: int) -> None:
+        self._tell_summary(terminalreporter, exitstatus)
+        if self._died_unexplained:
+            who = f"worker{'s' * (len(self._died) > 1)} {', '.join(self._died)} died"
+            told = f"personalens: {who}, and no item is known to have done that: what this run came to does not count; run it again"
+            terminalreporter.write_line(told, red=True)
+
+    def _tell_summary(self, terminalreporter: pytest.TerminalReporter, exitstatus: int) -> None:
         if self._results is None:
             quiet = exitstatus != pytest.ExitCode.OK or self._config.option.collectonly
             if self._settings.asks_for_gates and self._drawn_from().requested and not quiet:
@@ -307,6 +323,8 @@ class Ledger:
     def _write(self) -> None:
         if self._results is not None:
             self._written = self._outputs.write(self._results, self._lines)
+        else:
+            self._outputs.put_back()
 
     def _only_infrastructure(self) -> bool:
         """True if all that failed failed because somebody other than the assistant under test did."""

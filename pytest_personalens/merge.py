@@ -62,6 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = {name: value for name in _GIVEN if (value := getattr(options, name)) is not None}
     shards = read_shards(options.results)
     files = _files(options, shards)
+    _refuse_gates(shards[0], [*given, *(["save_baseline"] if options.save_baseline else [])])
     merged = merge(shards, given, partial=options.partial, save_baseline=options.save_baseline)
     written = write_files(merged, files)
     print(f"personalens: {len(shards)} of {shards[0].of} shards of a run over {merged.drawn} scenarios of {merged.dataset}")
@@ -71,7 +72,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if failed:
         print(harmless(f"failed items: {len(failed)}, whose runs say why; the first is {failed[0]}"))
     status = tell([harmless(problem) for problem in written.problems])
-    passed = not failed and not merged.lost and merged.complete and all(gate.passed for gate in merged.gates)
+    passed = not failed and not merged.lost and merged.complete and (merged.report_only or all(gate.passed for gate in merged.gates))
     return status if passed else 1
 
 
@@ -94,6 +95,15 @@ def read_shards(paths: Sequence[Path]) -> list[Shard]:
             if holder is not shard:
                 raise SpecError(f"{holder.path} and {shard.path} both hold {nodeid!r}: they are not shards of one sample")
     return shards
+
+
+def _refuse_gates(shard: Shard, given: Sequence[str]) -> None:
+    """Raise `SpecError` where the command line asks for gates of a run that was to fail on nothing."""
+    if shard.results.settings.get("fail_on") == "nothing" and given:
+        raise SpecError(
+            f"--{given[0].replace('_', '-')}: asks for a gate, and the shards are of a run that fails on nothing (--personalens-fail-on "
+            "nothing); leave it out, or run them without that"
+        )
 
 
 def _refuse_old(shards: Sequence[Shard]) -> None:

@@ -82,7 +82,7 @@ OPTIONS: Final = (
     Option("baseline", "PATH", None, some("a path"), "Gate of the run: fail on a significant drop from the run whose results are in PATH (of --personalens-save-baseline or --personalens-json)"),
     Option("level", "X", 0.05, number(0.0001, 0.5), "Chance that the comparison with the baseline fails a run without a change (default: 0.05)", type="float"),
     Option("margin", "DIM=X", (), margin, "Drop from the baseline that is let pass though significant, such as tc=0.02 or p=0.1; also adds a dimension to those compared (tc, p); may be repeated", many=True, type="linelist"),
-    Option("fail-on", "item|gate", None, choice("item", "gate"), "Whether low items fail, or the gates alone decide (default: gate if there is one, else item)"),
+    Option("fail-on", "item|gate|nothing", None, choice("item", "gate", "nothing"), "What fails the run: low items, the gates alone, or nothing, to measure and report only (default: gate if there is one, else item)"),
     Option("anchors", "FILE", None, some("a path"), "Labelled dialogues that --personalens-adopt-judge and --personalens-check-judge have the judge read (default: 24 of ours)"),
     Option("exit-infra", "CODE", None, number(6, 255, kind=int), "Exit code, 6 to 255, of a run that failed only because too little could be scored (default: 1)", type="int"),
     Option("json", "PATH", None, some("a path"), "Write all results as JSON"),
@@ -155,6 +155,8 @@ def read_settings(config: pytest.Config) -> Settings:
     values["dimensions"], values["not_read"] = _readable(values["judge_model"], values["dimensions"])
     _check_thresholds(values["threshold"], values["dimensions"], "--personalens-threshold")
     settings = Settings(**values)
+    if settings.sample is not None:
+        _check_fail_on(config, settings)
     if settings.sample is not None and settings.gated:
         from pytest_personalens.floors import floors_of
 
@@ -169,6 +171,25 @@ def read_settings(config: pytest.Config) -> Settings:
             told = f"the run itself knows {'nothing' if not settings.context else 'no more'} of the user (--personalens-context)"
             raise pytest.UsageError(f"--personalens-control {control}: {told}; there is nothing to compare")
     return settings
+
+
+def _check_fail_on(config: pytest.Config, settings: Settings) -> None:
+    """Refuse a run that is to fail on gates and has none, and one that asks for gates and is to fail on nothing."""
+    option = _BY_KEY["fail_on"]
+    source = f"{option.flag} {settings.fail_on}"
+    if config.getoption(option.ini) is None:
+        source = f"{option.ini} = {settings.fail_on}"
+    if settings.fail_on == "gate" and not (settings.asks_for_gates or settings.adopt_judge or settings.check_judge):
+        raise pytest.UsageError(
+            f"{source}: there is no gate that could fail; give one, such as --personalens-gate 'tcr >= 0.8' or --personalens-baseline PATH, "
+            "or give --personalens-fail-on nothing to measure and report only"
+        )
+    if settings.fail_on == "nothing":
+        # Gates of the configuration are those of other runs too: they are decided, and do not count.
+        names = (*GATES, "min_valid", "adopt_judge", "check_judge")
+        flags = [flag for name in names if (flag := f"--personalens-{name.replace('_', '-')}") in flags_of(config)]
+        if flags:
+            raise pytest.UsageError(f"{source}: such a run fails on nothing, and {flags[0]} asks for a gate; leave one of them out")
 
 
 def _readable(judge: str, wanted: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -40,8 +40,9 @@ def conclude(results: Results, demands: Demands) -> Results:
 
         update["arms"] = arms_of(results.items)
     results = results.model_copy(update=update)
-    # A cap ends a run in order, and its items are skipped. If it left nothing to look at, that is no success.
-    nothing = "budget" in results.uncounted and not results.overall.scored
+    # A cap ends a run in order, and its items are skipped; so are those that could not be scored where nothing is to fail the run.
+    # If nothing is left to look at, that is no success.
+    nothing = not results.overall.scored and ("budget" in results.uncounted or (s.fail_on == "nothing" and results.expected > 0))
     if not results.complete or not (s.gated or nothing):
         return results
     from pytest_personalens.gates import check_gates

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import pytest
@@ -13,7 +15,7 @@ from pytest_personalens.paths import flag, path_of
 from pytest_personalens.results import write_json
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from pytest_personalens.files import Written
     from pytest_personalens.results import Results
@@ -22,6 +24,10 @@ if TYPE_CHECKING:
 
 #: Options whose files a run reads, or writes by itself.
 _READ: Final = ("baseline", "check_judge", "adopt_judge", "anchors")
+
+
+def _aside(path: Path) -> Path:
+    return path.with_name(f".{path.name}.before")
 
 
 class Outputs:
@@ -49,11 +55,31 @@ class Outputs:
         """True if a file is wanted that tells who asked for what, and not only the scores."""
         return bool(self._files.json or self._files.html or self._files.markdown or self._settings.github)
 
-    def forget(self) -> None:
-        """Remove the results of an earlier run of a shard: if this one dies, they are not to be merged for its own."""
-        if self._settings.shard is not None and self._files.json is not None:
+    def set_aside(self) -> None:
+        """Move what an earlier run wrote out of the way: if this one dies, it is not to be taken for its own. Of a shard, it is removed."""
+        for path in self._reports():
             with suppress(OSError):
-                self._files.json.unlink()
+                if self._settings.shard is not None:
+                    path.unlink()
+                else:
+                    path.replace(_aside(path))
+
+    def put_back(self) -> None:
+        """Where this run came to its end and wrote nothing, what was there before is there again."""
+        for path in self._reports():
+            with suppress(OSError):
+                if path.exists():
+                    _aside(path).unlink()
+                else:
+                    _aside(path).replace(path)
+
+    def _reports(self) -> Iterator[Path]:
+        # Not the baseline, which an earlier run is to have written. Nor what a CI service keeps for its jobs.
+        step = os.path.realpath(os.environ.get("GITHUB_STEP_SUMMARY") or os.devnull)
+        for path in (self._files.json, self._files.html, self._files.markdown):
+            # A link keeps pointing where it does.
+            if path is not None and (real := os.path.realpath(path)) != step:
+                yield Path(real)
 
     def keep(self, results: Results) -> None:
         """Write the results before more is asked of anybody: what follows may fail. What is wrong with the file is told in the end."""
@@ -64,6 +90,7 @@ class Outputs:
     def write(self, results: Results, lines: Mapping[str, int]) -> Written:
         """Write all that was asked for. `lines` are those of the tests in their files, by node id, from 1."""
         written = write_files(results, self._files)
+        self.put_back()
         if self._settings.github:
             self._tell_github(results, lines, written)
         return written

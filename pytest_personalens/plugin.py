@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from syrupy.session import SnapshotSession
 
     from pytest_personalens.scenario import Context, Scenario
+    from pytest_personalens.scheduling import Deaths
     from pytest_personalens.session import Session
     from pytest_personalens.subject import Personalens
 
@@ -49,6 +50,8 @@ SETTINGS: pytest.StashKey[Settings] = pytest.StashKey()
 SESSION: pytest.StashKey[Session] = pytest.StashKey()
 #: syrupy's session, which its fixture `snapshot` tells; asked by one item, because the fixture takes long for each.
 SYRUPY: pytest.StashKey[SnapshotSession] = pytest.StashKey()
+#: The workers of this run that died, where several dialogues run in each.
+DEATHS: pytest.StashKey[Deaths] = pytest.StashKey()
 #: How often an item was set up: a plugin that runs it again after a failure takes the same item.
 ATTEMPT: pytest.StashKey[int] = pytest.StashKey()
 
@@ -254,16 +257,27 @@ def pytest_configure_node(node: Any) -> None:
         from pytest_personalens.session import BUDGET
 
         node.workerinput[BUDGET] = node.config.stash[SESSION].budget_folder
+        if DEATHS in node.config.stash and node.config.stash[DEATHS].count:
+            from pytest_personalens.ahead import IN_TURN
+
+            node.workerinput[IN_TURN] = True
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any, error: object) -> None:
+    if error and DEATHS in node.config.stash:
+        node.config.stash[DEATHS].count += 1
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    if SESSION not in config.stash or not config.stash[SETTINGS].side_by_side or config.getoption("dist") not in ("load", "worksteal"):
+    if SESSION not in config.stash or not config.stash[SETTINGS].side_by_side:
         return None
-    from pytest_personalens.scheduling import SupplyScheduling
+    from pytest_personalens.scheduling import Deaths, scheduling
 
-    cluster = config.stash[SESSION].cluster
-    return SupplyScheduling(config, log, side_by_side=cluster.places if cluster else config.stash[SETTINGS].concurrency)
+    cluster, concurrency = config.stash[SESSION].cluster, config.stash[SETTINGS].concurrency
+    deaths = config.stash[DEATHS] = Deaths(config, side_by_side=cluster is None)
+    return scheduling(config, log, side_by_side=cluster.places if cluster else concurrency, deaths=deaths)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -265,8 +265,13 @@ class Results(Frozen):
         return {cause: nodeids for cause, nodeids in own.items() if nodeids}
 
     @property
+    def report_only(self) -> bool:
+        """True if the run was to measure, and nothing in it fails. Where nothing could be scored, nothing was measured."""
+        return self.settings.get("fail_on") == "nothing" and bool(self.overall.scored)
+
+    @property
     def unjudged(self) -> bool:
-        """True if low items pass and no gate decides about scores: the run was made for its figures alone."""
+        """True if low items pass and no gate decides about scores: the run was made for a baseline alone."""
         asked = ("gate", "min_tcr", "min_p", "baseline", "adopt_judge", "check_judge")
         return self.settings.get("fail_on") == "gate" and not any(self.settings.get(name) not in (None, (), []) for name in asked)
 

@@ -21,6 +21,7 @@ from pytest_personalens.reports.transcript import one_line
 from pytest_personalens.run import current_run, open_run
 from pytest_personalens.scenario import Context, ScenarioRef
 from pytest_personalens.verdict import Dimension
+from pytest_personalens.wording import REPORT_ONLY, REPORTED_GATES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -181,7 +182,7 @@ class Session:
         )
 
     def header(self) -> str:
-        """One line: what is sampled, by which seed, who plays the user and who judges."""
+        """One line: what is sampled, by which seed, who plays the user, who judges, and whether nothing fails the run."""
         s, sample = self.settings, self.sample(self.settings)
         drawn = str(sample.drawn) if s.shard is None else f"shard {s.shard[0]}/{s.shard[1]}, {len(sample.refs)} of {sample.drawn}"
         told = redacted(
@@ -193,6 +194,7 @@ class Session:
             + (f", {self.history}" if self.history else "")
             + (f" ({s.assistant_prompt})" if "assistant" in self.crew.models() else "")
             + (f"; the embedded judge gives no reading of {', '.join(Dimension(d).short for d in s.not_read)}" if s.not_read else "")
+            + (f"; {REPORT_ONLY}" + (f", {REPORTED_GATES}" if s.gated else "") if s.fail_on == "nothing" else "")
         )
         return one_line(told)
 

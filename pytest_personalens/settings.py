@@ -47,7 +47,7 @@ class Settings(NamedTuple):
     baseline: str | None
     level: float
     margin: tuple[tuple[str, float], ...]
-    fail_on: Literal["item", "gate"] | None
+    fail_on: Literal["item", "gate", "nothing"] | None
     anchors: str | None
     #: Dimensions that were asked for and that the embedded judge does not give.
     not_read: tuple[str, ...] = ()
@@ -81,8 +81,8 @@ class Settings(NamedTuple):
         return self.concurrency > 1 and self.assistant is None
 
     @property
-    def fails_on(self) -> Literal["item", "gate"]:
-        """Who decides: what was asked for, else the gates if there is one."""
+    def fails_on(self) -> Literal["item", "gate", "nothing"]:
+        """What fails the run: what was asked for, else the gates if there is one."""
         return self.fail_on or ("gate" if self.gated else "item")
 
     @property

@@ -75,7 +75,8 @@ class Personalens:
         """Evaluate, then fail below a threshold; where a gate of the run decides, a low item passes and is listed.
 
         An item that could not be scored never passes: it fails if the assistant or its record is at fault, and
-        is skipped where the user agent or the judge is and a gate watches over the share of scored items.
+        is skipped where the user agent or the judge is and a gate watches over the share of scored items, or where nothing is to
+        fail the run.
         """
         evaluation = self.evaluate()
         result = self._item.stash[ITEM_KEY]
@@ -83,7 +84,8 @@ class Personalens:
             message = failure_text(evaluation, self.scenario, result.shortfalls, self._rerun())
             if evaluation.cause == "budget":
                 pytest.skip(f"not run to its end: {harmless(evaluation.detail)}")
-            if evaluation.cause in ("user-agent", "judge") and self._settings.fails_on == "gate":
+            spared = {"item": (), "gate": ("user-agent", "judge"), "nothing": (evaluation.cause,)}[self._settings.fails_on]
+            if evaluation.cause in spared:
                 pytest.skip(f"not scored: {evaluation.cause}: {harmless(evaluation.detail)}")
             if evaluation.cause == "record":
                 pytest.fail("\n".join([harmless(evaluation.detail), *self._difference]), pytrace=False)

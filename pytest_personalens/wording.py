@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pytest_personalens.evaluation import Cause
-    from pytest_personalens.results import Difference
+    from pytest_personalens.results import Difference, Gate, Results
 
 
 _LEAST_P: Final = 0.001
@@ -47,7 +47,15 @@ def p_value(p: float) -> str:
 
 
 #: Said of a run in which nothing decides about scores.
-UNJUDGED: Final = "no gate decides about the scores (--personalens-fail-on gate without one): this run passes however low they are"
+UNJUDGED: Final = "no gate decides about the scores: this run passes however low they are"
+#: Said of a run under --personalens-fail-on nothing.
+REPORT_ONLY: Final = "report only: nothing here fails the run"
+REPORTED_GATES: Final = "its gates are shown and do not count"
+
+
+def gate_outcome(gate: Gate, results: Results) -> str:
+    """``passed``, ``FAILED``, or what would have failed the run."""
+    return "passed" if gate.passed else "FAILED (report only)" if results.report_only else "FAILED"
 
 
 def count(number: int, what: str = "scenario") -> str:

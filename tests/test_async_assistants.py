@@ -14,7 +14,7 @@ ARGS = (
     "--personalens-judge-model",
     "told",
     "--personalens-fail-on",
-    "gate",
+    "nothing",
 )
 #: One user's dialogue goes wrong, in one of several ways.
 BOT = """

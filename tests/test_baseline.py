@@ -20,8 +20,8 @@ ARGS = (
     "told",
     "--personalens-judge-model",
     "told",
-    "--personalens-fail-on",
-    "gate",
+    "--personalens-gate",
+    "valid >= 0.9",
 )
 SAVE = (*ARGS, "--personalens-save-baseline", "base.json")
 COMPARE = (*ARGS, "--personalens-baseline", "base.json")

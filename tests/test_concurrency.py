@@ -282,7 +282,7 @@ def test_async_assistants_share_one_loop(slow: Repository) -> None:
 
 
 def test_ctrl_c_ends_at_once_and_keeps_what_was_bought(slow: Repository, endpoint: Endpoint) -> None:
-    """Calls take an hour here: a run that waits for those in flight does not end."""
+    """Calls take an hour here: who waited for those in flight would be seen, however busy this machine is."""
     hang = False
 
     def answer(call: Call) -> Reply:
@@ -298,10 +298,11 @@ def test_ctrl_c_ends_at_once_and_keeps_what_was_bought(slow: Repository, endpoin
     run = subprocess.Popen(
         command, cwd=slow.path, env={**os.environ, **endpoint.environment()}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
-    while sum("Give this reading" in c.prompt for c in endpoint.calls) < 12 and run.poll() is None:
+    deadline = time.monotonic() + 300
+    while sum("Give this reading" in c.prompt for c in endpoint.calls) < 12 and time.monotonic() < deadline:
         time.sleep(0.05)
     run.send_signal(signal.SIGINT)
-    out, _ = run.communicate(timeout=600)
+    out, _ = run.communicate(timeout=300)
     assert run.returncode == 2, out
     before, hang = len(endpoint.calls), False
     again = subprocess.run(

@@ -16,8 +16,8 @@ ARGS = (
     "told",
     "--personalens-judge-model",
     "told",
-    "--personalens-fail-on",
-    "gate",
+    "--personalens-gate",
+    "valid >= 0.9",
 )
 LINKS: dict[str, Callable[[Path, Path], None]] = {
     "the same": lambda link, target: None,

@@ -87,7 +87,9 @@ def test_an_assistant_that_raises_is_named(scenario: Scenario) -> None:
         raise ZeroDivisionError("division by zero")
 
     outcome = converse(scenario, broken, ScriptedUser(ON))
-    assert re.fullmatch(r"the assistant raised ZeroDivisionError: division by zero \(test_dialogue\.py, line \d+\)", str(outcome.fault))
+    assert re.fullmatch(
+        r"the assistant raised ZeroDivisionError: division by zero \(tests/test_dialogue\.py, line \d+\)", str(outcome.fault)
+    )
 
 
 def test_a_user_agent_that_says_nothing_is_not_the_assistants_fault(scenario: Scenario) -> None:

@@ -77,7 +77,7 @@ def test_with_a_gate_low_items_are_listed_and_the_gate_decides(scripted: Reposit
 
 
 def test_a_long_list_of_low_items_is_cut(scripted: Repository) -> None:
-    args = ("--personalens-sample", "80", *ARGS[2:], "--personalens-fail-on", "gate")
+    args = ("--personalens-sample", "80", *ARGS[2:], "--personalens-fail-on", "nothing")
     result = scripted.inline(*args)
     result.stdout.fnmatch_lines(["below threshold:", "  and * more (-v lists them all)"])
     assert result.stdout.str().count("task not completed") == 20
@@ -103,7 +103,7 @@ def test_fail_on_overrides(scripted: Repository) -> None:
     both = scripted.inline(*ARGS, "--personalens-min-p", "1", "--personalens-fail-on", "item").parseoutcomes()
     assert both["failed"] >= 5
     # The items and the gate on the share of them that could be scored.
-    scripted.inline(*ARGS, "--personalens-fail-on", "gate").assert_outcomes(passed=21)
+    scripted.inline(*ARGS, "--personalens-gate", "valid >= 0.9", "--personalens-fail-on", "gate").assert_outcomes(passed=21)
 
 
 @pytest.mark.parametrize(("fault", "label"), [("user", "user-agent"), ("judge", "judge")])
@@ -168,7 +168,7 @@ def test_the_json_follows_the_published_schema(scripted: Repository, monkeypatch
 
 def test_a_worker_that_dies_never_leaves_a_green_run(scripted: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FAULTS", "crash")
-    result = scripted.run(*ARGS, "--personalens-fail-on", "gate", "-n", "2", "--personalens-json", "results.json")
+    result = scripted.run(*ARGS, "--personalens-gate", "valid >= 0.9", "-n", "2", "--personalens-json", "results.json")
     assert result.ret != 0
     assert scripted.results()["lost"]
     assert scripted.results()["uncounted"]["lost"] == len(scripted.results()["lost"])

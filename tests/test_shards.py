@@ -177,7 +177,7 @@ def test_a_share_of_nothing(repo: Repository) -> None:
     for own_test in (True, False):
         if not own_test:  # the built-in suite
             (repo.path / "test_bot.py").unlink()
-        results = shards(repo, 3, "--personalens-sample", "2", "--personalens-min-valid", "0", "--personalens-fail-on", "gate", "-rs")
+        results = shards(repo, 3, "--personalens-sample", "2", "--personalens-gate", "valid >= 0", "-rs")
         assert [result.ret for result in results] == [0, 0, 0]
         assert [result.parseoutcomes() for result in results] == [{"passed": 1}, {"passed": 1}, {"skipped": 1}]
         results[2].stdout.fnmatch_lines(["shard 3/3 of the run: *", "SKIPPED*: personalens: this shard has no scenario of the sample"])

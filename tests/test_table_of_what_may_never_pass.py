@@ -23,7 +23,6 @@ GATES = {
     "lift": ("--personalens-gate", "lift >= 0", "--personalens-control", "none"),
     "baseline": ("--personalens-baseline", "base.json"),
     "save-baseline": ("--personalens-save-baseline", "new.json"),
-    "none": ("--personalens-fail-on", "gate"),
 }
 
 

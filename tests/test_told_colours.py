@@ -23,7 +23,7 @@ def test_means_over_the_few_that_did_not_crash_pass_nothing(told: Repository) ->
     assert result.ret == 1
     result.stdout.fnmatch_lines(["gate tcr: FAILED, only * of 10 items could be scored; the floor is 90%", "gate valid: FAILED, *"])
     page = (told.path / "page.html").read_text(encoding="utf-8")
-    assert "The assistant failed in 6 of 10 dialogues, and these have no score" in page
+    assert "The assistant failed in 6 of 10 dialogues, which have no score: 6 x ZeroDivisionError at conftest.py:" in page
     assert '<div class="tile few">' in page
     assert "of 4 of 10 dialogues only" in page
 
@@ -31,9 +31,9 @@ def test_means_over_the_few_that_did_not_crash_pass_nothing(told: Repository) ->
 def test_low_scores_that_no_gate_decides_about_are_said(told: Repository) -> None:
     pytest.importorskip("jinja2")
     told.write(conftest=TOLD.replace("score=low if f", "score=low if True or f"))
-    args = (*ARGS, "--personalens-fail-on", "gate", "--personalens-html", "page.html")
+    args = (*ARGS, "--personalens-fail-on", "gate", "--personalens-save-baseline", "base.json", "--personalens-html", "page.html")
     # In a process of its own: the page's drawing library keeps a state.
-    told.run(*args).stdout.fnmatch_lines(["personalens: no gate decides about the scores *: this run passes however low they are"])
+    told.run(*args).stdout.fnmatch_lines(["personalens: no gate decides about the scores: this run passes however low they are"])
     assert "Measured only" in (told.path / "page.html").read_text(encoding="utf-8")
     assert "no gate decides" not in str(told.run(*args, "--personalens-gate", "tcr >= 0").stdout)
 

@@ -10,6 +10,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from pytest_personalens.jsonfile import remove_old_drafts
+
 
 def cache_folder() -> Path:
     """``$PERSONALENS_CACHE_DIR``, or a folder of ours in the user's cache. Raises `RuntimeError` if the user has no home."""
@@ -25,6 +27,7 @@ def write_whole(file: Path, content: bytes) -> None:
     Another process may be at the same: whoever comes last wins, and a reader sees the one or the other.
     """
     file.parent.mkdir(parents=True, exist_ok=True)
+    remove_old_drafts(file.parent, f".{file.stem}")
     descriptor, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.stem}.", suffix=".tmp")
     draft = Path(name)
     try:

@@ -30,8 +30,11 @@ class CheckedDataset:
         self.name, self.version = dataset.name, dataset.version
 
     def domains(self) -> Sequence[str]:
-        """As the dataset's own, all of them texts."""
-        return self._texts(self._call("domains()", lambda: self._dataset.domains()), "domains()")
+        """As the dataset's own, all of them texts, and none the name of a kind, by which gates are asked for too."""
+        found = self._texts(self._call("domains()", lambda: self._dataset.domains()), "domains()")
+        if kinds := [name for name in found if name.lower() in _KINDS]:
+            raise DataError(self._where, f"{kinds[0]!r} is a kind of task; give the domain another name", field="domains()")
+        return found
 
     def users(self) -> Sequence[str]:
         """As the dataset's own, all of them texts."""
@@ -57,6 +60,8 @@ class CheckedDataset:
         found = self._call(where, lambda: self._dataset.load(ref))
         if not isinstance(found, Scenario):
             raise DataError(self._where, f"expected a Scenario, not {type(found).__name__}", field=where)
+        if problem := _problem(found):
+            raise DataError(self._where, problem, field=where)
         return found
 
     def _call(self, where: str, ask: Callable[[], Any]) -> Any:
@@ -74,3 +79,15 @@ class CheckedDataset:
         if isinstance(found, str) or not isinstance(found, (list, tuple)) or not all(isinstance(text, str) for text in found):
             raise DataError(self._where, f"expected a list of texts, not {found!r:.60}", field=where)
         return found
+
+
+def _problem(scenario: Scenario) -> str:
+    """What nobody can mean: a task that says nothing to its user or to the judge, or rests on a preference that nobody has."""
+    for field in ("intent", "goal"):
+        if not getattr(scenario.task, field).strip():
+            return f"the task's {field} is empty"
+    for domain, name in scenario.task.relevant:
+        if name not in (has := scenario.preferences.get(domain, {})):
+            known = f"those of {domain} are {', '.join(map(repr, has))}" if has else f"there are none of {domain}"
+            return f"the task's relevant preference {name!r} is not among the preferences: {known}"
+    return ""

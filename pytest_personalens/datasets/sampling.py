@@ -83,7 +83,12 @@ def draw(
     if users:
         present = set(everyone)
         if missing := [u for u in users if u not in present]:
-            raise SpecError(f"unknown user {missing[0]!r} in dataset {dataset.name!r} ({len(everyone)} users)")
+            # The official code names its users by their numbers.
+            near = [name for name in (missing[0].lower(), f"user{missing[0]}") if name in present] or get_close_matches(
+                missing[0], everyone, 1
+            )
+            meant = f"; did you mean {near[0]!r}?" if near else ""
+            raise SpecError(f"unknown user {missing[0]!r} in dataset {dataset.name!r} ({len(everyone)} users){meant}")
     chosen: list[ScenarioRef] = []
     balances: dict[Kind, _Balance] = {"single": _Balance(), "multi": _Balance()}
     left: dict[str, dict[Kind, _Groups]] = {}

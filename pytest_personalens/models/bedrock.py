@@ -36,6 +36,11 @@ ALIASES: Final[Mapping[str, str]] = {
     "mistral-7b": "mistral.mistral-7b-instruct-v0:2",
     "mixtral-8x7b": "mistral.mixtral-8x7b-instruct-v0:1",
     "mistral-large": "mistral.mistral-large-2402-v1:0",
+    # As the official repository of the benchmark calls them.
+    "llama-3-1-8b-instruct-v1": "meta.llama3-1-8b-instruct-v1:0",
+    "llama-3-1-70b-instruct-v1": "meta.llama3-1-70b-instruct-v1:0",
+    "mistral-7b-instruct-v2": "mistral.mistral-7b-instruct-v0:2",
+    "mixtral-8x7b-instruct-v1": "mistral.mixtral-8x7b-instruct-v0:1",
 }
 _GEO: Final = {"us": "us", "ca": "us", "sa": "us", "eu": "eu", "ap": "apac"}
 #: The provider refused a call for its rate; the others failed for reasons of their own.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.errors import BudgetSpent, PersonalensError, SpecError
 from pytest_personalens.evaluation import Usage
+from pytest_personalens.models.reliable import Reliable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -141,10 +142,23 @@ class Meter:
         self._before()
         if self._budget is not None:
             self._budget.reserve()
+
+        def empty(nothing: Completion, /, *, again: bool) -> None:
+            self._count(model, nothing, purpose)
+            if again and self._budget is not None:
+                self._budget.reserve()
+
         try:
-            completion = model.complete(request)
+            completion = model.complete(request, empty=empty) if isinstance(model, Reliable) else model.complete(request)
+        except BudgetSpent:
+            raise
         except PersonalensError as error:
             raise fault(f"{model.name}: {error}") from error
+        self._count(model, completion, purpose)
+        return completion
+
+    def _count(self, model: Model, completion: Completion, purpose: str) -> None:
+        """Enter one answer, which was billed."""
         used = Usage(
             calls=1,
             input_tokens=completion.input_tokens,
@@ -160,4 +174,3 @@ class Meter:
             self._budget.pay(usd)
         if self._total is not None:
             self._total.add(used, usd)
-        return completion

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import random
 import time
-from typing import TYPE_CHECKING, Final
+from functools import partial
+from typing import TYPE_CHECKING, Final, Protocol
 
 from pytest_personalens.errors import ModelBusy, ModelError
 from pytest_personalens.models.limiter import Limiter
@@ -22,6 +23,13 @@ FIRST_WAIT: Final = 0.5
 #: Seconds in which a library may tell by itself what is wrong.
 _GRACE: Final = 1.0
 _BESIDE: Final = Beside()
+
+
+class Empty(Protocol):
+    """Is told each answer that held nothing, which is billed all the same, and whether it is asked for again."""
+
+    def __call__(self, completion: Completion, /, *, again: bool) -> None:
+        """Count it. Raises a `PersonalensError` to have no further one asked for."""
 
 
 class Reliable:
@@ -50,14 +58,14 @@ class Reliable:
         self.retries = 0
         self._answered = self._given_up = False
 
-    def complete(self, request: Request) -> Completion:
-        """The completion. Raises `ModelError` when it cannot be had."""
+    def complete(self, request: Request, *, empty: Empty = lambda completion, *, again: None) -> Completion:
+        """The completion. Raises `ModelError` when it cannot be had. `empty` is told of answers that held nothing."""
         attempts = 1 if self._given_up and not self._answered else ATTEMPTS
         for attempt in range(attempts):
             try:
                 with self.limiter.slot():
                     self._before()
-                    completion = self._attempt(request)
+                    completion = self._attempt(request, partial(empty, again=attempt < attempts - 1))
             except ModelBusy as busy:
                 if attempt == attempts - 1:
                     self._given_up = self._given_up or not busy.throttled
@@ -75,7 +83,7 @@ class Reliable:
         if close is not None:
             close()
 
-    def _attempt(self, request: Request) -> Completion:
+    def _attempt(self, request: Request, empty: Callable[[Completion], None]) -> Completion:
         try:
             completion = self._complete(request)
         except ModelBusy as busy:
@@ -85,6 +93,7 @@ class Reliable:
                 self.limiter.failed()
             raise
         if not completion.text.strip() and completion.data is None:
+            empty(completion)
             raise ModelBusy("the model answered nothing")
         self._answered = True
         self.limiter.succeeded()

@@ -49,17 +49,23 @@ def low_lines(results: Results) -> list[str]:
         if item.status == "low":
             missed[item.key].append(item)
     runs = Counter(item.key for item in results.own)
+    several = len({item.test for item in results.own}) > 1
     return [
-        f"{items[0].evaluation.scenario}: {'; '.join(dict.fromkeys(', '.join(i.shortfalls) for i in items))}"
+        f"{_name(items[0], several)}: {'; '.join(dict.fromkeys(', '.join(i.shortfalls) for i in items))}"
         + (f" (in {len(items)} of {runs[key]} trials)" if runs[key] > 1 else "")
         for key, items in missed.items()
     ]
 
 
+def _name(item: Item, several: bool) -> str:
+    """The scenario, with its test where `several` have it."""
+    return item.evaluation.scenario + (f" in {item.test.rpartition('::')[2]}" if several else "")
+
+
 def _lift(lift: Paired) -> str:
     interval = f"95 % {signed(lift.low)} to {signed(lift.high)}"
     told = f"{mean_name(lift.dimension)} {lift.before:.2f}, with this user's context {lift.after:.2f}"
-    return f"{told}: lift {signed(lift.change)} ({interval}, {p_text(lift.p)})"
+    return f"{told}: lift {signed(lift.change)} ({interval}, one-sided {p_text(lift.p)})"
 
 
 def _comparison(results: Results, comparison: Comparison, *, verbose: bool, gated: bool) -> Iterator[str]:

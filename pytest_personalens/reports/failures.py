@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.reports.markup import code, one_line, plain
 from pytest_personalens.verdict import Dimension
+from pytest_personalens.wording import REPORT_ONLY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,7 +22,8 @@ _MOST_NAMED: Final = 5
 
 def verdict_line(results: Results) -> str:
     """The outcome in one line of plain text: passed, FAILED or not decided, and by what."""
-    failed = [gate.name for gate in results.gates if not gate.passed]
+    low = [gate.name for gate in results.gates if not gate.passed]
+    failed = [] if results.report_only else low
     items = sum(item.failed for item in results.items) + len(results.lost)
     parts = []
     if failed:
@@ -38,6 +40,8 @@ def verdict_line(results: Results) -> str:
         return f"not decided: shard {number}/{of}, whose gates are decided over all shards"
     if not results.overall.scored:
         return "not decided: no dialogue could be scored"
+    if results.report_only:
+        return REPORT_ONLY + (f" (it would fail: {_counted(len(low), 'gate', number=False)} {', '.join(low[:_MOST_NAMED])})" if low else "")
     return f"passed: {_counted(len(results.gates), 'gate')}" if results.gates else "passed: no item failed; there was no gate"
 
 

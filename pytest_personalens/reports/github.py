@@ -36,11 +36,14 @@ def annotation_lines(results: Results, *, root: str = "", lines: Mapping[str, in
     """
     failed_gates = [gate for gate in results.gates if not gate.passed]
     wrong = failures(results)
-    errors = [_command("error", gate.message, title=f"personalens: gate {gate.name}") for gate in failed_gates]
+    of_gates = "warning" if results.report_only else "error"
+    gates = [_command(of_gates, gate.message, title=f"personalens: gate {gate.name}") for gate in failed_gates]
+    errors = [] if results.report_only else gates
     errors += [_item("error", item, root, lines) for item in wrong if item.failed]
     errors += [_command("error", f"{nodeid}: its worker died", title="personalens: lost") for nodeid in results.lost]
     low = [item for item in wrong if not item.failed and not item.evaluation.cause] if failed_gates else []
-    warnings = [_item("warning", item, root, lines) for item in low]
+    warnings = gates if results.report_only else []
+    warnings += [_item("warning", item, root, lines) for item in low]
     if not results.complete:
         warnings.insert(0, _command("warning", "the run was stopped, or shards are missing: no gate is decided", title="personalens"))
     return [*_most("error", errors), *_most("warning", warnings)]

@@ -7,16 +7,17 @@ from urllib.parse import quote
 
 from pytest_personalens.evaluation import Usage
 from pytest_personalens.reports.beside import moved_table, overlap, side_by_side
+from pytest_personalens.reports.crashes import crash_groups, crashes_title
 from pytest_personalens.reports.failures import failure_row, failures, verdict_line
 from pytest_personalens.reports.markup import code, figure, interval, plain, table
 from pytest_personalens.reports.terminal import HEADINGS
 from pytest_personalens.verdict import Dimension
-from pytest_personalens.wording import found, p_value
+from pytest_personalens.wording import found, gate_outcome, p_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from pytest_personalens.results import Comparison, Flip, Gate, Paired, Results
+    from pytest_personalens.results import Comparison, Flip, Paired, Results
 
 #: Bytes. A comment on a pull request may have 65,536 characters.
 COMMENT_LIMIT: Final = 60_000
@@ -52,8 +53,11 @@ def _sections(results: Results, before: Results | None, link: str) -> Iterator[S
     outcome = verdict_line(results)
     sign = "❌" if outcome.startswith("FAILED") else "✅" if outcome.startswith("passed") else "⚠️"
     yield Section((f"## {sign} personalens {plain(outcome, 400)}", "", _about(results)))
+    if crashed := crashes_title(results):
+        ways = [f"- {plain(way, 400)}" for way in crash_groups(results)]
+        yield Section(("", f"**{plain(crashed[0].upper() + crashed[1:])}:**", "", *ways), what="what the assistant failed of")
     if results.gates:
-        yield _titled("### Gates", _gates(results.gates), "gates")
+        yield _titled("### Gates", _gates(results), "gates")
     if results.overall.items:
         yield from _totals(results)
     if results.comparison is not None:
@@ -89,17 +93,17 @@ def _about(results: Results) -> str:
     return plain("; ".join(parts), 1_000)
 
 
-def _gates(gates: Sequence[Gate]) -> list[str]:
+def _gates(results: Results) -> list[str]:
     rows = (
         (
             plain(gate.name),
-            "passed" if gate.passed else "**FAILED**",
+            "passed" if gate.passed else f"**{gate_outcome(gate, results)}**",
             plain(gate.message, 400),
             figure(gate.value),
             interval(gate.low, gate.high),
             figure(gate.floor),
         )
-        for gate in gates
+        for gate in results.gates
     )
     return table(("gate", "outcome", "", "value", "95 % interval", "floor"), rows, words=3)
 

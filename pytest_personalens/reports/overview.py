@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from pytest_personalens.figures import Estimate, estimate, readings, score_counts
 from pytest_personalens.reports.charts import Histogram, Panel, Row
+from pytest_personalens.reports.crashes import crash_groups, crashes_title
 from pytest_personalens.reports.payload import NAMES
 from pytest_personalens.reports.svg import SOFT, TC, P
 from pytest_personalens.verdict import Dimension
-from pytest_personalens.wording import CAUSES, UNJUDGED
+from pytest_personalens.wording import CAUSES, REPORT_ONLY, REPORTED_GATES, UNJUDGED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -52,25 +53,46 @@ def headline(results: Results) -> Headline:
     """Whether the run passed; a run that is not whole is neither passed nor failed."""
     shard = results.settings.get("shard")
     failed, total = sum(i.failed for i in results.items), len(results.items)
-    reasons = [(f"{g.name}: {g.message}", "") for g in results.gates if not g.passed]
-    if reasons and (crashed := results.uncounted.get("assistant")):
-        reasons.insert(0, (f"The assistant failed in {crashed:,} of {results.expected:,} dialogues, and these have no score", "uncounted"))
+    low = [(f"{g.name}: {g.message}", "") for g in results.gates if not g.passed]
+    reasons = [] if results.report_only else list(low)
+    crashed = [(_crashed(results), "uncounted")] if crashes_title(results) else []
     if failed:
         reasons.append((f"{failed:,} of {total:,} tests failed", "failed"))
     if results.lost:
         reasons.append((f"{len(results.lost):,} tests were lost with their workers", ""))
     if reasons:
-        return Headline("failed", "Failed", (*reasons, *([] if results.complete else [(_INCOMPLETE, "")])))
+        return Headline("failed", "Failed", (*crashed, *reasons, *([] if results.complete else [(_INCOMPLETE, "")])))
     if not results.complete:
-        return Headline("open", "Incomplete", ((_INCOMPLETE, ""),))
+        return Headline("open", "Incomplete", (*crashed, (_INCOMPLETE, "")))
     if shard:
-        return Headline("open", f"Shard {shard[0]} of {shard[1]}", (("The gates are decided over all shards together.", ""),))
+        return Headline(
+            "open",
+            f"Shard {shard[0]} of {shard[1]}",
+            (
+                *crashed,
+                ("The gates are decided over all shards together.", ""),
+            ),
+        )
     if not results.overall.scored:
-        return Headline("open", "Not decided", (("No dialogue could be scored.", ""),))
+        return Headline("open", "Not decided", (*crashed, ("No dialogue could be scored.", "")))
+    if results.report_only:
+        told = _capital(f"{REPORT_ONLY}; {REPORTED_GATES}" if results.gates else REPORT_ONLY)
+        return Headline("open", "Report only", (*crashed, (f"{told}.", ""), *low))
     if results.unjudged:
-        return Headline("open", "Measured only", ((UNJUDGED[0].upper() + UNJUDGED[1:] + ".", ""),))
+        return Headline("open", "Measured only", (*crashed, (f"{_capital(UNJUDGED)}.", "")))
     gates = f"All {len(results.gates)} gates passed." if len(results.gates) > 1 else "Its gate passed." if results.gates else ""
-    return Headline("passed", "Passed", ((gates or "No test failed; the run had no gate.", ""),))
+    return Headline(
+        "passed",
+        "Passed",
+        (
+            *crashed,
+            (gates or "No test failed; the run had no gate.", ""),
+        ),
+    )
+
+
+def _crashed(results: Results) -> str:
+    return f"{_capital(crashes_title(results))}: {'; '.join(crash_groups(results))}"
 
 
 def few(results: Results) -> str:

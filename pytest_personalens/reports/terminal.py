@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.evaluation import Usage
 from pytest_personalens.reports.comparison import low_lines, outcome_lines
+from pytest_personalens.reports.crashes import crash_groups, crashes_title
 from pytest_personalens.reports.drift import drift_lines
 from pytest_personalens.reports.transcript import harmless
 from pytest_personalens.verdict import Dimension
-from pytest_personalens.wording import CAUSES, count
+from pytest_personalens.wording import CAUSES, REPORT_ONLY, REPORTED_GATES, count, gate_outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -51,10 +52,14 @@ def write_summary(
 def summary_lines(
     results: Results, *, verbose: bool, domains: bool = True, written: Sequence[str] = (), records: str = ""
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """The lines of the summary, each with the names of its markup: bold, red, green or none; with a line a domain, or without."""
+    """The lines of the summary, each with the names of its markup: bold, red, yellow, green or none; with a line a domain, or without."""
     if results.drift is not None:
         for number, line in enumerate(drift_lines(results.drift)):
             yield line, () if number else ("bold",) if results.drift.passed else ("bold", "red")
+        yield "", ()
+    if crashed := crashes_title(results):
+        yield f"{crashed}:", ("bold", "red")
+        yield from ((f"  {line}", ()) for line in crash_groups(results))
         yield "", ()
     plain = [
         *(_table(results, domains=domains) if results.items or results.uncounted else ()),
@@ -65,7 +70,11 @@ def summary_lines(
     ]
     yield from ((line, ()) for line in plain)
     for gate in results.gates:
-        yield f"gate {gate.name}: {'passed' if gate.passed else 'FAILED'}, {gate.message}", ("green" if gate.passed else "red",)
+        colour = "green" if gate.passed else "yellow" if results.report_only else "red"
+        yield f"gate {gate.name}: {gate_outcome(gate, results)}, {gate.message}", (colour,)
+    if results.report_only and not (results.lost or any(item.failed for item in results.items)):
+        told = f"{REPORT_ONLY}, {REPORTED_GATES}" if results.gates else REPORT_ONLY
+        yield f"{told} (--personalens-fail-on nothing)", ("yellow",)
     yield from ((line, ()) for line in written)
 
 
@@ -106,7 +115,8 @@ def _notes(results: Results, *, verbose: bool, records: str) -> Iterator[str]:
     for cause, number in results.uncounted.items():
         kept = "; what was bought is kept, and a further run goes on from there" if cause == "budget" else ""
         yield f"not scored: {number}, {CAUSES[cause]}{kept}"
-        yield from _such_as(results, cause)
+        if cause != "assistant":  # what it failed of stands above
+            yield from _such_as(results, cause)
     if records:
         yield records
     low = low_lines(results)

@@ -1,0 +1,59 @@
+"""What the assistant failed of, grouped: by the exception and its place, or by what was wrong with the reply."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING, Final
+
+from pytest_personalens.wording import count
+
+if TYPE_CHECKING:
+    from pytest_personalens.results import Results
+
+#: As `dialogue` tells it.
+_RAISED: Final = re.compile(
+    r"the assistant raised (?P<kind>\w+)(?:: (?P<text>.*?))?(?: \((?P<file>[^()]+), line (?P<line>\d+)\))?", re.DOTALL
+)
+_MOST: Final = 3
+_LONGEST: Final = 120
+
+
+def crashes_title(results: Results) -> str:
+    """In how many dialogues of the run itself the assistant failed; empty if in none."""
+    crashed = results.uncounted.get("assistant", 0)
+    return f"the assistant failed in {crashed:,} of {count(results.expected, 'dialogue')}, which have no score" if crashed else ""
+
+
+def crash_groups(results: Results) -> list[str]:
+    """A line for each way in which it failed, the most frequent first; rare ones are put together in the last."""
+    said: dict[str, Counter[str]] = defaultdict(Counter)
+    for item in results.own:
+        if item.evaluation.cause == "assistant":
+            way, text = _way(item.evaluation.detail)
+            said[way][text] += 1
+    ways = sorted(said.items(), key=lambda group: (-group[1].total(), group[0]))
+    shown = ways if len(ways) <= _MOST + 1 else ways[:_MOST]
+    lines = [f"{texts.total()} x {way}{_example(texts)}" for way, texts in shown]
+    if rest := ways[len(shown) :]:
+        lines.append(f"and {sum(texts.total() for _, texts in rest)} in {len(rest)} other ways")
+    return lines
+
+
+def _way(detail: str) -> tuple[str, str]:
+    """What a fault has in common with its like, and its text."""
+    line = " ".join(detail.split())
+    raised = _RAISED.fullmatch(line)
+    if raised is None:
+        return _short(line.removeprefix("the assistant ").removeprefix("the ")), ""
+    place = f" at {raised['file']}:{raised['line']}" if raised["file"] else ""
+    return raised["kind"] + place, raised["text"] or ""
+
+
+def _example(texts: Counter[str]) -> str:
+    text = min(texts, key=lambda text: (-texts[text], text))
+    return f"{', such as' if len(texts) > 1 else ''}: {_short(text)}" if text else ""
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
