@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from pydantic import Field
 
 from pytest_personalens.dialogue import AssistantMessages, Dialogue, UserAgent, converse
-from pytest_personalens.errors import AssistantFault, BudgetSpent, JudgeFault, PersonalensError, RecordError, ends_the_run, told
+from pytest_personalens.errors import AssistantFault, BudgetSpent, JudgeFault, PersonalensError, RecordError, ends_the_run, shown, told
 from pytest_personalens.scenario import Frozen, Kind, Scenario, clean
 from pytest_personalens.verdict import DEFAULT_DIMENSIONS, Dimension, Judge, Verdict
 
@@ -193,7 +193,7 @@ def read_dialogue(judge: Judge, scenario: Scenario, dialogue: Dialogue, dimensio
             raise
         raise JudgeFault(f"the judge raised {told(error)}") from error
     if not isinstance(verdict, Verdict) or verdict.dimension is not dimension:
-        raise JudgeFault(f"the judge did not return a verdict on {dimension.short} but {verdict!r:.80}")
+        raise JudgeFault(f"the judge did not return a verdict on {dimension.short} but {shown(verdict)}")
     return verdict
 
 

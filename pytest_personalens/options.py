@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 import pytest
 
-from pytest_personalens.errors import SpecError
+from pytest_personalens.errors import SpecError, shown
 from pytest_personalens.readers import BILLION, choice, dimension, executor, floor, letters, margin, number, odd, shard, some, threshold
 from pytest_personalens.settings import GATES, Settings
 
@@ -309,9 +309,14 @@ def _ini(config: pytest.Config, name: str, kind: str) -> Any:
 
 
 def _read(option: Option, given: object, source: str) -> Any:
-    texts = [str(v) for v in given] if isinstance(given, (list, tuple)) else [str(given)]
+    try:
+        texts = [str(v) for v in given] if isinstance(given, (list, tuple)) else [str(given)]
+    except Exception:  # the __str__ of somebody's own value, in a mark
+        raise pytest.UsageError(f"{source}: expected {option.metavar}, not {shown(given)}") from None
     try:
         if not option.many:
+            if len(texts) != 1:
+                raise ValueError(f"expected {option.metavar}, one value")
             return option.read(texts[0])
         if option.key in ("users", "dimensions"):
             texts = [part for text in texts for part in text.split(",") if part.strip()]
@@ -373,7 +378,7 @@ def settings_of(run: Settings, config: pytest.Config, marks: Sequence[pytest.Mar
     changed: dict[str, Any] = {}
     for mark in reversed(marks):
         if mark.args:
-            raise SpecError(f"{where}: the mark personalens takes keywords only, not {mark.args[0]!r}")
+            raise SpecError(f"{where}: the mark personalens takes keywords only, not {shown(mark.args[0])}")
         for key, value in mark.kwargs.items():
             option = _BY_KEY.get(key)
             if option is None or not option.mark:
@@ -409,5 +414,8 @@ def _short_thresholds() -> dict[str, str]:
 def _mark_threshold(key: str, value: object, where: str) -> tuple[str, int]:
     try:
         return threshold(f"{_short_thresholds()[key]}>={int(value) if isinstance(value, (int, bool)) else value}")
-    except (ValueError, SpecError) as error:
-        raise SpecError(f"{where}: personalens({key}={value!r}): {error}") from None
+    except SpecError as error:
+        raise SpecError(f"{where}: personalens({key}={shown(value)}): {error}") from None
+    except Exception as error:  # the __str__ of somebody's own value too
+        problem = error if isinstance(error, ValueError) else "expected a whole number"
+        raise SpecError(f"{where}: personalens({key}={shown(value)}): {problem}") from None

@@ -338,6 +338,7 @@ def personalens_context(_personalens_param: _Param, personalens_scenario: Scenar
 
     In a control (--personalens-control) it is nothing, or what is known of another user.
     """
+    _check_scenario(personalens_scenario)
     item = _personalens_param.request.node
     item.stash[ATTEMPT] = item.stash.get(ATTEMPT, 0) + 1
     session: Session = item.config.stash[SESSION]
@@ -362,6 +363,7 @@ def personalens(
     """This item's scenario, ready to run: `.check()` simulates, judges and asserts; `.evaluate()` returns the Evaluation."""
     from pytest_personalens.subject import Personalens
 
+    _check_scenario(personalens_scenario)  # for who overrides personalens_context too
     request = _personalens_param.request
     if not callable(personalens_assistant):
         from pytest_personalens.assistants import how_to_call
@@ -391,6 +393,17 @@ def personalens(
         assistant=personalens_assistant,
         syrupy=stash[SYRUPY],
     )
+
+
+def _check_scenario(found: object) -> None:
+    from pytest_personalens.scenario import Scenario
+
+    if not isinstance(found, Scenario):
+        pytest.fail(
+            f"personalens: the fixture personalens_scenario returned {type(found).__name__}; one that overrides ours must return a Scenario, "
+            "such as personalens_scenario.model_copy(update=...)",
+            pytrace=False,
+        )
 
 
 def _is_worker(config: pytest.Config) -> bool:

@@ -13,7 +13,7 @@ import pytest
 from pytest_personalens.cases import cases
 from pytest_personalens.crew import Crew, Recipe
 from pytest_personalens.datasets import CheckedDataset, Sample, Strangers, draw, open_dataset
-from pytest_personalens.errors import PersonalensError, SpecError
+from pytest_personalens.errors import PersonalensError, SpecError, told
 from pytest_personalens.models.meter import Budget, price_of, read_prices
 from pytest_personalens.models.specs import read_parameters, read_spec
 from pytest_personalens.redaction import redacted
@@ -245,7 +245,12 @@ class Session:
 
     def _dataset(self) -> Dataset:
         spec = self.settings.data
-        added: Dataset | None = self.config.hook.pytest_personalens_dataset(spec=spec, config=self.config)
+        try:
+            added: Dataset | None = self.config.hook.pytest_personalens_dataset(spec=spec, config=self.config)
+        except PersonalensError:
+            raise
+        except Exception as error:  # whatever it takes somebody's own to be opened
+            raise SpecError(f"--personalens-data: the dataset {spec!r} cannot be had: {told(error)}") from error
         return CheckedDataset(added) if added is not None else open_dataset(spec, base=self.config.rootpath)
 
     def _recipe(self) -> Recipe:

@@ -97,7 +97,8 @@ class Labelled(BaseModel):
 def read_labels(path: Path) -> list[Labelled]:
     """The dialogues of a file. Raises `DataError` naming file, line and field."""
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        # Not `splitlines`: what a dialogue says may hold a line separator of Unicode's, which ends no line of such a file.
+        lines = path.read_text(encoding="utf-8").split("\n")
     except (OSError, ValueError) as error:  # the path itself may be none
         raise DataError(path, f"cannot be read: {error}") from None
     found: dict[str, Labelled] = {}

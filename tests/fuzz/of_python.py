@@ -19,9 +19,9 @@ _BODIES: Final = (
     "raise type('E', (Exception,), {'__str__': lambda s: None})()", "raise UnicodeEncodeError('utf-8', 'x', 0, 1, 'x')",
     "import sys; sys.exit(0)", "import sys; sys.exit('done')", "yield 'x'", "import pytest; pytest.skip('no')", "import pytest; pytest.xfail('no')",
     "import pytest; pytest.fail('no')", "import pytest; pytest.exit('no', returncode=0)", "import warnings; warnings.warn('odd'); return 'x'",
-    "import os; os.chdir('/'); return 'I cannot do that.'", "import sys; sys.stdout = None; return 'no'", "import sys; sys.setrecursionlimit(60); return 'no'",
+    "import os; os.chdir('/'); return 'I cannot do that.'", "import sys; sys.stdout = None; return 'no'",
     "import locale, time; time.sleep(0.001); return 'no'", "import os; os.environ.clear(); return 'no'", "import signal; signal.alarm(0); return 'no'",
-    "import threading; threading.Thread(target=lambda: 1 / 0).start(); return 'no'", "import gc; gc.disable(); return 'no'",
+    "import threading; threading.Thread(target=int).start(); return 'no'", "import gc; gc.disable(); return 'no'",
 )  # fmt: skip
 _CALLABLES: Final = (
     "None", "0", "'text'", "object()", "print", "len", "str", "int", "dict", "type", "lambda: 'x'", "lambda a, b: 'x'", "lambda *a, **k: a", "lambda messages, /: 'no'",
@@ -92,7 +92,7 @@ def context(setup: Setup) -> Case:
     rng, more = setup.rng, _options(setup)
     if not setup.mutates:
         return Case("", RUN)
-    name = rng.choice(("personalens_context", "personalens_context", "personalens_scenario", "personalens", "_personalens_param", "snapshot"))
+    name = rng.choice(("personalens_context", "personalens_context", "personalens_scenario", "personalens", "snapshot"))
     body = rng.choice((*_BODIES, "return personalens_context_of()", "yield None", "yield 1; yield 2", *(f"return {one}" for one in _CALLABLES[:12])))
     wanted = rng.choice(("", "", name, "request", "personalens_scenario", "personalens_assistant"))
     function = f"{rng.choice(_FIXTURES[:6])}\ndef {name}({wanted}):\n    {body}\n"

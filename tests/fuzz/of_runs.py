@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 
 from tests.fuzz.base import PAID, RUN, TOLD
@@ -69,11 +70,12 @@ def shard(setup: Setup) -> Case:
 def journal(setup: Setup) -> Case:
     """What a run that was killed left in pytest's cache, for another to go on from."""
     setup.take(setup.of_like("cache"), ".pytest_cache")
-    name, spoilt = _spoil_one(setup, ".pytest_cache/d/personalens", "*")
-    if setup.mutates and setup.rng.random() < 0.4 and (setup.repo / ".pytest_cache/d/personalens/run").is_file():
-        path = setup.repo / ".pytest_cache/d/personalens/run"
-        as_json = path.rename(path.with_suffix(".json"))
+    run = setup.repo / ".pytest_cache/d/personalens/run"
+    if setup.mutates and setup.rng.random() < 0.4:
+        as_json = run.rename(run.with_suffix(".json"))  # so that what is in it is spoilt as JSON
         name, spoilt = "run", spoil(as_json, setup.rng)
-        if as_json.exists() or as_json.is_symlink():
-            as_json.rename(path)
+        if os.path.lexists(as_json):
+            as_json.rename(run)
+    else:
+        name, spoilt = _spoil_one(setup, ".pytest_cache/d/personalens", "*")
     return Case(f"{name}: {spoilt.what}", (*PAID, "--personalens-gate=tcr >= 0.5", "--personalens-live", "--personalens-resume"))

@@ -10,9 +10,10 @@ from tests.fuzz.runner import Outcome
 
 FAULTS: Final = ("traceback", "wrong green", "hang", "touched", "several lines")
 _TRACEBACK: Final = re.compile(
-    r"INTERNALERROR|Traceback \(most recent call last\)|^\S*pytest_personalens/\S+\.py:\d+: (?!\w*Warning)", re.MULTILINE
+    # The last line of a traceback by pytest: what was raised in a file of ours. A file of the team's below it has raised it itself.
+    r"INTERNALERROR|Traceback \(most recent call last\)|^\S*pytest_personalens/\S+\.py:\d+: (?!\w*Warning|in )\w+", re.MULTILINE
 )
-#: What a case is to be told in one line; several, and what is wrong stands among them.
+#: Exit statuses of an input that is refused before anything is run.
 _REFUSED: Final = (2, 4)
 #: Files of the case that our runs wrote: another run may replace them where it is asked to.
 _RESULTS: Final = frozenset({"repo/baseline.json", "repo/results.json", "repo/adopted.json"})
@@ -23,7 +24,9 @@ def faults(case: Case, outcome: Outcome) -> dict[str, str]:
     found = {}
     if outcome.hung:
         return {"hang": "it did not end"}
-    if (shown := _TRACEBACK.search(outcome.text)) or outcome.status < 0 or (outcome.status == 3 and case.module == "pytest"):
+    # A run that a test leaves by `pytest.exit` ends with 3 too, whatever status it asked for.
+    broken = outcome.status < 0 or (outcome.status == 3 and case.module == "pytest" and "_pytest.outcomes.Exit" not in outcome.text)
+    if (shown := _TRACEBACK.search(outcome.text)) or broken:
         found["traceback"] = shown[0] if shown else f"exit status {outcome.status}"
     if outcome.status == 0 and not case.passes(outcome.text):
         found["wrong green"] = "exit status 0"
@@ -31,8 +34,11 @@ def faults(case: Case, outcome: Outcome) -> dict[str, str]:
     left = [path for path in outcome.made if not case.writes or path.endswith(".tmp")]
     if touched or left:
         found["touched"] = ", ".join(sorted(touched) + left)
-    if outcome.status == 4 and not found and len(told := [line for line in outcome.err.splitlines() if line.strip()]) != 1:
-        found["several lines"] = f"{len(told)} lines"
+    if outcome.status == 4 and not found:
+        told = [line for line in outcome.err.splitlines() if line.strip()]
+        # A hint may stand in a line of its own.
+        if not told or len(told) > 2 or not all(line.lower().startswith("error: ") for line in told):
+            found["several lines"] = f"{len(told)} lines"
     return found
 
 

@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 import traceback
+import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from importlib.util import find_spec
@@ -21,6 +22,8 @@ from tests.fuzz.case import Case
 #: So many times what a control takes, a case may take. Where it takes longer, the control is run once more beside it, so
 #: that a busy machine makes no hang.
 PATIENCE: Final = 100
+#: What pytest says of plugins that this process had imported before.
+_ALREADY_IMPORTED: Final = "-Wignore:Module already imported:pytest.PytestAssertRewriteWarning"
 
 
 class Outcome(NamedTuple):
@@ -102,6 +105,7 @@ class Runner:
             os.environ |= {**self._environment, "HOME": str(folder / "home"), "FUZZ": "good" if good else "bad", **dict(case.environment)}
             os.chdir(folder / "repo")
             sys.path[:0] = [""]
+            warnings.simplefilter("ignore", DeprecationWarning)  # of pytest's own, which change from version to version
             status = command(case)
             for thread in threading.enumerate():  # which the end of a process of its own would wait for, too
                 if not thread.daemon and thread is not threading.current_thread():
@@ -122,7 +126,7 @@ def command(case: Case) -> int:
         if case.module == "pytest":
             import pytest
 
-            return int(pytest.main(list(case.arguments)))
+            return int(pytest.main([_ALREADY_IMPORTED, *case.arguments]))
         from pytest_personalens.commands import run
 
         run(importlib.import_module(f"pytest_personalens.{case.module}").main)
