@@ -383,7 +383,7 @@ def personalens(
         if problem := narrow([request.node], settings.concurrency):
             _stop(request, problem)
     if SYRUPY not in stash:
-        stash[SYRUPY] = request.getfixturevalue("snapshot").session
+        stash[SYRUPY] = _syrupy(request)
     return Personalens(
         item=request.node,
         session=stash[SESSION],
@@ -393,6 +393,17 @@ def personalens(
         assistant=personalens_assistant,
         syrupy=stash[SYRUPY],
     )
+
+
+def _syrupy(request: pytest.FixtureRequest) -> SnapshotSession:
+    """syrupy's session, from its fixture; as syrupy keeps it for itself, where the team has a fixture of their own by that name."""
+    from syrupy.session import SnapshotSession
+
+    of_fixture = getattr(request.getfixturevalue("snapshot"), "session", None)
+    for found in (of_fixture, getattr(request.config, "_syrupy", None)):
+        if isinstance(found, SnapshotSession):
+            return found
+    _stop(request, "personalens: the fixture snapshot is not that of syrupy, which keeps our records; call your own by another name")
 
 
 def _check_scenario(found: object) -> None:

@@ -61,7 +61,7 @@ class Fuzzer:
         folder = self._folder / f"case-{number}"
         shutil.rmtree(folder, ignore_errors=True)
         case = KINDS[kind][0](Setup(self._base, folder, Random(f"{self._seed}:{number}")))
-        return kind, case, self.runner.run(case, folder, good=False), folder
+        return kind, case, self.runner.run(case, folder, good=case.good), folder
 
     def _control(self, kind: str, *, good: bool) -> None:
         folder = Path(tempfile.mkdtemp(dir=self._folder)) / "control"

@@ -18,6 +18,7 @@ class Case(NamedTuple):
     """The command of a case, and when its exit code 0 is right.
 
     `passes` is asked with the output of a case that ended green. `writes`: files may be there afterwards that were not there before.
+    `good`: everybody does well, so that only what was asked for and did not come makes a pass wrong.
     """
 
     what: str
@@ -25,6 +26,7 @@ class Case(NamedTuple):
     module: str = "pytest"
     passes: Callable[[str], bool] = never
     writes: bool = False
+    good: bool = False
     environment: tuple[tuple[str, str], ...] = ()
 
 

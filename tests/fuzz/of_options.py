@@ -41,6 +41,22 @@ def decided_otherwise(text: str) -> bool:
     return _ESTIMATE.search(text) is not None or re.search(r"shard \d+/\d+, \d+ of \d+", text) is not None
 
 
+#: Option -> what a run prints that passes, if what the option asks for has come.
+_PROMISES: Final = {
+    "json": r"^results: ", "html": r"^report: ", "markdown": r"^summary: ", "save-baseline": r"^baseline", "min-tcr": r"^gate tcr: passed",
+    "min-p": r"^gate p: passed", "min-valid": r"^gate valid: passed", "gate": r"^gate tcr: passed(?s:.)*^gate |^gate (?s:.)*^gate tcr: passed", "baseline": r"^gate regression: tcr: passed",
+    "check-judge": r"^gate judge: passed", "adopt-judge": r"^gate judge: passed", "control": r"lift|control", "trials": r"trial", "ablation": r"^\S*D\+I\+S|S ",
+}  # fmt: skip
+
+
+def _kept(name: str, text: str) -> Callable[[str], bool]:
+    """True for the output of a run in which everybody did well, if what the option asks for stands in it."""
+    promise = _PROMISES.get(name, "")
+    if name == "trials" and text.strip() in ("1", "+1"):
+        promise = ""
+    return lambda output: decided_otherwise(output) or ("gate tcr: passed" in output and re.search(promise, output, re.MULTILINE) is not None)
+
+
 def option(setup: Setup) -> Case:
     """One option on the command line, with any value."""
     _repository(setup)
@@ -48,7 +64,9 @@ def option(setup: Setup) -> Case:
         return Case("", RUN)
     name, text = _option(setup.rng)
     given = f"--personalens-{name}" if name in WITHOUT else f"--personalens-{name}={text}"
-    return Case(f"{given[:100]!r}", (*RUN, given), passes=decided_otherwise, writes=True)
+    good = setup.rng.random() < 0.4
+    passes = _kept(name, text) if good else decided_otherwise
+    return Case(f"{given[:100]!r}{', all do well' if good else ''}", (*RUN, given), passes=passes, writes=True, good=good)
 
 
 def _option(rng: Random) -> tuple[str, str]:

@@ -35,8 +35,9 @@ def faults(case: Case, outcome: Outcome) -> dict[str, str]:
     if touched or left:
         found["touched"] = ", ".join(sorted(touched) + left)
     if outcome.status == 4 and not found:
-        told = [line for line in outcome.err.splitlines() if line.strip()]
-        # A hint may stand in a line of its own.
+        # Before it, a version of pytest may warn of a type that the next will refuse; after it, a hint may stand in a line of its own.
+        lines = [line for line in outcome.err.splitlines() if line.strip()]
+        told = lines[next((n for n, line in enumerate(lines) if line.lower().startswith("error: ")), len(lines)) :]
         if not told or len(told) > 2 or not all(line.lower().startswith("error: ") for line in told):
             found["several lines"] = f"{len(told)} lines"
     return found

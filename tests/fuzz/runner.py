@@ -10,7 +10,6 @@ import sys
 import threading
 import time
 import traceback
-import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from importlib.util import find_spec
@@ -105,7 +104,6 @@ class Runner:
             os.environ |= {**self._environment, "HOME": str(folder / "home"), "FUZZ": "good" if good else "bad", **dict(case.environment)}
             os.chdir(folder / "repo")
             sys.path[:0] = [""]
-            warnings.simplefilter("ignore", DeprecationWarning)  # of pytest's own, which change from version to version
             status = command(case)
             for thread in threading.enumerate():  # which the end of a process of its own would wait for, too
                 if not thread.daemon and thread is not threading.current_thread():
