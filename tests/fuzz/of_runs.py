@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
+from pathlib import Path
 
 from tests.fuzz.base import PAID, RUN, TOLD
 from tests.fuzz.case import Case, Setup, never
@@ -17,11 +19,31 @@ def _spoil_one(setup: Setup, folder: str, pattern: str) -> tuple[str, Spoilt]:
 
 
 def record(setup: Setup) -> Case:
-    """The record of an item."""
-    setup.take(setup.of_like("records"), "__personalens__")
+    """The record of an item: one that was changed passes for nobody, unless the run writes it anew or there is none any more."""
+    good = setup.mutates and setup.rng.random() < 0.5
+    setup.take("good/records" if good else setup.of_like("records"), "__personalens__")
+    before = _records(setup)
     name, spoilt = _spoil_one(setup, "__personalens__", "**/*.json")
-    more = f"--personalens-record={setup.rng.choice(('none', 'none', 'new', 'all'))}"
-    return Case(f"{name}: {spoilt.what}, {more}", (*RUN, more))
+    mode = setup.rng.choice(("none", "none", "new", "all"))
+    now = _records(setup)
+    same = good and (mode != "none" or all(now[path] in (None, held) for path, held in before.items()))
+    case = Case(f"{name}: {spoilt.what}, {mode}{', all do well' if good else ''}", (*RUN, f"--personalens-record={mode}"), good=good)
+    return case._replace(passes=(lambda text: "gate tcr: passed" in text) if same else never)
+
+
+def _records(setup: Setup) -> dict[str, object]:
+    """What each record holds: a text where it is no JSON, None where there is none."""
+    found: dict[str, object] = {}
+    for path in sorted((setup.base / "good" / "records").rglob("*.json")):
+        name = str(path.relative_to(setup.base / "good" / "records"))
+        here = setup.repo / "__personalens__" / name
+        try:
+            found[name] = json.loads(here.read_text(encoding="utf-8"))
+        except (FileNotFoundError, NotADirectoryError):
+            found[name] = None
+        except (OSError, ValueError, RecursionError) as error:
+            found[name] = f"no record: {error}"
+    return found
 
 
 def baseline(setup: Setup) -> Case:
@@ -58,13 +80,26 @@ def results(setup: Setup) -> Case:
 
 def shard(setup: Setup) -> Case:
     """The results of a shard, put together with those of the other under a gate of the command line."""
+    good = setup.mutates and setup.rng.random() < 0.5
     for number in (1, 2):
-        setup.take(setup.of_like(f"shard-{number}.json"))
+        setup.take(f"good/shard-{number}.json" if good else setup.of_like(f"shard-{number}.json"))
     name = setup.rng.choice(("shard-1.json", "shard-2.json"))
+    before = _items(setup.repo / name)
     _, spoilt = _spoil_one(setup, ".", name)
+    whole = _items(setup.repo / name) == before
     way = setup.rng.choice(("", "-v", "--markdown=out.md", "--json=out.json", "--html=out.html", "--save-baseline=new.json"))
     given = ("shard-1.json", "shard-2.json", "--gate=tcr >= 0.9", *([way] if way else []))
-    return Case(f"{name}: {spoilt.what} {way}", given, "merge", writes="out" in way or "new" in way)
+    passes = (lambda text: "gate tcr: passed" in text) if good and whole else never
+    what = f"{name}: {spoilt.what} {way}{', all did well' if good else ''}"
+    return Case(what, given, "merge", passes=passes, writes="out" in way or "new" in way)
+
+
+def _items(path: Path) -> list[str] | None:
+    """The items whose results a file holds; None where it holds none."""
+    try:
+        return sorted(item["nodeid"] for item in json.loads(path.read_text(encoding="utf-8"))["items"])
+    except (OSError, ValueError, RecursionError, KeyError, TypeError):
+        return None
 
 
 def journal(setup: Setup) -> Case:
