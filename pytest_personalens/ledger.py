@@ -247,8 +247,8 @@ class Ledger:
         hook, found = "pytest_personalens_report_lines", list[str]()
         try:
             for told_by_one in getattr(self._config.hook, hook)(results=results, config=self._config):
-                lines = [told_by_one, 0] if isinstance(told_by_one, str) else list(told_by_one)
-                if not all(isinstance(line, str) for line in lines):
+                lines = list(told_by_one)
+                if isinstance(told_by_one, str) or not all(isinstance(line, str) for line in lines):
                     raise TypeError(f"expected a list of texts, not {shown(told_by_one)}")
                 found += lines
         except Exception as error:

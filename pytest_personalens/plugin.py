@@ -400,10 +400,10 @@ def _syrupy(request: pytest.FixtureRequest) -> SnapshotSession:
     from syrupy.session import SnapshotSession
 
     of_fixture = getattr(request.getfixturevalue("snapshot"), "session", None)
-    for found in (of_fixture, getattr(request.config, "_syrupy", None)):
-        if isinstance(found, SnapshotSession):
-            return found
-    _stop(request, "personalens: the fixture snapshot is not that of syrupy, which keeps our records; call your own by another name")
+    found = of_fixture if isinstance(of_fixture, SnapshotSession) else getattr(request.config, "_syrupy", None)
+    if not isinstance(found, SnapshotSession):
+        _stop(request, "personalens: the fixture snapshot is not that of syrupy, which keeps our records; call your own by another name")
+    return found
 
 
 def _check_scenario(found: object) -> None:
@@ -411,8 +411,8 @@ def _check_scenario(found: object) -> None:
 
     if not isinstance(found, Scenario):
         pytest.fail(
-            f"personalens: the fixture personalens_scenario returned {type(found).__name__}; one that overrides ours must return a Scenario, "
-            "such as personalens_scenario.model_copy(update=...)",
+            f"personalens: the fixture personalens_scenario returned {type(found).__name__}; one that overrides ours must return "
+            "a Scenario, such as personalens_scenario.model_copy(update=...)",
             pytrace=False,
         )
 

@@ -25,10 +25,10 @@ from pytest_personalens.verdict import Dimension
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from pytest_personalens.agents.offered import Role
     from pytest_personalens.baseline import Terms
     from pytest_personalens.cases import Case
     from pytest_personalens.cluster import Cluster
-    from pytest_personalens.crew import Role
     from pytest_personalens.datasets import Dataset
     from pytest_personalens.models.meter import Price
     from pytest_personalens.results import Item

@@ -90,7 +90,9 @@ def test_a_scenario_that_somebody_made_something_else_of(repo: Repository) -> No
     )
     result = repo.inline(*ARGS)
     assert result.ret == 1
-    result.stdout.fnmatch_lines(["*personalens: the fixture personalens_scenario returned str; one that overrides ours must return a Scenario*"])
+    result.stdout.fnmatch_lines(
+        ["*personalens: the fixture personalens_scenario returned str; one that overrides ours must return a Scenario*"]
+    )
 
 
 def test_a_judge_that_is_measured_and_is_none(repo: Repository) -> None:

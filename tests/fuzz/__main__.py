@@ -81,7 +81,10 @@ class Fuzzer:
         folder = Path(tempfile.mkdtemp(dir=self._folder)) / "case"
         setup = Setup(self._base, folder, Random(0), good=True)
         names = folder / "names.txt"
-        setup.write("test_names.py", f"import sys, atexit\n\n\ndef test_names(request):\n    request.config.add_cleanup(lambda: open({str(names)!r}, 'w').write('\\n'.join(sys.modules)))\n")
+        setup.write(
+            "test_names.py",
+            f"import sys, atexit\n\n\ndef test_names(request):\n    request.config.add_cleanup(lambda: open({str(names)!r}, 'w').write('\\n'.join(sys.modules)))\n",
+        )
         reports = ("--personalens-html=x.html", "--personalens-markdown=x.md", "--personalens-json=x.json")
         self.runner.run(Case("", ("--personalens-sample=2", *reports)), folder, good=True)
         more = ["merge", "report", "agreement", "datasets.quality", "watch", "drift.compare", "estimate", "ahead"]
@@ -110,7 +113,9 @@ def main() -> int:
             if not options.keep:
                 shutil.rmtree(place, ignore_errors=True)
         print(*table(counts), sep="\n")
-        print(f"seed {options.seed!r}, {sum(c['cases'] for c in counts.values())} cases, {time.monotonic() - started:.0f} s", file=sys.stderr)
+        print(
+            f"seed {options.seed!r}, {sum(c['cases'] for c in counts.values())} cases, {time.monotonic() - started:.0f} s", file=sys.stderr
+        )
         return int(any(count[fault] for count in counts.values() for fault in FAULTS))
     finally:
         if not options.keep:

@@ -23,16 +23,26 @@ def own_data(setup: Setup) -> Case:
     multi = setup.rng.random() < 0.4
     domains = ("books", "alarm", "movies", "train") if not multi else ("restaurants", "movies", "music")
     name, spoilt = _spoilt(
-        setup, "own/profiles/kit.toml", "own/profiles/aino.toml", *(f"own/domains/{domain}.toml" for domain in domains), "own/multi.toml", "own/dataset.toml"
+        setup,
+        "own/profiles/kit.toml",
+        "own/profiles/aino.toml",
+        *(f"own/domains/{domain}.toml" for domain in domains),
+        "own/multi.toml",
+        "own/dataset.toml",
     )
     if setup.mutates and setup.rng.random() < 0.25:
-        return Case(f"datasets check, {name}: {spoilt.what}", ("check", "own"), "datasets.__main__", passes=lambda text: not spoilt.useless and "scenarios" in text)
+        return Case(
+            f"datasets check, {name}: {spoilt.what}",
+            ("check", "own"),
+            "datasets.__main__",
+            passes=lambda text: not spoilt.useless and "scenarios" in text,
+        )
     if setup.mutates and setup.rng.random() < 0.3:
         domain = name.removeprefix("own/domains/").removesuffix(".toml").title()
         more = (f"--personalens-domain={domain}",) if "domains/" in name else ("--personalens-kind=multi",)
         return Case(f"{name}: {spoilt.what} ({more[0]})", (*RUN, "--personalens-data=own", *more))
-    more = ("--personalens-control=swapped",) if setup.rng.random() < 0.2 else ()
-    return Case(f"{name}: {spoilt.what} {' '.join(more)}", ("--personalens-sample=3", *RUN[1:], "--personalens-data=own", *more))
+    control = ("--personalens-control=swapped",) if setup.rng.random() < 0.2 else ()
+    return Case(f"{name}: {spoilt.what} {' '.join(control)}", ("--personalens-sample=3", *RUN[1:], "--personalens-data=own", *control))
 
 
 def official(setup: Setup) -> Case:
@@ -41,7 +51,12 @@ def official(setup: Setup) -> Case:
     user = f"official/data/profile/{setup.rng.choice(('kit', 'aino'))}"
     name, spoilt = _spoilt(setup, *(f"{user}/{file}.json" for file in ("profile", "tasks", "tasks_md")))
     if setup.mutates and setup.rng.random() < 0.2:
-        return Case(f"datasets check, {name}: {spoilt.what}", ("check", "official"), "datasets.__main__", passes=lambda text: not spoilt.useless and "scenarios" in text)
+        return Case(
+            f"datasets check, {name}: {spoilt.what}",
+            ("check", "official"),
+            "datasets.__main__",
+            passes=lambda text: not spoilt.useless and "scenarios" in text,
+        )
     return Case(f"{name}: {spoilt.what}", ("--personalens-sample=8", *RUN[1:], "--personalens-data=official"))
 
 
@@ -106,4 +121,8 @@ def anchors(setup: Setup) -> Case:
     setup.take("anchors.jsonl")
     setup.take("good/adopted.json")
     name, spoilt = _spoilt(setup, "anchors.jsonl")
-    return Case(f"{name}: {spoilt.what}", (*TOLD, "--personalens-anchors=anchors.jsonl", "--personalens-check-judge=adopted.json"), passes=decided_otherwise)
+    return Case(
+        f"{name}: {spoilt.what}",
+        (*TOLD, "--personalens-anchors=anchors.jsonl", "--personalens-check-judge=adopted.json"),
+        passes=decided_otherwise,
+    )

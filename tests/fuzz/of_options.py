@@ -54,7 +54,9 @@ def _kept(name: str, text: str) -> Callable[[str], bool]:
     promise = _PROMISES.get(name, "")
     if name == "trials" and text.strip() in ("1", "+1"):
         promise = ""
-    return lambda output: decided_otherwise(output) or ("gate tcr: passed" in output and re.search(promise, output, re.MULTILINE) is not None)
+    return lambda output: (
+        decided_otherwise(output) or ("gate tcr: passed" in output and re.search(promise, output, re.MULTILINE) is not None)
+    )
 
 
 def option(setup: Setup) -> Case:
@@ -95,7 +97,9 @@ def pair(setup: Setup) -> Case:
 
 def _weak_gate(text: str) -> bool:
     """True where the only gate of the run is one that a bad bot may pass, and passed: it asks for nothing, or for no score."""
-    return decided_otherwise(text) or bool(re.search(r"gate (?:.*valid|.*lift)[^\n]*: passed|gate [^\n]*: passed, [^\n]* >= (?:0\.00|1\.00|-\S+) ", text))
+    return decided_otherwise(text) or bool(
+        re.search(r"gate (?:.*valid|.*lift)[^\n]*: passed|gate [^\n]*: passed, [^\n]* >= (?:0\.00|1\.00|-\S+) ", text)
+    )
 
 
 def ini(setup: Setup) -> Case:
@@ -119,7 +123,9 @@ def ini(setup: Setup) -> Case:
         table = rng.choice(("tool.pytest.ini_options", "tool.pytest.ini_options", "tool.pytest"))
         setup.write("pyproject.toml", f"[{table}]\n{content}")
         what = f"pyproject.toml: [{table}] {content[:80]!r}"
-    return Case(what + (" alone" if sole else ""), arguments, passes=_weak_gate if name == "gate" and sole else decided_otherwise, writes=True)
+    return Case(
+        what + (" alone" if sole else ""), arguments, passes=_weak_gate if name == "gate" and sole else decided_otherwise, writes=True
+    )
 
 
 _ON_COMMAND_LINE_ONLY: Final = ("save-baseline", "adopt-judge", "check-judge")
@@ -154,7 +160,10 @@ def mark(setup: Setup) -> Case:
 
 #: Command -> its arguments where they are right, and its options that take a value.
 _COMMANDS: Final[dict[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
-    "merge": (("shard-1.json", "shard-2.json"), ("json", "markdown", "html", "baseline", "save-baseline", "gate", "min-tcr", "min-p", "min-valid")),
+    "merge": (
+        ("shard-1.json", "shard-2.json"),
+        ("json", "markdown", "html", "baseline", "save-baseline", "gate", "min-tcr", "min-p", "min-valid"),
+    ),
     "report": (("results.json",), ("html", "markdown", "table", "beside")),
     "agreement.__main__": (("labels.jsonl",), ("judge-model", "dimensions", "json", "markdown")),
     "datasets.__main__": (("check", "own"), ("words", "json")),

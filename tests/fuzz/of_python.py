@@ -73,7 +73,9 @@ def assistant(setup: Setup) -> Case:
     if rng.random() < 0.45:
         told = rng.choice(_CALLABLES)
         body = rng.choice(("return", "return", "return", "yield")) + f" {told}"
-        wanted = rng.choice(("", "", "personalens_context", "personalens_scenario", "request", "nope", "personalens", "personalens_assistant"))
+        wanted = rng.choice(
+            ("", "", "personalens_context", "personalens_scenario", "request", "nope", "personalens", "personalens_assistant")
+        )
         function = f"{head}\n{rng.choice(('', '', 'async '))}def personalens_assistant({wanted}):\n    {body}\n"
     elif rng.random() < 0.2:
         told = rng.choice(_BODIES)
@@ -93,10 +95,17 @@ def context(setup: Setup) -> Case:
     if not setup.mutates:
         return Case("", RUN)
     name = rng.choice(("personalens_context", "personalens_context", "personalens_scenario", "personalens", "snapshot"))
-    body = rng.choice((*_BODIES, "return personalens_context_of()", "yield None", "yield 1; yield 2", *(f"return {one}" for one in _CALLABLES[:12])))
+    body = rng.choice(
+        (*_BODIES, "return personalens_context_of()", "yield None", "yield 1; yield 2", *(f"return {one}" for one in _CALLABLES[:12]))
+    )
     wanted = rng.choice(("", "", name, "request", "personalens_scenario", "personalens_assistant"))
     function = f"{rng.choice(_FIXTURES[:6])}\ndef {name}({wanted}):\n    {body}\n"
-    _conftest(setup, _HELP, "def personalens_context_of():\n    from pytest_personalens.scenario import Context\n    return Context(user='')\n", function)
+    _conftest(
+        setup,
+        _HELP,
+        "def personalens_context_of():\n    from pytest_personalens.scenario import Context\n    return Context(user='')\n",
+        function,
+    )
     return Case(f"{function!r} {' '.join(more)}"[:250], (*RUN, *more), writes=True)
 
 
@@ -151,7 +160,11 @@ def dataset(setup: Setup) -> Case:
         told = f"{name}: {body}"
         head = f"    def {name}(self{', user' if name == 'refs' else ', ref' if name == 'load' else ''}):\n"
         text += f"\n{head}        {body}\n"
-    offered = rng.choice(("Support", "None", "0", "'x'", "object()", "type('S', (), {})()", "unittest.mock.MagicMock()")) if setup.mutates and not told else "Support()"
+    offered = (
+        rng.choice(("Support", "None", "0", "'x'", "object()", "type('S', (), {})()", "unittest.mock.MagicMock()"))
+        if setup.mutates and not told
+        else "Support()"
+    )
     hook = f"\ndef pytest_personalens_dataset(spec, config):\n    return {offered} if spec == 'support' else None\n"
     _conftest(setup, _HELP, text + hook)
     more = rng.choice(((), (), ("--personalens-json=out.json",), ("--personalens-html=out.html",), ("--personalens-control=swapped",), ("--personalens-markdown=out.md", "--junitxml=j.xml"))) if setup.mutates else ()  # fmt: skip
@@ -181,21 +194,55 @@ def agent(setup: Setup) -> Case:
     if not setup.mutates:
         return Case("", (*RUN, "--personalens-judge-model=told"))
     if rng.random() < 0.15:
-        value = rng.choice(("None", "5", "'text'", "['a', 5]", "[None]", "{}", "['\\ud83d\\x1b[31m']", "object()", "iter(['x'])", "[b'x']", "[['x']]", "[object()]"))
+        value = rng.choice(
+            (
+                "None",
+                "5",
+                "'text'",
+                "['a', 5]",
+                "[None]",
+                "{}",
+                "['\\ud83d\\x1b[31m']",
+                "object()",
+                "iter(['x'])",
+                "[b'x']",
+                "[['x']]",
+                "[object()]",
+            )
+        )
         hook = f"def pytest_personalens_report_lines(results, config):\n    return {value}\n"
         _conftest(setup, hook)
         return Case(f"report lines {value}", (*RUN, *more), writes=True)
     name = rng.choice(sorted(_AGENTS))
     signature, flag = _AGENTS[name]
-    method, _, parameters = signature.partition("(self, ")
+    method = signature.partition("(")[0]
     answer = rng.choice(_ANSWERS)
-    attributes = rng.choice(("",) * 6 + ("identity = None", "identity = 5", "identity = ''", "name = None", "paid = None", "paid = 'x'", "identity = '\\ud83d\\n'", "dimensions = None", "dimensions = ('x',)", "parallel = 'x'", "deterministic = None", "name = 'a\\nb'"))
+    attributes = rng.choice(
+        ("",) * 6
+        + (
+            "identity = None",
+            "identity = 5",
+            "identity = ''",
+            "name = None",
+            "paid = None",
+            "paid = 'x'",
+            "identity = '\\ud83d\\n'",
+            "dimensions = None",
+            "dimensions = ('x',)",
+            "parallel = 'x'",
+            "deterministic = None",
+            "name = 'a\\nb'",
+        )
+    )
     kind = {"User": "user_agent", "Judge": "judge", "Model": "model"}[name]
     odd = f"class Odd({name}):\n    {attributes or 'odd = True'}\n    def {method}(self, *args, **kwargs):\n        {answer}\n"
     offered = rng.choice(("Odd()",) * 8 + ("Odd", "object()", "'x'", "5"))
     config = ", config" if kind == "model" else ""
     others = {"model": ["user_agent", "judge"], "user_agent": ["judge"], "judge": ["user_agent"]}[kind]
-    told = "".join(f"def pytest_personalens_{other}(spec):\n    return {{'told': {'User' if other == 'user_agent' else 'Judge'}()}}.get(spec)\n" for other in others)
+    told = "".join(
+        f"def pytest_personalens_{other}(spec):\n    return {{'told': {'User' if other == 'user_agent' else 'Judge'}()}}.get(spec)\n"
+        for other in others
+    )
     hook = f"def pytest_personalens_{kind}(spec{config}):\n    return {offered} if spec == 'odd' else None\n"
     _conftest(setup, _HELP, odd, told, hook)
     spends = ("--personalens-live",) if name == "Model" or rng.random() < 0.3 else ()

@@ -50,7 +50,7 @@ def baseline(setup: Setup) -> Case:
     """The baseline of a run in which everybody did well."""
     source = setup.rng.choice(("baseline.json", "baseline.json", "results.json"))
     setup.take(f"good/{source}", "baseline.json")
-    name, spoilt = _spoil_one(setup, ".", "baseline.json")
+    _, spoilt = _spoil_one(setup, ".", "baseline.json")
     return Case(f"{source}: {spoilt.what}", (*TOLD, "--personalens-baseline=baseline.json"))
 
 

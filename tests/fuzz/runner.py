@@ -98,7 +98,7 @@ class Runner:
         try:
             os.setsid()
             streams = [_redirect(number, folder / name) for number, name in ((1, "stdout"), (2, "stderr"))]
-            sys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__ = streams  # type: ignore[misc]
+            sys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__ = streams  # type: ignore[misc, assignment]
             os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
             os.environ.clear()
             os.environ |= {**self._environment, "HOME": str(folder / "home"), "FUZZ": "good" if good else "bad", **dict(case.environment)}
@@ -142,7 +142,7 @@ def preload(names: list[str]) -> None:
 
 def _redirect(number: int, path: Path) -> TextIO:
     os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), number)
-    return open(number, "w", encoding="utf-8", errors="strict" if number == 1 else "backslashreplace", closefd=False)  # noqa: PTH123
+    return open(number, "w", encoding="utf-8", errors="strict" if number == 1 else "backslashreplace", closefd=False)
 
 
 def _read(path: Path) -> str:
@@ -168,5 +168,4 @@ def digests(folder: Path) -> dict[str, str]:
 
 def _is_ours(path: str) -> bool:
     """True for what pytest, Python and records of ours may write at any time; a draft that was left is not among it."""
-    parts = path.split(os.sep)
-    return bool({".pytest_cache", "__pycache__", "__personalens__"} & set(parts)) and not path.endswith(".tmp")
+    return bool({".pytest_cache", "__pycache__", "__personalens__"} & set(Path(path).parts)) and not path.endswith(".tmp")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import json
 import math
 import os
@@ -77,7 +77,7 @@ def _toml_value(value: Any) -> str:
         return str(value)
     if isinstance(value, (int, float)):
         return repr(value)
-    return value.isoformat() if isinstance(value, datetime.date) else _toml_text(str(value))
+    return value.isoformat() if isinstance(value, dt.date) else _toml_text(str(value))
 
 
 def _toml_text(text: str) -> str:

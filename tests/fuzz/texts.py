@@ -53,7 +53,9 @@ def value(rng: Random, name: str) -> str:
 def nearly(rng: Random, text: str) -> str:
     """A text with something wrong in it."""
     cut = rng.randint(0, len(text))
-    inserted = rng.choice((" ", "\n", "\t", ",", ";", "=", "-", ".", "0", "9" * 20, "é", "\x1b", "\u202e", "\u200b", "%", "'", "/", ":", "$"))
+    inserted = rng.choice(
+        (" ", "\n", "\t", ",", ";", "=", "-", ".", "0", "9" * 20, "é", "\x1b", "\u202e", "\u200b", "%", "'", "/", ":", "$")
+    )
     return rng.choice(
         (
             text[:cut] + inserted + text[cut:],
