@@ -144,6 +144,7 @@ def _judged(
     """The evaluation with its verdicts, in the order of `dimensions` whichever came first; with the first fault, if there is one."""
     read: dict[Dimension, Verdict] = {}
     faults: dict[Dimension, PersonalensError] = {}
+    ended: list[BaseException] = []
     one_at_a_time = threading.Lock()
 
     def reading(dimension: Dimension) -> None:
@@ -160,16 +161,24 @@ def _judged(
             except PersonalensError as fault:
                 faults[dimension] = fault
 
+    def beside(dimension: Dimension) -> None:
+        try:
+            reading(dimension)
+        except BaseException as error:  # an exit, or the end of the run: what ends a thread is told to nobody
+            ended.append(error)
+
     def with_verdicts() -> Evaluation:
         return evaluation.model_copy(update={"verdicts": tuple(read[d] for d in dimensions if d in read)})
 
     if getattr(judge, "parallel", False):
-        threads = [threading.Thread(target=reading, args=(d,), name=f"personalens-{d.short}", daemon=True) for d in dimensions[1:]]
+        threads = [threading.Thread(target=beside, args=(d,), name=f"personalens-{d.short}", daemon=True) for d in dimensions[1:]]
         for thread in threads:
             thread.start()
         reading(dimensions[0])
         for thread in threads:
             thread.join()
+        if ended:
+            raise ended[0]
     else:
         for dimension in dimensions:
             reading(dimension)

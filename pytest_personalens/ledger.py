@@ -23,6 +23,7 @@ from pytest_personalens.reports.transcript import harmless
 from pytest_personalens.results import Gate, Item, Results
 from pytest_personalens.source import origin
 from pytest_personalens.summary import summarize, with_drift
+from pytest_personalens.usage import errors_in_one_line
 from pytest_personalens.wording import UNJUDGED
 
 if TYPE_CHECKING:
@@ -85,6 +86,7 @@ class Ledger:
 
             self._watch = Watch(config, settings)
 
+    @errors_in_one_line()
     def pytest_sessionstart(self) -> None:
         # After the plugin's own, which opens dataset and judge, and before xdist's, which starts the workers.
         from pytest_personalens.plugin import SESSION

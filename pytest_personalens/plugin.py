@@ -34,6 +34,7 @@ from pytest_personalens.options import (
     settings_of,
 )
 from pytest_personalens.settings import Settings
+from pytest_personalens.usage import errors_in_one_line
 
 # Everything heavy is imported where a run first needs it: a plain pytest run must not pay for this plugin.
 if TYPE_CHECKING:
@@ -77,6 +78,7 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
 
 
 @pytest.hookimpl(tryfirst=True)
+@errors_in_one_line()
 def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
     # Before any conftest: pytest has looked for the configuration in the wrong place by now, and so may not find what they import.
     check_paths(early_config)
@@ -86,6 +88,7 @@ def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
     pluginmanager.add_hookspecs(hookspecs)
 
 
+@errors_in_one_line()
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers",
@@ -110,6 +113,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.hookimpl(tryfirst=True)
+@errors_in_one_line()
 def pytest_sessionstart(session: pytest.Session) -> None:
     # Here and not at configure time: by now every conftest that may add a dataset or an agent is loaded. And
     # first of all, so that a bad option or data file is reported before xdist starts its workers.
@@ -156,7 +160,8 @@ def pytest_collection(session: pytest.Session) -> Generator[None, Any, Any]:
     except pytest.UsageError as error:
         # An item of a scenario is there only in a run whose sample has that scenario.
         hint = hint_of_node_ids(session.config, session.config.stash[SETTINGS].sample)
-        raise pytest.UsageError(*error.args, *hint) from None
+        with errors_in_one_line():
+            raise pytest.UsageError(*error.args, *hint) from None
 
 
 def _collection(session: pytest.Session) -> Generator[None, Any, Any]:
@@ -171,6 +176,7 @@ def _collection(session: pytest.Session) -> Generator[None, Any, Any]:
         gc.enable()
 
 
+@errors_in_one_line()
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if PARAM not in metafunc.fixturenames or SESSION not in metafunc.config.stash:
         return
@@ -228,6 +234,7 @@ def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config
 
 
 @pytest.hookimpl(trylast=True)
+@errors_in_one_line()
 def pytest_collection_finish(session: pytest.Session) -> None:
     settings = session.config.stash[SETTINGS]
     if SESSION not in session.config.stash:

@@ -111,3 +111,36 @@ def test_a_mark_that_holds_anything(repo: Repository, keyword: str) -> None:
     assert result.ret == 2
     result.stdout.fnmatch_lines(["*personalens: test_bot.py::test_bot: personalens(*): expected *"])
     assert "options.py" not in str(result.stdout)
+
+
+@pytest.mark.parametrize("leaves", ["raise SystemExit(0)", "pytest.exit('enough', returncode=0)"])
+def test_a_judge_that_leaves_beside_another_reading(told: Repository, leaves: str) -> None:
+    """What ends a reading in a thread of its own ends the item, and is no item without that reading."""
+    judge = TOLD.replace("paid = os.environ.get(\"JUDGE\"", "paid, parallel = os.environ.get(\"JUDGE\"").replace('"judge 1"), False\n        def', '"judge 1"), False, True\n        def')
+    told.write(conftest=judge.replace("low, high = ", f"if dimension.short == 'p':\n                {leaves}\n            low, high = "))
+    result = told.inline("--personalens-sample", "2", "--personalens-gate", "p >= 1", "--personalens-user-model", "told", "--personalens-judge-model", "told")
+    assert result.ret != 0
+    assert "Exception in thread" not in str(result.stdout)
+    result = told.inline("--personalens-sample", "2", "--personalens-user-model", "told", "--personalens-judge-model", "told")
+    assert result.ret != 0
+
+
+def test_what_others_raise_is_told_in_one_line(repo: Repository) -> None:
+    repo.write(conftest=BOT + "\n    def pytest_personalens_dataset(spec, config):\n        raise OSError('no\\n::error::disk\\x1b[31m')\n")
+    result = repo.inline(*ARGS, "--personalens-data", "mine")
+    assert result.ret == 4
+    assert [line for line in result.errlines if line] == [
+        r"ERROR: personalens: --personalens-data: the dataset 'mine' cannot be had: OSError: no\n::error::disk\x1b[31m"
+    ]
+
+
+@pytest.mark.parametrize("option", ["baseline", "json", "prompts", "data", "users", "check-judge"])
+def test_a_path_with_a_line_break_is_told_in_one_line(repo: Repository, option: str) -> None:
+    path = "conftest.py/a\nb\x1b[31m"
+    result = repo.inline(*ARGS, f"--personalens-{option}={'file:' if option == 'users' else ''}{path}")
+    assert result.ret == 4
+    assert len([line for line in result.errlines if line]) == 1
+    assert "\x1b" not in str(result.stderr)
+    command = repo.python("-m", "pytest_personalens.report", path)
+    assert command.ret == 4
+    assert [line for line in command.errlines if line][0].startswith(r"error: conftest.py/a\nb\x1b[31m: ")

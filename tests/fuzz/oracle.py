@@ -11,7 +11,7 @@ from tests.fuzz.runner import Outcome
 FAULTS: Final = ("traceback", "wrong green", "hang", "touched", "several lines")
 _TRACEBACK: Final = re.compile(
     # The last line of a traceback by pytest: what was raised in a file of ours. A file of the team's below it has raised it itself.
-    r"INTERNALERROR|Traceback \(most recent call last\)|^\S*pytest_personalens/\S+\.py:\d+: (?!\w*Warning|in )\w+",
+    r"INTERNALERROR|(?<!Exception Group )Traceback \(most recent call last\)|^\S*pytest_personalens/\S+\.py:\d+: (?!\w*Warning|in )\w+",
     re.MULTILINE,
 )
 #: Exit statuses of an input that is refused before anything is run.
