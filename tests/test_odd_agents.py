@@ -118,11 +118,11 @@ def test_a_judge_that_leaves_beside_another_reading(told: Repository, leaves: st
     """What ends a reading in a thread of its own ends the item, and is no item without that reading."""
     judge = TOLD.replace("paid = os.environ.get(\"JUDGE\"", "paid, parallel = os.environ.get(\"JUDGE\"").replace('"judge 1"), False\n        def', '"judge 1"), False, True\n        def')
     told.write(conftest=judge.replace("low, high = ", f"if dimension.short == 'p':\n                {leaves}\n            low, high = "))
-    result = told.inline("--personalens-sample", "2", "--personalens-gate", "p >= 1", "--personalens-user-model", "told", "--personalens-judge-model", "told")
-    assert result.ret != 0
-    assert "Exception in thread" not in str(result.stdout)
-    result = told.inline("--personalens-sample", "2", "--personalens-user-model", "told", "--personalens-judge-model", "told")
-    assert result.ret != 0
+    run = ("--personalens-sample", "2", "--personalens-user-model", "told", "--personalens-judge-model", "told", "--personalens-live")
+    for gate in ((), ("--personalens-gate", "tcr >= 0.5")):
+        result = told.inline(*run, *gate)
+        assert result.ret != 0
+        assert "Exception in thread" not in str(result.stdout)
 
 
 def test_what_others_raise_is_told_in_one_line(repo: Repository) -> None:

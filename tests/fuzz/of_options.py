@@ -87,7 +87,7 @@ def pair(setup: Setup) -> Case:
         text = rng.choice(VALID[name]) if name in VALID and rng.random() < 0.8 else value(rng, name)
         given.append(f"--personalens-{name}" if name in WITHOUT else f"--personalens-{name}={text}")
     if rng.random() < 0.2:
-        given.append(given[0] if rng.random() < 0.5 else f"{given[0].partition('=')[0]}={rng.choice(HOSTILE)}")
+        given.append(given[0] if "=" not in given[0] or rng.random() < 0.5 else f"{given[0].partition('=')[0]}={rng.choice(HOSTILE)}")
     if rng.random() < 0.4:
         given += rng.choice(_PYTEST)
     if any(one == "--personalens-live" for one in given) and any("trials" in one for one in given):
