@@ -176,7 +176,7 @@ def _collection(session: pytest.Session) -> Generator[None, Any, Any]:
         gc.enable()
 
 
-@errors_in_one_line()
+@errors_in_one_line(collecting=True)
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if PARAM not in metafunc.fixturenames or SESSION not in metafunc.config.stash:
         return

@@ -7,16 +7,30 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_personalens.errors import told
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
 @contextmanager
-def errors_in_one_line() -> Iterator[None]:
-    """Each text of a `pytest.UsageError` raised inside, and of a collection error, is one line that drives no terminal."""
+def errors_in_one_line(*, collecting: bool = False) -> Iterator[None]:
+    """Each text of a `pytest.UsageError` raised inside is one line that drives no terminal; so is that of a collection error.
+
+    Where no test is run, a dataset or an agent of somebody's own that calls `pytest.skip` or `pytest.fail` makes such an error too. While
+    `collecting`, pytest knows what to do with it.
+    """
     try:
         yield
     except (pytest.UsageError, pytest.Collector.CollectError) as error:
-        from pytest_personalens.reports.transcript import one_line  # which a run without a fault has no use for
+        raise type(error)(*map(_one_line, error.args)) from None
+    except (pytest.fail.Exception, pytest.skip.Exception) as error:
+        if collecting:
+            raise
+        raise pytest.UsageError(_one_line(f"personalens: no test is run yet that could end so: {told(error)}")) from None
 
-        raise type(error)(*(one_line(str(text)) for text in error.args)) from None
+
+def _one_line(text: object) -> str:
+    from pytest_personalens.reports.transcript import one_line  # which a run without a fault has no use for
+
+    return one_line(str(text))

@@ -116,7 +116,9 @@ def test_a_mark_that_holds_anything(repo: Repository, keyword: str) -> None:
 @pytest.mark.parametrize("leaves", ["raise SystemExit(0)", "pytest.exit('enough', returncode=0)"])
 def test_a_judge_that_leaves_beside_another_reading(told: Repository, leaves: str) -> None:
     """What ends a reading in a thread of its own ends the item, and is no item without that reading."""
-    judge = TOLD.replace("paid = os.environ.get(\"JUDGE\"", "paid, parallel = os.environ.get(\"JUDGE\"").replace('"judge 1"), False\n        def', '"judge 1"), False, True\n        def')
+    judge = TOLD.replace('paid = os.environ.get("JUDGE"', 'paid, parallel = os.environ.get("JUDGE"').replace(
+        '"judge 1"), False\n        def', '"judge 1"), False, True\n        def'
+    )
     told.write(conftest=judge.replace("low, high = ", f"if dimension.short == 'p':\n                {leaves}\n            low, high = "))
     run = ("--personalens-sample", "2", "--personalens-user-model", "told", "--personalens-judge-model", "told", "--personalens-live")
     for gate in ((), ("--personalens-gate", "tcr >= 0.5")):
@@ -144,3 +146,12 @@ def test_a_path_with_a_line_break_is_told_in_one_line(repo: Repository, option: 
     command = repo.python("-m", "pytest_personalens.report", path)
     assert command.ret == 4
     assert [line for line in command.errlines if line][0].startswith(r"error: conftest.py/a\nb\x1b[31m: ")
+
+
+@pytest.mark.parametrize("outcome", ["fail", "skip", "xfail"])
+@pytest.mark.parametrize("role", HOOKS)
+def test_an_outcome_of_a_test_where_none_is_run(repo: Repository, role: str, outcome: str) -> None:
+    result = offers(repo, role, f"import pytest; pytest.{outcome}('no key')")
+    assert result.ret == 4
+    result.stderr.fnmatch_lines(["ERROR: personalens: no test is run yet that could end so: *: no key"])
+    assert len([line for line in result.errlines if line]) == 1
