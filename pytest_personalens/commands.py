@@ -10,7 +10,7 @@ import sys
 from typing import TYPE_CHECKING, Final, NoReturn, ParamSpec
 
 from pytest_personalens.errors import PersonalensError
-from pytest_personalens.reports.transcript import one_line
+from pytest_personalens.printable import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

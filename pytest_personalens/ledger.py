@@ -18,8 +18,8 @@ from pytest_personalens.options import refuse_nothing
 from pytest_personalens.outcome import Demands, conclude
 from pytest_personalens.outputs import Outputs
 from pytest_personalens.paths import flag, path_of
+from pytest_personalens.printable import harmless
 from pytest_personalens.redaction import redacted
-from pytest_personalens.reports.transcript import harmless
 from pytest_personalens.results import Gate, Item, Results
 from pytest_personalens.source import origin
 from pytest_personalens.summary import summarize, with_drift

@@ -16,8 +16,8 @@ from pytest_personalens.datasets import CheckedDataset, Sample, Strangers, draw,
 from pytest_personalens.errors import PersonalensError, SpecError, told
 from pytest_personalens.models.meter import Budget, price_of, read_prices
 from pytest_personalens.models.specs import read_parameters, read_spec
+from pytest_personalens.printable import one_line
 from pytest_personalens.redaction import redacted
-from pytest_personalens.reports.transcript import one_line
 from pytest_personalens.run import current_run, open_run
 from pytest_personalens.scenario import Context, ScenarioRef
 from pytest_personalens.verdict import Dimension

@@ -31,6 +31,6 @@ def errors_in_one_line(*, collecting: bool = False) -> Iterator[None]:
 
 
 def _one_line(text: object) -> str:
-    from pytest_personalens.reports.transcript import one_line  # which a run without a fault has no use for
+    from pytest_personalens.printable import one_line  # which a run without a fault has no use for
 
     return one_line(str(text))

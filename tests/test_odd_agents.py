@@ -145,7 +145,7 @@ def test_a_path_with_a_line_break_is_told_in_one_line(repo: Repository, option: 
     assert "\x1b" not in str(result.stderr)
     command = repo.python("-m", "pytest_personalens.report", path)
     assert command.ret == 4
-    assert [line for line in command.errlines if line][0].startswith(r"error: conftest.py/a\nb\x1b[31m: ")
+    assert next(line for line in command.errlines if line).startswith(r"error: conftest.py/a\nb\x1b[31m: ")
 
 
 @pytest.mark.parametrize("outcome", ["fail", "skip", "xfail"])

@@ -6,10 +6,10 @@ import csv
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.errors import DataError
+from pytest_personalens.printable import harmless
 from pytest_personalens.reports.comparability import comparability
 from pytest_personalens.reports.markup import figure, interval, plain, table
 from pytest_personalens.reports.terminal import HEADINGS
-from pytest_personalens.reports.transcript import harmless
 from pytest_personalens.verdict import Dimension
 from pytest_personalens.wording import p_text
 

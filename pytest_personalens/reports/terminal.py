@@ -6,9 +6,9 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.evaluation import Usage
+from pytest_personalens.printable import harmless
 from pytest_personalens.reports.comparison import low_lines, outcome_lines
 from pytest_personalens.reports.drift import drift_lines
-from pytest_personalens.reports.transcript import harmless
 from pytest_personalens.verdict import Dimension
 from pytest_personalens.wording import CAUSES, count
 
