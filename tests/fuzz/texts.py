@@ -42,8 +42,22 @@ HOSTILE: Final = (
 )  # fmt: skip
 
 
+#: Options whose value is a path, and what may lie there.
+_OF_PATHS: Final = frozenset(
+    {"json", "html", "markdown", "save-baseline", "adopt-judge", "check-judge", "baseline", "anchors", "prompts", "data", "beside"}
+)
+PATH_LIKE: Final = (
+    ".", "..", "../elsewhere/notes.txt", "../elsewhere", "~", "~/notes.txt", "~nobody-at-all/x", "/dev/null", "/dev/full", "/dev/null/x", "/proc/nowhere/x.json", "-",
+    "conftest.py", "conftest.py/x", "theirs.json", "theirs.md", "theirs.html", "theirs.csv", "link-to-theirs", "loop", "loop/x", "folder", "folder/", "folder/x.json",
+    "new/folder/x.json", "baseline.json", "results.json", "test_bot.py", "users.txt", "own", "own/dataset.toml", "official", "prompts", "prompts/user.txt", "x" * 300,
+    "a\nb", "é/☃.json", "shard-1.json", "labels.jsonl", "rows.csv", "anchors.jsonl", "adopted.json", "./results.json", "folder/../results.json", "pytest.ini", ".git", "__personalens__",
+)  # fmt: skip
+
+
 def value(rng: Random, name: str) -> str:
     """A value for an option: of any meaning, or nearly a right one. No path of it leaves the folder of the case."""
+    if name in _OF_PATHS and rng.random() < 0.5:
+        return rng.choice(PATH_LIKE)
     if rng.random() < 0.6 or not VALID.get(name):
         return rng.choice(HOSTILE)
     found = nearly(rng, rng.choice(VALID[name]))
