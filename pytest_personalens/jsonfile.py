@@ -11,6 +11,7 @@ from typing import TypeVar
 from pydantic import BaseModel, ValidationError
 
 from pytest_personalens.errors import DataError
+from pytest_personalens.reading import no_device
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -21,7 +22,7 @@ def read_versioned(path: Path, model: type[M], schema: str, *, what: str, advice
     Raises `DataError` in one line; `what` names such a file ("a results file"), `advice` says what to do about a bad one.
     """
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        data = json.loads(no_device(path).read_text(encoding="utf-8"))
     except OSError as error:
         raise DataError(path, f"cannot be read: {error.strerror}; {advice}") from None
     except (ValueError, RecursionError) as error:
@@ -65,7 +66,7 @@ def write_atomically(path: Path, text: str) -> None:
 def schema_of(path: Path) -> str:
     """What the file says that it is; empty if it cannot be read, which `read_versioned` tells best."""
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        data = json.loads(no_device(path).read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
         return ""
     return str(data.get("schema", "")) if isinstance(data, dict) else ""

@@ -338,9 +338,11 @@ def _users(names: Sequence[str], base: Path) -> tuple[str, ...]:
     users: list[str] = []
     for name in names:
         if name.startswith("file:"):
+            from pytest_personalens.reading import no_device
+
             file = base / name.removeprefix("file:")
             try:
-                found = [line.strip() for line in file.read_text(encoding="utf-8").splitlines() if line.strip()]
+                found = [line.strip() for line in no_device(file).read_text(encoding="utf-8").splitlines() if line.strip()]
             except (OSError, ValueError) as error:  # the path itself may be none
                 raise pytest.UsageError(f"--personalens-users: cannot read {file}: {error}") from None
             if not found:

@@ -17,6 +17,7 @@ from syrupy.location import PyTestLocation
 from pytest_personalens.elsewhere import FOLDER
 from pytest_personalens.errors import RecordError
 from pytest_personalens.jsonfile import write_atomically
+from pytest_personalens.reading import no_device
 from pytest_personalens.replay import ADVICE, Record, StoredVerdict, read_record, record_of
 from pytest_personalens.scenario import slug
 
@@ -227,7 +228,7 @@ def _with_other_verdicts(new: Record, old: Record) -> Record:
 def _read(path: Path) -> str | None:
     """What stands in a record's file; None where there is none. Raises `RecordError` for a folder, a loop of links, ..."""
     try:
-        return path.read_text(encoding="utf-8")
+        return no_device(path).read_text(encoding="utf-8")
     except (FileNotFoundError, NotADirectoryError):
         return None
     except UnicodeDecodeError:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import pytest
 
 from pytest_personalens.jsonfile import write_atomically
+from pytest_personalens.reading import no_device
 from pytest_personalens.records import journal_file
 from pytest_personalens.source import changed, sources
 
@@ -101,7 +102,7 @@ def end_run(folder: Path | None, settled: Iterable[str]) -> None:
 
 def _read(folder: Path) -> dict[str, Any] | None:
     try:
-        left = json.loads((folder / _FILE).read_text(encoding="utf-8"))
+        left = json.loads(no_device(folder / _FILE).read_text(encoding="utf-8"))
         whole = isinstance(left["run"], str) and isinstance(left["settings"], dict)
         return left if whole and isinstance(left["sources"], dict) and math.isfinite(left["began"]) else None
     except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):

@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 def errors_in_one_line(*, collecting: bool = False) -> Iterator[None]:
     """Each text of a `pytest.UsageError` raised inside is one line that drives no terminal; so is that of a collection error.
 
-    Where no test is run, a dataset or an agent of somebody's own that calls `pytest.skip` or `pytest.fail` makes such an error too. While
-    `collecting`, pytest knows what to do with it.
+    Where no test is run, a dataset or an agent of somebody's own that calls `pytest.skip`, `pytest.fail` or `sys.exit` makes such an error
+    too. While `collecting`, pytest knows what to do with it.
     """
     try:
         yield
     except (pytest.UsageError, pytest.Collector.CollectError) as error:
         raise type(error)(*map(_one_line, error.args)) from None
-    except (pytest.fail.Exception, pytest.skip.Exception) as error:
+    except (pytest.fail.Exception, pytest.skip.Exception, SystemExit, GeneratorExit) as error:
         if collecting:
             raise
         raise pytest.UsageError(_one_line(f"personalens: no test is run yet that could end so: {told(error)}")) from None

@@ -148,10 +148,10 @@ def test_a_path_with_a_line_break_is_told_in_one_line(repo: Repository, option: 
     assert next(line for line in command.errlines if line).startswith(r"error: conftest.py/a\nb\x1b[31m: ")
 
 
-@pytest.mark.parametrize("outcome", ["fail", "skip", "xfail"])
+@pytest.mark.parametrize("outcome", ["pytest.fail", "pytest.skip", "pytest.xfail", "sys.exit"])
 @pytest.mark.parametrize("role", HOOKS)
 def test_an_outcome_of_a_test_where_none_is_run(repo: Repository, role: str, outcome: str) -> None:
-    result = offers(repo, role, f"import pytest; pytest.{outcome}('no key')")
+    result = offers(repo, role, f"import pytest, sys; {outcome}('no key')")
     assert result.ret == 4
     result.stderr.fnmatch_lines(["ERROR: personalens: no test is run yet that could end so: *: no key"])
     assert len([line for line in result.errlines if line]) == 1

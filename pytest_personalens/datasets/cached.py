@@ -10,6 +10,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from pytest_personalens.reading import no_device
+
 
 def cache_folder() -> Path:
     """``$PERSONALENS_CACHE_DIR``, or a folder of ours in the user's cache. Raises `RuntimeError` if the user has no home."""
@@ -41,7 +43,7 @@ def read_toml(file: Path) -> dict[str, Any]:
 
     What was parsed before is kept with a digest of the file and of itself: nothing rests on the cache, and it cannot be stale.
     """
-    source = file.read_bytes()
+    source = no_device(file).read_bytes()
     stored = _stored(file)
     kept = _load(stored, source)
     if kept is not None:

@@ -15,7 +15,7 @@ from tests.fuzz.texts import HOSTILE, VALID, WITH_VALUE, WITHOUT, value
 from tests.fuzz.trees import ODD
 
 #: What a run says that is only estimated: it runs no test, so that there is nothing to decide.
-_ESTIMATE: Final = re.compile(r"^no role of this run is played by a model|^\S* ?calls? +.*tokens|^the estimate ", re.MULTILINE)
+_ESTIMATE: Final = re.compile(r"^no role of this run is played by a model|^\S* ?calls? +.*tokens|^An estimate: ", re.MULTILINE)
 #: Options of pytest's own that leave something out, or show it otherwise.
 _PYTEST: Final = (
     ("-k", "nothing_at_all"), ("-k", "kit"), ("-m", "slow"), ("--lf",), ("--ff",), ("-x",), ("--maxfail=1",), ("-q",), ("-qq",), ("-vv",),

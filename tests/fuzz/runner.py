@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import importlib
 import os
+import resource
 import signal
 import sys
 import threading
@@ -21,6 +22,7 @@ from tests.fuzz.case import Case
 #: So many times what a control takes, a case may take. Where it takes longer, the control is run once more beside it, so
 #: that a busy machine makes no hang.
 PATIENCE: Final = 100
+_MEMORY: Final = 3 << 30
 #: What pytest says of plugins that this process had imported before.
 _ALREADY_IMPORTED: Final = "-Wignore:Module already imported:pytest.PytestAssertRewriteWarning"
 
@@ -97,6 +99,7 @@ class Runner:
         status = 70
         try:
             os.setsid()
+            resource.setrlimit(resource.RLIMIT_DATA, (_MEMORY, _MEMORY))  # what reads without end fails, and takes no machine with it
             streams = [_redirect(number, folder / name) for number, name in ((1, "stdout"), (2, "stderr"))]
             sys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__ = streams  # type: ignore[misc, assignment]
             os.dup2(os.open(os.devnull, os.O_RDONLY), 0)

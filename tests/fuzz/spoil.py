@@ -185,6 +185,11 @@ def _no_bytes(path: Path, rng: Random) -> None:
     path.symlink_to(os.devnull)
 
 
+def _no_end(path: Path, rng: Random) -> None:
+    _gone(path)
+    path.symlink_to("/dev/zero")
+
+
 def _socket(path: Path, rng: Random) -> None:
     _gone(path)
     with socket.socket(socket.AF_UNIX) as made:
@@ -222,6 +227,7 @@ FILES: Final[dict[str, Callable[[Path, Random], None]]] = {
     "a link to nothing": _to_nothing,
     "a link to the file": _to_itself_elsewhere,
     "the null device": _no_bytes,
+    "a device without end": _no_end,
     "a socket": _socket,
     "unreadable": _unreadable,
     "empty": _rewritten(lambda content, rng: b""),
