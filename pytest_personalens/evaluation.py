@@ -201,9 +201,21 @@ def read_dialogue(judge: Judge, scenario: Scenario, dialogue: Dialogue, dimensio
         if ends_the_run(error):
             raise
         raise JudgeFault(f"the judge raised {told(error)}") from error
-    if not isinstance(verdict, Verdict) or verdict.dimension is not dimension:
+    if not isinstance(verdict, Verdict) or verdict.dimension is not dimension or not _whole(verdict):
         raise JudgeFault(f"the judge did not return a verdict on {dimension.short} but {shown(verdict)}")
     return verdict
+
+
+def _whole(verdict: Verdict) -> bool:
+    """False for a verdict that was made past its own checks (`model_construct`): what reads it would fail, far from here."""
+    low, high = verdict.dimension.scale
+    lists = (verdict.evidence, verdict.reasons, verdict.turns, verdict.votes)
+    return (
+        isinstance(verdict.score, int)
+        and low <= verdict.score <= high
+        and isinstance(verdict.justification, str)
+        and all(isinstance(found, tuple) for found in lists)
+    )
 
 
 def _line(fault: PersonalensError) -> str:

@@ -155,3 +155,19 @@ def test_an_outcome_of_a_test_where_none_is_run(repo: Repository, role: str, out
     assert result.ret == 4
     result.stderr.fnmatch_lines(["ERROR: personalens: no test is run yet that could end so: *: no key"])
     assert len([line for line in result.errlines if line]) == 1
+
+
+@pytest.mark.parametrize("fields", ["score='1'", "score=99", "score=None", "score=1, justification=None", "score=1, evidence=None"])
+def test_a_verdict_made_past_its_checks(told: Repository, fields: str) -> None:
+    lists = "evidence=(), reasons=(), turns=(), votes=()"
+    made = f"Verdict.model_construct(**{{**dict(dimension=dimension, justification='x', {lists}), **dict({fields})}})"
+    told.write(
+        conftest=TOLD.replace(
+            'Verdict(dimension=dimension, score=low if f"{dimension.short}:{scenario.id}" in listed("low.txt") else high, justification="told")',
+            made,
+        )
+    )
+    result = told.inline(*ARGS, "--personalens-user-model", "told", "--personalens-judge-model", "told")
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(["*such as: tc: the judge did not return a verdict on tc but *"])
+    assert "Traceback" not in str(result.stdout)
