@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -295,41 +294,3 @@ def test_a_run_that_was_left_says_so(repo: Repository) -> None:
     result = repo.inline(*ARGS, "--personalens-gate", "tcr >= 0.5")
     assert result.ret != 0
     result.stdout.fnmatch_lines(["personalens: no gate is decided: the run was left before its first result"])
-
-
-@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="this system has no such device")
-def test_a_device_is_no_file(repo: Repository) -> None:
-    """It would be read without end."""
-    (repo.path / "templates").mkdir()
-    zero = "/dev/zero"
-    (repo.path / "templates" / "user.txt").symlink_to(zero)
-    for option, value in {"baseline": zero, "check-judge": zero, "users": f"file:{zero}", "prompts": "templates"}.items():
-        result = repo.inline(*ARGS, f"--personalens-{option}={value}")
-        one_line(result)
-        result.stderr.fnmatch_lines(["*a device, and no file*"])
-    one_line(repo.inline(*ARGS, "--personalens-adopt-judge", "j.json", f"--personalens-anchors={zero}"))
-    one_line(repo.inline(*ARGS, f"--personalens-json={zero}"))
-    for command in (("report", zero), ("merge", zero), ("agreement", zero)):
-        result = repo.python("-m", f"pytest_personalens.{command[0]}", *command[1:])
-        assert result.ret in (2, 4)
-        result.stderr.fnmatch_lines(["error: *a device, and no file*"])
-
-
-@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="this system has no such device")
-@pytest.mark.parametrize("name", ["profiles/kit.toml", "domains/books.toml", "multi.toml", "dataset.toml"])
-def test_data_that_is_a_device(repo: Repository, name: str) -> None:
-    shutil.copytree(ROOT / "data", repo.path / "own", ignore=shutil.ignore_patterns("agreement", "judge"))
-    (repo.path / "own" / name).unlink()
-    (repo.path / "own" / name).symlink_to("/dev/zero")
-    one_line(repo.inline("--personalens-sample", "99", "--personalens-users", "kit", "--personalens-data", "own"))
-
-
-@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="this system has no such device")
-def test_a_record_that_is_a_device(repo: Repository) -> None:
-    assert repo.inline(*ARGS, "--personalens-record=new").ret == 0
-    record = min((repo.path / "__personalens__").rglob("*.json"))
-    record.unlink()
-    record.symlink_to("/dev/zero")
-    result = repo.inline(*ARGS)
-    assert result.ret == 1
-    result.stdout.fnmatch_lines(["*the record cannot be read: a device, and no file; *"])
