@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import uuid
@@ -50,8 +51,13 @@ def text_of(value: BaseModel, *, indent: int = 1, sort_keys: bool = False) -> st
 
 
 def write_atomically(path: Path, text: str) -> None:
-    """Write `text` so that a reader or a crash sees the old file or the new one, never half of it. A link keeps pointing where it does."""
+    """Write `text` so that a reader or a crash sees the old file or the new one, never half of it. A link keeps pointing where it does.
+
+    Raises `OSError` for what is there and no file: a device, which root would replace for the whole machine.
+    """
     path = Path(os.path.realpath(path))
+    if path.exists() and not path.is_file():
+        raise OSError(errno.EINVAL, "a folder" if path.is_dir() else "a device, and no file", str(path))
     # Not named after this process alone: two containers on one volume may both have the number 1.
     draft = path.with_name(f".{path.name[:80]}.{uuid.uuid4().hex[:12]}.tmp")
     try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import suppress
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
@@ -67,6 +68,8 @@ class RecordExtension(JSONSnapshotExtension):
     def read_snapshot_data_from_location(self, *, snapshot_location: str, snapshot_name: str, session_id: str) -> SerializableData | None:
         if self.known is not None:
             return self.known
+        with suppress(FileNotFoundError):
+            no_device(Path(snapshot_location))
         return super().read_snapshot_data_from_location(
             snapshot_location=snapshot_location, snapshot_name=snapshot_name, session_id=session_id
         )

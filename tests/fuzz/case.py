@@ -2,11 +2,26 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import stat
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from random import Random
-from typing import NamedTuple
+from typing import Final, NamedTuple
+
+#: Device -> its minor number.
+DEVICES: Final = {"null": 3, "zero": 5, "full": 7}
+
+
+def make_device(path: Path, name: str) -> None:
+    """A device that a case may do anything to: for root, who could replace that of the machine, one of its own, where that can be made."""
+    if os.geteuid():
+        path.symlink_to(f"/dev/{name}")
+        return
+    with suppress(OSError):
+        os.mknod(path, stat.S_IFCHR | 0o666, os.makedev(1, DEVICES[name]))
 
 
 def never(text: str) -> bool:
@@ -40,6 +55,8 @@ class Setup:
         self.base, self.folder, self.rng, self.good, self.mutates = base, folder, rng, good, mutates
         self.repo = folder / "repo"
         shutil.copytree(base / "repo", self.repo, symlinks=True)
+        for name in DEVICES:
+            make_device(self.repo / f"device-{name}", name)
         # What is nobody's of ours: a run that changes it, by whatever path, has touched a file of the user's.
         for place in ("elsewhere", "home"):
             (folder / place).mkdir()

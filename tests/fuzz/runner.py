@@ -7,6 +7,7 @@ import importlib
 import os
 import resource
 import signal
+import stat
 import sys
 import threading
 import time
@@ -17,7 +18,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Final, NamedTuple, NoReturn, TextIO
 
-from tests.fuzz.case import Case
+from tests.fuzz.case import DEVICES, Case
 
 #: So many times what a control takes, a case may take. Where it takes longer, the control is run once more beside it, so
 #: that a busy machine makes no hang.
@@ -57,6 +58,8 @@ class Runner:
         before = digests(folder)
         started, process = time.monotonic(), self._fork(case, folder, good=good)
         status, hung = self._wait(process, started)
+        if not all(stat.S_ISCHR(Path("/dev", name).stat().st_mode) for name in DEVICES):
+            raise SystemExit(f"a device of this machine was replaced by {case.module} {case.arguments}")
         out, err = (_read(folder / name) for name in ("stdout", "stderr"))
         after = {path: digest for path, digest in digests(folder).items() if path not in ("stdout", "stderr")}
         touched = tuple(sorted(path for path, digest in before.items() if after.get(path) != digest and not _is_ours(path)))

@@ -15,6 +15,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, Final, NamedTuple
 
+from tests.fuzz.case import make_device
 from tests.fuzz.trees import changed
 
 
@@ -182,12 +183,12 @@ def _to_itself_elsewhere(path: Path, rng: Random) -> None:
 
 def _no_bytes(path: Path, rng: Random) -> None:
     _gone(path)
-    path.symlink_to(os.devnull)
+    make_device(path, "null")
 
 
 def _no_end(path: Path, rng: Random) -> None:
     _gone(path)
-    path.symlink_to("/dev/zero")
+    make_device(path, "zero")
 
 
 def _socket(path: Path, rng: Random) -> None:
