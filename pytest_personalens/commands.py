@@ -10,6 +10,7 @@ import sys
 from typing import TYPE_CHECKING, Final, NoReturn, ParamSpec
 
 from pytest_personalens.errors import PersonalensError
+from pytest_personalens.printable import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -30,9 +31,9 @@ def errors_told(*, status: int) -> Callable[[Callable[Arguments, int]], Callable
             except BrokenPipeError:
                 raise
             except PersonalensError as error:
-                print(f"error: {error}", file=sys.stderr)
+                print(one_line(f"error: {error}"), file=sys.stderr)
             except OSError as error:  # of a result; what cannot be read is a `DataError`
-                print(f"error: {error.filename}: cannot be written: {error.strerror}", file=sys.stderr)
+                print(one_line(f"error: {error.filename}: cannot be written: {error.strerror}"), file=sys.stderr)
             return status
 
         return told
@@ -80,4 +81,4 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Exit with 4."""
-        self.exit(BAD_INPUT, f"error: {message}\n")
+        self.exit(BAD_INPUT, one_line(f"error: {message}") + "\n")

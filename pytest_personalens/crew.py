@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from pytest_personalens.agents import EmbeddedJudge, EmbeddedUserAgent
+from pytest_personalens.agents.offered import Role, offered
 from pytest_personalens.agents.prompts import Prompts
 from pytest_personalens.assistants import EventLoop, import_assistant
 from pytest_personalens.errors import RecordError, SpecError, Stopped
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 
 #: Temperature of the further votes: at the judge's own 0 they would hardly be others.
 _VOTE_TEMPERATURE: Final = 0.7
-Role = Literal["user_agent", "judge", "model"]
 
 
 class Recipe(NamedTuple):
@@ -166,15 +166,15 @@ class Crew:
         spec = self.recipe.assistant
         if not spec:
             return None
-        found = self._model(spec)
+        found = self._model(spec, "--personalens-assistant")
         return found if found is not None else import_assistant(spec, Path(self.recipe.root))
 
-    def _model(self, spec: str) -> Model | None:
+    def _model(self, spec: str, flag: str) -> Model | None:
         """The model of a spec, one for all its roles: they share its connections and its rate limit."""
         if spec not in self._models:
             # Readings of a dialogue run side by side too, hence more connections than dialogues.
             most = max(64, 4 * self.recipe.side_by_side)
-            added = self._added("model", spec)
+            added = offered("model", lambda: self._added("model", spec), flag)
             model = added if added is not None else open_model(spec, dict(self.recipe.parameters), connections=most)
             if model is None:
                 return None
@@ -185,9 +185,9 @@ class Crew:
         """What a plugin adds for `spec`: an agent ready-made, or a model to play the role; None for the embedded agent."""
         if spec == "embedded":
             return None
-        found = self._added(role, spec)
+        found = offered(role, lambda: self._added(role, spec), flag)
         if found is None:
-            found = self._model(spec)
+            found = self._model(spec, flag)
         if found is None:
             raise SpecError(
                 f"{flag}: no provider knows {spec!r}; use 'embedded', 'bedrock:MODEL' or 'openai:MODEL', "

@@ -134,18 +134,21 @@ def converse(
 def _user_turn(user_agent: UserAgent, scenario: Scenario, messages: Sequence[Message]) -> UserTurn:
     try:
         turn = user_agent.turn(scenario, tuple(messages))
+        said, done = getattr(turn, "content", turn), bool(getattr(turn, "done", False))
     except PersonalensError:
         raise
     except Exception as error:
         if ends_the_run(error):
             raise
         raise UserAgentFault(f"the user agent raised {told(error)}") from error
-    if not isinstance(turn.content, str):
-        raise UserAgentFault(f"the user agent returned {type(turn.content).__name__} as its message; it must be text (str)")
-    content = clean(turn.content).strip()
-    if not content and not (turn.done and messages):
+    if said is turn:
+        raise UserAgentFault(f"the user agent returned {type(turn).__name__}; it must return a UserTurn")
+    if not isinstance(said, str):
+        raise UserAgentFault(f"the user agent returned {type(said).__name__} as its message; it must be text (str)")
+    content = clean(said).strip()
+    if not content and not (done and messages):
         raise UserAgentFault("the user agent said nothing and did not end the dialogue")
-    return UserTurn(content, turn.done)
+    return UserTurn(content, done)
 
 
 def _reply(assistant: Callable[[AssistantMessages], object], messages: Sequence[Message]) -> Message:

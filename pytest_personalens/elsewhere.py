@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.errors import RecordError
+from pytest_personalens.reading import no_device
 from pytest_personalens.replay import read_record
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ class Elsewhere(NamedTuple):
         """The readable ones, looked for anew each time: another test of this run may just have written one."""
         for file in self._files():
             try:
-                record = read_record(Path(file).read_text(encoding="utf-8"), file)
+                record = read_record(no_device(Path(file)).read_text(encoding="utf-8"), file)
             except (RecordError, OSError, ValueError):
                 continue  # its own test tells what is wrong with it
             if record.scenario == self.scenario:

@@ -47,6 +47,14 @@ def told(error: BaseException) -> str:
         return f"{name} (its __str__ raises {type(problem).__name__})"
 
 
+def shown(value: object, most: int = 80) -> str:
+    """A value of somebody else's as it would stand in a program, cut short; what it is, where it cannot be shown."""
+    try:
+        return repr(value)[:most]
+    except Exception:  # its own __repr__
+        return f"<{type(value).__name__}>"
+
+
 def ends_the_run(error: BaseException) -> bool:
     """True for what the user asked for, and no agent is at fault for: pytest's own exit, which 'q' in its debugger raises too.
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from pydantic import Field
 
 from pytest_personalens.dialogue import AssistantMessages, Dialogue, UserAgent, converse
-from pytest_personalens.errors import AssistantFault, BudgetSpent, JudgeFault, PersonalensError, RecordError, ends_the_run, told
+from pytest_personalens.errors import AssistantFault, BudgetSpent, JudgeFault, PersonalensError, RecordError, ends_the_run, shown, told
 from pytest_personalens.scenario import Frozen, Kind, Scenario, clean
 from pytest_personalens.verdict import DEFAULT_DIMENSIONS, Dimension, Judge, Verdict
 
@@ -144,6 +144,7 @@ def _judged(
     """The evaluation with its verdicts, in the order of `dimensions` whichever came first; with the first fault, if there is one."""
     read: dict[Dimension, Verdict] = {}
     faults: dict[Dimension, PersonalensError] = {}
+    ended: list[BaseException] = []
     one_at_a_time = threading.Lock()
 
     def reading(dimension: Dimension) -> None:
@@ -160,16 +161,24 @@ def _judged(
             except PersonalensError as fault:
                 faults[dimension] = fault
 
+    def beside(dimension: Dimension) -> None:
+        try:
+            reading(dimension)
+        except BaseException as error:  # an exit, or the end of the run: what ends a thread is told to nobody
+            ended.append(error)
+
     def with_verdicts() -> Evaluation:
         return evaluation.model_copy(update={"verdicts": tuple(read[d] for d in dimensions if d in read)})
 
     if getattr(judge, "parallel", False):
-        threads = [threading.Thread(target=reading, args=(d,), name=f"personalens-{d.short}", daemon=True) for d in dimensions[1:]]
+        threads = [threading.Thread(target=beside, args=(d,), name=f"personalens-{d.short}", daemon=True) for d in dimensions[1:]]
         for thread in threads:
             thread.start()
         reading(dimensions[0])
         for thread in threads:
             thread.join()
+        if ended:
+            raise ended[0]
     else:
         for dimension in dimensions:
             reading(dimension)
@@ -192,9 +201,21 @@ def read_dialogue(judge: Judge, scenario: Scenario, dialogue: Dialogue, dimensio
         if ends_the_run(error):
             raise
         raise JudgeFault(f"the judge raised {told(error)}") from error
-    if not isinstance(verdict, Verdict) or verdict.dimension is not dimension:
-        raise JudgeFault(f"the judge did not return a verdict on {dimension.short} but {verdict!r:.80}")
+    if not isinstance(verdict, Verdict) or verdict.dimension is not dimension or not _whole(verdict):
+        raise JudgeFault(f"the judge did not return a verdict on {dimension.short} but {shown(verdict)}")
     return verdict
+
+
+def _whole(verdict: Verdict) -> bool:
+    """False for a verdict that was made past its own checks (`model_construct`): what reads it would fail, far from here."""
+    low, high = verdict.dimension.scale
+    lists = (verdict.evidence, verdict.reasons, verdict.turns, verdict.votes)
+    return (
+        isinstance(verdict.score, int)
+        and low <= verdict.score <= high
+        and isinstance(verdict.justification, str)
+        and all(isinstance(found, tuple) for found in lists)
+    )
 
 
 def _line(fault: PersonalensError) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -14,6 +15,7 @@ from typing import Final, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from pytest_personalens.errors import DataError
+from pytest_personalens.reading import no_device
 
 M = TypeVar("M", bound=BaseModel)
 _DRAFT: Final = re.compile(r"(?P<stem>\..+)\.[0-9a-z_]+\.tmp")
@@ -29,7 +31,7 @@ def read_versioned(path: Path, model: type[M], schema: str, *, what: str, advice
     Raises `DataError` in one line; `what` names such a file ("a results file"), `advice` says what to do about a bad one.
     """
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        data = json.loads(no_device(path).read_text(encoding="utf-8"))
     except OSError as error:
         raise DataError(path, f"cannot be read: {error.strerror}; {advice}") from None
     except (ValueError, RecursionError) as error:
@@ -57,8 +59,13 @@ def text_of(value: BaseModel, *, indent: int = 1, sort_keys: bool = False) -> st
 
 
 def write_atomically(path: Path, text: str) -> None:
-    """Write `text` so that a reader or a crash sees the old file or the new one, never half of it. A link keeps pointing where it does."""
+    """Write `text` so that a reader or a crash sees the old file or the new one, never half of it. A link keeps pointing where it does.
+
+    Raises `OSError` for what is there and no file: a device, which root would replace for the whole machine.
+    """
     path = Path(os.path.realpath(path))
+    if path.exists() and not path.is_file():
+        raise OSError(errno.EINVAL, "a folder" if path.is_dir() else "a device, and no file", str(path))
     # Not named after this process alone: two containers on one volume may both have the number 1.
     stem = f".{path.name[:80]}"
     draft = path.with_name(f"{stem}.{uuid.uuid4().hex[:12]}.tmp")
@@ -88,7 +95,7 @@ def remove_old_drafts(folder: Path, stem: str) -> None:
 def schema_of(path: Path) -> str:
     """What the file says that it is; empty if it cannot be read, which `read_versioned` tells best."""
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        data = json.loads(no_device(path).read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
         return ""
     return str(data.get("schema", "")) if isinstance(data, dict) else ""

@@ -11,18 +11,19 @@ import pytest
 
 from pytest_personalens.cases import item_of
 from pytest_personalens.errand import record_command
-from pytest_personalens.errors import PersonalensError
+from pytest_personalens.errors import PersonalensError, shown, told
 from pytest_personalens.files import Written
 from pytest_personalens.floors import with_groups
 from pytest_personalens.options import refuse_nothing
 from pytest_personalens.outcome import Demands, conclude
 from pytest_personalens.outputs import Outputs
 from pytest_personalens.paths import flag, path_of
+from pytest_personalens.printable import harmless
 from pytest_personalens.redaction import redacted
-from pytest_personalens.reports.transcript import harmless
 from pytest_personalens.results import Gate, Item, Results
 from pytest_personalens.source import origin
 from pytest_personalens.summary import summarize, with_drift
+from pytest_personalens.usage import errors_in_one_line
 from pytest_personalens.wording import UNJUDGED
 
 if TYPE_CHECKING:
@@ -74,6 +75,8 @@ class Ledger:
         self._knows = False
         self._failed: set[str] = set()
         self._lines: dict[str, int] = {}
+        #: True once something ended the run before its last item.
+        self._left = False
         self._internal_error = False
         self._results: Results | None = None
         self._written = Written()
@@ -85,6 +88,7 @@ class Ledger:
 
             self._watch = Watch(config, settings)
 
+    @errors_in_one_line()
     def pytest_sessionstart(self) -> None:
         # After the plugin's own, which opens dataset and judge, and before xdist's, which starts the workers.
         from pytest_personalens.plugin import SESSION
@@ -169,6 +173,7 @@ class Ledger:
             result = yield
         except BaseException:
             # -x, --maxfail, Ctrl-C: what there is is reported, and no gate judges a part for the whole.
+            self._left = True
             self._results = self._close(complete=False)
             self._write()
             if session.shouldfail or session.shouldstop:
@@ -225,8 +230,8 @@ class Ledger:
         if self._results is None:
             quiet = exitstatus != pytest.ExitCode.OK or self._config.option.collectonly
             if self._settings.asks_for_gates and self._drawn_from().requested and not quiet:
-                told = "personalens: no gate is decided: no test that ran asks for the fixture personalens"
-                terminalreporter.write_line(told, yellow=True)
+                why = "the run was left before its first result" if self._left else "no test that ran asks for the fixture personalens"
+                terminalreporter.write_line(f"personalens: no gate is decided: {why}", yellow=True)
             return
         from pytest_personalens.plugin import SESSION
         from pytest_personalens.reports.terminal import write_summary
@@ -237,10 +242,9 @@ class Ledger:
             terminalreporter.write_line(f"this run {session.history}")
         if session.keeps and session.folder is None:
             terminalreporter.write_line(f"personalens: {KEPT_NOWHERE}", yellow=True)
-        extra: list[list[str]] = []
+        lines: list[str] = []
         if self._results.items or self._results.uncounted:  # a shard may have none
-            extra = self._config.hook.pytest_personalens_report_lines(results=self._results, config=self._config)
-        lines = [line for more in extra for line in more]
+            lines = self._further_lines(self._results)
         write_summary(terminalreporter, self._results, lines, self._written.done, self._about_records(self._results))
         if self._settings.arms and self._results.items and not self._drawn_from().knows:
             terminalreporter.write_line(_WITHHOLDS_NOTHING, yellow=True)
@@ -255,6 +259,19 @@ class Ledger:
             terminalreporter.write_line("failed for lack of scores alone: this run says nothing about your assistant", red=True)
         for line in self._written.annotations:
             terminalreporter.write_line(line)
+
+    def _further_lines(self, results: Results) -> list[str]:
+        """The lines of other plugins. What is wrong with them takes no summary with it."""
+        hook, found = "pytest_personalens_report_lines", list[str]()
+        try:
+            for told_by_one in getattr(self._config.hook, hook)(results=results, config=self._config):
+                lines = list(told_by_one)
+                if isinstance(told_by_one, str) or not all(isinstance(line, str) for line in lines):
+                    raise TypeError(f"expected a list of texts, not {shown(told_by_one)}")
+                found += lines
+        except Exception as error:
+            found.append(f"{hook} failed: {told(error)}")
+        return found
 
     def _about_records(self, results: Results) -> str:
         """One line on how to write the records that are missing or stale; empty where none are, or where this run was to write them."""

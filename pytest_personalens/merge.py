@@ -19,9 +19,9 @@ from pytest_personalens.files import Files, checked, write_files
 from pytest_personalens.floors import read_floor, with_groups
 from pytest_personalens.jsonfile import first_problem
 from pytest_personalens.outcome import Demands, conclude
+from pytest_personalens.printable import harmless
 from pytest_personalens.readers import number
 from pytest_personalens.reports.terminal import summary_lines
-from pytest_personalens.reports.transcript import harmless
 from pytest_personalens.results import Results, read_results
 from pytest_personalens.scenario import DOMAINS, Frozen
 from pytest_personalens.settings import Settings

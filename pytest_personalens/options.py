@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 import pytest
 
-from pytest_personalens.errors import SpecError
+from pytest_personalens.errors import SpecError, shown
 from pytest_personalens.readers import BILLION, choice, dimension, executor, floor, letters, margin, number, odd, shard, some, threshold
 from pytest_personalens.settings import GATES, Settings
 
@@ -330,9 +330,14 @@ def _ini(config: pytest.Config, name: str, kind: str) -> Any:
 
 
 def _read(option: Option, given: object, source: str) -> Any:
-    texts = [str(v) for v in given] if isinstance(given, (list, tuple)) else [str(given)]
+    try:
+        texts = [str(v) for v in given] if isinstance(given, (list, tuple)) else [str(given)]
+    except Exception:  # the __str__ of somebody's own value, in a mark
+        raise pytest.UsageError(f"{source}: expected {option.metavar}, not {shown(given)}") from None
     try:
         if not option.many:
+            if len(texts) != 1:
+                raise ValueError(f"expected {option.metavar}, one value")
             return option.read(texts[0])
         if option.key in ("users", "dimensions"):
             texts = [part for text in texts for part in text.split(",") if part.strip()]
@@ -354,9 +359,11 @@ def _users(names: Sequence[str], base: Path) -> tuple[str, ...]:
     users: list[str] = []
     for name in names:
         if name.startswith("file:"):
+            from pytest_personalens.reading import no_device
+
             file = base / name.removeprefix("file:")
             try:
-                found = [line.strip() for line in file.read_text(encoding="utf-8").splitlines() if line.strip()]
+                found = [line.strip() for line in no_device(file).read_text(encoding="utf-8").splitlines() if line.strip()]
             except (OSError, ValueError) as error:  # the path itself may be none
                 raise pytest.UsageError(f"--personalens-users: cannot read {file}: {error}") from None
             if not found:
@@ -394,7 +401,7 @@ def settings_of(run: Settings, config: pytest.Config, marks: Sequence[pytest.Mar
     changed: dict[str, Any] = {}
     for mark in reversed(marks):
         if mark.args:
-            raise SpecError(f"{where}: the mark personalens takes keywords only, not {mark.args[0]!r}")
+            raise SpecError(f"{where}: the mark personalens takes keywords only, not {shown(mark.args[0])}")
         for key, value in mark.kwargs.items():
             option = _BY_KEY.get(key)
             if option is None or not option.mark:
@@ -430,5 +437,8 @@ def _short_thresholds() -> dict[str, str]:
 def _mark_threshold(key: str, value: object, where: str) -> tuple[str, int]:
     try:
         return threshold(f"{_short_thresholds()[key]}>={int(value) if isinstance(value, (int, bool)) else value}")
-    except (ValueError, SpecError) as error:
-        raise SpecError(f"{where}: personalens({key}={value!r}): {error}") from None
+    except SpecError as error:
+        raise SpecError(f"{where}: personalens({key}={shown(value)}): {error}") from None
+    except Exception as error:  # the __str__ of somebody's own value too
+        problem = error if isinstance(error, ValueError) else "expected a whole number"
+        raise SpecError(f"{where}: personalens({key}={shown(value)}): {problem}") from None

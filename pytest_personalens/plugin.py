@@ -34,6 +34,7 @@ from pytest_personalens.options import (
     settings_of,
 )
 from pytest_personalens.settings import Settings
+from pytest_personalens.usage import errors_in_one_line
 
 # Everything heavy is imported where a run first needs it: a plain pytest run must not pay for this plugin.
 if TYPE_CHECKING:
@@ -80,6 +81,7 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
 
 
 @pytest.hookimpl(tryfirst=True)
+@errors_in_one_line()
 def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
     # Before any conftest: pytest has looked for the configuration in the wrong place by now, and so may not find what they import.
     check_paths(early_config)
@@ -89,6 +91,7 @@ def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
     pluginmanager.add_hookspecs(hookspecs)
 
 
+@errors_in_one_line()
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers",
@@ -113,6 +116,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.hookimpl(tryfirst=True)
+@errors_in_one_line()
 def pytest_sessionstart(session: pytest.Session) -> None:
     # Here and not at configure time: by now every conftest that may add a dataset or an agent is loaded. And
     # first of all, so that a bad option or data file is reported before xdist starts its workers.
@@ -159,7 +163,8 @@ def pytest_collection(session: pytest.Session) -> Generator[None, Any, Any]:
     except pytest.UsageError as error:
         # An item of a scenario is there only in a run whose sample has that scenario.
         hint = hint_of_node_ids(session.config, session.config.stash[SETTINGS].sample)
-        raise pytest.UsageError(*error.args, *hint) from None
+        with errors_in_one_line():
+            raise pytest.UsageError(*error.args, *hint) from None
 
 
 def _collection(session: pytest.Session) -> Generator[None, Any, Any]:
@@ -174,6 +179,7 @@ def _collection(session: pytest.Session) -> Generator[None, Any, Any]:
         gc.enable()
 
 
+@errors_in_one_line(collecting=True)
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if PARAM not in metafunc.fixturenames or SESSION not in metafunc.config.stash:
         return
@@ -231,6 +237,7 @@ def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config
 
 
 @pytest.hookimpl(trylast=True)
+@errors_in_one_line()
 def pytest_collection_finish(session: pytest.Session) -> None:
     settings = session.config.stash[SETTINGS]
     if SESSION not in session.config.stash:
@@ -352,6 +359,7 @@ def personalens_context(_personalens_param: _Param, personalens_scenario: Scenar
 
     In a control (--personalens-control) it is nothing, or what is known of another user.
     """
+    _check_scenario(personalens_scenario)
     item = _personalens_param.request.node
     item.stash[ATTEMPT] = item.stash.get(ATTEMPT, 0) + 1
     session: Session = item.config.stash[SESSION]
@@ -376,6 +384,7 @@ def personalens(
     """This item's scenario, ready to run: `.check()` simulates, judges and asserts; `.evaluate()` returns the Evaluation."""
     from pytest_personalens.subject import Personalens
 
+    _check_scenario(personalens_scenario)  # for who overrides personalens_context too
     request = _personalens_param.request
     if not callable(personalens_assistant):
         from pytest_personalens.assistants import how_to_call
@@ -395,7 +404,7 @@ def personalens(
         if problem := narrow([request.node], settings.concurrency):
             _stop(request, problem)
     if SYRUPY not in stash:
-        stash[SYRUPY] = request.getfixturevalue("snapshot").session
+        stash[SYRUPY] = _syrupy(request)
     return Personalens(
         item=request.node,
         session=stash[SESSION],
@@ -405,6 +414,28 @@ def personalens(
         assistant=personalens_assistant,
         syrupy=stash[SYRUPY],
     )
+
+
+def _syrupy(request: pytest.FixtureRequest) -> SnapshotSession:
+    """syrupy's session, from its fixture; as syrupy keeps it for itself, where the team has a fixture of their own by that name."""
+    from syrupy.session import SnapshotSession
+
+    of_fixture = getattr(request.getfixturevalue("snapshot"), "session", None)
+    found = of_fixture if isinstance(of_fixture, SnapshotSession) else getattr(request.config, "_syrupy", None)
+    if not isinstance(found, SnapshotSession):
+        _stop(request, "personalens: the fixture snapshot is not that of syrupy, which keeps our records; call your own by another name")
+    return found
+
+
+def _check_scenario(found: object) -> None:
+    from pytest_personalens.scenario import Scenario
+
+    if not isinstance(found, Scenario):
+        pytest.fail(
+            f"personalens: the fixture personalens_scenario returned {type(found).__name__}; one that overrides ours must return "
+            "a Scenario, such as personalens_scenario.model_copy(update=...)",
+            pytrace=False,
+        )
 
 
 def _is_worker(config: pytest.Config) -> bool:

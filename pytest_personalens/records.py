@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import suppress
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
@@ -17,6 +18,7 @@ from syrupy.location import PyTestLocation
 from pytest_personalens.elsewhere import FOLDER
 from pytest_personalens.errors import RecordError
 from pytest_personalens.jsonfile import write_atomically
+from pytest_personalens.reading import no_device
 from pytest_personalens.replay import ADVICE, Record, StoredVerdict, read_record, record_of
 from pytest_personalens.scenario import slug
 
@@ -66,6 +68,8 @@ class RecordExtension(JSONSnapshotExtension):
     def read_snapshot_data_from_location(self, *, snapshot_location: str, snapshot_name: str, session_id: str) -> SerializableData | None:
         if self.known is not None:
             return self.known
+        with suppress(FileNotFoundError):
+            no_device(Path(snapshot_location))
         return super().read_snapshot_data_from_location(
             snapshot_location=snapshot_location, snapshot_name=snapshot_name, session_id=session_id
         )
@@ -227,7 +231,7 @@ def _with_other_verdicts(new: Record, old: Record) -> Record:
 def _read(path: Path) -> str | None:
     """What stands in a record's file; None where there is none. Raises `RecordError` for a folder, a loop of links, ..."""
     try:
-        return path.read_text(encoding="utf-8")
+        return no_device(path).read_text(encoding="utf-8")
     except (FileNotFoundError, NotADirectoryError):
         return None
     except UnicodeDecodeError:

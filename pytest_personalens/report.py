@@ -15,11 +15,11 @@ from pytest_personalens.destinations import apart, writable
 from pytest_personalens.errors import SpecError
 from pytest_personalens.files import Files, checked, write_files
 from pytest_personalens.jsonfile import write_atomically
+from pytest_personalens.printable import harmless
 from pytest_personalens.reports.beside import beside_lines, side_by_side
 from pytest_personalens.reports.markdown import markdown
 from pytest_personalens.reports.tables import Table, ablation_table, paper_table, read_rows
 from pytest_personalens.reports.terminal import summary_lines
-from pytest_personalens.reports.transcript import harmless
 from pytest_personalens.results import Results, read_results
 
 if TYPE_CHECKING:

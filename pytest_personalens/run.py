@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import math
 import time
 import uuid
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import pytest
 
 from pytest_personalens.jsonfile import write_atomically
+from pytest_personalens.reading import no_device
 from pytest_personalens.records import journal_file
 from pytest_personalens.source import changed, sources
 
@@ -58,7 +61,10 @@ def open_run(folder: Path | None, settings: Settings, *, root: Path, keeps: bool
         other = f"does not go on with the run that was broken off, begun {age} ago ({differs} has changed since)"
         history = f"{other}: the assistant is asked anew"
     run = uuid.uuid4().hex
-    write_atomically(folder / _FILE, json.dumps({"run": run, "settings": asked, "sources": made_of, "began": time.time()}))
+    try:
+        write_atomically(folder / _FILE, json.dumps({"run": run, "settings": asked, "sources": made_of, "began": time.time()}))
+    except OSError as error:
+        raise pytest.UsageError(f"personalens: pytest's cache cannot be written: {folder / _FILE}: {error.strerror}; remove it") from None
     return Run(run, history)
 
 
@@ -89,15 +95,15 @@ def current_run(folder: Path | None) -> str:
 def end_run(folder: Path | None, settled: Iterable[str]) -> None:
     """Note that the run came to its end. `settled` are the node ids of items whose records hold all that was bought for them."""
     if folder is not None:
-        (folder / _FILE).unlink(missing_ok=True)
-        for nodeid in settled:
-            journal_file(folder, nodeid).unlink(missing_ok=True)
+        for file in (folder / _FILE, *(journal_file(folder, nodeid) for nodeid in settled)):
+            with suppress(OSError):  # whatever somebody made of it meanwhile
+                file.unlink()
 
 
 def _read(folder: Path) -> dict[str, Any] | None:
     try:
-        left = json.loads((folder / _FILE).read_text(encoding="utf-8"))
+        left = json.loads(no_device(folder / _FILE).read_text(encoding="utf-8"))
         whole = isinstance(left["run"], str) and isinstance(left["settings"], dict)
-        return left if whole and isinstance(left["sources"], dict) and isinstance(left["began"], float) else None
-    except (OSError, ValueError, KeyError, TypeError):
+        return left if whole and isinstance(left["sources"], dict) and math.isfinite(left["began"]) else None
+    except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
         return None

@@ -13,11 +13,11 @@ import pytest
 from pytest_personalens.cases import cases
 from pytest_personalens.crew import Crew, Recipe
 from pytest_personalens.datasets import CheckedDataset, Sample, Strangers, draw, open_dataset
-from pytest_personalens.errors import PersonalensError, SpecError
+from pytest_personalens.errors import PersonalensError, SpecError, told
 from pytest_personalens.models.meter import Budget, price_of, read_prices
 from pytest_personalens.models.specs import read_parameters, read_spec
+from pytest_personalens.printable import one_line
 from pytest_personalens.redaction import redacted
-from pytest_personalens.reports.transcript import one_line
 from pytest_personalens.run import current_run, open_run
 from pytest_personalens.scenario import Context, ScenarioRef
 from pytest_personalens.verdict import Dimension
@@ -26,10 +26,10 @@ from pytest_personalens.wording import REPORT_ONLY, REPORTED_GATES
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from pytest_personalens.agents.offered import Role
     from pytest_personalens.baseline import Terms
     from pytest_personalens.cases import Case
     from pytest_personalens.cluster import Cluster
-    from pytest_personalens.crew import Role
     from pytest_personalens.datasets import Dataset
     from pytest_personalens.models.meter import Price
     from pytest_personalens.results import Item
@@ -247,7 +247,12 @@ class Session:
 
     def _dataset(self) -> Dataset:
         spec = self.settings.data
-        added: Dataset | None = self.config.hook.pytest_personalens_dataset(spec=spec, config=self.config)
+        try:
+            added: Dataset | None = self.config.hook.pytest_personalens_dataset(spec=spec, config=self.config)
+        except PersonalensError:
+            raise
+        except Exception as error:  # whatever it takes somebody's own to be opened
+            raise SpecError(f"--personalens-data: the dataset {spec!r} cannot be had: {told(error)}") from error
         return CheckedDataset(added) if added is not None else open_dataset(spec, base=self.config.rootpath)
 
     def _recipe(self) -> Recipe:

@@ -8,6 +8,8 @@ import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from pytest_personalens.reading import no_device
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
@@ -71,6 +73,6 @@ def _walk(root: Path) -> Iterator[str]:
 
 def _digest(file: Path) -> str:
     try:
-        return hashlib.sha256(file.read_bytes()).hexdigest()[:16]
+        return hashlib.sha256(no_device(file).read_bytes()).hexdigest()[:16]
     except OSError:
         return "not there"

@@ -13,8 +13,9 @@ from pytest_personalens.engine import work
 from pytest_personalens.errand import errand_of, rerun
 from pytest_personalens.errors import RecordError
 from pytest_personalens.evaluation import Evaluation, unscored
+from pytest_personalens.printable import harmless
 from pytest_personalens.replay import first_difference
-from pytest_personalens.reports.transcript import difference_lines, failure_text, harmless
+from pytest_personalens.reports.transcript import difference_lines, failure_text
 from pytest_personalens.results import Item
 from pytest_personalens.verdict import Dimension, dimension
 

@@ -200,7 +200,7 @@ def test_the_command_reports_and_writes(tmp_path: Path, capsys: pytest.CaptureFi
         (["--judge-model", "bedrock:nova-lite"], "bedrock:nova-lite costs money: add --live to call it"),
         (["--judge-model", "gpt"], "--judge-model: expected embedded, bedrock:MODEL"),
         (["--judge-model", "nowhere:judge"], "cannot take 'judge' from 'nowhere': ModuleNotFoundError"),
-        (["--judge-model", "json:loads"], "'json:loads' is no judge"),
+        (["--judge-model", "json:loads"], "what is offered as a judge is function, whose identity is no text"),
         (["--dimensions", "q"], "unknown dimension 'q'"),
         (["--json", "/dev/null/x.json", "--dimensions", "tc"], "--json: cannot write to /dev/null: "),
     ],

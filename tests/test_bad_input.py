@@ -214,3 +214,83 @@ def test_nothing_is_bought_that_cannot_be_kept(paid: Repository) -> None:
     assert result.ret == 1
     assert calls(paid) == 1, "the one that showed it"
     result.stdout.fnmatch_lines(["*what was bought cannot be kept: No space left on device; make room *"])
+
+
+@pytest.mark.parametrize("content", ["folder", "[" * 100_000, '{"run": "x", "settings": {}, "sources": {}, "began": NaN}', "\udcff"])
+def test_a_run_to_resume_that_cannot_be_read(paid: Repository, content: str) -> None:
+    kept = paid.path / ".pytest_cache" / "d" / "personalens" / "run"
+    kept.parent.mkdir(parents=True)
+    if content == "folder":
+        kept.mkdir()
+    else:
+        kept.write_bytes(os.fsencode(content))
+    result = paid.pytester.runpytest_inprocess("-p", "no:xdist", *ARGS, *MODELS, "--personalens-live", "--personalens-resume")
+    if content == "folder":
+        one_line(result)
+        result.stderr.fnmatch_lines(["ERROR: personalens: pytest's cache cannot be written: *run: *; remove it"])
+        return
+    assert result.ret == 0
+    assert calls(paid), "it is a new run"
+
+
+def test_a_file_of_the_cache_that_became_a_folder(paid: Repository) -> None:
+    """While a run is under way, somebody may do anything to what it keeps."""
+    paid.write(
+        test_bot="""
+            import pathlib
+
+            def test_bot(personalens):
+                personalens.check()
+
+            def test_last(personalens):
+                folder = pathlib.Path(".pytest_cache/d/personalens")
+                for file in (folder / "run", *folder.glob("*.json")):
+                    file.unlink()
+                    file.mkdir()
+                personalens.check()
+        """
+    )
+    result = paid.pytester.runpytest_inprocess("-p", "no:xdist", "--personalens-sample", "1", *MODELS, "--personalens-record=new")
+    assert "INTERNALERROR" not in str(result.stdout) + str(result.stderr)
+    result.assert_outcomes(passed=2)
+
+
+def test_a_dialogue_with_a_line_separator(repo: Repository) -> None:
+    line = (ROOT / "data" / "agreement" / "anchors.jsonl").read_text(encoding="utf-8").splitlines()[0]
+    text = line.replace('"content": "', '"content": "One line\u2028and another. ', 1)
+    (repo.path / "labels.jsonl").write_text(f"{text}\r\n", encoding="utf-8")
+    result = repo.python("-m", "pytest_personalens.agreement", "labels.jsonl")
+    assert result.ret == 0
+    assert "Traceback" not in str(result.stderr)
+
+
+def test_what_a_measurement_kept_that_cannot_be_read(repo: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PERSONALENS_CACHE_DIR", str(repo.path / "cache"))
+    judge = """
+from pytest_personalens import Verdict
+
+class Judge:
+    identity, paid, read = "mine", True, 0
+    def verdict(self, scenario, dialogue, dimension):
+        self.read += 1
+        if self.read == STOP:
+            raise KeyboardInterrupt
+        return Verdict(dimension=dimension, score=1, justification="")
+"""
+    labels = str(ROOT / "data" / "agreement" / "anchors.jsonl")
+    command = ("-m", "pytest_personalens.agreement", labels, "--judge-model", "mine:Judge", "--live", "--dimensions", "tc")
+    repo.write(mine=f"STOP = 3\n{judge}")
+    assert repo.python(*command).ret == 130
+    (kept,) = (repo.path / "cache" / "agreement").glob("*.jsonl")
+    kept.write_bytes(b"\xff\xfe" + kept.read_bytes())
+    repo.write(mine=f"STOP = 0\n{judge}")
+    result = repo.python(*command)
+    assert result.ret == 0
+    assert "Traceback" not in str(result.stderr)
+
+
+def test_a_run_that_was_left_says_so(repo: Repository) -> None:
+    repo.write(test_bot="import pytest\n\ndef test_bot(personalens):\n    pytest.exit('enough', returncode=0)\n")
+    result = repo.inline(*ARGS, "--personalens-gate", "tcr >= 0.5")
+    assert result.ret != 0
+    result.stdout.fnmatch_lines(["personalens: no gate is decided: the run was left before its first result"])

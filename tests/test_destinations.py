@@ -138,3 +138,17 @@ def test_a_link_to_the_results_keeps_pointing_there(told: Repository) -> None:
     assert told.inline(*ARGS, "--personalens-json", "r.json").ret == 0
     assert (told.path / "r.json").is_symlink()
     assert (told.path / "store" / "r.json").is_file()
+
+
+def test_a_dataset_that_is_checked_replaces_no_file_of_somebody_elses(repo: Repository) -> None:
+    (repo.path / "notes.json").write_text('{"cats": 3}\n')
+    command = ("-m", "pytest_personalens.datasets", "check", "embedded", "--json")
+    for path in ("notes.json", "conftest.py"):
+        before = (repo.path / path).read_bytes()
+        result = repo.python(*command, path)
+        assert result.ret == 2
+        result.stderr.fnmatch_lines([f"error: --json: {path} was not written by this plugin; give another path, or remove it"])
+        assert (repo.path / path).read_bytes() == before
+    for _ in range(2):  # one of ours may be replaced
+        assert repo.python(*command, "new/quality.json").ret in (0, 1)
+    assert (repo.path / "new" / "quality.json").stat().st_size

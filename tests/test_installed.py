@@ -28,7 +28,7 @@ def test_a_plain_run_loads_nothing_heavy(empty_repo: Repository) -> None:
 
         def test_plain():
             ours = {m for m in sys.modules if m.startswith("pytest_personalens")}
-            assert ours == {"pytest_personalens", "pytest_personalens.plugin", "pytest_personalens.options", "pytest_personalens.errors", "pytest_personalens.hookspecs", "pytest_personalens.readers", "pytest_personalens.settings", "pytest_personalens.cases", "pytest_personalens.redaction"}
+            assert ours == {"pytest_personalens", "pytest_personalens.plugin", "pytest_personalens.options", "pytest_personalens.errors", "pytest_personalens.hookspecs", "pytest_personalens.readers", "pytest_personalens.settings", "pytest_personalens.cases", "pytest_personalens.redaction", "pytest_personalens.usage"}
             assert not {"pydantic", "boto3", "botocore", "asyncio", "tomllib"} & set(sys.modules)
         """
     )

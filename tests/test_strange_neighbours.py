@@ -116,3 +116,13 @@ def test_pytest_snapshot_beside_syrupy(repo: Repository, monkeypatch: pytest.Mon
     assert "Traceback" not in str(result.stderr)
     assert repo.run("-p", "no:snapshot", *SAMPLE).ret == 0
     assert repo.run("-p", "no:syrupy").ret == 0, "nothing of ours is run"
+
+
+@pytest.mark.parametrize("value", ["None", "'a text'", "snapshot.with_defaults()"])
+def test_a_fixture_of_ones_own_that_is_called_snapshot(repo: Repository, value: str) -> None:
+    asks = "snapshot" if "snapshot" in value else ""
+    repo.write(conftest=BOT + f"\n    @pytest.fixture\n    def snapshot({asks}):\n        return {value}\n")
+    repo.inline(*SAMPLE, "--personalens-record=new").assert_outcomes(passed=2)
+    result = repo.inline(*SAMPLE)
+    result.assert_outcomes(passed=2)
+    result.stdout.fnmatch_lines(["records: 2 replayed"])

@@ -18,6 +18,7 @@ import pytest
 from pytest_personalens.dialogue import Dialogue, Message
 from pytest_personalens.errors import DataError, SpecError
 from pytest_personalens.evaluation import Cause, Evaluation, Usage
+from pytest_personalens.printable import harmless
 from pytest_personalens.report import main
 from pytest_personalens.reports import github
 from pytest_personalens.reports.beside import beside_lines, side_by_side
@@ -25,7 +26,7 @@ from pytest_personalens.reports.failures import verdict_line
 from pytest_personalens.reports.markdown import COMMENT_LIMIT, markdown
 from pytest_personalens.reports.markup import code, plain
 from pytest_personalens.reports.tables import ablation_table, paper_table, read_rows
-from pytest_personalens.reports.transcript import failure_text, harmless
+from pytest_personalens.reports.transcript import failure_text
 from pytest_personalens.results import Arm, Comparison, Difference, Flip, Gate, Item, Paired, Results, Trials, write_json
 from pytest_personalens.scenario import Scenario, Situation, Task
 from pytest_personalens.summary import group, summarize

@@ -10,6 +10,7 @@ from string import Template
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.errors import DataError
+from pytest_personalens.reading import no_device
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,7 +60,7 @@ class Prompts:
 
 def _read(file: Path) -> str:
     try:
-        text = file.read_text(encoding="utf-8").strip()
+        text = no_device(file).read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
         raise DataError(file, f"cannot be read: {error}") from None
     template, expected = Template(text), TEMPLATES[file.stem]

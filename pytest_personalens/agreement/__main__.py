@@ -63,6 +63,7 @@ def open_judge(spec: str, meter: Meter) -> Judge:
     """The judge of a spec: ``embedded``, a model of ours, or ``module:attribute`` (a judge, or what makes one). Raises `SpecError`."""
     from pytest_personalens.agents import EmbeddedJudge
     from pytest_personalens.agents.model_judge import ModelJudge
+    from pytest_personalens.agents.offered import offered
     from pytest_personalens.agents.prompts import Prompts
     from pytest_personalens.models.reliable import Reliable
     from pytest_personalens.models.specs import open_model
@@ -80,11 +81,11 @@ def open_judge(spec: str, meter: Meter) -> Judge:
     sys.path.insert(0, str(Path.cwd()))
     try:
         found = getattr(importlib.import_module(module), attribute)
-        judge: Judge = found() if isinstance(found, type) else found
     except Exception as error:  # whatever the module does when it is imported
         raise SpecError(f"--judge-model: cannot take {attribute!r} from {module!r}: {told(error)}") from None
-    if not hasattr(judge, "verdict") or not hasattr(judge, "identity"):
-        raise SpecError(f"--judge-model: {spec!r} is no judge: it needs identity, paid and verdict()")
+    judge: Judge | None = offered("judge", lambda: found() if isinstance(found, type) else found, "--judge-model")
+    if judge is None:
+        raise SpecError(f"--judge-model: {spec!r} is None, and no judge")
     return judge
 
 

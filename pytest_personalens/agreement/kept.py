@@ -30,7 +30,7 @@ class Kept:
             digest.update(item.scenario.model_dump_json().encode() + item.dialogue.model_dump_json().encode())
         self._file: Path | None = None
         self._said: dict[str, Verdict] = {}
-        with suppress(OSError, RuntimeError):  # no home, or nothing can be written there
+        with suppress(OSError, RuntimeError, UnicodeDecodeError):  # no home, nothing can be written there, or it is no text
             self._file = cache_folder() / "agreement" / f"{digest.hexdigest()[:32]}.jsonl"
             self._file.parent.mkdir(parents=True, exist_ok=True)
             self._read(self._file)
@@ -54,6 +54,6 @@ class Kept:
 
     def _read(self, file: Path) -> None:
         for line in file.read_text(encoding="utf-8").splitlines() if file.exists() else ():
-            with suppress(ValueError, KeyError, TypeError):  # the last line may be cut
+            with suppress(ValueError, KeyError, TypeError, RecursionError):  # the last line may be cut
                 entry = json.loads(line)
                 self._said[entry["key"]] = Verdict.model_validate(entry["verdict"])

@@ -14,6 +14,7 @@ from pytest_personalens.agents.text import sentences
 from pytest_personalens.datasets.embedded import EmbeddedDataset
 from pytest_personalens.dialogue import Dialogue, Message
 from pytest_personalens.errors import DataError
+from pytest_personalens.reading import no_device
 from pytest_personalens.scenario import GoalPart, Scenario, Situation, Task, clean
 from pytest_personalens.verdict import READINGS, Dimension
 
@@ -97,7 +98,8 @@ class Labelled(BaseModel):
 def read_labels(path: Path) -> list[Labelled]:
     """The dialogues of a file. Raises `DataError` naming file, line and field."""
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        # Not `splitlines`: what a dialogue says may hold a line separator of Unicode's, which ends no line of such a file.
+        lines = no_device(path).read_text(encoding="utf-8").split("\n")
     except (OSError, ValueError) as error:  # the path itself may be none
         raise DataError(path, f"cannot be read: {error}") from None
     found: dict[str, Labelled] = {}

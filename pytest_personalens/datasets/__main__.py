@@ -6,14 +6,18 @@ import argparse
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.commands import at_least, errors_told, run
+from pytest_personalens.destinations import writable
+from pytest_personalens.jsonfile import write_atomically
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_personalens.datasets.quality import Quality
+
+_STDOUT: Final = Path("-")
 
 
 @errors_told(status=2)
@@ -22,13 +26,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     from pytest_personalens.datasets.quality import assess, read_corpus  # only once the arguments are good
 
+    if options.json is not None and options.json != _STDOUT:
+        writable(options.json, "--json")  # before all is measured; a file of somebody else's is not replaced
     measured = [assess(read_corpus(spec), words=options.words) for spec in options.dataset]
     text = json.dumps([m.model_dump(mode="json") for m in measured], indent=2, ensure_ascii=False) + "\n"
-    if options.json == Path("-"):
+    if options.json == _STDOUT:
         sys.stdout.write(text)
     else:
         if options.json:
-            options.json.write_text(text, encoding="utf-8")
+            write_atomically(options.json, text)
         _print(measured, details=options.details, every=options.all)
     return int(any(m.findings for m in measured))
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_personalens.jsonfile import remove_old_drafts
+from pytest_personalens.reading import no_device
 
 
 def cache_folder() -> Path:
@@ -44,7 +45,7 @@ def read_toml(file: Path) -> dict[str, Any]:
 
     What was parsed before is kept with a digest of the file and of itself: nothing rests on the cache, and it cannot be stale.
     """
-    source = file.read_bytes()
+    source = no_device(file).read_bytes()
     stored = _stored(file)
     kept = _load(stored, source)
     if kept is not None:

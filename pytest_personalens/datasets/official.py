@@ -13,6 +13,7 @@ from typing import Any, Final
 from pytest_personalens.datasets.base import readable_name
 from pytest_personalens.datasets.index import Index, open_index
 from pytest_personalens.errors import DataError
+from pytest_personalens.reading import no_device
 from pytest_personalens.scenario import DOMAINS, Scenario, ScenarioRef, Situation, Task
 
 #: The benchmark's own nested samples of users, by name. Only the ids of the smallest public one are known here.
@@ -161,7 +162,7 @@ def _ref(file: Path, position: str, user: str, raw: dict[str, Any]) -> ScenarioR
 def read_json(file: Path) -> dict[str, Any]:
     """The JSON object in a file. Raises `DataError` for anything else."""
     try:
-        data = json.loads(file.read_bytes())
+        data = json.loads(no_device(file).read_bytes())
     except FileNotFoundError:
         raise DataError(file, "the file is missing") from None
     except OSError as error:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from pytest_personalens.printable import harmless
 from pytest_personalens.reports.markup import figure, plain, table
 from pytest_personalens.reports.terminal import HEADINGS
-from pytest_personalens.reports.transcript import harmless
 from pytest_personalens.verdict import Dimension
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from pytest_personalens.printable import harmless
 from pytest_personalens.reports.svg import BAD, INK, RULE, SOFT, inline_svg
-from pytest_personalens.reports.transcript import harmless
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

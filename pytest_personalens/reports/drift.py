@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_personalens.reports.transcript import harmless
+from pytest_personalens.printable import harmless
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

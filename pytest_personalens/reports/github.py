@@ -8,9 +8,9 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.errors import DataError
+from pytest_personalens.printable import harmless
 from pytest_personalens.reports.failures import costly_turn, failures, reason, title
 from pytest_personalens.reports.markdown import markdown
-from pytest_personalens.reports.transcript import harmless
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -14,11 +14,11 @@ from pytest_personalens.errors import SpecError
 from pytest_personalens.evaluation import Usage
 from pytest_personalens.figures import Estimate, by_turn, estimate, readings
 from pytest_personalens.jsonfile import write_atomically
+from pytest_personalens.printable import harmless
 from pytest_personalens.reports import charts, overview
 from pytest_personalens.reports.changes import changes_of
 from pytest_personalens.reports.payload import NAMES, payload, script_json, shown_dimensions
 from pytest_personalens.reports.svg import TC
-from pytest_personalens.reports.transcript import harmless
 from pytest_personalens.verdict import Dimension
 from pytest_personalens.wording import found, p_value, signed
 

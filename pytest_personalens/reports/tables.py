@@ -6,10 +6,11 @@ import csv
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.errors import DataError
+from pytest_personalens.printable import harmless
+from pytest_personalens.reading import no_device
 from pytest_personalens.reports.comparability import comparability
 from pytest_personalens.reports.markup import figure, interval, plain, table
 from pytest_personalens.reports.terminal import HEADINGS
-from pytest_personalens.reports.transcript import harmless
 from pytest_personalens.verdict import Dimension
 from pytest_personalens.wording import p_text
 
@@ -126,7 +127,7 @@ def ablation_table(results: Results) -> Table:
 def read_rows(path: Path) -> tuple[Row, ...]:
     """The rows of a CSV file with a column ``name`` and the `COLUMNS`; a cell may be empty. Raises `DataError` in one line."""
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
+        with no_device(path).open(encoding="utf-8-sig", newline="") as file:
             reader = csv.DictReader(file, strict=True)
             missing = [name for name in ("name", *COLUMNS) if name not in (reader.fieldnames or ())]
             if missing:

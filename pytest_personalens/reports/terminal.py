@@ -6,10 +6,10 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.evaluation import Usage
+from pytest_personalens.printable import harmless
 from pytest_personalens.reports.comparison import low_lines, outcome_lines
 from pytest_personalens.reports.crashes import crash_groups, crashes_title
 from pytest_personalens.reports.drift import drift_lines
-from pytest_personalens.reports.transcript import harmless
 from pytest_personalens.verdict import Dimension
 from pytest_personalens.wording import CAUSES, REPORT_ONLY, REPORTED_GATES, count, gate_outcome
 

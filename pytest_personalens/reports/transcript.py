@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 import textwrap
-import unicodedata
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
+
+from pytest_personalens.printable import harmless, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -18,24 +18,6 @@ _WIDTH = 100
 _LONGEST_MESSAGE = 2_000
 #: So much of what is the same is shown before a difference far into a text.
 _BEFORE = 20
-#: What GitHub's runner takes for a command in a line of output: "::" at its start, and the older "##[" anywhere in it.
-_COMMAND: Final = re.compile(r"^(\s*):(?=:)|##(?=\[)", re.MULTILINE)
-
-
-def harmless(text: str) -> str:
-    """`text` with control and formatting characters written out, and the marks of a command to a CI runner with them.
-
-    What a model says must drive neither a terminal nor the machine that reads the log.
-    """
-    written = "".join(
-        c if c == "\n" or unicodedata.category(c) not in ("Cc", "Cf", "Cs", "Co") else c.encode("unicode_escape").decode() for c in text
-    )
-    return _COMMAND.sub(lambda mark: r"#\x23" if mark[0] == "##" else rf"{mark[1]}\x3a", written)
-
-
-def one_line(text: str) -> str:
-    """`text` made harmless, as one line."""
-    return harmless(text.replace("\n", r"\n"))
 
 
 def difference_lines(before: str, now: str) -> list[str]:

@@ -13,6 +13,7 @@ from pytest_personalens.datasets.base import open_dataset
 from pytest_personalens.datasets.embedded import EmbeddedDataset
 from pytest_personalens.datasets.official import SITUATION, TASK_ID, OfficialDataset, read_json, table
 from pytest_personalens.errors import DataError
+from pytest_personalens.reading import no_device
 from pytest_personalens.scenario import DOMAINS, slug
 
 if TYPE_CHECKING:
@@ -196,7 +197,7 @@ def _read_official(data: OfficialDataset) -> Corpus:
 
 def _official_tasks(root: Path) -> Iterator[TaskText]:
     for file in sorted((root / "task").glob("*/task.jsonl")):
-        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
+        for number, line in enumerate(no_device(file).read_text(encoding="utf-8").splitlines(), 1):
             try:
                 task = json.loads(line)
             except json.JSONDecodeError as error:

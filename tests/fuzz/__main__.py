@@ -1,0 +1,148 @@
+"""``python -m tests.fuzz``: run mutated inputs and say what came of them; exit code 1 if anything that may not."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+import shutil
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from random import Random
+from typing import Final
+
+from tests.fuzz.base import free_port, make_base
+from tests.fuzz.case import Case, Setup
+from tests.fuzz.kinds import KINDS, kind_of
+from tests.fuzz.oracle import FAULTS, ending, faults
+from tests.fuzz.runner import Outcome, Runner, preload
+
+CASES: Final = 1500
+SEED: Final = "personalens"
+_ENDINGS: Final = ("refused", "failed", "passed")
+
+
+class Fuzzer:
+    """Makes and runs the cases of a seed in a folder."""
+
+    def __init__(self, folder: Path, seed: str) -> None:
+        self._folder, self._seed = folder, seed
+        self._base = folder / "base"
+        address = f"http://127.0.0.1:{free_port()}"  # where nobody answers: no case reaches a network
+        self.runner = Runner(
+            {
+                "PATH": os.environ["PATH"],
+                "TMPDIR": tempfile.mkdtemp(dir=folder),
+                "PERSONALENS_CACHE_DIR": str(folder / "cache"),
+                "AWS_EC2_METADATA_DISABLED": "true",
+                "AWS_ENDPOINT_URL": address,
+                "OPENAI_BASE_URL": f"{address}/v1",
+                "DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "200ms",
+                "PYTHONHASHSEED": "0",
+            }
+        )
+
+    def prepare(self, kinds: Iterable[str]) -> None:
+        """Make what every case begins with, and prove of each kind that it passes where nothing is wrong, and fails where all do badly."""
+        make_base(self._base, self._make)
+        preload(self._imported())
+        self.runner.measure = lambda: self._control("options", good=False)
+        for kind in kinds:
+            for good in (True, False):
+                self._control(kind, good=good)
+
+    def run(self, number: int) -> tuple[str, Case, Outcome, Path]:
+        """Run the case of a number; its kind, what it is, what came of it, and its folder, which stays."""
+        kind = kind_of(self._seed, number)
+        folder = self._folder / f"case-{number}"
+        shutil.rmtree(folder, ignore_errors=True)
+        case = KINDS[kind][0](Setup(self._base, folder, Random(f"{self._seed}:{number}")))
+        return kind, case, self.runner.run(case, folder, good=case.good), folder
+
+    def _control(self, kind: str, *, good: bool) -> None:
+        folder = Path(tempfile.mkdtemp(dir=self._folder)) / "control"
+        case = KINDS[kind][0](Setup(self._base, folder, Random(kind), good=good, mutates=False))
+        outcome = self.runner.timed(case, folder, good=good)
+        if (outcome.status == 0) != (good or case.passes(outcome.text)) or "Traceback" in outcome.text:
+            raise SystemExit(f"the control of {kind}, {'good' if good else 'bad'}, ended with {outcome.status}:\n{outcome.text}")
+        shutil.rmtree(folder.parent)
+
+    def _make(self, case: Case, folder: Path, good: bool) -> None:
+        outcome = self.runner.run(case, folder, good=good)
+        if outcome.status not in ((9,) if dict(case.environment).get("FUZZ_DIES") else (0,) if good else (0, 1)):
+            raise SystemExit(f"what the cases begin with cannot be made: {shlex.join(case.arguments)}\n{outcome.text}")
+
+    def _imported(self) -> list[str]:
+        """The names of all modules that runs with every report import."""
+        folder = Path(tempfile.mkdtemp(dir=self._folder)) / "case"
+        setup = Setup(self._base, folder, Random(0), good=True)
+        names = folder / "names.txt"
+        setup.write(
+            "test_names.py",
+            f"import sys, atexit\n\n\ndef test_names(request):\n    request.config.add_cleanup(lambda: open({str(names)!r}, 'w').write('\\n'.join(sys.modules)))\n",
+        )
+        reports = ("--personalens-html=x.html", "--personalens-markdown=x.md", "--personalens-json=x.json")
+        self.runner.run(Case("", ("--personalens-sample=2", *reports)), folder, good=True)
+        more = ["merge", "report", "agreement", "datasets.quality", "watch", "drift.compare", "estimate", "ahead"]
+        return [*names.read_text(encoding="utf-8").split(), *(f"pytest_personalens.{name}" for name in more)]
+
+
+def main() -> int:
+    """Run the command."""
+    options = _parser().parse_args()
+    folder = Path(tempfile.mkdtemp(prefix="fuzz-"))
+    started = time.monotonic()
+    try:
+        fuzzer = Fuzzer(folder, options.seed)
+        numbers = range(options.start, options.start + options.cases) if options.case is None else range(options.case, options.case + 1)
+        fuzzer.prepare(sorted({kind_of(options.seed, number) for number in numbers}))
+        counts: dict[str, Counter[str]] = {kind: Counter() for kind in KINDS}
+        for number in numbers:
+            kind, case, outcome, place = fuzzer.run(number)
+            found = faults(case, outcome)
+            counts[kind].update(["cases", *(found or [ending(outcome)])])
+            for fault, shown in found.items():
+                again = f"python -m tests.fuzz --seed {shlex.quote(options.seed)} --case {number}"
+                print(f"{fault}: {shown} ({kind}, {case.what[:200]}): {again}", flush=True)
+            if options.case is not None:
+                print(f"{kind}: {case.what}\n$ {case.module} {shlex.join(case.arguments)}\nexit status {outcome.status}\n{outcome.text}")
+            if not options.keep:
+                shutil.rmtree(place, ignore_errors=True)
+        print(*table(counts), sep="\n")
+        print(
+            f"seed {options.seed!r}, {sum(c['cases'] for c in counts.values())} cases, {time.monotonic() - started:.0f} s", file=sys.stderr
+        )
+        return int(any(count[fault] for count in counts.values() for fault in FAULTS))
+    finally:
+        if not options.keep:
+            shutil.rmtree(folder, ignore_errors=True)
+        else:
+            print(f"kept in {folder}", file=sys.stderr)
+
+
+def table(counts: dict[str, Counter[str]]) -> list[str]:
+    """The lines of a Markdown table: a row for each kind, with how its cases ended."""
+    columns = ("cases", *_ENDINGS, *FAULTS)
+    lines = [f"| input | {' | '.join(columns)} |", "| --- |" + " ---: |" * len(columns)]
+    rows = {kind: count for kind, count in counts.items() if count}
+    for name, count in {**rows, "all": sum(rows.values(), Counter())}.items():
+        lines.append(f"| {name} | {' | '.join(f'{count[column]:,}' for column in columns)} |")
+    return lines
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
+    parser.add_argument("--seed", default=SEED, help=f"another text gives other cases (default: {SEED})")
+    parser.add_argument("--cases", type=int, default=CASES, metavar="N", help=f"how many (default: {CASES})")
+    parser.add_argument("--start", type=int, default=0, metavar="N", help="the number of the first (default: 0)")
+    parser.add_argument("--case", type=int, metavar="N", help="the case of this number alone, with all that it printed")
+    parser.add_argument("--keep", action="store_true", help="leave the folders of the cases where they are")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

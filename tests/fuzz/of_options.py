@@ -1,0 +1,206 @@
+"""Cases of what is typed: options, keys of the configuration, pairs of them, marks, and the arguments of our commands."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from random import Random
+from typing import Final
+
+from tests.fuzz.base import RUN
+from tests.fuzz.case import Case, Setup
+from tests.fuzz.spoil import toml
+from tests.fuzz.texts import HOSTILE, VALID, WITH_VALUE, WITHOUT, value
+from tests.fuzz.trees import ODD
+
+#: What a run says that is only estimated: it runs no test, so that there is nothing to decide.
+_ESTIMATE: Final = re.compile(r"^no role of this run is played by a model|^\S* ?calls? +.*tokens|^An estimate: ", re.MULTILINE)
+#: Options of pytest's own that leave something out, or show it otherwise.
+_PYTEST: Final = (
+    ("-k", "nothing_at_all"), ("-k", "kit"), ("-m", "slow"), ("--lf",), ("--ff",), ("-x",), ("--maxfail=1",), ("-q",), ("-qq",), ("-vv",),
+    ("--tb=native",), ("--tb=no",), ("--tb=long",), ("-p", "no:cacheprovider"), ("-p", "no:terminal"), ("-p", "no:syrupy"), ("-p", "no:xdist"),
+    ("-p", "no:junitxml"), ("-p", "no:logging"), ("-p", "no:warnings"), ("--strict-config",), ("-s",), ("--capture=sys",), ("--deselect=test_bot.py",),
+    ("--ignore=test_bot.py",), ("test_bot.py",), ("test_bot.py::test_bot",), ("test_bot.py::test_bot[nope]",), ("folder",), ("nowhere.py",),
+    ("--noconftest",), ("--rootdir=folder",), ("--import-mode=importlib",), ("--snapshot-update",), ("--junitxml=junit.xml",), ("--durations=3",),
+    ("-rA",), ("--setup-show",), ("--setup-only",), ("--setup-plan",), ("--stepwise",), ("--last-failed-no-failures=none", "--lf"), ("--color=yes",),
+    ("--assert=plain",), ("--basetemp=new-folder",), ("-o", "console_output_style=count"), ("-p", "no:personalens-ledger"), ("--exitfirst", "--nf"),
+)  # fmt: skip
+
+
+def _repository(setup: Setup) -> None:
+    """With the files that right values of options name."""
+    for name in ("own", "official", "prompts", "anchors.jsonl"):
+        setup.take(name)
+    for name in ("baseline.json", "results.json", "adopted.json"):
+        setup.take(setup.of_like(name))
+
+
+def decided_otherwise(text: str) -> bool:
+    """True where the output says that another than this process decides the gates: of a shard, or of a run that is only estimated."""
+    return _ESTIMATE.search(text) is not None or re.search(r"shard \d+/\d+, \d+ of \d+", text) is not None
+
+
+#: Option -> what a run prints that passes, if what the option asks for has come.
+_PROMISES: Final = {
+    "json": r"^results: ", "html": r"^report: ", "markdown": r"^summary: ", "save-baseline": r"^baseline", "min-tcr": r"^gate tcr: passed",
+    "min-p": r"^gate p: passed", "min-valid": r"^gate valid: passed", "gate": r"^gate tcr: passed(?s:.)*^gate |^gate (?s:.)*^gate tcr: passed", "baseline": r"^gate regression: tcr: passed",
+    "check-judge": r"^gate judge: passed", "adopt-judge": r"^gate judge: passed", "control": r"lift|control", "trials": r"trial", "ablation": r"^\S*D\+I\+S|S ",
+}  # fmt: skip
+
+
+def _kept(name: str, text: str) -> Callable[[str], bool]:
+    """True for the output of a run in which everybody did well, if what the option asks for stands in it."""
+    promise = _PROMISES.get(name, "")
+    if name == "trials" and text.strip() in ("1", "+1"):
+        promise = ""
+    return lambda output: (
+        decided_otherwise(output) or ("gate tcr: passed" in output and re.search(promise, output, re.MULTILINE) is not None)
+    )
+
+
+def option(setup: Setup) -> Case:
+    """One option on the command line, with any value."""
+    _repository(setup)
+    if not setup.mutates:
+        return Case("", RUN)
+    name, text = _option(setup.rng)
+    given = f"--personalens-{name}" if name in WITHOUT else f"--personalens-{name}={text}"
+    good = setup.rng.random() < 0.4
+    passes = _kept(name, text) if good else decided_otherwise
+    return Case(f"{given[:100]!r}{', all do well' if good else ''}", (*RUN, given), passes=passes, writes=True, good=good)
+
+
+def _option(rng: Random) -> tuple[str, str]:
+    name = rng.choice((*WITH_VALUE, *WITH_VALUE, *WITHOUT))
+    return name, "" if name in WITHOUT else value(rng, name)
+
+
+def pair(setup: Setup) -> Case:
+    """Two or three options, each with a right value or any, which may contradict each other; or one twice; or one of pytest's."""
+    _repository(setup)
+    if not setup.mutates:
+        return Case("", RUN)
+    rng, given = setup.rng, list[str]()
+    for _ in range(rng.choice((2, 2, 3))):
+        name = rng.choice((*WITH_VALUE, *WITHOUT))
+        text = rng.choice(VALID[name]) if name in VALID and rng.random() < 0.8 else value(rng, name)
+        given.append(f"--personalens-{name}" if name in WITHOUT else f"--personalens-{name}={text}")
+    if rng.random() < 0.2:
+        given.append(given[0] if "=" not in given[0] or rng.random() < 0.5 else f"{given[0].partition('=')[0]}={rng.choice(HOSTILE)}")
+    if rng.random() < 0.4:
+        given += rng.choice(_PYTEST)
+    if any(one == "--personalens-live" for one in given) and any("trials" in one for one in given):
+        given.remove("--personalens-live")
+    return Case(" ".join(given)[:200], (*RUN, *given), passes=decided_otherwise, writes=True)
+
+
+def _weak_gate(text: str) -> bool:
+    """True where the only gate of the run is one that a bad bot may pass, and passed: it asks for nothing, or for no score."""
+    return decided_otherwise(text) or bool(
+        re.search(r"gate (?:.*valid|.*lift)[^\n]*: passed|gate [^\n]*: passed, [^\n]* >= (?:0\.00|1\.00|-\S+) ", text)
+    )
+
+
+def ini(setup: Setup) -> Case:
+    """One key of the configuration, alone or beside the option that goes before it; in TOML of any type."""
+    _repository(setup)
+    rng, sole = setup.rng, setup.rng.random() < 0.5
+    name = rng.choice((*WITH_VALUE[: -len(_ON_COMMAND_LINE_ONLY)], "prices", "model-parameters", "live"))
+    key = f"personalens_{name.replace('-', '_')}" + ("s" if name == "gate" and rng.random() < 0.5 else "")
+    arguments = tuple(given for given in RUN if not (sole and given.startswith(f"--personalens-{name}=")))
+    if not setup.mutates:
+        setup.write("pytest.ini", "[pytest]\npersonalens_min_valid = 0.9\n")
+        return Case("", RUN)
+    text = value(rng, name)
+    if rng.random() < 0.5:
+        lines = text.replace("\n", "\n    ").encode("utf-8", "replace").decode().replace("\r", "")
+        setup.write("pytest.ini", f"[pytest]\n{key} = {lines}\n")
+        what = f"pytest.ini: {key} = {text[:80]!r}"
+    else:
+        any_value = text if rng.random() < 0.4 else rng.choice([odd for odd in ODD if odd is not None])
+        content = toml({key: any_value}).encode("utf-8", "replace").decode()
+        table = rng.choice(("tool.pytest.ini_options", "tool.pytest.ini_options", "tool.pytest"))
+        setup.write("pyproject.toml", f"[{table}]\n{content}")
+        what = f"pyproject.toml: [{table}] {content[:80]!r}"
+    return Case(
+        what + (" alone" if sole else ""), arguments, passes=_weak_gate if name == "gate" and sole else decided_otherwise, writes=True
+    )
+
+
+_ON_COMMAND_LINE_ONLY: Final = ("save-baseline", "adopt-judge", "check-judge")
+_LITERALS: Final = (
+    "None", "True", "False", "0", "-1", "1", "2", "4", "10**30", "2.5", "float('nan')", "float('inf')", "''", "' '", "'x'", "'single'", "'none'", "b'x'",
+    "[]", "()", "{}", "set()", "['Books']", "['nope']", "('tc', 'p')", "'tc,p'", "'p>=3'", "['p>=3', 'p>=2']", "object()", "print", "len", "'\\ud800'",
+    "'\\x00'", "'é' * 300", "[1, None]", "[['p']]", "{'p': 3}", "range(3)", "iter([])", "Ellipsis", "1j", "10**5000", "type('T', (str,), {})('x')",
+    "type('T', (), {'__str__': lambda s: 1 / 0})()", "type('T', (), {'__repr__': lambda s: None})()",
+)  # fmt: skip
+_MARKED: Final = (
+    "sample", "seed", "domain", "kind", "context", "max_turns", "dimensions", "threshold", "tc", "p", "nat_user", "coh_assistant", "turn_timeout", "trials",
+    "nope", "p_turns", "leak", "users",
+)  # fmt: skip
+
+
+def mark(setup: Setup) -> Case:
+    """One or two keywords of the mark, or an argument without one, with anything for their value."""
+    rng = setup.rng
+    if not setup.mutates:
+        setup.write("test_bot.py", "import pytest\n\n@pytest.mark.personalens(p=1)\ndef test_bot(personalens):\n    personalens.check()\n")
+        return Case("", RUN)
+    given = [f"{name}={rng.choice(_LITERALS)}" for name in rng.sample(_MARKED, rng.choice((1, 1, 2)))]
+    if rng.random() < 0.1:
+        given.insert(0, rng.choice(_LITERALS))
+    text = ", ".join(given)
+    setup.write(
+        "test_bot.py",
+        f"import pytest\n\n@pytest.mark.personalens({text})\ndef test_bot(personalens):\n    personalens.check()\n",
+    )
+    return Case(f"mark({text})", RUN)
+
+
+#: Command -> its arguments where they are right, and its options that take a value.
+_COMMANDS: Final[dict[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
+    "merge": (
+        ("shard-1.json", "shard-2.json"),
+        ("json", "markdown", "html", "baseline", "save-baseline", "gate", "min-tcr", "min-p", "min-valid"),
+    ),
+    "report": (("results.json",), ("html", "markdown", "table", "beside")),
+    "agreement.__main__": (("labels.jsonl",), ("judge-model", "dimensions", "json", "markdown")),
+    "datasets.__main__": (("check", "own"), ("words", "json")),
+    "stats.__main__": ((), ("level", "power", "tests")),
+}
+_OWN_VALUES: Final[dict[str, tuple[str, ...]]] = {
+    "table": ("3", "4"), "beside": ("rows.csv",), "words": ("2000",), "level": ("0.05",), "power": ("0.8",), "tests": ("2",), "json": ("out.json", "-"),
+}  # fmt: skip
+
+
+def command(setup: Setup) -> Case:
+    """The arguments of one of our commands."""
+    rng, name = setup.rng, setup.rng.choice(sorted(set(_COMMANDS) - ({"stats.__main__"} if setup.rng.random() < 0.7 else set())))
+    _repository(setup)
+    for file in ("labels.jsonl", "rows.csv"):
+        setup.take(file)
+    for number in (1, 2):
+        setup.take(setup.of_like(f"shard-{number}.json"))
+    if not setup.mutates:
+        return Case("", ("shard-1.json", "shard-2.json"), "merge")
+    right, options = _COMMANDS[name]
+    given = list(right)
+    option = rng.choice(options)
+    text = value(rng, option) if rng.random() < 0.7 else rng.choice(_OWN_VALUES.get(option, VALID.get(option, HOSTILE)))
+    given.append(f"--{option}={text}")
+    if rng.random() < 0.3 and given[0] in right:
+        given[rng.randrange(len(right))] = rng.choice(HOSTILE[:-3]) or "x"
+    passes = _passes_command(name)
+    return Case(f"{name.removesuffix('.__main__')} {json.dumps(given)[:150]}", tuple(given), name, passes=passes, writes=True)
+
+
+def _passes_command(name: str) -> Callable[[str], bool]:
+    # A report decides nothing, whatever the gates said: it may end with 0 where it reports.
+    return {
+        "merge": lambda text: "usage:" in text,
+        "report": lambda text: bool(re.search(r"overall|^report: |^summary: |Table [34]|^## ", text, re.MULTILINE)),
+        "agreement.__main__": lambda text: "kappa" in text or "labelled" in text or "usage:" in text,
+        "datasets.__main__": lambda text: "scenarios" in text or "usage:" in text,
+        "stats.__main__": lambda text: "| scenarios |" in text or "usage:" in text,
+    }[name]
