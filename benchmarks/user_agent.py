@@ -8,15 +8,15 @@ from statistics import mean
 from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_personalens.agents import EmbeddedJudge, EmbeddedUserAgent
-from pytest_personalens.agents.text import fold, mentions, sentences
+from pytest_personalens.agents.language.text import fold, mentions, sentences
 from pytest_personalens.datasets import EmbeddedDataset, draw
-from pytest_personalens.dialogue import Dialogue, Message, converse
-from pytest_personalens.verdict import Dimension
+from pytest_personalens.core.dialogue import Dialogue, Message, converse
+from pytest_personalens.core.verdict import Dimension
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_personalens.scenario import Scenario
+    from pytest_personalens.core.scenario import Scenario
 
 SIZE, SEED = 1000, "user agent"
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "example_project"))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from pytest_personalens.options import FLAGS, OPTIONS, PATHS, Option
-from pytest_personalens.results import json_schema
+from pytest_personalens.plugin.options import FLAGS, OPTIONS, PATHS, Option
+from pytest_personalens.results.values import json_schema
 
 FOLDER = Path(__file__).resolve().parent / "reference"
 HEAD = """# Options

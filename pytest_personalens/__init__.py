@@ -1,37 +1,66 @@
-"""Test in CI whether a chat assistant still knows its users."""
+"""Test in CI whether a chat assistant still knows its users.
+
+Public is what `__all__` names, imported from here; everything else may move.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from pytest_personalens.dialogue import Dialogue as Dialogue
-    from pytest_personalens.dialogue import Message as Message
-    from pytest_personalens.dialogue import UserAgent as UserAgent
-    from pytest_personalens.dialogue import UserTurn as UserTurn
-    from pytest_personalens.errors import PersonalensError as PersonalensError
-    from pytest_personalens.evaluation import Evaluation as Evaluation
-    from pytest_personalens.evaluation import evaluate as evaluate
-    from pytest_personalens.scenario import Context as Context
-    from pytest_personalens.scenario import Scenario as Scenario
-    from pytest_personalens.subject import Personalens as Personalens
-    from pytest_personalens.verdict import Dimension as Dimension
-    from pytest_personalens.verdict import Evidence as Evidence
-    from pytest_personalens.verdict import Judge as Judge
-    from pytest_personalens.verdict import Verdict as Verdict
+    from pytest_personalens.core.dialogue import Dialogue as Dialogue
+    from pytest_personalens.core.dialogue import Message as Message
+    from pytest_personalens.core.dialogue import UserAgent as UserAgent
+    from pytest_personalens.core.dialogue import UserTurn as UserTurn
+    from pytest_personalens.core.errors import AssistantFault as AssistantFault
+    from pytest_personalens.core.errors import DataError as DataError
+    from pytest_personalens.core.errors import JudgeFault as JudgeFault
+    from pytest_personalens.core.errors import ModelBusy as ModelBusy
+    from pytest_personalens.core.errors import ModelError as ModelError
+    from pytest_personalens.core.errors import PersonalensError as PersonalensError
+    from pytest_personalens.core.errors import UserAgentFault as UserAgentFault
+    from pytest_personalens.core.evaluation import Evaluation as Evaluation
+    from pytest_personalens.core.evaluation import evaluate as evaluate
+    from pytest_personalens.core.scenario import Context as Context
+    from pytest_personalens.core.scenario import Scenario as Scenario
+    from pytest_personalens.core.scenario import ScenarioRef as ScenarioRef
+    from pytest_personalens.core.scenario import Situation as Situation
+    from pytest_personalens.core.scenario import Task as Task
+    from pytest_personalens.core.verdict import Dimension as Dimension
+    from pytest_personalens.core.verdict import Evidence as Evidence
+    from pytest_personalens.core.verdict import Judge as Judge
+    from pytest_personalens.core.verdict import Reason as Reason
+    from pytest_personalens.core.verdict import Verdict as Verdict
+    from pytest_personalens.datasets.base import Dataset as Dataset
+    from pytest_personalens.models.base import Completion as Completion
+    from pytest_personalens.models.base import Model as Model
+    from pytest_personalens.models.base import Request as Request
+    from pytest_personalens.plugin.fixture import Personalens as Personalens
+    from pytest_personalens.reports.html import write_html as write_html
+    from pytest_personalens.results.values import Results as Results
+    from pytest_personalens.results.values import read_results as read_results
 
-_HOME = {
-    "Context": "scenario", "Dialogue": "dialogue", "Dimension": "verdict", "Evaluation": "evaluation", "Evidence": "verdict",
-    "Judge": "verdict", "Message": "dialogue", "Personalens": "subject", "PersonalensError": "errors", "Scenario": "scenario",
-    "UserAgent": "dialogue", "UserTurn": "dialogue", "Verdict": "verdict", "evaluate": "evaluation",
-}  # fmt: skip
-__all__ = sorted(_HOME)
+#: Module -> the public names that it holds.
+_PUBLIC: Final = {
+    "core.dialogue": ("Dialogue", "Message", "UserAgent", "UserTurn"),
+    "core.errors": ("AssistantFault", "DataError", "JudgeFault", "ModelBusy", "ModelError", "PersonalensError", "UserAgentFault"),
+    "core.evaluation": ("Evaluation", "evaluate"),
+    "core.scenario": ("Context", "Scenario", "ScenarioRef", "Situation", "Task"),
+    "core.verdict": ("Dimension", "Evidence", "Judge", "Reason", "Verdict"),
+    "datasets.base": ("Dataset",),
+    "models.base": ("Completion", "Model", "Request"),
+    "plugin.fixture": ("Personalens",),
+    "reports.html": ("write_html",),
+    "results.values": ("Results", "read_results"),
+}
+_MODULES: Final = {name: module for module, names in _PUBLIC.items() for name in names}
+__all__ = sorted(_MODULES)
 
 
 def __getattr__(name: str) -> Any:
     # pytest imports this package at every start, to load the plugin; the names wait until somebody wants them.
-    if name not in _HOME:
+    if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     import importlib
 
-    return getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
+    return getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)

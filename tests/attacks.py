@@ -12,8 +12,8 @@ import unicodedata
 from collections.abc import Callable, Sequence
 from typing import Final, Literal, NamedTuple
 
-from pytest_personalens.dialogue import Message
-from pytest_personalens.scenario import Scenario, clean
+from pytest_personalens.core.dialogue import Message
+from pytest_personalens.core.scenario import Scenario, clean
 
 Kind = Literal["judge", "forged", "tools", "knowledge", "stuffing", "scripts", "hidden", "claims"]
 Where = Literal["first", "last", "every"]

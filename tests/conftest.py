@@ -18,8 +18,8 @@ with suppress(ImportError):
     # A run in this process forgets what it imported, and numpy cannot be imported twice.
     import numpy as np  # noqa: F401
 
-from pytest_personalens.dialogue import Message, UserTurn
-from pytest_personalens.scenario import Scenario, Situation, Task
+from pytest_personalens.core.dialogue import Message, UserTurn
+from pytest_personalens.core.scenario import Scenario, Situation, Task
 from tests.endpoint import Endpoint, play
 
 ROOT = Path(__file__).resolve().parent.parent

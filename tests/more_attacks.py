@@ -7,7 +7,7 @@ import json
 import re
 from typing import Final
 
-from pytest_personalens.scenario import Scenario
+from pytest_personalens.core.scenario import Scenario
 from tests.attacks import Attack, Rewrite, Text, after, around, before, say
 
 

@@ -13,17 +13,17 @@ from typing import get_args
 import pytest
 
 from pytest_personalens.agents import EmbeddedJudge
-from pytest_personalens.agents.model_judge import ModelJudge
-from pytest_personalens.agents.prompts import Prompts
-from pytest_personalens.agreement import read_labels
-from pytest_personalens.agreement.labels import Labelled
+from pytest_personalens.agents.by_model.model_judge import ModelJudge
+from pytest_personalens.agents.by_model.prompts import Prompts
+from pytest_personalens.judge_quality import read_labels
+from pytest_personalens.judge_quality.labels import Labelled
 from pytest_personalens.datasets.embedded import data_folder
-from pytest_personalens.dialogue import MAX_REPLY_CHARS
-from pytest_personalens.errors import JudgeFault
+from pytest_personalens.core.dialogue import MAX_REPLY_CHARS
+from pytest_personalens.core.errors import JudgeFault
 from pytest_personalens.models import Completion, Request
 from pytest_personalens.models.meter import Meter
-from pytest_personalens.scenario import clean
-from pytest_personalens.verdict import Dimension
+from pytest_personalens.core.scenario import clean
+from pytest_personalens.core.verdict import Dimension
 from tests.attacks import ATTACKS, Attack, Kind
 from tests.more_attacks import MORE
 

@@ -6,16 +6,16 @@ import random
 
 import pytest
 
-from pytest_personalens.baseline import baseline_of
-from pytest_personalens.compare import compare
-from pytest_personalens.dialogue import Dialogue
-from pytest_personalens.evaluation import Evaluation
-from pytest_personalens.floors import Floor
-from pytest_personalens.gates import check_gates
-from pytest_personalens.results import Item, Results
-from pytest_personalens.stats.power import detectable
-from pytest_personalens.summary import summarize
-from pytest_personalens.verdict import READINGS, Dimension, Verdict
+from pytest_personalens.results.baseline import baseline_of
+from pytest_personalens.results.comparison import compare
+from pytest_personalens.core.dialogue import Dialogue
+from pytest_personalens.core.evaluation import Evaluation
+from pytest_personalens.results.gate_expressions import Floor
+from pytest_personalens.results.gates import check_gates
+from pytest_personalens.results.values import Item, Results
+from pytest_personalens.results.stats.power import detectable
+from pytest_personalens.results.summary import summarize
+from pytest_personalens.core.verdict import READINGS, Dimension, Verdict
 from tests.test_stats import Assistant, Run, differences_of, gate_fails
 
 SETTINGS = {"context": "DIS", "max_turns": 0, "judge_votes": 1}
@@ -63,7 +63,7 @@ def trials_of(run: Run, trials: int) -> Results:
 
 @pytest.mark.parametrize(("scenarios", "trials"), [(30, 1), (30, 3)])
 def test_the_gate_decides_as_the_simulated_one(scenarios: int, trials: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pytest_personalens.compare.detectable", lambda *args, **kwargs: 0.5)  # the slow half, which decides nothing
+    monkeypatch.setattr("pytest_personalens.results.comparison.detectable", lambda *args, **kwargs: 0.5)  # the slow half, which decides nothing
     chance = random.Random(7)
     decided = {True: 0, False: 0}
     for number in range(60):
@@ -102,7 +102,7 @@ def test_runs_with_other_numbers_of_trials_are_compared_over_as_many() -> None:
 
 def test_a_run_with_more_trials_than_its_baseline_cries_wolf_no_more_often(monkeypatch: pytest.MonkeyPatch) -> None:
     """Means over one trial and over five differ one-sidedly where most scenarios nearly always pass; 18 % of such pairs failed at 5 %."""
-    monkeypatch.setattr("pytest_personalens.compare.detectable", lambda *args, **kwargs: 0.5)
+    monkeypatch.setattr("pytest_personalens.results.comparison.detectable", lambda *args, **kwargs: 0.5)
     chance = random.Random(11)
     wrongly = 0
     for _ in range(200):

@@ -203,7 +203,7 @@ def test_a_scenario_that_cannot_be_loaded_is_the_error_of_its_own_item(slow: Rep
         import collections
         import pytest
         from pytest_personalens.datasets import EmbeddedDataset
-        from pytest_personalens.errors import DataError
+        from pytest_personalens.core.errors import DataError
 
         class Flaky(EmbeddedDataset):
             loaded = collections.Counter()

@@ -13,8 +13,8 @@ import pytest
 
 from pytest_personalens.datasets import OFFICIAL_SAMPLES, EmbeddedDataset, OfficialDataset, open_dataset
 from pytest_personalens.datasets.embedded import data_folder
-from pytest_personalens.errors import DataError
-from pytest_personalens.scenario import DOMAINS, ScenarioRef
+from pytest_personalens.core.errors import DataError
+from pytest_personalens.core.scenario import DOMAINS, ScenarioRef
 
 EMBEDDED = EmbeddedDataset()
 

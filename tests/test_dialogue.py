@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from pytest_personalens.dialogue import Message, UserTurn, converse
-from pytest_personalens.errors import AssistantFault, UserAgentFault
-from pytest_personalens.scenario import Scenario
+from pytest_personalens.core.dialogue import Message, UserTurn, converse
+from pytest_personalens.core.errors import AssistantFault, UserAgentFault
+from pytest_personalens.core.scenario import Scenario
 from tests.conftest import ScriptedUser
 
 ON = UserTurn("go on")

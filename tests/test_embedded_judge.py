@@ -13,14 +13,15 @@ from typing import Any, Final
 import pytest
 
 from pytest_personalens.agents import EmbeddedJudge, EmbeddedUserAgent
-from pytest_personalens.agreement import Labelled, measure, read_labels
+from pytest_personalens.judge_quality import Labelled, read_labels
+from pytest_personalens.judge_quality import measure
 from pytest_personalens.datasets import EmbeddedDataset, draw
 from pytest_personalens.datasets.embedded import data_folder
-from pytest_personalens.dialogue import Dialogue, Message
-from pytest_personalens.errors import JudgeFault
-from pytest_personalens.evaluation import Evaluation, evaluate
-from pytest_personalens.scenario import Scenario, Situation, Task
-from pytest_personalens.verdict import Dimension
+from pytest_personalens.core.dialogue import Dialogue, Message
+from pytest_personalens.core.errors import JudgeFault
+from pytest_personalens.core.evaluation import Evaluation, evaluate
+from pytest_personalens.core.scenario import Scenario, Situation, Task
+from pytest_personalens.core.verdict import Dimension
 from tests.conftest import ROOT
 
 TC, P = Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION
@@ -399,7 +400,7 @@ VERDICTS = """
 import sys
 from pathlib import Path
 from pytest_personalens.agents import EmbeddedJudge
-from pytest_personalens.agreement import read_labels
+from pytest_personalens.judge_quality import read_labels
 
 for item in read_labels(Path(sys.argv[1]))[::10]:
     print(*(EmbeddedJudge().verdict(item.scenario, item.dialogue, d).model_dump_json() for d in EmbeddedJudge.dimensions), sep="\\n")
@@ -442,8 +443,8 @@ import sys
 from contextlib import suppress
 from tests.test_embedded_judge import ASKED, BYE, DINNER, P, TC, dialogue
 from pytest_personalens.agents import EmbeddedJudge
-from pytest_personalens.dialogue import MAX_REPLY_CHARS
-from pytest_personalens.errors import JudgeFault
+from pytest_personalens.core.dialogue import MAX_REPLY_CHARS
+from pytest_personalens.core.errors import JudgeFault
 
 told = dialogue(ASKED, (sys.argv[1] * MAX_REPLY_CHARS)[:MAX_REPLY_CHARS], *BYE)
 for dimension in (TC, P):

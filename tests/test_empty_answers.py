@@ -32,7 +32,7 @@ def test_an_empty_answer_counts(silent: Repository, endpoint: Endpoint) -> None:
 
 def test_empty_answers_to_the_end_count(silent: Repository, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
     endpoint.answer = lambda call: Reply("")
-    quick = "    import pytest_personalens.models.reliable as r\n    r.FIRST_WAIT = 0.001\n"
+    quick = "    import pytest_personalens.models.retry as r\n    r.FIRST_WAIT = 0.001\n"
     (silent.path / "conftest.py").write_text((silent.path / "conftest.py").read_text() + quick.replace("    ", ""))
     silent.run(*ARGS, "--personalens-dimensions", "tc")
     assert len(endpoint.calls) > 2

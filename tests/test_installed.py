@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_personalens.options import OPTIONS
-from pytest_personalens.verdict import Dimension
+from pytest_personalens.plugin.options import OPTIONS
+from pytest_personalens.core.verdict import Dimension
 from tests.conftest import Repository
 from tests.endpoint import Endpoint
 
@@ -28,7 +28,7 @@ def test_a_plain_run_loads_nothing_heavy(empty_repo: Repository) -> None:
 
         def test_plain():
             ours = {m for m in sys.modules if m.startswith("pytest_personalens")}
-            assert ours == {"pytest_personalens", "pytest_personalens.plugin", "pytest_personalens.options", "pytest_personalens.errors", "pytest_personalens.hookspecs", "pytest_personalens.readers", "pytest_personalens.settings", "pytest_personalens.cases", "pytest_personalens.redaction", "pytest_personalens.usage"}
+            assert ours == {"pytest_personalens", "pytest_personalens.plugin", "pytest_personalens.plugin.options", "pytest_personalens.core.errors", "pytest_personalens.plugin.hookspecs", "pytest_personalens.plugin.option_types", "pytest_personalens.core.settings", "pytest_personalens.plugin.items", "pytest_personalens.core.redaction", "pytest_personalens.plugin.input_errors"}
             assert not {"pydantic", "boto3", "botocore", "asyncio", "tomllib"} & set(sys.modules)
         """
     )
@@ -88,7 +88,7 @@ def test_the_committed_records_are_what_a_fresh_run_gives(tmp_path: Path) -> Non
 
 def test_every_fixture_and_mark_keyword_is_in_the_reference() -> None:
     page = (ROOT / "docs/reference/fixtures-and-marks.md").read_text(encoding="utf-8")
-    source = (ROOT / "pytest_personalens/plugin.py").read_text(encoding="utf-8")
+    source = (ROOT / "pytest_personalens/plugin/hooks.py").read_text(encoding="utf-8")
     fixtures = re.findall(r"@pytest\.fixture(?:\(.*\))?\ndef (personalens\w*)\(", source)
     assert len(fixtures) == 4
     assert all(f"| `{name}` |" in page for name in fixtures)
@@ -96,7 +96,7 @@ def test_every_fixture_and_mark_keyword_is_in_the_reference() -> None:
 
 
 def test_every_hook_is_in_the_reference_and_in_a_how_to() -> None:
-    import pytest_personalens.hookspecs as hookspecs
+    import pytest_personalens.plugin.hookspecs as hookspecs
 
     reference = (ROOT / "docs/reference/hooks.md").read_text(encoding="utf-8")
     guides = "".join(p.read_text(encoding="utf-8") for p in (ROOT / "docs/how-to").glob("*.md"))

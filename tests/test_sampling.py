@@ -13,8 +13,8 @@ import pytest
 
 from benchmarks.synthetic import write_data
 from pytest_personalens.datasets import Dataset, EmbeddedDataset, OfficialDataset, draw
-from pytest_personalens.errors import SpecError
-from pytest_personalens.scenario import DOMAINS, ScenarioRef
+from pytest_personalens.core.errors import SpecError
+from pytest_personalens.core.scenario import DOMAINS, ScenarioRef
 
 EMBEDDED = EmbeddedDataset()
 

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from benchmarks.synthetic import write_data
-from pytest_personalens import plugin
+from pytest_personalens.plugin import hooks
 from pytest_personalens.datasets import OfficialDataset, draw, official
 from pytest_personalens.datasets.index import FORMAT, Index, index_file, open_index
-from pytest_personalens.errors import DataError
-from pytest_personalens.scenario import ScenarioRef
+from pytest_personalens.core.errors import DataError
+from pytest_personalens.core.scenario import ScenarioRef
 from tests.conftest import Repository, run_at_once
 
 USERS, SCENARIOS = 20, 160

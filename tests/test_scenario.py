@@ -8,7 +8,7 @@ import pickle
 import pytest
 from pydantic import ValidationError
 
-from pytest_personalens.scenario import Scenario, ScenarioRef, slug
+from pytest_personalens.core.scenario import Scenario, ScenarioRef, slug
 
 
 def test_ids_are_readable() -> None:

@@ -44,7 +44,7 @@ def test_every_page_is_in_the_list_of_pages() -> None:
 
 OWN = """
     import pytest
-    from pytest_personalens.scenario import Scenario, ScenarioRef, Situation, Task
+    from pytest_personalens.core.scenario import Scenario, ScenarioRef, Situation, Task
 
     class Pharmacy:
         name, version = "pharmacy", "1"

@@ -6,10 +6,10 @@ from collections import Counter
 
 import pytest
 
-from pytest_personalens.agents import slots
-from pytest_personalens.agents.statements import of_message, plain
-from pytest_personalens.agents.visible import cut, shown, speaks_of_judging
-from pytest_personalens.agreement import read_labels
+from pytest_personalens.agents.language import slots
+from pytest_personalens.agents.language.statements import of_message, plain
+from pytest_personalens.agents.language.visible import cut, shown, speaks_of_judging
+from pytest_personalens.judge_quality import read_labels
 from pytest_personalens.datasets.embedded import data_folder
 
 

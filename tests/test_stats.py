@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 from scipy import stats as scipy_stats
 
-from pytest_personalens.stats.__main__ import main
-from pytest_personalens.stats.intervals import bootstrap, wilson
-from pytest_personalens.stats.paired import effect_interval, holm, mcnemar, sign_flip
-from pytest_personalens.stats.power import Noise, detectable, smallest_drop
-from pytest_personalens.stats.trials import pass_hat, spread
+from pytest_personalens.cli.sample_size import main
+from pytest_personalens.results.stats.intervals import bootstrap, wilson
+from pytest_personalens.results.stats.paired import effect_interval, holm, mcnemar, sign_flip
+from pytest_personalens.results.stats.power import Noise, detectable, smallest_drop
+from pytest_personalens.results.stats.trials import pass_hat, spread
 
 THIRDS = [Fraction(part, 3) for part in range(-9, 10)]
 
@@ -400,7 +400,7 @@ def test_a_gate_keeps_its_promises(scenarios: int, trials: int) -> None:
 
 
 def test_the_table(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pytest_personalens.stats.__main__.SCENARIOS", (3, 30, 100))
+    monkeypatch.setattr("pytest_personalens.cli.sample_size.SCENARIOS", (3, 30, 100))
     assert main(["--tests", "2"]) == 0
     lines = [[cell.strip() for cell in line.strip("|").split("|")] for line in capsys.readouterr().out.splitlines()]
     assert lines[0] == ["scenarios", "TCR, 0% flip", "TCR, 10% flip", "TCR, 20% flip", "P, sd 0", "P, sd 0.5", "P, sd 0.8"]

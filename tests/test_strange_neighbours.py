@@ -44,7 +44,7 @@ def test_they_are_skipped_without_a_sample(repo: Repository) -> None:
 
 DATASET = """
     import pytest
-    from pytest_personalens.scenario import Scenario, ScenarioRef, Situation, Task
+    from pytest_personalens.core.scenario import Scenario, ScenarioRef, Situation, Task
 
     class Own:
         name, version = "own", "1"

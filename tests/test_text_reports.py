@@ -15,11 +15,11 @@ from typing import Any
 
 import pytest
 
-from pytest_personalens.dialogue import Dialogue, Message
-from pytest_personalens.errors import DataError, SpecError
-from pytest_personalens.evaluation import Cause, Evaluation, Usage
-from pytest_personalens.printable import harmless
-from pytest_personalens.report import main
+from pytest_personalens.core.dialogue import Dialogue, Message
+from pytest_personalens.core.errors import DataError, SpecError
+from pytest_personalens.core.evaluation import Cause, Evaluation, Usage
+from pytest_personalens.core.safe_text import harmless
+from pytest_personalens.cli.report import main
 from pytest_personalens.reports import github
 from pytest_personalens.reports.beside import beside_lines, side_by_side
 from pytest_personalens.reports.failures import verdict_line
@@ -27,10 +27,10 @@ from pytest_personalens.reports.markdown import COMMENT_LIMIT, markdown
 from pytest_personalens.reports.markup import code, plain
 from pytest_personalens.reports.tables import ablation_table, paper_table, read_rows
 from pytest_personalens.reports.transcript import failure_text
-from pytest_personalens.results import Arm, Comparison, Difference, Flip, Gate, Item, Paired, Results, Trials, write_json
-from pytest_personalens.scenario import Scenario, Situation, Task
-from pytest_personalens.summary import group, summarize
-from pytest_personalens.verdict import Dimension, Evidence, Verdict
+from pytest_personalens.results.values import Arm, Comparison, Difference, Flip, Gate, Item, Paired, Results, Trials, write_json
+from pytest_personalens.core.scenario import Scenario, Situation, Task
+from pytest_personalens.results.summary import group, summarize
+from pytest_personalens.core.verdict import Dimension, Evidence, Verdict
 
 ROOT = Path(__file__).resolve().parent.parent
 CI = ROOT / "docs/how-to/ci"
@@ -413,7 +413,7 @@ def test_the_command_in_a_process_of_its_own(stored: Path) -> None:
     def run(*args: str) -> subprocess.CompletedProcess[str]:
         environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "ascii"}
         return subprocess.run(
-            [sys.executable, "-m", "pytest_personalens.report", *args], cwd=stored, env=environment, capture_output=True, text=True, encoding="utf-8", check=False,
+            [sys.executable, "-m", "pytest_personalens.cli.report", *args], cwd=stored, env=environment, capture_output=True, text=True, encoding="utf-8", check=False,
         )  # fmt: skip
 
     done = run("now.json", "before.json", "--markdown", "-")

@@ -13,10 +13,13 @@ import pytest
 
 from pytest_personalens.agents.embedded_judge.acts import ACTS
 from pytest_personalens.agents.embedded_judge.weights import Table, table
-from pytest_personalens.agreement import Labelled, examples, fitting, read_labels, train
+from pytest_personalens.judge_quality import Labelled, read_labels
+from pytest_personalens.judge_quality import examples
+from pytest_personalens.judge_quality import fitting
+from pytest_personalens.judge_quality import train
 from pytest_personalens.datasets.embedded import data_folder
-from pytest_personalens.errors import DataError
-from pytest_personalens.verdict import Dimension
+from pytest_personalens.core.errors import DataError
+from pytest_personalens.core.verdict import Dimension
 
 LABELS = data_folder() / "agreement"
 TRAINED_ON = ("calibration", "embedded", "written", "simulated", "voices")
@@ -40,7 +43,7 @@ def trained(path: Path, folder: Path, seed: str) -> dict[str, str]:
     """The files that training in a process of its own writes."""
     folder.mkdir()
     subprocess.run(
-        [sys.executable, "-m", "pytest_personalens.agreement.train", str(path), "--write", str(folder)],
+        [sys.executable, "-m", "pytest_personalens.judge_quality.train", str(path), "--write", str(folder)],
         env={**os.environ, "PYTHONHASHSEED": seed, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
         check=True, capture_output=True, timeout=300,
     )  # fmt: skip

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from pytest_personalens.scenario import Scenario
+from pytest_personalens.core.scenario import Scenario
 from tests.conftest import Repository
 from tests.test_user_objections import EVENTS, MOVIES, PHARMACY, after
 
@@ -51,7 +51,7 @@ def test_no_person_contradicts_itself_whatever_the_words() -> None:
 #: A dataset of somebody's own: three tasks of two people at a pharmacy.
 PHARMACY_CONFTEST = """
     import json, pathlib, pytest
-    from pytest_personalens.scenario import Scenario, ScenarioRef, Situation, Task
+    from pytest_personalens.core.scenario import Scenario, ScenarioRef, Situation, Task
 
     PEOPLE = {
         "ruth": {"Inhaler": ("Ventolin",), "Supply Length": ("30 days",), "Collection Method": ("pick-up",)},

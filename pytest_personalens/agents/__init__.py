@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from pytest_personalens.agents.embedded_judge import EmbeddedJudge
-from pytest_personalens.agents.embedded_user import EmbeddedUserAgent
+from pytest_personalens.agents.embedded_user.agent import EmbeddedUserAgent
 
 __all__ = ["EmbeddedJudge", "EmbeddedUserAgent"]

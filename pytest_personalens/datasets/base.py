@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from pytest_personalens.errors import DataError
-from pytest_personalens.scenario import clean
+from pytest_personalens.core.errors import DataError
+from pytest_personalens.core.scenario import clean
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_personalens.scenario import Scenario, ScenarioRef
+    from pytest_personalens.core.scenario import Scenario, ScenarioRef
 
 
 class Dataset(Protocol):

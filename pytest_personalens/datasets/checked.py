@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, Final, get_args
 
 from pydantic import ValidationError
 
-from pytest_personalens.errors import DataError, PersonalensError, shown, told
-from pytest_personalens.jsonfile import first_problem
-from pytest_personalens.scenario import Kind, Scenario, ScenarioRef
+from pytest_personalens.core.errors import DataError, PersonalensError, shown, told
+from pytest_personalens.core.jsonfile import first_problem
+from pytest_personalens.core.scenario import Kind, Scenario, ScenarioRef
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -6,7 +6,7 @@ from typing import Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from pytest_personalens.scenario import GoalPart, Slot
+from pytest_personalens.core.scenario import GoalPart, Slot
 
 Place = Literal["home", "work", "transit", "out"]
 Device = Literal["Smartphone", "Laptop", "Tablet", "Smart speaker", "Smartwatch"]

@@ -7,13 +7,13 @@ from collections import Counter, defaultdict
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
-from pytest_personalens.errors import SpecError
+from pytest_personalens.core.errors import SpecError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
     from pytest_personalens.datasets.base import Dataset
-    from pytest_personalens.scenario import Kind, ScenarioRef
+    from pytest_personalens.core.scenario import Kind, ScenarioRef
 
 #: Every fifth scenario is a multi-domain one: the benchmark has 24,018 of them among 122,133 (19.7 %).
 MULTI_EVERY: Final = 5

@@ -5,11 +5,11 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING
 
-from pytest_personalens.errors import SpecError
+from pytest_personalens.core.errors import SpecError
 
 if TYPE_CHECKING:
     from pytest_personalens.datasets.base import Dataset
-    from pytest_personalens.scenario import ScenarioRef
+    from pytest_personalens.core.scenario import ScenarioRef
 
 
 class Strangers:

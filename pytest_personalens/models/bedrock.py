@@ -6,9 +6,9 @@ import os
 import threading
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_personalens.errors import ModelBusy, ModelError
+from pytest_personalens.core.errors import ModelBusy, ModelError
 from pytest_personalens.models.base import Completion, Request, retry_after
-from pytest_personalens.redaction import keep_secret
+from pytest_personalens.core.redaction import keep_secret
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

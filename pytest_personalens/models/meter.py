@@ -6,9 +6,9 @@ import os
 import threading
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pytest_personalens.errors import BudgetSpent, PersonalensError, SpecError
-from pytest_personalens.evaluation import Usage
-from pytest_personalens.models.reliable import Reliable
+from pytest_personalens.core.errors import BudgetSpent, PersonalensError, SpecError
+from pytest_personalens.core.evaluation import Usage
+from pytest_personalens.models.retry import Reliable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from pytest_personalens.errors import SpecError
+from pytest_personalens.core.errors import SpecError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

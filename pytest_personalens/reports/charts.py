@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from pytest_personalens.printable import harmless
+from pytest_personalens.core.safe_text import harmless
 from pytest_personalens.reports.svg import BAD, INK, RULE, SOFT, inline_svg
 
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from pytest_personalens.figures import Estimate
+    from pytest_personalens.results.figures import Estimate
 
 #: CSS pixels: as wide as a phone has room for, so that its text can be read there; three stand side by side on a desk.
 WIDTH: Final = 400

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.datasets import OFFICIAL_SAMPLES
-from pytest_personalens.verdict import READINGS
+from pytest_personalens.core.verdict import READINGS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pytest_personalens.results import Results
+    from pytest_personalens.results.values import Results
 
 #: The paper's sample of fifty users: single-domain and multi-domain scenarios.
 PAPER_SCENARIOS: Final = (3_283, 813)

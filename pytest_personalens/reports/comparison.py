@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.verdict import Dimension
-from pytest_personalens.wording import count, mean_name, p_text, sentence, signed
+from pytest_personalens.core.verdict import Dimension
+from pytest_personalens.results.wording import count, mean_name, p_text, sentence, signed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from pytest_personalens.results import Comparison, Flip, Item, Paired, Results
+    from pytest_personalens.results.values import Comparison, Flip, Item, Paired, Results
 
 _MOST_LISTED: Final = 10
 _LONGEST: Final = 100

@@ -6,10 +6,10 @@ import re
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.wording import count
+from pytest_personalens.results.wording import count
 
 if TYPE_CHECKING:
-    from pytest_personalens.results import Results
+    from pytest_personalens.results.values import Results
 
 #: As `dialogue` tells it.
 _RAISED: Final = re.compile(

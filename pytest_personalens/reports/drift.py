@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_personalens.printable import harmless
+from pytest_personalens.core.safe_text import harmless
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pytest_personalens.drift.values import Drift, Shift
+    from pytest_personalens.results.drift import Drift, Shift
 
 _MOST_NOTES = 5
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.reports.markup import code, one_line, plain
-from pytest_personalens.verdict import Dimension
-from pytest_personalens.wording import REPORT_ONLY
+from pytest_personalens.core.verdict import Dimension
+from pytest_personalens.results.wording import REPORT_ONLY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pytest_personalens.evaluation import Evaluation
-    from pytest_personalens.results import Item, Results
-    from pytest_personalens.verdict import Verdict
+    from pytest_personalens.core.evaluation import Evaluation
+    from pytest_personalens.results.values import Item, Results
+    from pytest_personalens.core.verdict import Verdict
 
 _LONGEST: Final = 300
 _MOST_QUOTES: Final = 2

@@ -7,15 +7,15 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.errors import DataError
-from pytest_personalens.printable import harmless
+from pytest_personalens.core.errors import DataError
+from pytest_personalens.core.safe_text import harmless
 from pytest_personalens.reports.failures import costly_turn, failures, reason, title
 from pytest_personalens.reports.markdown import markdown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from pytest_personalens.results import Item, Results
+    from pytest_personalens.results.values import Item, Results
 
 #: The environment variable that names the file of the step's summary.
 SUMMARY: Final = "GITHUB_STEP_SUMMARY"

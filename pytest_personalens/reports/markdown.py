@@ -5,19 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import quote
 
-from pytest_personalens.evaluation import Usage
+from pytest_personalens.core.evaluation import Usage
 from pytest_personalens.reports.beside import moved_table, overlap, side_by_side
 from pytest_personalens.reports.crashes import crash_groups, crashes_title
 from pytest_personalens.reports.failures import failure_row, failures, verdict_line
 from pytest_personalens.reports.markup import code, figure, interval, plain, table
 from pytest_personalens.reports.terminal import HEADINGS
-from pytest_personalens.verdict import Dimension
-from pytest_personalens.wording import found, gate_outcome, p_value
+from pytest_personalens.core.verdict import Dimension
+from pytest_personalens.results.wording import found, gate_outcome, p_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from pytest_personalens.results import Comparison, Flip, Paired, Results
+    from pytest_personalens.results.values import Comparison, Flip, Paired, Results
 
 #: Bytes. A comment on a pull request may have 65,536 characters.
 COMMENT_LIMIT: Final = 60_000

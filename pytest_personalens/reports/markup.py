@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.printable import harmless
+from pytest_personalens.core.safe_text import harmless
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

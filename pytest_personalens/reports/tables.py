@@ -5,20 +5,20 @@ from __future__ import annotations
 import csv
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pytest_personalens.errors import DataError
-from pytest_personalens.printable import harmless
-from pytest_personalens.reading import no_device
+from pytest_personalens.core.errors import DataError
+from pytest_personalens.core.safe_text import harmless
+from pytest_personalens.core.devices import no_device
 from pytest_personalens.reports.comparability import comparability
 from pytest_personalens.reports.markup import figure, interval, plain, table
 from pytest_personalens.reports.terminal import HEADINGS
-from pytest_personalens.verdict import Dimension
-from pytest_personalens.wording import p_text
+from pytest_personalens.core.verdict import Dimension
+from pytest_personalens.results.wording import p_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from pytest_personalens.results import Group, Results
+    from pytest_personalens.results.values import Group, Results
 
 #: Columns of a file of rows to print beside ours, and the scale of each: the task completion rate in percent, as the paper has it.
 COLUMNS: Final = {

@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.evaluation import Usage
-from pytest_personalens.printable import harmless
+from pytest_personalens.core.evaluation import Usage
+from pytest_personalens.core.safe_text import harmless
 from pytest_personalens.reports.comparison import low_lines, outcome_lines
 from pytest_personalens.reports.crashes import crash_groups, crashes_title
 from pytest_personalens.reports.drift import drift_lines
-from pytest_personalens.verdict import Dimension
-from pytest_personalens.wording import CAUSES, REPORT_ONLY, REPORTED_GATES, count, gate_outcome
+from pytest_personalens.core.verdict import Dimension
+from pytest_personalens.results.wording import CAUSES, REPORT_ONLY, REPORTED_GATES, count, gate_outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     import pytest
 
-    from pytest_personalens.results import Group, Results
+    from pytest_personalens.results.values import Group, Results
 
 #: Dimension -> the heading of its column, in every table of text.
 HEADINGS: Final = {
@@ -94,7 +94,7 @@ def _figure(group: Group, dimension: Dimension) -> str:
 def _notes(results: Results, *, verbose: bool, records: str) -> Iterator[str]:
     if results.settings.get("shard"):
         number, of = results.settings["shard"]
-        yield f"shard {number}/{of} of the run: its gates are decided over all shards, by python -m pytest_personalens.merge"
+        yield f"shard {number}/{of} of the run: its gates are decided over all shards, by python -m pytest_personalens.cli.merge"
     if not results.complete:
         yield "a part of the run only: it was stopped, or shards are missing; no gate is decided"
     if results.left_out:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
-from pytest_personalens.printable import harmless, one_line
+from pytest_personalens.core.safe_text import harmless, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pytest_personalens.evaluation import Evaluation
-    from pytest_personalens.scenario import Scenario
-    from pytest_personalens.verdict import Verdict
+    from pytest_personalens.core.evaluation import Evaluation
+    from pytest_personalens.core.scenario import Scenario
+    from pytest_personalens.core.verdict import Verdict
 
 _WIDTH = 100
 _LONGEST_MESSAGE = 2_000

@@ -103,14 +103,14 @@ def context(setup: Setup) -> Case:
     _conftest(
         setup,
         _HELP,
-        "def personalens_context_of():\n    from pytest_personalens.scenario import Context\n    return Context(user='')\n",
+        "def personalens_context_of():\n    from pytest_personalens.core.scenario import Context\n    return Context(user='')\n",
         function,
     )
     return Case(f"{function!r} {' '.join(more)}"[:250], (*RUN, *more), writes=True)
 
 
 _DATASET: Final = """
-from pytest_personalens.scenario import Scenario, ScenarioRef, Situation, Task
+from pytest_personalens.core.scenario import Scenario, ScenarioRef, Situation, Task
 
 class Support:
     name, version = "support", "3"

@@ -7,7 +7,7 @@ import os
 import re
 from pathlib import Path
 
-from pytest_personalens.reading import no_device
+from pytest_personalens.core.devices import no_device
 from tests.fuzz.base import PAID, RUN, TOLD
 from tests.fuzz.case import Case, Setup, never
 from tests.fuzz.spoil import Spoilt, spoil

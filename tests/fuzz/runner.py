@@ -131,7 +131,7 @@ def command(case: Case) -> int:
             import pytest
 
             return int(pytest.main([_ALREADY_IMPORTED, *case.arguments]))
-        from pytest_personalens.commands import run
+        from pytest_personalens.cli.command import run
 
         run(importlib.import_module(f"pytest_personalens.{case.module}").main)
     except SystemExit as ended:

@@ -6,7 +6,7 @@ import re
 from random import Random
 from typing import Final
 
-from pytest_personalens.options import FLAGS, OPTIONS, PATHS
+from pytest_personalens.plugin.options import FLAGS, OPTIONS, PATHS
 
 #: Values that are right, by option.
 VALID: Final[dict[str, tuple[str, ...]]] = {

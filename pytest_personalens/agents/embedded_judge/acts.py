@@ -10,8 +10,8 @@ from pytest_personalens.agents.embedded_judge.weights import table
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pytest_personalens.dialogue import Message
-    from pytest_personalens.scenario import Scenario
+    from pytest_personalens.core.dialogue import Message
+    from pytest_personalens.core.scenario import Scenario
 
 #: The acts by role, under the letters that labelled dialogues use for them (data/agreement/README.md).
 ACTS: Final[dict[str, dict[str, str]]] = {

@@ -6,21 +6,21 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pytest_personalens.agents import slots
+from pytest_personalens.agents.language import slots
 from pytest_personalens.agents.embedded_judge.goal_parts import classes, parts
 from pytest_personalens.agents.embedded_judge.verb_forms import forms, gist
 from pytest_personalens.agents.embedded_judge.weights import words as listed
 from pytest_personalens.agents.embedded_judge.word_classes import word_classes
-from pytest_personalens.agents.lexicon import DOMAIN_WORDS
-from pytest_personalens.agents.reading import Reading
-from pytest_personalens.agents.statements import of_message, plain, substance
-from pytest_personalens.agents.text import content, mentions, runs, stem
+from pytest_personalens.agents.language.lexicon import DOMAIN_WORDS
+from pytest_personalens.agents.language.reading import Reading
+from pytest_personalens.agents.language.statements import of_message, plain, substance
+from pytest_personalens.agents.language.text import content, mentions, runs, stem
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pytest_personalens.dialogue import Message
-    from pytest_personalens.scenario import Scenario
+    from pytest_personalens.core.dialogue import Message
+    from pytest_personalens.core.scenario import Scenario
 
 _TOKEN: Final = re.compile(
     r"\d{1,2}[:.]\d{2}(?:\s?[ap]\.?m\b\.?)?|\d{1,2}\s?[ap]\.?m\b\.?|[$€£¥₦₹]?\d[\d.,]*[$€£¥%]?|[^\W\d_]+(?:'[^\W\d_]+)?|[?:]"

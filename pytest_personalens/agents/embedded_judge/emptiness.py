@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.agents.embedded_judge.goal_parts import classes
-from pytest_personalens.agents.lexicon import DOMAIN_WORDS
-from pytest_personalens.agents.statements import of_message, plain
-from pytest_personalens.agents.text import content, runs, stem
+from pytest_personalens.agents.language.lexicon import DOMAIN_WORDS
+from pytest_personalens.agents.language.statements import of_message, plain
+from pytest_personalens.agents.language.text import content, runs, stem
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_personalens.dialogue import Message
-    from pytest_personalens.scenario import Scenario
+    from pytest_personalens.core.dialogue import Message
+    from pytest_personalens.core.scenario import Scenario
 
 #: This share of the words of all replies in the user's own mouth: an echo.
 _ECHO: Final = 0.8

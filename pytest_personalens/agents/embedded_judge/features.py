@@ -13,8 +13,8 @@ from pytest_personalens.agents.embedded_judge.weights import table
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pytest_personalens.dialogue import Message
-    from pytest_personalens.scenario import Scenario
+    from pytest_personalens.core.dialogue import Message
+    from pytest_personalens.core.scenario import Scenario
 
 #: What is kept of every part, as the least over the parts of a goal; for some the most too.
 _LEAST: Final = (

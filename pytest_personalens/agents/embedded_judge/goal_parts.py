@@ -6,15 +6,15 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pytest_personalens.agents import slots
-from pytest_personalens.agents.statements import plain
-from pytest_personalens.agents.text import content, stem
+from pytest_personalens.agents.language import slots
+from pytest_personalens.agents.language.statements import plain
+from pytest_personalens.agents.language.text import content, stem
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_personalens.agents.embedded_judge.acts import Spoken
-    from pytest_personalens.scenario import GoalPart, Task
+    from pytest_personalens.core.scenario import GoalPart, Task
 
 _NUMBERED: Final = re.compile(r"(?:^|[;,.]?\s*)\(?\b\d\)\s*")
 _TITLE: Final = re.compile(r"\b(Mrs|Mr|Ms|Dr|St)\.")

@@ -1,6 +1,6 @@
 """The embedded judge: reads what each statement does, what becomes of each part of the goal and of each preference, and adds that up.
 
-Trained on labelled dialogues (`pytest_personalens.agreement.train`), deterministic, without a network. How far it agrees with
+Trained on labelled dialogues (`pytest_personalens.judge_quality.train`), deterministic, without a network. How far it agrees with
 annotators, in which voices, and where it does not: docs/explanation/scores.md.
 """
 
@@ -9,15 +9,15 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.agents.statements import of_message, plain
-from pytest_personalens.agents.text import mentions
-from pytest_personalens.errors import JudgeFault
-from pytest_personalens.verdict import Dimension, Evidence, Verdict
+from pytest_personalens.agents.language.statements import of_message, plain
+from pytest_personalens.agents.language.text import mentions
+from pytest_personalens.core.errors import JudgeFault
+from pytest_personalens.core.verdict import Dimension, Evidence, Verdict
 
 if TYPE_CHECKING:
     from pytest_personalens.agents.embedded_judge.features import Features
-    from pytest_personalens.dialogue import Dialogue, Message
-    from pytest_personalens.scenario import Scenario
+    from pytest_personalens.core.dialogue import Dialogue, Message
+    from pytest_personalens.core.scenario import Scenario
 
 _GIVEN_UP: Final = re.compile(
     r"\b(?:forget it|i give up|i will (?:do|sort|manage|book|set|find|see to) (?:it|that|this) (?:myself|out myself|on my own)|is not getting anywhere"

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
-from pytest_personalens.agents.reading import Reading
-from pytest_personalens.agents.text import content, mentions
+from pytest_personalens.agents.language.reading import Reading
+from pytest_personalens.agents.language.text import content, mentions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_personalens.agents.embedded_judge.acts import Spoken
-    from pytest_personalens.dialogue import Message
-    from pytest_personalens.scenario import Scenario
+    from pytest_personalens.core.dialogue import Message
+    from pytest_personalens.core.scenario import Scenario
 
 Code = Literal["applies", "recites", "asks-known", "contradicts", "uses-stated", "ignores"]
 

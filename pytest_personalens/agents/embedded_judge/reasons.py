@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pytest_personalens.verdict import Dimension, Evidence, Reason, ReasonCode
+from pytest_personalens.core.verdict import Dimension, Evidence, Reason, ReasonCode
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

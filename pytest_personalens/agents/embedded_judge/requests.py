@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_personalens.agents import slots
+from pytest_personalens.agents.language import slots
 from pytest_personalens.agents.embedded_judge.goal_parts import classes
-from pytest_personalens.agents.statements import plain
-from pytest_personalens.agents.text import content
+from pytest_personalens.agents.language.statements import plain
+from pytest_personalens.agents.language.text import content
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
     from pytest_personalens.agents.embedded_judge.goal_parts import Said
-    from pytest_personalens.dialogue import Message
+    from pytest_personalens.core.dialogue import Message
 
 _PUT_ASIDE: Final = re.compile(r"\b(?:not|instead of|rather than|from)\b[^,.;!?]{0,30}")
 _DEED: Final = 0.35

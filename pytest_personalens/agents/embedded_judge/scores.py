@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_personalens.agents.embedded_judge.weights import table
-from pytest_personalens.verdict import Dimension
+from pytest_personalens.core.verdict import Dimension
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

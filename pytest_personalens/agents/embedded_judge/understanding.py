@@ -6,15 +6,15 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.agents.embedded_judge.weights import words
-from pytest_personalens.agents.statements import plain
-from pytest_personalens.agents.text import STOPWORDS
-from pytest_personalens.agents.visible import foreign
-from pytest_personalens.errors import JudgeFault
+from pytest_personalens.agents.language.statements import plain
+from pytest_personalens.agents.language.text import STOPWORDS
+from pytest_personalens.agents.language.visible import foreign
+from pytest_personalens.core.errors import JudgeFault
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_personalens.dialogue import Message
+    from pytest_personalens.core.dialogue import Message
 
 _WORD: Final = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
 #: Less than this share of the assistant's words known, or few known and hardly any of everyday English: another language, or none.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import exp
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.agents.once import once
+from pytest_personalens.core.once import once
 from pytest_personalens.datasets.embedded import data_folder
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import tomllib
 from functools import lru_cache
 
 from pytest_personalens.agents.embedded_judge.weights import text
-from pytest_personalens.agents.once import once
+from pytest_personalens.core.once import once
 
 
 @lru_cache(maxsize=8192)

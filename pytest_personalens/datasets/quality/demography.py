@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from pydantic import ConfigDict
 
-from pytest_personalens.scenario import DOMAINS
+from pytest_personalens.core.scenario import DOMAINS
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.datasets.quality.corpus import Corpus, Finding, Person, Type
 from pytest_personalens.datasets.quality.demography import category, country, minutes
-from pytest_personalens.scenario import DOMAINS
+from pytest_personalens.core.scenario import DOMAINS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,0 +1,196 @@
+"""A judge played by a language model, its answers read strictly."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final, get_args
+
+from pytest_personalens.agents.by_model.prompts import Prompts, preferences_text, profile_text, situation_text, transcript_text
+from pytest_personalens.core.errors import JudgeFault
+from pytest_personalens.models import Completion, Model, Request
+from pytest_personalens.models.meter import Meter
+from pytest_personalens.core.verdict import Dimension, Evidence, PartState, PreferenceCode, Reason, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pytest_personalens.core.dialogue import Dialogue
+    from pytest_personalens.core.scenario import Scenario
+
+_SCORE: Final = re.compile(r"^\W*score\W*[:=][ \t]*(.+?)\s*$", re.IGNORECASE | re.MULTILINE)
+_WHY: Final = re.compile(r"^\W*justification\W*[:=]\s*(.+)$", re.IGNORECASE | re.MULTILINE)
+_EVIDENCE: Final = re.compile(r"^\W*evidence\W*[:=]\W*turn\s+(\d+)\W+(.+)$", re.IGNORECASE | re.MULTILINE)
+_REASON: Final = re.compile(r"^\W*reason\W*[:=]\W*([a-z-]+)\s*\|([^|\n]+?)(?:\|\W*turn\s+(\d+).*)?$", re.IGNORECASE | re.MULTILINE)
+#: The codes of a reading's reasons; readings that are not named give none.
+_CODES: Final[dict[Dimension, tuple[str, ...]]] = {
+    Dimension.TASK_COMPLETION: get_args(PartState),
+    Dimension.PERSONALIZATION: get_args(PreferenceCode),
+}
+_WORDS: Final = {"true": 1, "yes": 1, "false": 0, "no": 0}
+_TITLES: Final = {
+    Dimension.TASK_COMPLETION: "Task completion",
+    Dimension.PERSONALIZATION: "Personalization",
+    Dimension.NATURALNESS_USER: "Naturalness of the user",
+    Dimension.NATURALNESS_ASSISTANT: "Naturalness of the assistant",
+    Dimension.COHERENCE_USER: "Coherence of the user",
+    Dimension.COHERENCE_ASSISTANT: "Coherence of the assistant",
+    Dimension.PERSONALIZATION_TURNS: "Personalization by turn",
+    Dimension.OPENING_LEAK: "Leak in the opening",
+}
+
+
+class ModelJudge:
+    """Reads a dialogue with one call a dimension.
+
+    Who sees what follows the paper (Figures 16 to 20): task completion the transcript and the goal, personalization all,
+    naturalness and coherence the transcript only. Rubrics and transcript come first and are the same for every reading of a
+    dialogue, so that a provider can cache them; what one reading may see beyond them comes last.
+    """
+
+    parallel = True
+
+    def __init__(self, model: Model, meter: Meter, prompts: Prompts, *, temperature: float = 0.0) -> None:
+        self._model, self._meter, self._prompts, self._temperature = model, meter, prompts, temperature
+        self.identity = f"{model.name} prompt {prompts.digest('judge', *(f'judge_{d.value}' for d in Dimension))}"
+        self.paid = model.paid
+        self._system = prompts.fill("judge", rubrics="\n\n".join(prompts.fill(f"judge_{d.value}") for d in Dimension))
+
+    def verdict(self, scenario: Scenario, dialogue: Dialogue, dimension: Dimension) -> Verdict:
+        """The model's verdict; an unreadable answer is asked for once more, then it is a `JudgeFault`."""
+        replies = sum(m.role == "assistant" for m in dialogue.messages)
+        shared = transcript_text(dialogue.messages) + "\n\n"
+        ask = f"{_material(scenario, dimension)}Give this reading: {_TITLES[dimension]}."
+        schema = answer_schema(dimension, replies)
+        problem = ""
+        for _ in range(2):
+            again = f"\n\nYour last answer could not be read: {problem}. Answer again in the form asked for." if problem else ""
+            request = Request(self._system, shared + ask + again, self._temperature, 4000, shared=len(shared), answer=schema)
+            completion = self._meter.complete(self._model, request, f"judge {dimension.short}", fault=JudgeFault)
+            try:
+                return read_answer(completion, dimension, len(dialogue.messages), replies)
+            except ValueError as error:
+                problem = str(error)
+        raise JudgeFault(f"{self._model.name}: unreadable verdict on {dimension.short}: {problem}")
+
+
+def _material(scenario: Scenario, dimension: Dimension) -> str:
+    """What the reading may see beyond the transcript."""
+    intent = f"What they want:\n{scenario.task.intent}"
+    if dimension is Dimension.TASK_COMPLETION:
+        return f"What counts as completed:\n{scenario.task.goal}\n\n"
+    if dimension in (Dimension.PERSONALIZATION, Dimension.PERSONALIZATION_TURNS):
+        return f"The person:\n{profile_text(scenario)}\n\nWhere they are:\n{situation_text(scenario)}\n\n{intent}\n\n"
+    if dimension is Dimension.OPENING_LEAK:
+        preferences = "\n\n".join(preferences_text(scenario, d) for d in scenario.domains)
+        return f"{preferences}\n\n{intent}\n\n"
+    return ""
+
+
+def answer_schema(dimension: Dimension, replies: int) -> dict[str, Any]:
+    """The JSON schema of an answer: evidence, justification, reasons, and a score that can lie nowhere but on the scale."""
+    low, high = dimension.scale
+    score: dict[str, Any] = {"type": "integer", "enum": list(range(low, high + 1))}
+    if high == 1:
+        score = {"type": "boolean"}
+    if dimension is Dimension.PERSONALIZATION_TURNS:
+        score = {"type": "array", "items": score, "minItems": replies, "maxItems": replies}
+    quote = {"type": "object", "properties": {"turn": {"type": "integer"}, "quote": {"type": "string"}}, "required": ["turn", "quote"]}
+    properties: dict[str, Any] = {
+        "evidence": {"type": "array", "items": quote, "maxItems": 4},
+        "justification": {"type": "string"},
+    }
+    if dimension in _CODES:
+        properties["reasons"] = {"type": "array", "items": _reason_schema(dimension), "maxItems": 12}
+    properties["score"] = score
+    return {"type": "object", "properties": properties, "required": list(properties)}
+
+
+def _reason_schema(dimension: Dimension) -> dict[str, Any]:
+    about = ("part",) if dimension is Dimension.TASK_COMPLETION else ("domain", "type", "value")
+    properties: dict[str, Any] = {"code": {"type": "string", "enum": list(_CODES[dimension])}}
+    properties |= {name: {"type": "string"} for name in about}
+    properties["turn"] = {"type": ["integer", "null"]}
+    return {"type": "object", "properties": properties, "required": list(properties)}
+
+
+def read_answer(completion: Completion, dimension: Dimension, turns: int, replies: int) -> Verdict:
+    """The verdict in a model's answer, from its tool call or its text. Raises ValueError saying what is wrong; never guesses a score."""
+    if completion.data is not None:
+        return _read_data(completion.data, dimension, turns, replies)
+    return parse(completion.text, dimension, turns, replies)
+
+
+def _read_data(data: Mapping[str, Any], dimension: Dimension, turns: int, replies: int) -> Verdict:
+    why = data.get("justification")
+    if not isinstance(why, str) or not why.strip():
+        raise ValueError("expected a justification")
+    quotes = data.get("evidence")
+    evidence = [
+        Evidence(turn=q["turn"], quote=str(q["quote"]))
+        for q in (quotes if isinstance(quotes, list) else [])
+        if isinstance(q, dict) and type(q.get("turn")) is int and 0 <= q["turn"] < turns and q.get("quote")
+    ]
+    given = data.get("reasons")
+    reasons = [_reason(r, dimension, turns) for r in (given if isinstance(given, list) else []) if isinstance(r, dict)]
+    raw = data.get("score")
+    scores = raw if isinstance(raw, list) else [raw]
+    words = [str(s).lower() if isinstance(s, bool) or dimension.scale.high > 1 else repr(s) for s in scores]
+    return _verdict(words, dimension, why, evidence, [r for r in reasons if r is not None], replies)
+
+
+def _reason(data: Mapping[str, Any], dimension: Dimension, turns: int) -> Reason | None:
+    """The reason, or None where its code is none of the reading's; a reason is no part of the score, so nothing is asked again for it."""
+    if data.get("code") not in _CODES.get(dimension, ()):
+        return None
+    about = {name: " ".join(data[name].split()) for name in ("domain", "type", "value", "part") if isinstance(data.get(name), str)}
+    turn = data.get("turn")
+    return Reason(code=data["code"], turn=turn if type(turn) is int and 0 <= turn < turns else None, **about)
+
+
+def parse(text: str, dimension: Dimension, turns: int, replies: int = 0) -> Verdict:
+    """The verdict in the text form of an answer.
+
+    >>> parse("Evidence: turn 1: 'a window seat'\\nJustification: unasked\\nScore: 3", Dimension.PERSONALIZATION, 4).score
+    3
+    """
+    found = _SCORE.findall(text)
+    if len(found) != 1:
+        raise ValueError(f"expected one line 'Score: ...', found {len(found)}")
+    words = [w.strip("*_`[]()\"'. ").lower() for w in found[0].strip("*_`[]()\"'. ").split(",")]
+    why = _WHY.search(text)
+    if why is None:
+        raise ValueError("expected a line 'Justification: ...'")
+    evidence = [Evidence(turn=int(t), quote=q.strip().strip("'\"")) for t, q in _EVIDENCE.findall(text) if int(t) < turns]
+    reasons = [_reason(_reason_fields(code, about, turn, dimension), dimension, turns) for code, about, turn in _REASON.findall(text)]
+    return _verdict(words, dimension, why[1], evidence, [r for r in reasons if r is not None], replies)
+
+
+def _reason_fields(code: str, about: str, turn: str, dimension: Dimension) -> dict[str, Any]:
+    """The fields of a line `Reason: code | about | turn`: about a part of the goal, or "Domain, type: value"."""
+    fields: dict[str, Any] = {"code": code.lower(), "turn": int(turn) if turn else None}
+    if dimension is Dimension.TASK_COMPLETION:
+        return fields | {"part": about}
+    place, _, value = about.partition(":")
+    domain, _, kind = place.rpartition(",")
+    return fields | {"domain": domain, "type": kind, "value": value}
+
+
+def _verdict(words: list[str], dimension: Dimension, why: str, evidence: list[Evidence], reasons: list[Reason], replies: int) -> Verdict:
+    expected = replies if dimension is Dimension.PERSONALIZATION_TURNS else 1
+    if len(words) != expected:
+        raise ValueError(f"expected {'one score' if expected == 1 else f'{expected} scores'}, found {len(words)}")
+    low, high = dimension.scale
+    scores = []
+    for word in words:
+        if high == 1:
+            if word not in _WORDS:
+                raise ValueError(f"expected the score true or false, found {word!r}")
+            scores.append(_WORDS[word])
+        elif not re.fullmatch(r"\d", word) or not low <= int(word) <= high:
+            raise ValueError(f"expected a whole score from {low} to {high}, found {word!r}")
+        else:
+            scores.append(int(word))
+    turns = tuple(scores) if dimension is Dimension.PERSONALIZATION_TURNS else ()
+    return Verdict(
+        dimension=dimension, score=scores[-1], justification=why.strip(), evidence=tuple(evidence), reasons=tuple(reasons), turns=turns
+    )

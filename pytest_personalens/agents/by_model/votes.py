@@ -1,0 +1,53 @@
+"""Confirm on fail: a verdict that would fail an item is put to further votes of the same judge."""
+
+from __future__ import annotations
+
+from statistics import median_low
+from typing import TYPE_CHECKING
+
+from pytest_personalens.core.verdict import Verdict, Vote
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from pytest_personalens.core.dialogue import Dialogue
+    from pytest_personalens.core.scenario import Scenario
+    from pytest_personalens.core.verdict import Dimension, Judge
+
+
+class VotingJudge:
+    """Asks `first` once; where its score lies below the dimension's threshold, `further` makes up `votes` (odd) in all.
+
+    The median decides, which for task completion is the majority. A verdict that passes costs one call, so asking again can
+    only turn a failure; every vote is kept in the verdict.
+    """
+
+    def __init__(self, first: Judge, further: Judge, *, votes: int, thresholds: Mapping[Dimension, int]) -> None:
+        self._first, self._further, self._votes, self._thresholds = first, further, votes, thresholds
+        limits = ",".join(f"{d.short}>={s}" for d, s in sorted(thresholds.items()))
+        self.identity = f"{first.identity} votes={votes} where not {limits}"
+        self.paid = first.paid or further.paid
+        self.parallel = getattr(first, "parallel", False) and getattr(further, "parallel", False)
+
+    def verdict(self, scenario: Scenario, dialogue: Dialogue, dimension: Dimension) -> Verdict:
+        """The verdict that the votes agree on."""
+        return self.decide(scenario, dialogue, dimension, (), lambda vote: None)
+
+    def decide(
+        self, scenario: Scenario, dialogue: Dialogue, dimension: Dimension, cast: Sequence[Verdict], keep: Callable[[Verdict], None]
+    ) -> Verdict:
+        """The same, going on from the votes that were `cast` before; `keep` is called with each further one before the next is bought."""
+        verdicts = list(cast[: self._votes])
+        if not verdicts:
+            first = self._first.verdict(scenario, dialogue, dimension)
+            if first.score >= self._thresholds.get(dimension, dimension.scale.low):
+                return first
+            verdicts.append(first)
+            keep(first)
+        while len(verdicts) < self._votes:
+            verdicts.append(self._further.verdict(scenario, dialogue, dimension))
+            keep(verdicts[-1])
+        decided = median_low(v.score for v in verdicts)
+        chosen = next(v for v in verdicts if v.score == decided)
+        votes = tuple(Vote(score=v.score, justification=v.justification) for v in verdicts)
+        return chosen.model_copy(update={"votes": votes})

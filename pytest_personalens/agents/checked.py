@@ -1,0 +1,53 @@
+"""What a plugin or a module offers as an agent or a model: refused in one line where it is none."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from pytest_personalens.core.errors import PersonalensError, SpecError, told
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Role = Literal["user_agent", "judge", "model"]
+#: Role -> the attribute that names who plays it, and the method that is called.
+_NEEDED: Final[dict[Role, tuple[str, str]]] = {
+    "user_agent": ("identity", "turn"),
+    "judge": ("identity", "verdict"),
+    "model": ("name", "complete"),
+}
+
+
+def offered(role: Role, ask: Callable[[], Any], where: str) -> Any:
+    """What `ask` gives for the role, which may be None. Raises `SpecError` where that fails, or gives what cannot play the role.
+
+    `where` is the option that asked for it.
+    """
+    try:
+        found = ask()
+        problem = "" if found is None else _problem(role, found)
+    except PersonalensError:
+        raise
+    except Exception as error:  # whatever it takes somebody's own to be opened
+        raise SpecError(f"{where}: the {_called(role)} cannot be had: {told(error)}") from error
+    if problem:
+        raise SpecError(f"{where}: what is offered as a {_called(role)} {problem}")
+    return found
+
+
+def _problem(role: Role, found: Any) -> str:
+    named, method = _NEEDED[role]
+    if isinstance(found, type):
+        return f"is the class {found.__name__}; give an instance of it"
+    name, paid = getattr(found, named, None), getattr(found, "paid", None)
+    if not isinstance(name, str) or not name.strip():
+        return f"is {type(found).__name__}, whose {named} is no text; it needs {named}, paid and {method}()"
+    if not isinstance(paid, int):  # True and False are such, and so are 0 and 1
+        return f"is {type(found).__name__}, whose paid is neither true nor false: may it be asked in a run that must not spend?"
+    if not callable(getattr(found, method, None)):
+        return f"is {type(found).__name__}, which has no method {method}(); it needs {named}, paid and {method}()"
+    return ""
+
+
+def _called(role: Role) -> str:
+    return role.replace("_", " ")

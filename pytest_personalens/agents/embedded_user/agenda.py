@@ -1,0 +1,268 @@
+"""What the user does next: answer, correct, follow up, ask after a promise, close or give up."""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+from pytest_personalens.agents.embedded_user.answers import Answer, Answers
+from pytest_personalens.agents.embedded_user.relevance import Bearing
+from pytest_personalens.agents.language.lexicon import in_domain
+from pytest_personalens.agents.embedded_user.objections import fits, objections
+from pytest_personalens.agents.embedded_user.openings import errand
+from pytest_personalens.agents.embedded_user.phrases import Speaker, SpeechlessError, folded, forms, number
+from pytest_personalens.agents.embedded_user.questions import is_courtesy, is_promise, options, questions
+from pytest_personalens.agents.embedded_user.replies import Replies, brings_facts
+from pytest_personalens.agents.language.statements import plain
+from pytest_personalens.agents.language.text import content, fold
+from pytest_personalens.agents.embedded_user.values import aside, bare, kind, spoken
+from pytest_personalens.agents.embedded_user.style import manner, upper_first
+from pytest_personalens.core.dialogue import UserTurn
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_personalens.agents.embedded_user.objections import Objection
+    from pytest_personalens.core.dialogue import Message
+    from pytest_personalens.core.scenario import Scenario
+
+#: Replies in a row that bring nothing, after which the user gives up.
+PATIENCE: Final = 3
+#: Replies after which it ends in any case: this many, and as many again for each domain of the task.
+_LONGEST, _PER_DOMAIN = 6, 2
+#: Answers in one message; more is a form being filled in.
+_MOST: Final = 3
+#: How often a part left out is asked for.
+_REMINDERS: Final = 2
+#: Objections in one message.
+_OBJECTIONS: Final = 2
+_PARTS: Final = {
+    "Buses": "bus", "Calendar": "calendar entry", "Events": "event tickets", "Finance": "money side", "Media": "thing to watch", "Messaging": "message",
+    "Movies": "film", "Music": "music", "Rental Cars": "rental car", "Restaurants": "food", "Services": "appointment", "Shopping": "thing to order",
+    "Sports": "match", "Travel": "trip itself",
+}  # fmt: skip
+#: Intents that are served by being told something.
+_TO_KNOW: Final = re.compile(
+    r"(?:hear|know|compare|find out|get an idea|get a short|understand|catch up|have something to say|be prepared|have the new season)\b"
+)
+
+
+class Agenda:
+    """The next turn of the user, decided from the transcript so far."""
+
+    def __init__(self, scenario: Scenario, transcript: Sequence[Message]) -> None:
+        self.scenario, self.transcript = scenario, transcript
+        self.reading = Replies(scenario, transcript)
+        self.bearing = Bearing(self.reading)
+        self.now = len(transcript) - 1
+        self.last = transcript[-1].content
+        key = f"{scenario.user}\x1f{scenario.task.id}"
+        self.earlier = frozenset().union(*(folded(m.content) for m in transcript if m.role == "user"))
+        self.key = key
+        self.speaker = Speaker(key, manner(scenario), self.earlier)
+        self.answers = Answers(self.reading, key)
+
+    def next(self) -> UserTurn:
+        """The turn; whoever has no new words left for it gives up."""
+        try:
+            turn = self._decide()
+        except SpeechlessError:
+            turn = self._leave("give_up")
+        if self.earlier & folded(turn.content):
+            turn = self._leave("give_up")
+        return turn
+
+    def _leave(self, bank: str, **values: str) -> UserTurn:
+        time = self.scenario.situation.time_of_day.lower()
+        values["time"] = time if time in ("morning", "afternoon") else "evening"
+        return UserTurn(self.speaker.say(bank, **values), done=True)
+
+    def _decide(self) -> UserTurn:
+        served, missing = self._served(), self.reading.undone_domains()
+        if self._fed_up():
+            return self._leave("thanks_flat" if served and not missing and self._serving() else "give_up")
+        heard = questions(self.last)
+        # Once served, whether all is well needs no answer, and what the reply answers itself none either.
+        at_end = self.reading.left_open(self.now)
+        asked = [q for q in heard if not served or (q.text.rstrip("?") in at_end and not is_courtesy(plain(q.text)))]
+        corrected, lines = self._corrections()
+        if not corrected and self._against[self.now]:
+            # Said once, and still wrong.
+            passes = self.reading.delivers(self.now) and number(self.key, "let it pass") % 2
+            return self._leave("thanks_flat" if passes else "give_up")
+        pairs = [(q, self.answers.to(q)) for q in asked if q.kind not in ("more", "open")]
+        # Once served, an offer is taken up only for what is still missing.
+        found = [
+            a for q, a in pairs
+            if (a.pair is None or a.pair not in corrected)
+            and not (corrected and (a.extra or a.bank == "option_first" or is_courtesy(plain(q.text))))
+            and not (a.extra and served and not corrected and not any(in_domain(d, q.text) for d in missing))
+        ]  # fmt: skip
+        lines += self._lines(found)
+        if lines:
+            return UserTurn(" ".join(lines[:_MOST]))
+        if served:
+            return self._close(missing, more=bool(heard))
+        kinds = {q.kind for q in asked}
+        if any(turn == self.now for turn, _ in self.reading.refusals):
+            return UserTurn(self.speaker.say("other_way")) if self._refusals() < PATIENCE else self._leave("give_up")
+        if is_promise(self.last):
+            return UserTurn(self.speaker.say("chase"))
+        if self._told():
+            return self._leave("thanks_more" if asked else "thanks")
+        task = errand(self.scenario)
+        if self._proposed():
+            return self._not_asked() if self.bearing.foreign(self.now) else self._accept()
+        if "open" in kinds or "more" in kinds:
+            return UserTurn(
+                self.speaker.say("restate" if "open" in kinds else "nothing_yet", x=task) if task else self.speaker.say("nudge")
+            )
+        return UserTurn(self.speaker.say("puzzled", x=task) if task and self._beside_the_point() else self.speaker.say("nudge"))
+
+    def _close(self, missing: Sequence[str], *, more: bool) -> UserTurn:
+        """After a deed: what is missing, what it was, or thanks."""
+        if missing:
+            part = " and the ".join(_PARTS.get(d, d.lower().rstrip("s")) for d in missing[:2])
+            reminded = sum(m.role == "user" and fold(part) in fold(m.content) for m in self.transcript[1:])
+            return UserTurn(self.speaker.say("rest", part=part)) if reminded < _REMINDERS else self._leave("rest_self", part=part)
+        if self._serving():
+            return self._leave("thanks_more" if more else "thanks")
+        task = errand(self.scenario)
+        if any(self._has_said(bank, x=task) for bank in ("what_exactly", "not_asked", "not_asked_plain")):
+            return self._leave("thanks_flat" if self.bearing.about_task(self.now) else "give_up")
+        return self._not_asked() if self.bearing.foreign(self.now) else UserTurn(self.speaker.say("what_exactly"))
+
+    def _not_asked(self) -> UserTurn:
+        task = errand(self.scenario)
+        return UserTurn(self.speaker.say("not_asked", x=task) if task else self.speaker.say("not_asked_plain"))
+
+    def _serving(self) -> bool:
+        """True if a reply did something for the task and said what."""
+        return any(self.bearing.serves(turn) for turn in self._done)
+
+    def _has_said(self, bank: str, **values: str) -> bool:
+        return any(folded(upper_first(form.format(**values))) <= self.earlier for form in forms(bank, self.speaker.manner))
+
+    def _accept(self) -> UserTurn:
+        listed = options(self.last)
+        if listed:
+            choice = self.answers.to(questions("Which one?")[0])
+            return UserTurn(self.speaker.say(choice.bank, o=choice.value))
+        return UserTurn(self.speaker.say("accept_proposal"))
+
+    @cached_property
+    def _against(self) -> dict[int, tuple[Objection, ...]]:
+        """What each reply has against the preferences."""
+        return {turn: objections(self.reading, turn) for turn, m in enumerate(self.transcript) if m.role == "assistant"}
+
+    def _raised(self) -> set[tuple[str, str]]:
+        """The preferences that the user has objected for before."""
+        raised: set[tuple[str, str]] = set()
+        for turn, found in self._against.items():
+            if turn < self.now:
+                raised |= set([(o.domain, o.type) for o in found if (o.domain, o.type) not in raised][:_OBJECTIONS])
+        return raised
+
+    def _corrections(self) -> tuple[set[tuple[str, str] | None], list[str]]:
+        """The preferences put right in this turn, each once in a dialogue, and how."""
+        raised = self._raised()
+        new = [o for o in self._against[self.now] if (o.domain, o.type) not in raised][:_OBJECTIONS]
+        if not new:
+            return set(), []
+        pairs = [(o.domain, o.type) for o in new]
+        said = [self._spoken(pair) for pair in pairs]
+        if len(new) == 1 or any(s.startswith("no ") for s in said):
+            bank = "correction_none" if said[0] == f"no {new[0].value}" else "correction"
+            line = self.speaker.say(bank, v=said[0], other=bare(spoken(pairs[0][1], [new[0].value])))
+        else:
+            line = self.speaker.say("correction_2", v=said[0], w=aside(pairs[1][1], said[1]))
+        return set(pairs), [line]
+
+    def _spoken(self, pair: tuple[str, str]) -> str:
+        return bare(spoken(pair[1], self.scenario.preferences[pair[0]][pair[1]]))
+
+    def _lines(self, found: Sequence[Answer]) -> list[str]:
+        """The answers as sentences; preferences that are simply asked for go into one."""
+        plain = list({a.value: a for a in found if a.pair and not a.bank}.values())
+        lines: list[str] = []
+        seen: set[Answer] = set()
+        if len(plain) == 1:
+            lines.append(self.speaker.say(kind((plain[0].pair or ("", ""))[1]), v=plain[0].value))
+        elif plain:
+            said = [plain[0].value, *(aside((a.pair or ("", ""))[1], a.value) for a in plain[1:])]
+            # Four are said as two and two: three and one would sound like an afterthought.
+            width = 2 if len(said) in (2, 4) else 3
+            parts = [said[i : i + width] for i in range(0, len(said), width)]
+            lines += [self._together(part) for part in parts]
+        for answer in found:
+            if answer.bank and answer not in seen and len(lines) < _MOST:
+                seen.add(answer)
+                bank = "free_rest" if lines and answer.bank.startswith("free_") else answer.bank
+                lines.append(self.speaker.say(bank, v=answer.value, o=answer.value))
+        return lines
+
+    def _together(self, said: Sequence[str]) -> str:
+        bank = f"answers_{len(said)}" if len(said) > 1 else "answer"
+        return self.speaker.say(bank, **dict(zip("vwu", said, strict=False)))
+
+    @cached_property
+    def _done(self) -> tuple[int, ...]:
+        """Replies in which something was done or given."""
+        return tuple(turn for turn, m in enumerate(self.transcript) if m.role == "assistant" and self.reading.delivers(turn))
+
+    def _served(self) -> bool:
+        """True if something was done, with nothing in it against the user, and the last word is no refusal."""
+        if self._mended():
+            return True
+        done = self._done
+        if not done or any(turn >= done[-1] for turn, _ in self.reading.refusals):
+            return False
+        return not self._against[done[-1]] and not (is_promise(self.last) and done[-1] < self.now)
+
+    def _mended(self) -> bool:
+        """True if the last reply names what the user put right before it, and leaves nothing open: "It's now 14:30."."""
+        wrong = self._against.get(self.now - 2, ())
+        here = self.reading.in_turn(self.now)
+        if (
+            not wrong
+            or self._against[self.now]
+            or any(s.act in ("question", "refusal", "promise", "proposal", "echo", "boast") for s in here)
+        ):
+            return False
+        types = [t for t in self.reading.types for o in wrong if t[:2] == (o.domain, o.type)]
+        return all(any(fits(t, s.text) for s in here) for t in types)
+
+    def _told(self) -> bool:
+        """True if the user wanted to know something and has been told a thing with facts in it."""
+        said = self.reading.in_turn(self.now)
+        if not _TO_KNOW.match(errand(self.scenario)) or self.bearing.foreign(self.now):
+            return False
+        return any(s.act != "echo" and brings_facts(s.text) for s in said) and not any(s.act == "boast" for s in said)
+
+    def _proposed(self) -> bool:
+        return any(s.act == "proposal" for s in self.reading.in_turn(self.now)) or bool(options(self.last)[1:])
+
+    def _beside_the_point(self) -> bool:
+        """True if the reply speaks of nothing that the task is about."""
+        known = content(f"{self.scenario.task.intent} {' '.join(m.content for m in self.transcript[:-1])}")
+        return not known & content(self.last) and not any(in_domain(d, self.last) for d in self.scenario.domains)
+
+    def _refusals(self) -> int:
+        return len({turn for turn, _ in self.reading.refusals})
+
+    def _fed_up(self) -> bool:
+        """True after `PATIENCE` replies in a row that repeat a question, contradict again or bring nothing, or too many in all."""
+        wasted, heard, replies = 0, set[str](), 0
+        for turn, message in enumerate(self.transcript):
+            if message.role != "assistant":
+                continue
+            replies += 1
+            of_reply = self.reading.in_turn(turn)
+            said = {s.plain for s in of_reply} | {plain(q.text) for q in questions(message.content)}
+            moves = {s.plain for s in of_reply if s.act in ("deed", "proposal", "card")}
+            moves |= {plain(q.text) for q in questions(message.content) if q.kind not in ("more", "open")}
+            again = any(a.turn == turn and a.again for a in self.reading.asks)
+            wasted = wasted + 1 if again or self._against[turn] or not moves - heard else 0
+            heard |= said
+        return wasted >= PATIENCE or replies > _LONGEST + _PER_DOMAIN * len(self.scenario.domains)

@@ -1,0 +1,159 @@
+"""What excludes each other: values of one kind, for types with a list of values and for those without."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Final
+
+from pytest_personalens.agents.language.lexicon import listed_types
+from pytest_personalens.agents.language.statements import plain
+from pytest_personalens.agents.language.text import stem
+
+#: Values that are everyday words: they mean the value only where its type is spoken of.
+EVERYDAY: Final = frozenset(
+    [
+        "free",
+        "text",
+        "high",
+        "normal",
+        "once",
+        "quiet",
+        "table",
+        "standing",
+        "brief",
+        "warm",
+        "daily",
+        "weekly",
+        "history",
+        "travel",
+        "radio",
+        "desk",
+        "country",
+        "car",
+        "music",
+        "soul",
+        "signal",
+        "line",
+        "united",
+        "budget",
+        "enterprise",
+        "premium",
+        "parking",
+        "breakfast",
+        "mobile",
+        "classical",
+        "folk",
+        "drama",
+        "comedy",
+        "email",
+        "one",
+        "week",
+        "formal",
+        "lively",
+        "cheap",
+        "moderate",
+        "evening",
+        "afternoon",
+        "morning",
+        "overnight",
+        "occasionally",
+        "monthly",
+    ]
+)
+#: Types of which a person takes several at once: another one beside is no contradiction.
+BESIDE: Final = re.compile(
+    r"Amenit|Feature|Dietary|Authors?|Favou?rite|Contact|Event Type|News Sources|Duration|Frequency|Notification", re.IGNORECASE
+)
+#: Alternatives of daily life that exclude each other, for types without a list of values.
+_GROUPS: Final = tuple(
+    tuple(group.split("|"))
+    for group in (
+        "window|aisle|middle seat", "delivery|delivered|collection|collect|collected|pick-up|pickup|pick up", "email|e-mail|mail|text message|sms|phone call|post|letter|whatsapp",
+        "pdf|paper|printed|spreadsheet", "card|cash|bank transfer|direct debit|invoice|paypal", "generic|branded|brand-name", "tablets|liquid|capsules|drops|syrup|inhaler|spray|cream",
+        "morning|afternoon|evening|overnight", "smoking|non-smoking", "one-way|return", "vegetarian|vegan|beef|chicken|pork|lamb|steak", "decaf|espresso", "hot|iced", "small|medium|large",
+        "red|white|blue|green|black|yellow|grey|pink|brown|purple", "male|female", "man|woman", "automatic|manual", "petrol|diesel|electric|hybrid", "paperback|hardcover|ebook|audiobook",
+        "first class|second class|business class|economy", "english|spanish|french|german|italian|portuguese|mandarin|arabic|hindi", "monthly|quarterly|yearly|annual|weekly|daily",
+        "video call|phone call|in person|chat", "upper deck|lower deck", "ground floor|top floor|first floor|second floor|third floor", "dark mode|light mode", "celsius|fahrenheit",
+    )
+)  # fmt: skip
+#: Words that say much else: they mean the value only beside the type's noun.
+AMBIGUOUS: Final = frozenset(
+    [
+        "card",
+        "hot",
+        "iced",
+        "small",
+        "medium",
+        "large",
+        "red",
+        "white",
+        "blue",
+        "green",
+        "black",
+        "yellow",
+        "grey",
+        "pink",
+        "brown",
+        "male",
+        "female",
+        "man",
+        "woman",
+        "return",
+        "post",
+        "mail",
+        "letter",
+        "english",
+        "spanish",
+        "french",
+        "german",
+        "monthly",
+        "weekly",
+        "daily",
+        "paper",
+        "morning",
+        "afternoon",
+        "evening",
+    ]
+)
+#: Ways to say the same within a group.
+_SAME: Final = ({"delivery", "delivered"}, {"collection", "collect", "collected", "pick-up", "pickup", "pick up"}, {"email", "e-mail", "mail"}, {"text message", "sms"}, {"post", "letter", "mail"},
+                {"paper", "printed"}, {"branded", "brand-name"}, {"yearly", "annual"}, {"phone call", "call"})  # fmt: skip
+FILLER: Final = re.compile(r"\b(?:preferred|preferences?|favou?rite|usual|default|choice|type|kind|of|habit)\b")
+
+
+@lru_cache(maxsize=2048)
+def alternatives_of(name: str, values: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
+    """What excludes the values: their group without them, and the values of a listed type of the same noun."""
+    said = [plain(v) for v in values]
+    found = []
+    for group in (*_GROUPS, *_known_lists(name)):
+        own = {w for w in group if any(says(w, v) for v in said)}
+        if own and all(any(says(w, v) for w in group) for v in said):
+            for same in _SAME:
+                own |= same if own & same else set()
+            found.append(tuple(w for w in group if w not in own and w.lower() not in EVERYDAY))
+    return tuple(found)
+
+
+@lru_cache(maxsize=512)
+def _known_lists(name: str) -> tuple[tuple[str, ...], ...]:
+    """The lists of values of types of ours that have the same noun."""
+    noun = noun_of(name)
+    found = []
+    for other, values in listed_types():
+        # A seat may be by the window and in the exit row.
+        if noun and noun != "seat" and noun_of(other) == noun and not BESIDE.search(other):
+            found.append(tuple(v.lower() for v in values))
+    return tuple(found)
+
+
+def noun_of(name: str) -> str:
+    """The noun of a type, as a stem: "seat" of "Preferred Seat"."""
+    left = FILLER.sub(" ", plain(name)).split()
+    return stem(left[-1]) if left else ""
+
+
+def says(phrase: str, folded: str) -> bool:
+    """True if the text holds the phrase as words of its own."""
+    return bool(re.search(rf"(?<![\w-]){re.escape(phrase.lower())}(?![\w-])", folded))

@@ -1,0 +1,246 @@
+"""The answer to one question of the assistant: from the preferences, the intent and the situation, or plainly none."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from pytest_personalens.agents.embedded_user import verbalize
+from pytest_personalens.agents.embedded_user.alternatives import EVERYDAY
+from pytest_personalens.agents.embedded_user.constraints import constraint
+from pytest_personalens.agents.language.lexicon import TypeWords, asks_for, in_domain
+from pytest_personalens.agents.embedded_user.measures import counts, sums
+from pytest_personalens.agents.embedded_user.objections import breach, fits
+from pytest_personalens.agents.embedded_user.phrases import number
+from pytest_personalens.agents.embedded_user.questions import alternatives, kind_of, options
+from pytest_personalens.agents.language.statements import plain
+from pytest_personalens.agents.language.text import content, fold, mentions, stem, stems
+from pytest_personalens.agents.embedded_user.values import spoken
+from pytest_personalens.agents.embedded_user.style import lower_first
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_personalens.agents.embedded_user.questions import Question
+    from pytest_personalens.agents.embedded_user.replies import Replies
+
+#: What type of preference answers a kind of question, by the type's name, where its own words are not in the question.
+_BY_KIND: Final = {
+    "when": r"(?:Travel|Departure|Appointment|Viewing|Alarm) Time|Days of Week|Season",
+    "how_many": r"Group Size",
+    "how_long": r"Duration",
+    "how_often": r"Frequency|Recurring",
+    "budget": r"Price",
+    "who": r"Frequent Contact",
+    "where": r"Location Preference|Destination Types",
+}
+_SPANS: Final = frozenset(map(stem, ("minutes", "hours", "days", "nights", "weeks", "months")))
+_FREE: Final = ("when", "how_many", "how_long", "how_often", "who", "where", "budget", "why", "wording", "from")
+_ABOUT: Final = re.compile(
+    r"\b(?:preferences?|prefer|restrictions?|requirements?|favou?rites?|particular|special|specific)\b", re.IGNORECASE
+)
+#: Asks for something outside the user's taste: when the wedding is, which city it is in.
+_OF_FACT: Final = re.compile(
+    r"\bwh(?:en|ere)(?: exactly)? (?:is|are|was|does)\b|\b(?:which|what) (?:city|town|country|part)\b", re.IGNORECASE
+)
+_PLAIN: Final = re.compile(r"\b(?:Prefer\w+|Favou?rite|Types?|Time|Frequent|Range|Size)\b")
+_FITS: Final = re.compile(
+    r"^\W*(?:and |so )?(?:is|are|does|do|would|will|was)\b.*\b(?:ok|okay|fine|work|works|suit|suits|alright|good|correct|right|enough)\b",
+    re.IGNORECASE,
+)
+#: Wants an option by its number.
+_BY_NUMBER: Final = re.compile(r"\b(?:reply|answer|type|press)\b|\b\d or \d\W*$", re.IGNORECASE)
+_EXTRA: Final = ("yes_no", "confirm", "known")
+
+#: Questions for a type in words that are not among its own.
+_OTHERWISE: Final = (
+    (r"Seat(?!.*Class)", r"\b(?:sit|seated)\b"),
+    (r"Cuisine", r"\b(?:eat|food|dish|craving)\b"),
+    (r"Messaging Apps", r"\bhow (?:should|shall) i (?:send|reach)\b"),
+    (r"Genre", r"\b(?:in the mood for|taste)\b"),
+)
+
+Type = tuple[str, str, TypeWords, tuple[str, ...]]
+
+
+def _otherwise(t: Type, text: str) -> bool:
+    return any(re.search(name, t[1]) and re.search(words, text, re.IGNORECASE) for name, words in _OTHERWISE)
+
+
+class Answer(NamedTuple):
+    """What to say: a bank of phrases and what to fill in; `pair` is the preference it gives, `extra` an offer that can be declined."""
+
+    bank: str
+    value: str = ""
+    pair: tuple[str, str] | None = None
+    extra: bool = False
+
+
+class Answers:
+    """Answers to the questions of the last message of a transcript."""
+
+    def __init__(self, reading: Replies, key: str) -> None:
+        self.reading, self.scenario, self.key = reading, reading.scenario, key
+        self.now = len(reading.messages) - 1
+        self.reply = reading.messages[-1].content
+
+    def to(self, question: Question) -> Answer:
+        """The answer to `question`, which is about the task."""
+        text, kind = question
+        asked = self._asked(text)
+        if kind in ("which", "what", "either", "yes_no") and (
+            choice := self._choice(text, listed=kind != "either" or bool(_BY_NUMBER.search(text)))
+        ):
+            return choice
+        own, other = self._named(text, asked)
+        if kind in _EXTRA or (kind == "either" and not alternatives(text)[1:]):
+            return self._yes_or_no(question, asked, own, other)
+        if kind == "either":
+            if own:
+                return self._value(own[0], own[1][:1])
+            if measured := self._measured(alternatives(text), asked):
+                return measured
+            if other or asked:
+                found = other or asked[0]
+                return self._value(found, found[3], bank="instead")
+            parts = alternatives(text)
+            best = max(parts, key=lambda p: (len(content(p) & content(self.scenario.task.intent)), number(self.key, text, p)))
+            return Answer("option", lower_first(best))
+        if asked:
+            return self._value(asked[0], asked[0][3])
+        return self._from_intent(question)
+
+    def _measured(self, parts: Sequence[str], asked: Sequence[Type]) -> Answer | None:
+        """The one of several hours, days, sums or numbers that a preference allows; the preference where none is."""
+        said, parts = parts, _same_unit(parts)
+        for t in (*asked, *(t for t in self.reading.types if t not in asked)):
+            rule = constraint(t[1], t[3])
+            if sum(rule.mentioned(plain(p)) for p in parts) < len(parts):
+                continue
+            allowed = [word for word, p in zip(said, parts, strict=True) if rule.fits(plain(p))]
+            if allowed and not rule.counts:
+                return Answer("option", lower_first(allowed[0]), (t[0], t[1]))
+            return self._value(t, t[3], bank="" if allowed else "instead")
+        return None
+
+    def _from_intent(self, question: Question) -> Answer:
+        text, kind = question
+        bank, told = self._told(kind, text)
+        # What stands in the question already, or would only say "another city" to "which city?", is no answer.
+        if told and not mentions(told, text) and not (kind == "where" and _OF_FACT.search(text)):
+            return Answer(bank, told)
+        if kind in ("name", "details", "here"):
+            return Answer("free_name")
+        return Answer(f"free_{kind}" if kind in _FREE else "free_what")
+
+    def _told(self, kind: str, text: str) -> tuple[str, str]:
+        scenario = self.scenario
+        if kind == "how_many":
+            return "intent_count", verbalize.how_many(scenario, text)
+        if kind == "name":
+            return "name_is", scenario.name
+        if kind == "here":
+            return "place_here", scenario.situation.location
+        found = {"when": verbalize.when, "how_long": verbalize.how_long, "who": verbalize.who, "where": verbalize.where}.get(kind)
+        bank = {"when": "intent_when", "how_long": "intent_count"}.get(kind, "intent_who")
+        return bank, found(scenario) if found else ""
+
+    def _asked(self, text: str) -> list[Type]:
+        """The types the question asks for, the likeliest first."""
+        types = [t for t in self.reading.types if asks_for(t[2], text)]
+        here = [t for t in types if in_domain(t[0], text)]
+        types = here or types
+        kinds = [] if types else [t for t in self.reading.types if self._by_kind(t, text) or _otherwise(t, text)]
+        kinds = kinds or ([] if types else [t for t in self.reading.types if self._by_value(t, text)])
+        if not types and not kinds and re.search(r"\b(?:what|which)\b", text, re.IGNORECASE):
+            kinds = [t for t in self.reading.types if content(_PLAIN.sub("", t[1])) & content(text) - content(t[0])]
+
+        def weight(t: Type) -> tuple[int, bool]:
+            return (max((len(w) for w in t[2].ask if mentions(w, text)), default=0), self.reading.relevant(t[0], t[1]))
+
+        return sorted(types or kinds, key=weight, reverse=True)
+
+    def _by_kind(self, t: Type, text: str) -> bool:
+        pattern = _BY_KIND.get(kind_of(fold(text)))
+        if _OF_FACT.search(text):
+            return False
+        # A task of several domains has several times and places: only one that the question speaks of is meant.
+        return bool(pattern and re.search(pattern, t[1])) and (len(self.scenario.domains) == 1 or in_domain(t[0], text))
+
+    def _by_value(self, t: Type, text: str) -> bool:
+        """True if the values are what the question wants: a number of days for "how many days", a sum for "what budget"."""
+        kind, folded = kind_of(plain(text)), plain(text)
+        if _OF_FACT.search(text) or not (len(self.scenario.domains) == 1 or in_domain(t[0], text)):
+            return False
+        units = {unit for v in t[3] for _, unit in counts(plain(v))}
+        if kind in ("how_many", "how_long"):
+            return bool(units & set(stems(folded)) or (kind == "how_long" and "how long" in folded and units & _SPANS))
+        if kind == "budget":
+            return any(sums(plain(v)) for v in t[3])
+        slots = constraint(t[1], t[3]).slots
+        return kind == "when" and bool(slots) and any(s.days if re.search(r"\bday\b", folded) else s.window for s in slots)
+
+    def _named(self, text: str, asked: Sequence[Type]) -> tuple[tuple[Type, tuple[str, ...]] | None, Type | None]:
+        """The type of which the question names values of the user's, with these values; and one of which it names only others."""
+        other = None
+        for t in self.reading.types:
+            own = tuple(v for v in t[3] if self._means(v, text, t in asked))
+            if own:
+                return (t, own), other
+            if not other and any(v not in t[3] and self._means(v, text, t in asked) for v in t[2].values):
+                other = t
+        # A number or an hour of another kind than the person's: "Shall I make it 90 days?"
+        measured = (t for t in self.reading.types if constraint(t[1], t[3]).breach(plain(text), asked=True))
+        return None, other or next(measured, None)
+
+    def _means(self, value: str, text: str, asked: bool) -> bool:
+        return mentions(value, text) and (asked or value.lower() not in EVERYDAY)
+
+    def _value(self, t: Type, values: Sequence[str], bank: str = "") -> Answer:
+        pair = (t[0], t[1])
+        if any(v.lower() == "no preference" for v in values):
+            return Answer("answer_open", "no preference", pair)
+        if not bank and self.reading.said_by_user(*pair, self.now):
+            bank = "again"
+        return Answer(bank, spoken(t[1], values), pair)
+
+    def _yes_or_no(self, question: Question, asked: Sequence[Type], own: tuple[Type, tuple[str, ...]] | None, other: Type | None) -> Answer:
+        text, kind = question
+        if own:
+            return self._value(own[0], own[1][:1], bank="yes_value")
+        if other and re.search(r"Amenity|Feature", other[1]):
+            return Answer("decline", extra=True)
+        if other and (not any(mentions(v, self.reply) for v in other[3])):
+            return self._value(other, other[3], bank="no_value")
+        if asked and (kind != "confirm" or _ABOUT.search(text)):
+            return self._value(asked[0], asked[0][3])
+        if kind == "known" and not _ABOUT.search(text):
+            return Answer("unsure_have" if re.search(r"\bhave (?:a|an|any|your|the)\b", text, re.IGNORECASE) else "unsure", extra=True)
+        return Answer("free_what" if _ABOUT.search(text) else "fits" if _FITS.search(text) else "accept", extra=True)
+
+    def _choice(self, text: str, *, listed: bool) -> Answer | None:
+        """The listed option that fits the preferences best, or the task; None if nothing is listed."""
+        found = options(self.reply) if listed else []
+        if not found:
+            return Answer("option_first") if re.search(r"\b(?:which one|which of|pick one)\b", text, re.IGNORECASE) else None
+
+        def fit(i: int) -> tuple[int, int, int]:
+            option = found[i].text
+            own = sum(fits(t, option) for t in self.reading.types)
+            others = sum(bool(breach(t, option)) for t in self.reading.types if not fits(t, option))
+            return own - others, len(content(option) & content(self.scenario.task.intent)), -i
+
+        best = max(range(len(found)), key=fit)
+        if fit(best)[0] < 0:
+            other = next((t for t in self.reading.types if breach(t, found[best].text)), None)
+            return self._value(other, other[3], bank="instead") if other else Answer("option", found[best].name)
+        return Answer("option", found[best].name)
+
+
+def _same_unit(parts: Sequence[str]) -> list[str]:
+    """The parts, each with the unit that only the last one has, and by the clock of the others: "30 or 90 days", "9:00 or 17:30"."""
+    unit = re.search(r"\d\s?([a-z]+(?:'s?)?|[ap]\.?m\.?)\W*$", parts[-1], re.IGNORECASE) if parts else None
+    found = [f"{p} {unit[1]}" if unit and re.search(r"(?<![:.\d])\d{1,3}$", p) else p for p in parts]
+    if any(re.search(r"\b(?:1[3-9]|2[0-3]):\d\d", p) for p in found):
+        found = [re.sub(r"\b(0?\d|1[01]):(\d\d)(?!\s?[ap]m)", r"\1:\2 am", p) for p in found]
+    return found

@@ -1,0 +1,27 @@
+"""The statements of a reply, as the user hears them."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Final
+
+from pytest_personalens.agents.language.statements import of_message
+
+#: The end of an hour may be the end of its sentence: "at 6 pm. Is there anything else?"
+_AFTER_HOUR: Final = re.compile(
+    r"(?<=\b[ap]m\.)\s+(?=[A-Z][a-z']*\s)|(?<=\d[ap]m\.)\s+(?=[A-Z][a-z']*\s)|(?<=[ap]\.m\.)\s+(?=(?:Is|Would|Do|Does|Shall|Can|Your|The|I|It|You|We|Enjoy|Anything|Want)\b)"
+)
+
+#: Runs that say nothing, and on which patterns would take minutes.
+_RUN: Final = re.compile(r"([^\S\n]{3})[^\S\n]+|(\d{20})\d+|([*_=~#-]{20})[*_=~#-]+")
+
+
+@lru_cache(maxsize=4096)
+def statements_of(content: str) -> tuple[tuple[str, str], ...]:
+    """The statements of one message, each with the piece of the message that it stands in."""
+    found: list[tuple[str, str]] = []
+    for text, quote in of_message(_RUN.sub(lambda m: m[1] or m[2] or m[3], content)):
+        parts = _AFTER_HOUR.split(text)
+        found += [(part, quote) for part in parts] if len(parts) > 1 else [(text, quote)]
+    return tuple(found)

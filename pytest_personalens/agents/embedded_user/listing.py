@@ -1,0 +1,66 @@
+"""Lists in a reply: what stands in them to choose from, apart from cards of facts."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from pytest_personalens.agents.embedded_user.hearing import statements_of
+from pytest_personalens.agents.language.sentence_types import DEED
+from pytest_personalens.agents.language.statements import plain
+
+_KEYCAP: Final = re.compile(r"([0-9])\ufe0f?\u20e3")
+_NUMBER: Final = re.compile(
+    r"^\s*(?:[#*_>]+\s*)*(?:\(?\d{1,2}[.):]|\(?[a-dA-D][).]|(?:option|offer|choice) \w{1,2}\b[:.)]?)\s*(?:\*\*)?\s*(\S.*)$", re.IGNORECASE
+)
+#: A bullet; one with a box is a step that was taken and nothing to choose.
+_BULLET: Final = re.compile(r"^(\s*)[-*•·–—]\s+(?!\[[ xX✓✔]\])(\S.*)$")
+_ROW: Final = re.compile(r"^\s*\|(.+)\|\s*$")
+_RULE: Final = re.compile(r"^[\s|:-]+$")
+_LABEL: Final = re.compile(r"^[A-Z][\w '/&-]{1,30}:\s+\S")
+#: Cells of a row that describes an option; fewer are a label and its value.
+_CELLS: Final = 2
+
+
+def items(reply: str, *, choosing: bool) -> list[str]:
+    """The items of a list; without a call to choose, only such as are no facts about one thing that was done."""
+    numbered, bullets, rows = _found(reply)
+    found = numbered if len(numbered) > 1 else rows if len(rows) > 1 else bullets
+    if choosing or len(found) < 2:
+        return found
+    if found is not numbered and (
+        any(_LABEL.match(item) for item in found) or (found is rows and all(item.count(", ") < _CELLS for item in found))
+    ):
+        return []
+    if any(
+        DEED.search(plain(text)) and "?" not in text and not re.search(r"\bhere (?:is|are)\b|\bfound\b", plain(text))
+        for text, _ in statements_of(reply)
+    ):
+        return []
+    return found
+
+
+def _found(reply: str) -> tuple[list[str], list[str], list[str]]:
+    numbered: list[str] = []
+    bullets: list[str] = []
+    rows: list[list[str]] = []
+    for raw in reply.splitlines():
+        line = _KEYCAP.sub(r"\1. ", raw)
+        row = _ROW.match(line)
+        number, bullet = _NUMBER.match(line), _BULLET.match(line)
+        if row and not _RULE.match(line):
+            rows.append([_clean(c) for c in row[1].split("|")])
+        elif number:
+            numbered.append(_clean(number[1]))
+        elif bullet and numbered:
+            # What stands under an option belongs to it.
+            numbered[-1] += f", {_clean(bullet[2])}"
+        elif bullet:
+            bullets.append(_clean(bullet[2]))
+    # The first row of a table is its head.
+    told = [", ".join(c for c in cells if c and not re.fullmatch(r"\d{1,2}[.)]?", c)) for cells in rows[1:]]
+    return numbered, bullets, told
+
+
+def _clean(text: str) -> str:
+    return re.sub(r"[*_`]+", "", text).strip()

@@ -1,0 +1,148 @@
+"""The user's first message: what the intent says, as this person would put it, and no preference."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from pytest_personalens.agents.embedded_user.phrases import forms, number
+from pytest_personalens.agents.language.text import mentions, sentences, stems
+from pytest_personalens.agents.embedded_user.style import first_person, lower_first, manner, upper_first
+
+if TYPE_CHECKING:
+    from pytest_personalens.agents.embedded_user.style import Manner
+    from pytest_personalens.core.scenario import Scenario
+
+#: Wordings tried before the plainest one is taken.
+_TRIES: Final = 24
+_WANT: Final = re.compile(r"you (?:want|would like|wish|'d like) to ", re.IGNORECASE)
+_NEED: Final = re.compile(r"you(?: really)? (?:need|have) to ", re.IGNORECASE)
+#: What another person can help with; nobody is helped to "hear what is on".
+_HELPABLE: Final = re.compile(
+    r"(?:book|find|compare|set|plan|change|move|pause|fill|cancel|choose|make|put|sort|swap|exchange|rent|prepare|turn|get|replace|return"
+    r"|host|organi[sz]e|surprise|start|propose|stop|write|invite|push|fix|pick|buy|call|shift|send|let|keep|catch|understand|spoil|create)\b"
+)
+_REASON: Final = re.compile(r"(?P<request>.+?), (?:because|since|as) (?P<reason>.+)")
+#: Words that point back at the request, which then has to come first.
+_POINTING: Final = re.compile(r"\b(?:it|one|that very|they|them|each|both|instead|before|next to)\b", re.IGNORECASE)
+#: What an assistant does by itself, so that it can be told to.
+_ORDER: Final = re.compile(
+    r"(?:find|book|set|create|plan|reserve|schedule|organi[sz]e|recommend|compare|send|modify|reschedule|purchase|rent|(?:temporarily )?mute|locate|search|play|update|cancel|arrange|make|suggest)\b"
+)
+#: The official intents go on about the person's preferences, which nobody says of himself.
+_ASIDE: Final = re.compile(
+    r"\s*\([^)]*\)|,? (?:(?:while |by )?(?:also )?(?:considering|prioriti[sz]ing|accounting for|taking|ensuring|factoring)|based on|according to|tailored to|with a focus"
+    r"|aligning|(?:that|which) (?:best )?(?:match|fit|suit|align|meet|cater)(?:e?s)?|matching|suited|(?:at|in|from|with|within) your (?:preferred|favou?rite|desired|specified))\b.*"
+)
+
+
+def opening(scenario: Scenario) -> str:
+    """One to three sentences: a greeting maybe, the intent in the first person, a request for help maybe."""
+    values = [v for types in scenario.preferences.values() for vs in types.values() for v in vs]
+    said = [clean for s in sentences(_plain(scenario.task.intent)) if (clean := _without(s, values))][:2]
+    said = said or _fallback(scenario, values)
+    for attempt in range(_TRIES if said else 0):
+        text = _compose(scenario, said, str(attempt))
+        if not any(mentions(v, text) for v in values):
+            return text
+    return "Hello! Could you help me with something?"  # whatever else there is to say would tell too much
+
+
+def _fallback(scenario: Scenario, values: list[str]) -> list[str]:
+    """The parts of a task without its head, or the names of its domains."""
+    parts = scenario.task.intent.partition(": ")[2].split(". ")[0].rstrip(".")
+    if parts and not any(mentions(v, parts) for v in values):
+        return [f"You need help with a few things: {parts}."]
+    names = [d.lower() for d in scenario.domains if not any(mentions(v, d) for v in values)]
+    return [f"You need help with {_listed(names)}."] if names else []
+
+
+def _listed(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def errand(scenario: Scenario) -> str:
+    """The intent's first request, and its parts if it has some, as words after "to"; the empty string if there is none."""
+    values = [v for types in scenario.preferences.values() for vs in types.values() for v in vs]
+    for sentence in sentences(_plain(scenario.task.intent)):
+        text = sentence.rstrip(".!")
+        text = text if ": " in text else text.split(", ")[0]
+        match = _WANT.match(text) or _NEED.match(text)
+        rest = text[match.end() :] if match else "" if re.match(r"you", text, re.IGNORECASE) else lower_first(text)
+        if rest and not any(mentions(v, rest) for v in values):
+            return first_person(rest)
+    return ""
+
+
+def _plain(intent: str) -> str:
+    if re.match(r"you\b", intent, re.IGNORECASE):
+        return intent
+    text = upper_first(re.sub(r"^As [^,]*, ", "", re.sub(r"\[[^\]]*\]", "an occasion", intent)))
+    return _ASIDE.sub("", text.rstrip(".")).rstrip(" ,") + "."
+
+
+def _without(sentence: str, values: list[str]) -> str:
+    """The sentence, or as much of its beginning as names none of the values."""
+    parts = re.split(r"(?<=\w)(?=[,:] | for (?!you)| reserved for | that you| by )", sentence.rstrip(".!"))
+    for end in range(len(parts), 0, -1):
+        text = re.sub(r",? and$", "", "".join(parts[:end]))
+        if len(text.split()) > 4 and not any(mentions(v, text) for v in values):
+            return text + "."
+    return ""
+
+
+def _compose(scenario: Scenario, said: list[str], attempt: str) -> str:
+    how = manner(scenario)
+    key = (scenario.user, scenario.task.id, attempt)
+    greeting = _greeting(scenario, *key)
+    request = _request(said[0], how, key)
+    if greeting.endswith((", ", ": ", "so ")):
+        request = lower_first(request)
+    text = greeting + " ".join([request, *(upper_first(first_person(s)) for s in said[1:])])
+    tail_bank = "tail_question" if "?" in request or "lease" in text else "tail_statement"
+    if scenario.situation.environment == "Noisy" and number(*key, "loud") % 6 == 0:
+        tail_bank = "tail_loud"
+    tails = [t for t in forms(tail_bank, how) if not ("help" in t.lower() and "help" in text.lower())]
+    tail = tails[number(*key, "tail") % len(tails)]
+    return " ".join(part for part in (upper_first(text), tail) if part)
+
+
+def _greeting(scenario: Scenario, *key: str) -> str:
+    time = scenario.situation.time_of_day.lower()
+    time = "evening" if time not in ("morning", "afternoon") else time
+    choices = forms("greeting", manner(scenario))
+    choice = choices[number(*key, "greeting") % len(choices)]
+    values = {w for types in scenario.preferences.values() for vs in types.values() for v in vs for w in stems(v)}
+    # "Good afternoon" says too much to whom afternoons are a preference.
+    return "" if "{time}" in choice and not values.isdisjoint(stems(time)) else choice.format(time=time)
+
+
+def _request(sentence: str, how: Manner, key: tuple[str, ...]) -> str:
+    text = sentence.strip().rstrip(".!")
+    reason = ""
+    because = _REASON.fullmatch(text)
+    if because and not _POINTING.search(because["reason"]) and number(*key, "order") % 2:
+        text, reason = because["request"], upper_first(first_person(because["reason"]))
+    parts = ""
+    enumeration = text.split(": ", 1)
+    if len(enumeration) == 2 and number(*key, "list") % 2:
+        text, parts = enumeration[0], first_person(enumeration[1])
+    match, bank = _WANT.match(text), "want"
+    if not match:
+        match, bank = _NEED.match(text), "need"
+    if match:
+        x = first_person(text[match.end() :])
+        helped = _HELPABLE.match(x) and not reason and len(x) < 150 and ": " not in x
+        choices = [*forms(bank, how), *(forms("help", how) if helped else [])]
+    elif re.match(r"you\b|your\b", text, re.IGNORECASE):
+        x, choices = first_person(text), ["{X}."]
+    else:
+        x = first_person(lower_first(text))
+        choices = forms("order" if _ORDER.match(x) and number(*key, "order") % 3 else "want", how)
+    request = choices[number(*key, "frame") % len(choices)].format(x=x, X=upper_first(x))
+    if reason:
+        request = f"{reason}, so {lower_first(re.sub('^So ', '', request))}"
+    if parts:
+        lists = forms("list", how)
+        request += " " + lists[number(*key, "parts") % len(lists)].format(x=parts)
+    return request

@@ -1,0 +1,100 @@
+"""Whether what an assistant has done bears on the user's task: its own things, and more than the user's own words."""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+from pytest_personalens.agents.embedded_user.alternatives import EVERYDAY
+from pytest_personalens.agents.embedded_user.constraints import constraint
+from pytest_personalens.agents.language.lexicon import DOMAIN_WORDS, asks_for
+from pytest_personalens.agents.language.statements import plain
+from pytest_personalens.agents.language.text import content, mentions, stem, stems
+
+if TYPE_CHECKING:
+    from pytest_personalens.agents.embedded_user.objections import Type
+    from pytest_personalens.agents.embedded_user.replies import Replies
+
+#: Words of a domain that are said of any deed: "I've booked it", "sent", "the order", "your service".
+_GENERIC: Final = frozenset(
+    map(stem, ["book", "order", "show", "play", "plan", "text", "send", "sent", "watch", "event", "price", "delivery", "service", "share", "stay", "room", "visit", "game", "match", "market", "provider", "product", "schedule", "reminder", "notification", "appointment", "score", "race", "group", "basket", "chat", "message", "list", "meeting", "signal", "team", "buy", "bought", "purchase", "bank", "reading", "platform", "station", "group", "dish", "shop", "cart", "status", "status", "table", "suite"])
+)  # fmt: skip
+#: Words of an intent that say nothing of what it is about.
+_COMMON: Final = frozenset(
+    map(stem, ["evening", "night", "morning", "afternoon", "day", "book", "find", "buy", "choose", "get", "help", "look", "night-time", "money", "people", "person", "friend", "friends", "home", "home-made", "house", "nice", "little", "usual", "short", "long", "time", "work", "moment", "plan", "change", "pay", "set", "send", "order", "reference", "confirmed", "booked", "confirmation", "detail", "ready", "thing", "week", "weekend", "start", "hour", "minutes", "option", "tonight", "tomorrow", "today", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday", "out", "new", "pick", "call", "best", "free"])
+)  # fmt: skip
+#: Words by which a deed says what was done.
+_BARE: Final = content(
+    "done booked set sent ordered reserved ready sorted finished complete completed sure thing great noted saved added made taken care confirmed reference confirmation booking number code"
+)
+#: Words of its own that a deed needs.
+_SUBSTANCE: Final = 2
+
+
+class Bearing:
+    """The replies of a transcript held against the task."""
+
+    def __init__(self, reading: Replies) -> None:
+        self.reading, self.scenario = reading, reading.scenario
+
+    @cached_property
+    def _domain_words(self) -> frozenset[str]:
+        return frozenset({stem(w) for d in self.scenario.domains for w in (*DOMAIN_WORDS.get(d, ()), *plain(d).split())} - _GENERIC)
+
+    @cached_property
+    def _task_words(self) -> frozenset[str]:
+        return self._domain_words | (content(self.scenario.task.intent) - _COMMON)
+
+    @cached_property
+    def _foreign_words(self) -> tuple[frozenset[str], ...]:
+        """The words of each domain that the task has nothing to do with."""
+        others = (words for d, words in DOMAIN_WORDS.items() if d not in self.scenario.domains)
+        return tuple(frozenset(map(stem, words)) - _GENERIC - self._task_words for words in others)
+
+    def _told(self, turn: int) -> tuple[bool, int, int]:
+        """Of what a reply states: whether it names a thing of the domain, how much else of the task, and how much of another domain."""
+        text = self._stated(turn)
+        words = frozenset(stems(text))
+        values = {v for t in self.reading.types for v in t[3] if v.lower() not in EVERYDAY and mentions(v, text)}
+        foreign = max((len(words & of_domain) for of_domain in self._foreign_words), default=0)
+        return bool(words & self._domain_words), len(words & self._task_words) + len(values), foreign
+
+    def about_task(self, turn: int) -> bool:
+        """True if a reply speaks of the task, or, where it names no thing at all, of a preference."""
+        named, own, foreign = self._told(turn)
+        if named or own > foreign:
+            return True
+        return not foreign and any(self._named(t, self._stated(turn)) for t in self.reading.types)
+
+    def foreign(self, turn: int) -> bool:
+        """True if a reply names things of another domain and nothing of the task."""
+        named, own, foreign = self._told(turn)
+        return foreign > 0 and not named and not own
+
+    def _named(self, t: Type, text: str) -> bool:
+        if asks_for(t[2], text) or any(
+            re.search(rf"\b{re.escape(plain(v))}\b", plain(text)) for v in t[2].values if v.lower() not in EVERYDAY
+        ):
+            return True
+        # An hour alone says nothing: it stands in every booking.
+        return bool(content(" ".join(t[3])) & content(text)) and not constraint(t[1], t[3]).slots
+
+    def substantial(self, turn: int) -> bool:
+        """True if a reply says in words of its own what was done."""
+        first = self.reading.messages[0].content
+        text = self._stated(turn)
+        return len(content(text) - content(first) - _BARE) >= _SUBSTANCE
+
+    def _stated(self, turn: int) -> str:
+        """What a reply states: no echo of the user, and nothing that it asks or offers."""
+        return "\n".join(s.text for s in self.reading.in_turn(turn) if s.act not in ("echo", "question", "courtesy"))
+
+    def serves(self, turn: int) -> bool:
+        """True if a reply has done something for the task and says what; nothing that it has said before."""
+        return self.about_task(turn) and self.substantial(turn) and not self._constant(turn)
+
+    def _constant(self, turn: int) -> bool:
+        """True if the reply is word for word an earlier one."""
+        now = stems(self.reading.messages[turn].content)
+        return any(m.role == "assistant" and stems(m.content) == now for m in self.reading.messages[:turn])

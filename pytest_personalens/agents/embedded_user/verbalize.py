@@ -1,0 +1,62 @@
+"""What the intent and the situation tell about when, how many, who and where, for questions no preference answers."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from pytest_personalens.agents.language.text import stems
+from pytest_personalens.agents.embedded_user.style import first_person
+
+if TYPE_CHECKING:
+    from pytest_personalens.core.scenario import Scenario
+
+_WHEN: Final = re.compile(
+    r"\b(tonight|tomorrow(?: morning| evening| night)?|today|this week(?:end)?|next (?:week(?:end)?|month)|the (?:coming )?week(?:end)?|the end of the month"
+    r"|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day(?: at \w+)?|the coming (?:weeks|months))\b(?!')"
+)
+_NUMBER: Final = re.compile(r"\b(one|two|three|four|five|six|seven|eight|nine|ten|twelve|\d+) (?:(?:more|library) )?(\w+s|people)\b")
+_KIN: Final = r"friends?|family|parents|mother|father|sister|brother|cousin|nephew|niece|grandmother|colleagues|people"
+_WHO: Final = re.compile(
+    rf"\b(?:with|to|for|and|invite|tell|let|send|take|visit) ((?:you and )?(?:your|a few|an?|two|the|an old)(?: \w+)? (?:{_KIN})(?: from school)?)\b(?!')"
+)
+_WHERE: Final = re.compile(r"\b((?:in|to) another city|to your family|at your place)\b")
+_SPANS: Final = frozenset(stems("night week day hour minute month"))
+_PEOPLE: Final = frozenset(stems("people friend parent"))
+_GUESTS: Final = frozenset(stems("people person guest seat ticket party friend place"))
+_SEATS: Final = frozenset(stems("ticket place seat"))
+
+
+def when(scenario: Scenario) -> str:
+    """The day or time the intent names: "Friday"; the empty string if none."""
+    found = _WHEN.search(scenario.task.intent)
+    return found[1] if found else ""
+
+
+def how_many(scenario: Scenario, question: str) -> str:
+    """The number in the intent that the question is about: "two tickets", "me and two friends"."""
+    asked = set(stems(question))
+    for found in _NUMBER.finditer(scenario.task.intent):
+        noun = stems(found[2])[0]
+        if noun in _PEOPLE and asked & _GUESTS:
+            return f"me and {found[0]}"
+        if noun in asked or (noun in _SEATS and asked & _GUESTS):
+            return found[0]
+    return ""
+
+
+def how_long(scenario: Scenario) -> str:
+    """The span of time the intent names: "two nights"."""
+    return next((f[0] for f in _NUMBER.finditer(scenario.task.intent) if stems(f[2])[0] in _SPANS), "")
+
+
+def who(scenario: Scenario) -> str:
+    """The people the intent names: "my parents"."""
+    found = _WHO.search(scenario.task.intent)
+    return first_person(found[1]) if found else ""
+
+
+def where(scenario: Scenario) -> str:
+    """The place the intent names: "to another city"."""
+    found = _WHERE.search(scenario.task.intent)
+    return first_person(found[1]) if found else ""

@@ -1,0 +1,85 @@
+"""How assistants speak of a domain and of a preference type: what the embedded agents listen for."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from pytest_personalens.core.once import once
+from pytest_personalens.agents.language.text import fold, mentions
+from pytest_personalens.datasets.embedded import EmbeddedDataset
+from pytest_personalens.core.scenario import DOMAINS
+
+#: Words that place a sentence in a domain.
+DOMAIN_WORDS: Final[dict[str, tuple[str, ...]]] = {
+    "Alarm": ("alarm", "wake"),
+    "Books": ("book", "novel", "author", "reading", "audiobook", "ebook", "library", "chapter"),
+    "Buses": ("bus", "coach"),
+    "Calendar": ("calendar", "event", "appointment", "reminder", "schedule", "invite", "meeting", "notification"),
+    "Events": ("event", "concert", "exhibition", "festival", "show", "lecture", "workshop", "ticket", "gig"),
+    "Finance": ("stock", "share", "market", "invest", "fund", "portfolio", "sector", "finance", "bank", "budget", "watchlist"),
+    "Flights": ("flight", "fly", "airline", "plane", "airport"),
+    "Games": ("game", "play", "console", "multiplayer"),
+    "Hotels": ("hotel", "room", "stay", "suite", "guesthouse", "hostel", "accommodation"),
+    "Media": ("series", "film", "movie", "watch", "stream", "documentary", "episode", "programme", "show", "podcast"),
+    "Messaging": ("message", "text", "send", "sent", "chat", "whatsapp", "sms", "telegram", "signal"),
+    "Movies": ("movie", "film", "cinema", "theater", "theatre", "screening", "showing", "showtime"),
+    "Music": ("music", "song", "playlist", "album", "track", "artist", "band", "listen"),
+    "Rental Cars": ("car", "rental", "rent", "vehicle", "suv", "pick-up"),
+    "Restaurants": ("restaurant", "table", "dinner", "lunch", "dish", "menu", "cuisine", "meal", "food", "delivery", "bistro", "order"),
+    "Services": ("appointment", "service", "salon", "plumber", "dentist", "haircut", "cleaner", "repair", "barber", "doctor", "provider", "visit"),
+    "Shopping": ("order", "cart", "basket", "buy", "bought", "purchase", "shop", "product", "delivery", "price"),
+    "Sports": ("game", "match", "team", "fixture", "score", "league", "kick-off", "sport", "race"),
+    "Train": ("train", "rail", "carriage", "station", "platform"),
+    "Travel": ("trip", "itinerary", "destination", "travel", "plan", "holiday", "vacation", "getaway"),
+}  # fmt: skip
+
+_FILLER = re.compile(r"\b(?:preferred|preferences?|favou?rites?|frequent)\b", re.IGNORECASE)
+_SHORTER: Final = {"actors and directors": "actor or director", "service provider types": "kind of provider"}
+
+
+class TypeWords(NamedTuple):
+    """What is known of a preference type: a noun for it, words that ask for it, and values it may hold."""
+
+    noun: str
+    ask: tuple[str, ...]
+    values: tuple[str, ...]
+    multiple: bool
+
+
+@once
+def _embedded() -> EmbeddedDataset:
+    return EmbeddedDataset()
+
+
+@lru_cache(maxsize=512)
+def type_words(domain: str, name: str) -> TypeWords:
+    """The words for a preference type, by (domain, type); for a type that is not ours, those of its name."""
+    noun = " ".join(_FILLER.sub(" ", name).split()).lower() or name.lower()
+    noun = _SHORTER.get(noun, noun)
+    spec = None
+    if domain in DOMAINS:
+        types = _embedded().domain(domain).preferences
+        spec = types.get(name) or types.get(name.replace("Favourite", "Favorite"))
+    if spec is None:
+        return TypeWords(noun, (noun,), (), multiple=True)
+    return TypeWords(noun, (*spec.ask, noun), spec.values, spec.multiple)
+
+
+@once
+def listed_types() -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """The names and values of all our types that have a list of values."""
+    types = (item for domain in DOMAINS for item in _embedded().domain(domain).preferences.items())
+    return tuple((name, spec.values) for name, spec in types if spec.values)
+
+
+def asks_for(words: TypeWords, sentence: str) -> bool:
+    """True if `sentence` speaks of the type by one of its words."""
+    return any(mentions(w, sentence) for w in words.ask)
+
+
+def in_domain(domain: str, text: str) -> bool:
+    """True if `text` holds a word of the domain."""
+    folded = fold(text)
+    return any(re.search(rf"\b{re.escape(w)}", folded) for w in (*DOMAIN_WORDS.get(domain, ()), domain.lower()))

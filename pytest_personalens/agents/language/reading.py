@@ -1,0 +1,213 @@
+"""A transcript read against a scenario: who mentioned, asked, contradicted or did what, and at which turn."""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from pytest_personalens.agents.language.sentence_types import is_deed, is_idle, is_negated, is_proposal, is_question, is_refusal
+from pytest_personalens.agents.language.lexicon import TypeWords, asks_for, in_domain, type_words
+from pytest_personalens.agents.language.text import fold, mentions, runs, sentences
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from pytest_personalens.core.dialogue import Message
+    from pytest_personalens.core.scenario import Scenario
+
+_ALTERNATIVE: Final = re.compile(r"\bor\b|/|,")
+#: Words in a row that nobody finds again by chance.
+_RECITAL: Final = 6
+#: More such runs of one summary in one reply than this are no quotation any more: some 35 words.
+_DUMP: Final = 30
+
+
+class Mention(NamedTuple):
+    """A preference value said in a sentence of message `turn`."""
+
+    turn: int
+    sentence: str
+    domain: str
+    type: str
+    value: str
+    role: str
+
+
+class Ask(NamedTuple):
+    """A question of the assistant about a preference type, asked at message `turn`."""
+
+    turn: int
+    sentence: str
+    domain: str
+    type: str
+    again: bool
+
+
+class Clash(NamedTuple):
+    """A value of the type that is not the user's, taken by the assistant on its own at message `turn`."""
+
+    turn: int
+    sentence: str
+    domain: str
+    type: str
+    value: str
+
+
+class Reading:
+    """Everything the embedded agents take from a transcript; computed when asked for, once."""
+
+    def __init__(self, scenario: Scenario, messages: Sequence[Message]) -> None:
+        self.scenario, self.messages = scenario, tuple(messages)
+
+    def _sentences(self, role: str) -> Iterator[tuple[int, str]]:
+        for turn, message in enumerate(self.messages):
+            if message.role == role:
+                for sentence in sentences(message.content):
+                    yield turn, sentence
+
+    @cached_property
+    def types(self) -> tuple[tuple[str, str, TypeWords, tuple[str, ...]], ...]:
+        """(domain, type, words, the user's values) for every preference of the task's domains."""
+        return tuple(
+            (domain, name, type_words(domain, name), values)
+            for domain, types in self.scenario.preferences.items()
+            for name, values in types.items()
+            if values
+        )
+
+    def relevant(self, domain: str, name: str) -> bool:
+        """True if the task names the type; where it names none, every type of its domains counts."""
+        return not self.scenario.task.relevant or (domain, name) in self.scenario.task.relevant
+
+    @cached_property
+    def mentions(self) -> tuple[Mention, ...]:
+        """Every preference value said by anybody, in order."""
+        return tuple(
+            Mention(turn, sentence, domain, name, value, message.role)
+            for turn, message in enumerate(self.messages)
+            for sentence in sentences(message.content)
+            for domain, name, _, values in self.types
+            for value in values
+            if mentions(value, sentence)
+        )
+
+    def said_by_user(self, domain: str, name: str, before: int) -> bool:
+        """True if the user named one of the type's values before message `before`."""
+        return any(m.role == "user" and m.turn < before and (m.domain, m.type) == (domain, name) for m in self.mentions)
+
+    def value_said_by_user(self, value: str, before: int) -> bool:
+        """True if the user said this very value, whatever the type, before message `before`."""
+        return any(m.role == "user" and m.turn < before and fold(m.value) == fold(value) for m in self.mentions)
+
+    @cached_property
+    def asks(self) -> tuple[Ask, ...]:
+        """Questions about types whose value is known; naming the user's own value alone is confirming, not asking."""
+        found: list[Ask] = []
+        for turn, sentence in self._sentences("assistant"):
+            if not is_question(sentence):
+                continue
+            for domain, name, words, values in self.types:
+                if not asks_for(words, sentence):
+                    continue
+                own = [v for v in values if mentions(v, sentence)]
+                others = [v for v in words.values if v not in values and mentions(v, sentence)]
+                if own and not (others and _ALTERNATIVE.search(sentence)):
+                    continue
+                if others and not own and not _ALTERNATIVE.search(sentence) and len(others) == 1:
+                    continue  # a proposal in the form of a question; see `clashes`
+                again = self.said_by_user(domain, name, turn)
+                found.append(Ask(turn, sentence, domain, name, again))
+        return tuple(found)
+
+    @cached_property
+    def _named(self) -> frozenset[tuple[int, str, str]]:
+        """Turn, domain and type of every preference of which a message names a value of the user's."""
+        return frozenset(
+            (turn, domain, name)
+            for turn, message in enumerate(self.messages)
+            for domain, name, _, values in self.types
+            if any(mentions(v, message.content) for v in values)
+        )
+
+    @cached_property
+    def clashes(self) -> tuple[Clash, ...]:
+        """Values the assistant took that are not the user's, where the user had not said them."""
+        found: list[Clash] = []
+        for turn, sentence in self._sentences("assistant"):
+            if is_question(sentence) and _ALTERNATIVE.search(sentence):
+                continue
+            for domain, name, words, values in self.types:
+                if not words.values or not self.relevant(domain, name):
+                    continue
+                if (turn, domain, name) in self._named:
+                    continue
+                for other in words.values:
+                    known = any(mentions(other, v) or mentions(v, other) for v in values)
+                    if known or not mentions(other, sentence) or self._user_wanted(other, turn) or is_negated(other, sentence):
+                        continue
+                    if is_deed(sentence) or is_proposal(sentence) or asks_for(words, sentence):
+                        found.append(Clash(turn, sentence, domain, name, other))
+        return tuple(found)
+
+    def _user_wanted(self, value: str, before: int) -> bool:
+        return any(m.role == "user" and i < before and mentions(value, m.content) for i, m in enumerate(self.messages))
+
+    @cached_property
+    def applied(self) -> tuple[Mention, ...]:
+        """Known values that the assistant worked with before the user said them: done, proposed or confirmed."""
+        return tuple(
+            m
+            for m in self.mentions
+            if m.role == "assistant"
+            and not self.value_said_by_user(m.value, m.turn)
+            and not self.said_by_user(m.domain, m.type, m.turn)
+            and not self._asked_in(m)
+            and not self._dropped(m)
+            and m.turn not in self._dumps
+        )
+
+    def _asked_in(self, mention: Mention) -> bool:
+        return any(
+            (a.turn, a.sentence, a.domain, a.type) == (mention.turn, mention.sentence, mention.domain, mention.type) for a in self.asks
+        )
+
+    def _dropped(self, mention: Mention) -> bool:
+        # A claim counts as applied if the value comes back in a sentence that does something.
+        if not is_idle(mention.sentence):
+            return False
+        return not any(
+            m.role == "assistant" and m.value == mention.value and not is_idle(m.sentence) and not is_question(m.sentence)
+            for m in self.mentions
+        )
+
+    @cached_property
+    def _dumps(self) -> frozenset[int]:
+        """Turns of the assistant that hand back so much of a summary word for word that it shows no choice."""
+        known = [runs(text, _RECITAL) for text in self.scenario.summaries.values()]
+        return frozenset(
+            turn
+            for turn, m in enumerate(self.messages)
+            if m.role == "assistant" and any(len(of_domain & runs(m.content, _RECITAL)) > _DUMP for of_domain in known)
+        )
+
+    @cached_property
+    def deeds(self) -> tuple[tuple[int, str], ...]:
+        """Sentences in which the assistant says that something has been done or is given."""
+        return tuple((turn, s) for turn, s in self._sentences("assistant") if is_deed(s))
+
+    @cached_property
+    def refusals(self) -> tuple[tuple[int, str], ...]:
+        """Sentences in which the assistant says that something cannot be done."""
+        return tuple((turn, s) for turn, s in self._sentences("assistant") if is_refusal(s))
+
+    def undone_domains(self) -> tuple[str, ...]:
+        """Domains of a multi-domain task that no deed or proposal of the assistant speaks of."""
+        if len(self.scenario.domains) == 1:
+            return ()  # what else should a deed be about; many say "Done." and no more
+        texts = [m.content for turn, m in enumerate(self.messages) if m.role == "assistant" and self._works(turn)]
+        named = {m.domain for m in self.mentions if m.role == "assistant"}
+        return tuple(d for d in self.scenario.domains if d not in named and not any(in_domain(d, text) for text in texts))
+
+    def _works(self, turn: int) -> bool:
+        return any(t == turn for t, _ in self.deeds) or is_proposal(self.messages[turn].content)

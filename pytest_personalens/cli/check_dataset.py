@@ -1,0 +1,69 @@
+"""``python -m pytest_personalens.datasets check``: how good a dataset is, ours or anybody's."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from pytest_personalens.cli.command import at_least, errors_told, run
+from pytest_personalens.core.destinations import writable
+from pytest_personalens.core.jsonfile import write_atomically
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_personalens.datasets.quality import Quality
+
+_STDOUT: Final = Path("-")
+
+
+@errors_told(status=2)
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command. Returns 0 when no rule found anything, 1 when one did, 2 when a dataset cannot be read."""
+    options = _parser().parse_args(arguments)
+    from pytest_personalens.datasets.quality import assess, read_corpus  # only once the arguments are good
+
+    if options.json is not None and options.json != _STDOUT:
+        writable(options.json, "--json")  # before all is measured; a file of somebody else's is not replaced
+    measured = [assess(read_corpus(spec), words=options.words) for spec in options.dataset]
+    text = json.dumps([m.model_dump(mode="json") for m in measured], indent=2, ensure_ascii=False) + "\n"
+    if options.json == _STDOUT:
+        sys.stdout.write(text)
+    else:
+        if options.json:
+            write_atomically(options.json, text)
+        _print(measured, details=options.details, every=options.all)
+    return int(any(m.findings for m in measured))
+
+
+def _print(measured: Sequence[Quality], *, details: bool, every: bool) -> None:
+    from pytest_personalens.datasets.quality import render
+
+    print(*render.overview(measured), sep="\n")
+    for data in measured:
+        if details:
+            print(f"\n{data.dataset}", *render.details(data), sep="\n")
+        print("", *render.findings(data, every=every), sep="\n")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m pytest_personalens.datasets", description="Look at datasets of scenarios.")
+    commands = parser.add_subparsers(dest="command", required=True)
+    check = commands.add_parser(
+        "check",
+        help="measure datasets and find what is inconsistent",
+        description="Measure one or several datasets, side by side, and find what is inconsistent. Exit code 1 if anything is.",
+    )
+    check.add_argument("dataset", nargs="+", help="'embedded', a folder in the embedded layout, or PersonaLens data")
+    check.add_argument("--details", action="store_true", help="every domain, preference type and demographic category")
+    check.add_argument("--all", action="store_true", help="every finding instead of a few of each rule")
+    check.add_argument("--words", type=at_least(1000), default=50_000, metavar="N", help="compare the texts over N words (default: 50000)")
+    check.add_argument("--json", type=Path, metavar="FILE", help="write everything as JSON; '-': to standard output, without the tables")
+    return parser
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,116 @@
+"""``python -m pytest_personalens.cli.report RESULTS.json [BEFORE.json]``: stored results as a summary, a page, Markdown or a table."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from pytest_personalens.results.baseline import baseline_of, terms_of
+from pytest_personalens.cli.command import BAD_INPUT, Parser, errors_told, run, tell
+from pytest_personalens.results.comparison import compare
+from pytest_personalens.core.destinations import apart, writable
+from pytest_personalens.core.errors import SpecError
+from pytest_personalens.reports.files import Files, checked, write_files
+from pytest_personalens.core.jsonfile import write_atomically
+from pytest_personalens.core.safe_text import harmless
+from pytest_personalens.reports.beside import beside_lines, side_by_side
+from pytest_personalens.reports.markdown import markdown
+from pytest_personalens.reports.tables import Table, ablation_table, paper_table, read_rows
+from pytest_personalens.reports.terminal import summary_lines
+from pytest_personalens.results.values import Results, read_results
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+_MOST_LISTED: Final = 20
+_LEVEL: Final = 0.05
+_STDOUT: Final = Path("-")
+
+
+@errors_told(status=BAD_INPUT)
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command. Returns 0, whatever the gates said, for a report is none; or 4 for what cannot be read or reported on."""
+    options = _parser().parse_args(arguments)
+    if options.beside is not None and options.table != 3:
+        raise SpecError("--beside: the rows are printed below Table 3; give --table 3 too")
+    if options.table is not None and options.before is not None:
+        raise SpecError(f"--table: shows one run; leave {options.before} out")
+    results = read_results(options.results)
+    before = None if options.before is None else read_results(options.before)
+    if before is not None:
+        results = _compared(results, before, str(options.before))
+    page = options.markdown if options.table is None and options.markdown != _STDOUT else None
+    read = {"this command": options.results, "BEFORE.json": options.before, "--beside": options.beside}
+    known = {name: path for name, path in read.items() if path is not None}
+    written = write_files(results, checked(Files(html=options.html, markdown=page), lambda name: f"--{name}", read=known), before=before)
+    for line in written.done:
+        print(line, file=sys.stderr if options.markdown == _STDOUT else sys.stdout)
+    if options.table is not None:
+        if options.markdown not in (None, _STDOUT):
+            apart({"--markdown": options.markdown, **({"--html": options.html} if options.html else {})}, known)
+        table = _table(results, options.table, options.beside)
+        _put(table.text() if options.markdown is None else table.markdown(), options.markdown or _STDOUT)
+    elif options.markdown == _STDOUT:
+        _put(markdown(results, before=before), _STDOUT)
+    elif options.markdown is options.html is None:
+        for line in _summary(results, before, verbose=options.verbose):
+            print(harmless(line))
+    return tell([harmless(problem) for problem in written.problems])
+
+
+def _compared(results: Results, before: Results, name: str) -> Results:
+    """The results with the paired test against `before`, if both are whole and nothing but the assistant can have changed."""
+    whole = all(found.complete and not found.settings.get("shard") for found in (results, before))
+    comparison = None
+    try:
+        baseline = baseline_of(before)
+        if whole and results.own and not baseline.refuses(terms_of(results)):
+            comparison = compare(baseline, results, name=name, level=_LEVEL, margins={})
+    except SpecError:
+        pass  # nothing was scored; the figures stand side by side
+    return results.model_copy(update={"comparison": comparison})
+
+
+def _table(results: Results, number: int, beside: Path | None) -> Table:
+    if number == 4:
+        return ablation_table(results)
+    return paper_table(results, () if beside is None else read_rows(beside))
+
+
+def _summary(results: Results, before: Results | None, *, verbose: bool) -> Iterator[str]:
+    yield f"personalens: {results.overall.items} items over {results.drawn} scenarios of {results.dataset}"
+    yield from (text for text, _ in summary_lines(results, verbose=verbose))
+    if before is not None:
+        yield ""
+        yield from beside_lines(side_by_side(before, results), most=None if verbose else _MOST_LISTED)
+
+
+def _put(text: str, path: Path) -> None:
+    if path != _STDOUT:
+        write_atomically(writable(path, "--markdown", kind="markdown"), text)
+        return
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8")  # it goes to a file or another program, whatever the terminal can show
+    print(text, end="")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = Parser(
+        prog="python -m pytest_personalens.cli.report",
+        description="Report on the results of a run, or of two. Decides nothing: the exit code is 0 whatever the gates said.",
+    )
+    parser.add_argument("results", type=Path, metavar="RESULTS.json", help="what --personalens-json wrote")
+    parser.add_argument("before", type=Path, nargs="?", metavar="BEFORE.json", help="the results of another run, to hold these against")
+    parser.add_argument("--html", type=Path, metavar="FILE", help="write one HTML page (needs the extra html)")
+    parser.add_argument("--markdown", type=Path, metavar="FILE|-", help="write Markdown, of a size for a comment on a pull request")
+    parser.add_argument("--table", type=int, choices=(3, 4), help="the run as a row of the paper's Table 3, or its controls as Table 4")
+    parser.add_argument("--beside", type=Path, metavar="FILE.csv", help="rows to print below --table 3, which you copy from the paper")
+    parser.add_argument("-v", "--verbose", action="store_true", help="every item below its threshold, and every score that differs")
+    return parser
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,73 @@
+"""``python -m pytest_personalens.results.stats``: how many scenarios it takes to find how small a drop."""
+
+from __future__ import annotations
+
+import argparse
+from math import sqrt
+from typing import TYPE_CHECKING, Final
+
+from pytest_personalens.cli.command import at_least, run
+from pytest_personalens.results.stats.power import Noise, smallest_drop
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+SCENARIOS: Final = (10, 20, 30, 50, 100, 200, 500, 1000)
+#: Of task completion: the share of scenarios that flip between identical runs.
+FLIPS: Final = (0.0, 0.1, 0.2)
+#: Of personalization: the standard deviation of the difference between identical runs.
+DEVIATIONS: Final = (0.0, 0.5, 0.8)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command: print the table. Returns 0."""
+    options = _parser().parse_args(arguments)
+    for line in table(level=options.level / options.tests, power=options.power):
+        print(line, flush=True)  # a row takes up to two seconds
+    return 0
+
+
+def table(*, level: float, power: float) -> Iterator[str]:
+    """The lines of a Markdown table: by number of scenarios, the smallest drop found at a probability of `power`, tested at `level`.
+
+    Task completion drops in percentage points and personalization in points of its scale; a dash where nothing would be found.
+    """
+    heads = [*(f"TCR, {flips:.0%} flip" for flips in FLIPS), *(f"P, sd {sd:g}" for sd in DEVIATIONS)]
+    yield f"| scenarios | {' | '.join(heads)} |"
+    yield "| ---: |" + " ---: |" * len(heads)
+    for scenarios in SCENARIOS:
+        rates = [smallest_drop(Noise.deviation(sqrt(flips)), scenarios, level=level, power=power) for flips in FLIPS]
+        means = [smallest_drop(Noise.deviation(sd), scenarios, level=level, power=power, most=3.0) for sd in DEVIATIONS]
+        cells = [*(_cell(drop, 100, 0) for drop in rates), *(_cell(drop, 1, 2) for drop in means)]
+        yield f"| {scenarios} | {' | '.join(cells)} |"
+
+
+def _cell(drop: float | None, times: int, digits: int) -> str:
+    return "-" if drop is None else f"{times * drop:.{digits}f}"
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m pytest_personalens.results.stats",
+        description="Print, as Markdown, the smallest drop of the task completion rate (TCR, in percentage points) and of the mean "
+        "personalization (P, in points) that a comparison of two runs finds, by the number of scenarios and by how much the scores of "
+        "identical runs differ.",
+    )
+    parser.add_argument("--level", type=_share, default=0.05, help="false alarms in all comparisons without a change (default: 0.05)")
+    parser.add_argument("--power", type=_share, default=0.8, help="the probability to find the drop (default: 0.8)")
+    parser.add_argument("--tests", type=at_least(1), default=2, metavar="N", help="scores compared, which share the level (default: 2)")
+    return parser
+
+
+def _share(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.0
+    if not 0 < number < 1:
+        raise argparse.ArgumentTypeError(f"expected a number between 0 and 1, found {text!r}")
+    return number
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,82 @@
+"""Where files may be written: never over a file of somebody else's, over one that is read, or over each other."""
+
+from __future__ import annotations
+
+import os
+import re
+from itertools import combinations
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from pytest_personalens.core.errors import SpecError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+#: So much of a file is read to know it again.
+_HEAD: Final = 4096
+_JSON: Final = re.compile(r'"schema(?:_version)?": *"personalens-')
+_OURS: Final = {
+    "html": re.compile(r'<meta name="generator" content="pytest-personalens '),
+    "markdown": re.compile(r"\A(?:## \S+ personalens |### .* of Table [34] of the paper \(Zhao |Judge: `)"),
+}
+
+
+def apart(written: Mapping[str, Path], read: Mapping[str, Path], *, replaces: tuple[str, str] = ("", "")) -> None:
+    """Raise `SpecError` where one of the files `written` would replace another, or one that is `read`.
+
+    All are named as the user knows them. `replaces` are one of either kind that may be the same.
+    """
+    for (name, path), (other, place) in combinations(written.items(), 2):
+        if _same(path, place):
+            raise SpecError(f"{other}: {place} is what {name} writes; give each a file of its own")
+    for name, path in written.items():
+        for other, place in read.items():
+            if (name, other) != replaces and _same(path, place):
+                raise SpecError(f"{name}: {path} is what {other} reads, and would be replaced; give another path")
+
+
+def _same(one: Path, other: Path) -> bool:
+    """True if both are one file, whatever links lead to it."""
+    try:
+        return one.samefile(other)
+    except OSError:  # one of them is not there yet
+        return os.path.realpath(one) == os.path.realpath(other)
+
+
+def writable(path: Path, flag: str, *, kind: str = "json") -> Path:
+    """The path, with its folder made. `flag` is the option that it was given by, `kind` what is to be written: json, html, markdown.
+
+    Raises `SpecError` for what cannot be written, or is a file of somebody else's.
+    """
+    if path.name == "-":
+        raise SpecError(f"{flag}: give the path of a file, not '-'")
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        pass
+    except (OSError, ValueError) as error:  # too long, a loop of links, a NUL in it
+        raise SpecError(f"{flag}: {str(path)[:200]!r} is no path of a file: {getattr(error, 'strerror', None) or error}") from None
+    if path.is_dir():
+        raise SpecError(f"{flag}: {path} is a folder; give the path of a file")
+    if path.exists() and not path.is_file():
+        raise SpecError(f"{flag}: {path} is no file; give the path of one")
+    if path.exists() and path.stat().st_size and not _written_before(path, kind):
+        raise SpecError(f"{flag}: {path} was not written by this plugin; give another path, or remove it")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise SpecError(f"{flag}: cannot write to {path.parent}: {error.strerror}") from None
+    return path
+
+
+def _written_before(path: Path, kind: str) -> bool:
+    """True if an earlier run wrote the file, or a CI service keeps it for such a report."""
+    if kind == "markdown" and _same(path, Path(os.environ.get("GITHUB_STEP_SUMMARY") or os.devnull)):
+        return True
+    try:
+        with path.open(encoding="utf-8", errors="replace") as file:
+            head = file.read(_HEAD)
+    except OSError:
+        return False
+    return bool(_OURS.get(kind, _JSON).search(head))

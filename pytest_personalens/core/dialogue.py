@@ -1,0 +1,222 @@
+"""The turn loop between a user agent and an assistant, its ends and its limits."""
+
+from __future__ import annotations
+
+import sysconfig
+import traceback
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Protocol
+
+from pytest_personalens.core.errors import AssistantFault, PersonalensError, UserAgentFault, ends_the_run, told
+from pytest_personalens.core.redaction import redacted
+from pytest_personalens.core.scenario import Frozen, Kind, Scenario, Text, clean
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from types import FrameType
+
+#: Rounds of assistant and user after the opening, as the official code runs the benchmark.
+MAX_TURNS: Final[dict[Kind, int]] = {"single": 20, "multi": 30}
+#: A reply longer than this is a fault of the assistant: no person reads it and no judge is paid to.
+MAX_REPLY_CHARS: Final = 100_000
+#: Characters of what an exception says that are kept.
+_LONGEST_ERROR: Final = 300
+#: Folders of Python's own modules and of installed packages.
+_LIBRARIES: Final = tuple({sysconfig.get_paths()[kind] for kind in ("stdlib", "platstdlib", "purelib", "platlib")})
+
+Role = Literal["user", "assistant"]
+
+
+class Message(Frozen):
+    """One turn of a dialogue."""
+
+    role: Role
+    content: Text
+
+
+class Dialogue(Frozen):
+    """The transcript of one simulated dialogue.
+
+    `end` is "user" (the user agent ended it, and its last message was answered), "silence" (it ended without a
+    closing word), "limit" (the turn limit cut it short; the last user message is unanswered) or "fault"
+    (somebody broke off; `messages` holds the transcript so far).
+    """
+
+    messages: tuple[Message, ...] = ()
+    end: Literal["user", "silence", "limit", "fault"] = "user"
+
+    @property
+    def truncated(self) -> bool:
+        """True if the turn limit ended the dialogue and not the user."""
+        return self.end == "limit"
+
+    @property
+    def user_turns(self) -> int:
+        """Number of messages by the user."""
+        return sum(m.role == "user" for m in self.messages)
+
+
+class UserTurn(NamedTuple):
+    """What a user agent says next; `done` ends the dialogue after one last reply of the assistant."""
+
+    content: str
+    done: bool = False
+
+
+class UserAgent(Protocol):
+    """Plays the user of a scenario.
+
+    `identity` names the agent, its version and all that shapes its answers; `paid` is true when a turn costs
+    money, and then it is only asked when the run may spend.
+    """
+
+    identity: str
+    paid: bool
+
+    def turn(self, scenario: Scenario, transcript: Sequence[Message]) -> UserTurn:
+        """The user's next turn; an empty `transcript` asks for the opening. Raises `UserAgentFault`."""
+        ...
+
+
+AssistantMessages = list[dict[str, str]]
+
+
+class Outcome(NamedTuple):
+    """A dialogue and, when it broke off, whose fault it was."""
+
+    dialogue: Dialogue
+    fault: PersonalensError | None = None
+
+
+def converse(
+    scenario: Scenario,
+    assistant: Callable[[AssistantMessages], object],
+    user_agent: UserAgent,
+    *,
+    max_turns: int = 0,
+    progress: Callable[[Dialogue], None] | None = None,
+) -> Outcome:
+    """Simulate the dialogue of `scenario` by the benchmark's protocol (paper, section 3.1).
+
+    The user agent opens; then up to `max_turns` rounds (0: the benchmark's 20 for a single-domain and 30 for a
+    multi-domain task) of assistant and user follow. When the user agent is done, the assistant has one last
+    reply. `progress` is called with the dialogue so far after every message: `end` is "fault" until the user has ended it.
+    Never raises for what an agent does: a fault is returned with the transcript so far.
+    """
+    messages: list[Message] = []
+    limit = max_turns or MAX_TURNS[scenario.kind]
+
+    def said(message: Message, *, ended: bool = False) -> None:
+        messages.append(message)
+        if progress is not None:
+            progress(Dialogue(messages=tuple(messages), end="user" if ended else "fault"))
+
+    try:
+        turn = _user_turn(user_agent, scenario, messages)
+        said(Message(role="user", content=turn.content), ended=turn.done)
+        for _ in range(0 if turn.done else limit):
+            said(_reply(assistant, messages))
+            turn = _user_turn(user_agent, scenario, messages)
+            if turn.done and not turn.content:
+                # Nothing was said, so there is nothing to answer: no empty message, no further reply.
+                return Outcome(Dialogue(messages=tuple(messages), end="silence"))
+            said(Message(role="user", content=turn.content), ended=turn.done)
+            if turn.done:
+                break
+        if turn.done:
+            messages.append(_reply(assistant, messages))
+            return Outcome(Dialogue(messages=tuple(messages), end="user"))
+    except PersonalensError as fault:
+        return Outcome(Dialogue(messages=tuple(messages), end="fault"), fault)
+    return Outcome(Dialogue(messages=tuple(messages), end="limit"))
+
+
+def _user_turn(user_agent: UserAgent, scenario: Scenario, messages: Sequence[Message]) -> UserTurn:
+    try:
+        turn = user_agent.turn(scenario, tuple(messages))
+        said, done = getattr(turn, "content", turn), bool(getattr(turn, "done", False))
+    except PersonalensError:
+        raise
+    except Exception as error:
+        if ends_the_run(error):
+            raise
+        raise UserAgentFault(f"the user agent raised {told(error)}") from error
+    if said is turn:
+        raise UserAgentFault(f"the user agent returned {type(turn).__name__}; it must return a UserTurn")
+    if not isinstance(said, str):
+        raise UserAgentFault(f"the user agent returned {type(said).__name__} as its message; it must be text (str)")
+    content = clean(said).strip()
+    if not content and not (done and messages):
+        raise UserAgentFault("the user agent said nothing and did not end the dialogue")
+    return UserTurn(content, done)
+
+
+def _reply(assistant: Callable[[AssistantMessages], object], messages: Sequence[Message]) -> Message:
+    # A fresh copy each turn: what the assistant does to its list must not rewrite the transcript.
+    history = [{"role": m.role, "content": m.content} for m in messages]
+    try:
+        reply = assistant(history)
+    except PersonalensError:
+        raise
+    except Exception as error:
+        if ends_the_run(error):
+            raise
+        raise AssistantFault(f"the assistant raised {_shortened(told(error))}{_place(error)}") from error
+    if not isinstance(reply, str):
+        raise AssistantFault(f"the assistant returned {type(reply).__name__}; it must return text (str){_text_in(reply)}")
+    if len(reply) > MAX_REPLY_CHARS:
+        raise AssistantFault(f"the assistant's reply has {len(reply):,} characters; the limit is {MAX_REPLY_CHARS:,}")
+    content = clean(reply).strip()
+    if not content:
+        raise AssistantFault("the assistant returned an empty text")
+    return Message(role="assistant", content=content)
+
+
+def _shortened(text: str) -> str:
+    """At most as long as leaves room for the place after it, without a secret: half of one could not be found any more."""
+    line = redacted(text)
+    return line if len(line) <= _LONGEST_ERROR else f"{line[:_LONGEST_ERROR]}..."
+
+
+def _text_in(reply: object) -> str:
+    """Where the text is in what frameworks return; empty for what is none of it."""
+    if isinstance(reply, dict):
+        if isinstance(reply.get("messages"), (list, tuple)):
+            return ": the text is that of the last message, such as result['messages'][-1].content"
+        if "choices" in reply:
+            return ": the text is response['choices'][0]['message']['content']"
+        return next((f": the text may be reply[{key!r}]" for key in ("content", "text", "output") if key in reply), "")
+    if isinstance(reply, (list, tuple)):
+        return ": join the texts of its parts" if reply and all(isinstance(_text_of_part(part), str) for part in reply) else ""
+    if hasattr(reply, "choices"):
+        return ": the text is response.choices[0].message.content"
+    # By its class: an object that makes up every attribute it is asked for is no message.
+    fields = {*dir(type(reply)), *getattr(reply, "__dict__", {})}
+    return next((f": the text may be reply.{name}" for name in ("content", "text", "output", "output_text") if name in fields), "")
+
+
+def _text_of_part(part: object) -> object:
+    return part if isinstance(part, str) else part.get("text") if isinstance(part, dict) else getattr(part, "text", None)
+
+
+def _place(error: Exception) -> str:
+    """Where it was raised, by module file and line; no folder above its packages, which differs from machine to machine.
+
+    The last line that is the assistant's own, and not one of a library that it called.
+    """
+    ours = str(Path(__file__).parent.parent)
+    frames = [(frame, line) for frame, line in traceback.walk_tb(error.__traceback__) if not frame.f_code.co_filename.startswith(ours)]
+    if not frames:  # it was not even entered
+        return "; it is called with one argument, the messages so far" if isinstance(error, TypeError) else ""
+    names = [frame.f_code.co_filename for frame, _ in frames]
+    own = [place for place, name in zip(frames, names, strict=True) if not name.startswith(_LIBRARIES) and "<" not in name]
+    frame, line = (own or frames)[-1]
+    return f" ({_module_file(frame)}, line {line})"
+
+
+def _module_file(frame: FrameType) -> str:
+    """Such as ``app/memory.py`` of the module ``app.memory``."""
+    path, packages = Path(frame.f_code.co_filename), str(frame.f_globals.get("__name__", "")).split(".")
+    if path.stem == "__init__":
+        packages.append(path.stem)
+    return "/".join(path.parts[-len(packages) :]) if packages[-1] == path.stem else path.name

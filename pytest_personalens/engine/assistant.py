@@ -1,0 +1,252 @@
+"""Calling the assistant under test: sync or async, with a time limit, on one event loop for the whole session."""
+
+from __future__ import annotations
+
+import contextvars
+import functools
+import importlib
+import inspect
+import signal
+import sys
+import threading
+import time
+from concurrent import futures
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from pytest_personalens.core.errors import AssistantFault, SpecError, told
+from pytest_personalens.core.threads import Beside
+
+if TYPE_CHECKING:
+    import asyncio
+    from collections.abc import Awaitable, Callable, Collection, Iterator
+    from types import FrameType, TracebackType
+
+    from pytest_personalens.core.scenario import Context
+
+_BESIDE: Final = Beside()
+#: What stands between an async assistant, or one in another thread, and us.
+_LOOP: Final = (str(Path(futures.__file__).parent), str(Path(functools.__file__).parent / "asyncio"))
+
+
+class _OutOfTime(BaseException):
+    """Raised inside an assistant that took too long; no `except Exception` of its own may swallow it."""
+
+
+class EventLoop:
+    """One event loop in a daemon thread, started when first needed.
+
+    A client that an async assistant creates in one turn is bound to its loop; a new loop each turn would break it.
+    """
+
+    def __init__(self) -> None:
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
+        self._lock = threading.Lock()
+        self._ended = threading.Event()
+
+    def run(self, awaitable: Awaitable[Any], timeout: float) -> Any:
+        """The awaitable's result. Raises `TimeoutError` after `timeout` seconds, having cancelled it."""
+        import asyncio  # which a sync assistant has no use for
+
+        with self._lock:
+            if self._loop is None:
+                self._loop, self._ended = asyncio.new_event_loop(), threading.Event()
+                self._thread = threading.Thread(target=_run, args=(self._loop, self._ended), name="personalens-loop", daemon=True)
+                self._thread.start()
+            loop = self._loop
+
+        async def limited() -> Any:
+            return await asyncio.wait_for(awaitable, timeout)
+
+        future = asyncio.run_coroutine_threadsafe(limited(), loop)
+        try:
+            # The extra second is for a task that ignores its cancellation.
+            return future.result(timeout + 1)
+        except TimeoutError:
+            if not future.done():
+                self._abandon(loop)
+            raise
+
+    def _abandon(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Give up a loop that somebody blocks: the next call gets another, and does not wait for this one."""
+        with self._lock:
+            if self._loop is loop:
+                self._ended.set()
+                self._loop = self._thread = None
+        loop.call_soon_threadsafe(loop.stop)
+
+    def close(self) -> None:
+        """Stop the loop; a task that still runs is abandoned with its daemon thread."""
+        self._ended.set()
+        if self._loop is not None and self._thread is not None:
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            self._thread.join(timeout=1)
+            if not self._thread.is_alive():
+                self._loop.close()
+            self._loop = self._thread = None
+
+
+def _run(loop: asyncio.AbstractEventLoop, ended: threading.Event) -> None:
+    """Run the loop until the session ends, whatever an assistant does to it: one that exits or stops the loop takes no other with it."""
+    while not ended.is_set():
+        # An exit is also the outcome of the call that raised it, which hands it on.
+        with suppress(SystemExit, KeyboardInterrupt):
+            loop.run_forever()
+
+
+def import_assistant(spec: str, base: Path) -> Callable[[Any], Any]:
+    """The callable meant by ``module:attribute``, imported as if from the folder `base`. Raises `SpecError` if there is none."""
+    module, colon, attribute = spec.partition(":")
+    if not colon or not all(part.isidentifier() for part in [*module.split("."), *attribute.split(".")]):
+        raise SpecError(f"--personalens-assistant: expected bedrock:MODEL, openai:MODEL or module:attribute, not {spec!r}")
+    if str(base) not in sys.path:
+        sys.path.insert(0, str(base))
+    try:
+        found: Any = importlib.import_module(module)
+    except Exception as error:  # whatever the module does when it is imported
+        raise SpecError(f"--personalens-assistant: cannot import {module!r}: {told(error)}") from None
+    place = module
+    for name in attribute.split("."):
+        if not hasattr(found, name):
+            from difflib import get_close_matches
+
+            near = get_close_matches(name, dir(found), 1)
+            raise SpecError(f"--personalens-assistant: {place} has no {name!r}" + (f"; did you mean {near[0]!r}?" if near else ""))
+        found, place = getattr(found, name), f"{place}.{name}"
+    if not callable(found):
+        raise SpecError(f"--personalens-assistant: {place} is {type(found).__name__}, which cannot be called{how_to_call(found)}")
+    return found  # type: ignore[no-any-return]
+
+
+def how_to_call(found: object) -> str:
+    """A hint for the agents of frameworks, which have a method in the place of a call."""
+    method = next((name for name in ("invoke", "run_sync", "run", "kickoff") if callable(getattr(type(found), name, None))), "")
+    return f"; write a function that calls its .{method}(...) and returns the reply's text" if method else ""
+
+
+def guarded(
+    assistant: Callable[..., Any],
+    *,
+    timeout: float,
+    loop: EventLoop,
+    context: Context | None = None,
+    before: Callable[[], None] = lambda: None,
+    raised: list[Exception] | None = None,
+) -> Callable[[Any], Any]:
+    """`assistant` as a sync callable that raises `AssistantFault` when a reply takes longer than `timeout` seconds.
+
+    An assistant with a parameter `context` is given it with every call. `before` is called ahead of each, and may refuse it
+    by raising a `PersonalensError`; what the assistant raises is put into `raised` too. A sync
+    assistant runs in the calling thread wherever a signal can interrupt it, because much
+    of what an assistant uses (database connections, test clients) is bound to the thread that made it; elsewhere all its calls
+    for one thread run in one other.
+    """
+    if takes_context(assistant):
+        assistant = functools.partial(assistant, context=context)
+    is_async = inspect.iscoroutinefunction(assistant)
+
+    def keep(error: Exception) -> None:
+        if raised is not None:
+            raised.append(error)
+
+    def call(messages: Any) -> Any:
+        before()
+        started = time.monotonic()
+        try:
+            # Calling an async function runs none of its code yet.
+            reply = assistant(messages) if is_async else _call(assistant, messages, timeout)
+            if inspect.isawaitable(reply):
+                reply = loop.run(reply, max(0.001, timeout - (time.monotonic() - started)))
+        except (_OutOfTime, TimeoutError):
+            # A timeout of the assistant's own (of its database, say) is an error like any other.
+            if time.monotonic() - started < timeout:
+                raise
+            raise AssistantFault(f"the assistant did not answer within {timeout:g} s (--personalens-turn-timeout)") from None
+        except RuntimeError as error:
+            if "different loop" in str(error) or "different event loop" in str(error):
+                raise AssistantFault(
+                    f"the assistant uses an object bound to another event loop ({error}); create its async client on first use, "
+                    "inside the call, and not in an async fixture"
+                ) from error
+            keep(error)
+            raise
+        except Exception as error:
+            keep(error)
+            raise
+        return reply
+
+    return call
+
+
+def takes_context(assistant: Callable[..., Any]) -> bool:
+    """True if the assistant is to be told with each call what it may know."""
+    return "context" in _parameters(assistant)
+
+
+def own_traceback(error: BaseException) -> TracebackType | None:
+    """The traceback from the first line that is not ours on; None if the assistant was not even entered."""
+    trace, ours = error.__traceback__, str(Path(__file__).parent.parent)
+    while trace is not None and trace.tb_frame.f_code.co_filename.startswith((ours, *_LOOP)):
+        trace = trace.tb_next
+    return trace
+
+
+def _parameters(assistant: Callable[..., Any]) -> Collection[str]:
+    try:
+        return inspect.signature(assistant).parameters
+    except (TypeError, ValueError):  # some callables of C code have none
+        return ()
+
+
+def _call(assistant: Callable[[Any], Any], messages: Any, timeout: float) -> Any:
+    if hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread():
+        started = time.monotonic()
+        with _alarm(timeout) as debugged:
+            reply = assistant(messages)
+        if not debugged and time.monotonic() - started > timeout:
+            raise _OutOfTime  # it swallowed the alarm (a bare `except:`), or set or ignored it
+        return reply
+    return _call_in_thread(assistant, messages, timeout)
+
+
+def _in_debugger(frame: FrameType | None) -> bool:
+    while frame is not None:
+        if frame.f_globals.get("__name__") in ("pdb", "bdb"):
+            return True
+        frame = frame.f_back
+    return False
+
+
+@contextmanager
+def _alarm(timeout: float) -> Iterator[list[bool]]:
+    """Raises `_OutOfTime` when time is up, but in a debugger: then what it yields is not empty."""
+    debugged: list[bool] = []
+
+    def stop(signum: int, frame: FrameType | None) -> None:
+        if _in_debugger(frame):  # somebody is at the keyboard, who takes their time
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            debugged.append(True)
+            return
+        raise _OutOfTime
+
+    previous = signal.signal(signal.SIGALRM, stop)
+    # The interval repeats the alarm for code that swallows even BaseException.
+    outer, _ = signal.setitimer(signal.ITIMER_REAL, timeout, 1.0)
+    started = time.monotonic()
+    try:
+        yield debugged
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, previous)
+        if outer:
+            # Somebody else's timer (pytest-timeout, say) goes on with what it had left.
+            signal.setitimer(signal.ITIMER_REAL, max(0.001, outer - (time.monotonic() - started)))
+
+
+def _call_in_thread(assistant: Callable[[Any], Any], messages: Any, timeout: float) -> Any:
+    reply = _BESIDE.call(timeout, contextvars.copy_context().run, assistant, messages)
+    if reply is None:
+        raise _OutOfTime
+    return reply.result()

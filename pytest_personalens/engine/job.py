@@ -1,0 +1,188 @@
+"""Many evaluations at once: jobs of plain values, through one `concurrent.futures.Executor`."""
+
+from __future__ import annotations
+
+import threading
+import time
+from concurrent.futures import wait
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
+
+from pytest_personalens.engine.assistant import guarded
+from pytest_personalens.core.errors import RecordError
+from pytest_personalens.core.evaluation import Evaluation, evaluate
+from pytest_personalens.engine.replay import Record, Replay, ReplayAssistant, ReplayJudge, ReplayUserAgent, ResumedAssistant
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from concurrent.futures import Executor, Future
+
+    from pytest_personalens.engine.participants import Crew
+    from pytest_personalens.engine.other_records import Elsewhere
+    from pytest_personalens.core.evaluation import Usage
+    from pytest_personalens.engine.replay import StoredVerdict
+    from pytest_personalens.core.scenario import Context, Scenario
+    from pytest_personalens.core.verdict import Dimension
+
+#: While it waits, an item looks up this often, in seconds.
+TICK: Final = 0.2
+Assistant = Any
+
+
+class Job(NamedTuple):
+    """One evaluation to be done; all of it pickles.
+
+    `records` are what may be reused, the best first; of a `resumable` run the assistant's replies are kept
+    like the rest, and those in `broken_off` count. `votes` are those on verdicts that were not decided when a run ended. `elsewhere`
+    tells where other tests' records of the same case may be; `where` is for the error that says that nothing may be bought.
+    """
+
+    scenario: Scenario
+    context: Context
+    dimensions: tuple[Dimension, ...]
+    thresholds: Mapping[str, int]
+    max_turns: int
+    turn_timeout: float
+    records: tuple[Record, ...]
+    may_spend: bool
+    where: str
+    elsewhere: Elsewhere | None = None
+    resumable: bool = False
+    broken_off: Record | None = None
+    votes: tuple[StoredVerdict, ...] = ()
+
+
+class Keep(Protocol):
+    """Puts what was bought where a crash cannot reach it: an evaluation, finished or not, and the votes on what is not decided."""
+
+    def __call__(self, evaluation: Evaluation, votes: Sequence[StoredVerdict] = (), /) -> None:
+        """Keep it. Raises `RecordError` where nothing can be written."""
+
+
+class Done(NamedTuple):
+    """A job done: the evaluation with what this run used, what all of it has cost by purpose, how often an agent was asked, and
+    the seconds it took. `raised` is what the assistant raised, if that ended it: for a debugger, in this process only."""
+
+    evaluation: Evaluation
+    cost: dict[str, Usage]
+    asked: int
+    seconds: float
+    raised: Exception | None = None
+
+
+def work(job: Job, crew: Crew, assistant: Assistant, keep: Keep | None = None) -> Done:
+    """Do a job. `keep` is called with all that was bought so far, at its whole cost, before more is bought."""
+    started = time.perf_counter()
+    agents = crew.agents(job.context, job.thresholds)
+    others = job.elsewhere.records if job.elsewhere is not None else None
+    replay = Replay(
+        job.scenario,
+        job.records,
+        may_spend=job.may_spend,
+        where=job.where,
+        elsewhere=others,
+        votes=job.votes,
+        before=crew.go_on,
+    )
+    latest: list[Evaluation] = []
+    raised: list[Exception] = []
+    one_at_a_time = threading.RLock()
+
+    def cost(evaluation: Evaluation) -> dict[str, Usage]:
+        # A record tells what its content cost, whenever that was; an evaluation, what this run spent.
+        return replay.cost(evaluation, agents.meter.usage)
+
+    def bought(unfinished: Evaluation) -> None:
+        with one_at_a_time:  # readings vote side by side
+            latest[:] = [unfinished]
+            # Only what was bought just now: a replay must not push out what an earlier run paid for.
+            if keep is not None and replay.news:
+                try:
+                    keep(unfinished.model_copy(update={"usage": cost(unfinished)}), undecided(unfinished))
+                except RecordError as error:
+                    crew.unkept = error  # nobody buys any more what would be lost
+                    raise
+
+    def undecided(unfinished: Evaluation) -> list[StoredVerdict]:
+        return [vote for vote in replay.votes if unfinished.score(vote.verdict.dimension) is None]
+
+    def voted() -> None:
+        if latest:
+            bought(latest[0])
+
+    replay.voted = voted
+
+    if agents.played is not None:
+        under_test: Assistant = ReplayAssistant(agents.played, replay)
+    else:
+        callable_ = agents.assistant or assistant
+        under_test = guarded(callable_, timeout=job.turn_timeout, loop=crew.loop, context=job.context, before=crew.go_on, raised=raised)
+        if job.resumable:
+            under_test = ResumedAssistant(under_test, replay, job.broken_off)
+    evaluation = evaluate(
+        job.scenario,
+        under_test,
+        ReplayUserAgent(agents.user_agent, replay),
+        ReplayJudge(agents.judge, replay),
+        dimensions=job.dimensions,
+        max_turns=job.max_turns,
+        progress=bought if keep is not None else None,
+    )
+    try:
+        bought(evaluation)
+    except RecordError as error:
+        evaluation = evaluation.model_copy(update={"verdicts": (), "cause": "record", "detail": str(error)})
+    if usage := agents.meter.usage:
+        evaluation = evaluation.model_copy(update={"usage": usage})
+    return Done(
+        evaluation,
+        cost(evaluation),
+        replay.asked,
+        time.perf_counter() - started,
+        raised[-1] if evaluation.cause == "assistant" and raised else None,
+    )
+
+
+class Engine:
+    """Evaluations under way, by the node id of the item that will ask for each. Used from one thread.
+
+    `executor` runs `size` of them at once; so many more may wait in line that the slowest dialogue leaves no place idle.
+    """
+
+    def __init__(self, executor: Executor, size: int) -> None:
+        self.size, self._executor = size, executor
+        self._under_way: dict[str, Future[Done]] = {}
+        self.done = 0
+
+    @property
+    def room(self) -> int:
+        """How many more may be submitted now: the line is ten dialogues for each place."""
+        return max(0, 10 * self.size - len(self._under_way))
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._under_way
+
+    def submit(self, key: str, task: Callable[..., Done], *args: Any, bought: Callable[[Evaluation], None] | None = None) -> None:
+        """Have `task` run for the item `key`; `bought` is called with what came of it, at its whole cost, as soon as it is there."""
+        future = self._under_way[key] = self._executor.submit(task, *args)
+
+        def came(future: Future[Done]) -> None:
+            if future.cancelled():
+                return
+            self.done += 1
+            if bought is not None and future.exception() is None:
+                done = future.result()
+                bought(done.evaluation.model_copy(update={"usage": done.cost}))
+
+        future.add_done_callback(came)
+
+    def take(self, key: str, idle: Callable[[], None]) -> Done:
+        """Wait for the evaluation of the item `key`; `idle` is called at once and every `TICK` seconds while there is none."""
+        future = self._under_way.pop(key)
+        while not future.done():
+            idle()
+            wait([future], timeout=TICK)
+        return future.result()
+
+    def close(self) -> None:
+        """Give up what is under way."""
+        self._executor.shutdown(wait=False, cancel_futures=True)

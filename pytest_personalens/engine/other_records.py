@@ -1,0 +1,83 @@
+"""Records that other tests of the repository have of an item's scenario: what they hold need not be bought again."""
+
+from __future__ import annotations
+
+import os
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from pytest_personalens.core.errors import RecordError
+from pytest_personalens.core.devices import no_device
+from pytest_personalens.engine.replay import read_record
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pytest_personalens.engine.replay import Record
+
+#: The folder of records beside a test file.
+FOLDER: Final = "__personalens__"
+#: Folders that hold what was installed, or other snapshots.
+_APART: Final = frozenset({"node_modules", "site-packages", "__pycache__", "__snapshots__"})
+
+
+class Elsewhere(NamedTuple):
+    """Where records for the same case as that of `own` may be: the path of an item's record. All of it pickles.
+
+    `case` is the id of a case with its control and its trial: trials are repeated to see how much they differ, and controls to be
+    compared, so that none of them takes what was said or judged in another.
+    """
+
+    root: str
+    own: str
+    case: str
+    scenario: str
+
+    def records(self) -> Iterator[Record]:
+        """The readable ones, looked for anew each time: another test of this run may just have written one."""
+        for file in self._files():
+            try:
+                record = read_record(no_device(Path(file)).read_text(encoding="utf-8"), file)
+            except (RecordError, OSError, ValueError):
+                continue  # its own test tells what is wrong with it
+            if record.scenario == self.scenario:
+                yield record
+
+    def _files(self) -> Iterator[str]:
+        here = str(Path(self.own).parent.parent)
+        for folder in dict.fromkeys((here, *_folders(self.root))):
+            tests = [entry.path for entry in _entries(folder) if entry.is_dir()]
+            for entry in (entry for test in tests for entry in _entries(test)):
+                if entry.path != self.own and self._same_case(entry.name):
+                    yield entry.path
+
+    def _same_case(self, name: str) -> bool:
+        # pytest joins the ids of all parameters by hyphens, which ours hold too.
+        parameters = name.removesuffix(".json").partition("[")[2].removesuffix("]")
+        return name.endswith(".json") and f"-{self.case}-" in f"-{parameters}-"
+
+
+@lru_cache(maxsize=8)
+def _folders(root: str) -> tuple[str, ...]:
+    """The folders of records below `root`."""
+    found = []
+    for folder, below, _ in os.walk(root):
+        if FOLDER in below:
+            found.append(str(Path(folder, FOLDER)))
+        below[:] = [
+            name for name in below if name not in _APART and name != FOLDER and name[0] != "." and not _is_environment(Path(folder, name))
+        ]
+    return tuple(sorted(found))
+
+
+def _is_environment(folder: Path) -> bool:
+    return (folder / "pyvenv.cfg").exists()
+
+
+def _entries(folder: str) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as entries:
+            return sorted(entries, key=lambda entry: entry.name)
+    except OSError:
+        return []

@@ -1,0 +1,196 @@
+"""Who takes part in evaluations: user agent, judge and assistant, opened once for a process from plain values."""
+
+from __future__ import annotations
+
+import os
+import threading
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+
+from pytest_personalens.agents import EmbeddedJudge, EmbeddedUserAgent
+from pytest_personalens.agents.checked import Role, offered
+from pytest_personalens.agents.by_model.prompts import Prompts
+from pytest_personalens.engine.assistant import EventLoop, import_assistant
+from pytest_personalens.core.errors import RecordError, SpecError, Stopped
+from pytest_personalens.models import Model
+from pytest_personalens.models.rate_limit import Limiter
+from pytest_personalens.models.meter import Meter, Total, price_of
+from pytest_personalens.models.retry import Reliable
+from pytest_personalens.models.specs import open_model
+from pytest_personalens.core.verdict import Dimension
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from pytest_personalens.agents.by_model.model_assistant import ModelAssistant
+    from pytest_personalens.core.dialogue import UserAgent
+    from pytest_personalens.models.meter import Budget, Price
+    from pytest_personalens.core.scenario import Context
+    from pytest_personalens.core.verdict import Judge
+
+#: Temperature of the further votes: at the judge's own 0 they would hardly be others.
+_VOTE_TEMPERATURE: Final = 0.7
+
+
+class Recipe(NamedTuple):
+    """All that it takes to open the agents, as plain values: it pickles, and holds no secret.
+
+    `root` is the folder that imports and relative paths count from; `side_by_side` how many dialogues one process runs at once.
+    """
+
+    root: str
+    user_model: str = "embedded"
+    judge_model: str = "embedded"
+    judge_votes: int = 1
+    assistant: str | None = None
+    assistant_prompt: Literal["base", "vanilla"] = "base"
+    prompts: str | None = None
+    parameters: tuple[tuple[str, str], ...] = ()
+    prices: tuple[tuple[str, Price], ...] = ()
+    side_by_side: int = 1
+
+
+class Agents(NamedTuple):
+    """Who takes part in one evaluation, and the meter that counts what those played by a model use.
+
+    `assistant` is the callable that an option names, `played` the model that plays the assistant; both are None where the
+    fixture hands it over.
+    """
+
+    user_agent: UserAgent
+    judge: Judge
+    assistant: Callable[..., object] | None
+    played: ModelAssistant | None
+    meter: Meter
+
+
+class Crew:
+    """The agents of a process. Raises `SpecError` for those that cannot be had.
+
+    `added` gives what a plugin adds for a role and a spec, or None. Evaluations may ask for agents from several threads.
+    """
+
+    def __init__(self, recipe: Recipe, *, added: Callable[[Role, str], Any] = lambda role, spec: None) -> None:
+        self.recipe, self._added = recipe, added
+        self.loop = EventLoop()
+        self.budget: Budget | None = None
+        self.is_worker = False
+        #: Why what is bought cannot be kept, once that is so.
+        self.unkept: RecordError | None = None
+        self.total = Total()
+        self._prices = dict(recipe.prices)
+        self._ended = threading.Event()
+        self._parent = os.getppid()
+        if recipe.prompts:
+            _ = self.prompts  # a bad template stops the run before anything is paid for
+        self._models: dict[str, Reliable] = {}
+        self._user_agent = self._role("user_agent", recipe.user_model, "--personalens-user-model")
+        self._judge = self._role("judge", recipe.judge_model, "--personalens-judge-model")
+        self._assistant = self._open_assistant()
+        roles = {"user agent": self._user_agent, "judge": self._judge, "assistant": self._assistant}
+        self._played: dict[str, Model] = {role: who for role, who in roles.items() if isinstance(who, Model)}
+
+    @cached_property
+    def prompts(self) -> Prompts:
+        """The templates of agents played by a model; not read in a run that has none."""
+        return Prompts(Path(self.recipe.root) / self.recipe.prompts if self.recipe.prompts else None)
+
+    def agents(self, context: Context, thresholds: Mapping[str, int]) -> Agents:
+        """Agents for one evaluation; `context` is what an assistant of ours may know, `thresholds` decide on further votes."""
+        meter = Meter(budget=self.budget, prices=self._prices, total=self.total, before=self.go_on)
+        models, further = self._played, None
+        # The embedded ones remember a little of the dialogue at hand, so each evaluation has its own. What a run without models
+        # does not need is not loaded: it would be felt in a replay.
+        judge: Judge = self._judge or EmbeddedJudge()
+        if "judge" in models:
+            from pytest_personalens.agents.by_model.model_judge import ModelJudge
+
+            further = ModelJudge(models["judge"], meter, self.prompts, temperature=_VOTE_TEMPERATURE)
+            judge = ModelJudge(models["judge"], meter, self.prompts)
+        if self.recipe.judge_votes > 1:
+            from pytest_personalens.agents.by_model.votes import VotingJudge
+
+            limits = {Dimension(d): s for d, s in thresholds.items()}
+            judge = VotingJudge(judge, further or judge, votes=self.recipe.judge_votes, thresholds=limits)
+        played: ModelAssistant | None = None
+        if "assistant" in models:
+            from pytest_personalens.agents.by_model.model_assistant import ModelAssistant
+
+            setting = self.recipe.assistant_prompt
+            played = ModelAssistant(models["assistant"], meter, self.prompts, setting=setting, context=context)
+        user_agent: UserAgent = self._user_agent or EmbeddedUserAgent()
+        if "user agent" in models:
+            from pytest_personalens.agents.by_model.model_user import ModelUserAgent
+
+            user_agent = ModelUserAgent(models["user agent"], meter, self.prompts)
+        return Agents(user_agent, judge, None if played is not None else self._assistant, played, meter)
+
+    @property
+    def paid(self) -> bool:
+        """True if anybody that an option names costs money."""
+        return any(getattr(who, "paid", False) for who in (self._user_agent, self._judge, self._assistant))
+
+    def models(self) -> dict[str, Model]:
+        """Role -> the model that plays it, for the roles that one plays."""
+        return dict(self._played)
+
+    def role_prices(self) -> dict[str, Price]:
+        """Role -> the price of its model, where it has one and the price is known."""
+        found = {role: price_of(model.name, self._prices) for role, model in self._played.items()}
+        return {role: price for role, price in found.items() if price is not None}
+
+    def limiters(self) -> list[Limiter]:
+        """The rate limits of the models, one for each."""
+        return [model.limiter for model in self._models.values()]
+
+    def go_on(self) -> None:
+        """Raise `Stopped` if the run has ended: a dialogue that nobody waits for any more takes no further turn. Raise `RecordError` if
+        what is bought cannot be kept.
+
+        A worker sees the end of the process that started it by having another parent: nobody else tells it in time.
+        """
+        if self.unkept is not None:
+            raise RecordError(str(self.unkept))
+        if self._ended.is_set() or (self.is_worker and os.getppid() != self._parent):
+            raise Stopped("the run has ended")
+
+    def close(self) -> None:
+        """End what still runs, the event loop, and the connections of the models."""
+        self._ended.set()
+        self.loop.close()
+        for model in self._models.values():
+            model.close()
+
+    def _open_assistant(self) -> Any:
+        spec = self.recipe.assistant
+        if not spec:
+            return None
+        found = self._model(spec, "--personalens-assistant")
+        return found if found is not None else import_assistant(spec, Path(self.recipe.root))
+
+    def _model(self, spec: str, flag: str) -> Model | None:
+        """The model of a spec, one for all its roles: they share its connections and its rate limit."""
+        if spec not in self._models:
+            # Readings of a dialogue run side by side too, hence more connections than dialogues.
+            most = max(64, 4 * self.recipe.side_by_side)
+            added = offered("model", lambda: self._added("model", spec), flag)
+            model = added if added is not None else open_model(spec, dict(self.recipe.parameters), connections=most)
+            if model is None:
+                return None
+            self._models[spec] = Reliable(model, limiter=Limiter(start=2 * self.recipe.side_by_side, most=most), before=self.go_on)
+        return self._models[spec]
+
+    def _role(self, role: Role, spec: str, flag: str) -> Any:
+        """What a plugin adds for `spec`: an agent ready-made, or a model to play the role; None for the embedded agent."""
+        if spec == "embedded":
+            return None
+        found = offered(role, lambda: self._added(role, spec), flag)
+        if found is None:
+            found = self._model(spec, flag)
+        if found is None:
+            raise SpecError(
+                f"{flag}: no provider knows {spec!r}; use 'embedded', 'bedrock:MODEL' or 'openai:MODEL', "
+                "or add a provider with the hook pytest_personalens_model"
+            )
+        return found

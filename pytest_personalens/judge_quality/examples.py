@@ -1,0 +1,143 @@
+"""Labelled dialogues as the embedded judge's training sees them: statements with their tags, under their own and a stranger's profile."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from pytest_personalens.agents.embedded_judge.cues import Line, alone, lines, read
+from pytest_personalens.agents.language.statements import of_message, plain
+from pytest_personalens.agents.language.text import content
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from pytest_personalens.judge_quality.labels import Labelled
+    from pytest_personalens.core.dialogue import Message
+    from pytest_personalens.core.scenario import Scenario
+
+#: A word is known that this many scenarios use, and one to learn from that this many do.
+KNOWN: Final = 3
+LEARNED: Final = 12
+#: A stem is common that this share of the dialogues has in what the assistant says.
+COMMON: Final = 0.02
+#: Acts that rest on what is known of the user: under another person's profile there are none.
+GROUNDED: Final = "UVAB"
+_UNGROUNDED: Final = dict.fromkeys(map(ord, GROUNDED))
+_WORD: Final = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
+_TOKEN: Final = re.compile(r"\w+")
+#: Words of a statement looked for this much further than its length in the pieces.
+_SLACK: Final = 8
+#: A piece belongs to a statement with this share, or this number, of the statement's words.
+_SHARE, _WORDS = 0.25, 4
+
+
+class Side(NamedTuple):
+    """A dialogue under a profile: its statements, and the acts of each as letters; None where nobody tagged it."""
+
+    scenario: Scenario
+    lines: tuple[Line, ...]
+    tags: tuple[str | None, ...]
+
+
+class Example(NamedTuple):
+    """A labelled dialogue under its own profile and under a stranger's."""
+
+    labelled: Labelled
+    own: Side
+    stranger: Side
+
+
+def examples(labelled: Sequence[Labelled]) -> list[Example]:
+    """The dialogues, each with a stranger who has the same domains, chosen by the dialogue's id."""
+    by_domain: dict[str, list[Labelled]] = defaultdict(list)
+    for one in labelled:
+        for domain in one.scenario.domains:
+            by_domain[domain].append(one)
+    return [_example(one, _stranger(one, by_domain)) for one in labelled]
+
+
+def _example(one: Labelled, stranger: Scenario) -> Example:
+    messages = one.dialogue.messages
+    tags = (
+        tuple(t for m, pieces in zip(messages, one.pieces, strict=True) for t in _aligned(m, pieces))
+        if one.pieces
+        else (None,) * sum(len(read(m)) for m in messages)
+    )
+    own = Side(one.scenario, lines(one.scenario, messages), tags)
+    ungrounded = tuple(t if t is None else t.translate(_UNGROUNDED) for t in tags)
+    return Example(one, own, Side(stranger, lines(stranger, messages), ungrounded))
+
+
+def _aligned(message: Message, pieces: Sequence[tuple[str, str]]) -> list[str | None]:
+    """For each statement of the message the letters of the pieces that its words stand in."""
+    words = [(w, number) for number, (_, text) in enumerate(pieces) for w in _TOKEN.findall(plain(text))]
+    found: list[str | None] = []
+    start = 0
+    for text, _ in read(message):
+        wanted = _TOKEN.findall(plain(text))
+        at = next((i for i in range(start, len(words)) if wanted and words[i][0] == wanted[0]), None)
+        if at is None:
+            found.append(None)
+            continue
+        used: Counter[int] = Counter()
+        place, limit = at, at + len(wanted) + _SLACK
+        for word in wanted:
+            here = next((i for i in range(place, min(limit, len(words))) if words[i][0] == word), None)
+            if here is not None:
+                used[words[here][1]] += 1
+                place = here + 1
+        start = max(place, start)
+        total = sum(used.values())
+        found.append("".join(sorted({c for i, n in used.items() if n >= _SHARE * total or n >= _WORDS for c in pieces[i][0]})))
+    return found
+
+
+def _stranger(one: Labelled, by_domain: dict[str, list[Labelled]]) -> Scenario:
+    preferences, summaries = {}, {}
+    situation = one.scenario.situation
+    for domain in one.scenario.domains:
+        candidates = [o for o in by_domain[domain] if o.group != one.group]
+        if not candidates:
+            continue
+        number = int.from_bytes(hashlib.sha256(f"{one.id} {domain}".encode()).digest()[:4], "big")
+        other = candidates[number % len(candidates)].scenario
+        preferences[domain], summaries[domain], situation = other.preferences[domain], other.summaries[domain], other.situation
+    relevant = tuple((d, t) for d, types in preferences.items() for t in types)
+    return one.scenario.model_copy(
+        update={
+            "preferences": {d: preferences.get(d, {}) for d in one.scenario.domains},
+            "summaries": {d: summaries.get(d, "") for d in one.scenario.domains},
+            "situation": situation,
+            "task": one.scenario.task.model_copy(update={"relevant": relevant}),
+        }
+    )
+
+
+def word_lists(labelled: Sequence[Labelled]) -> dict[str, list[str]]:
+    """The lists of words that the judge reads by, by the name of their file."""
+    groups: dict[str, set[str]] = defaultdict(set)
+    stems: Counter[str] = Counter()
+    for one in labelled:
+        for message in one.dialogue.messages:
+            for word in _WORD.findall(plain(message.content)):
+                groups[word].add(one.group)
+        stems.update(frozenset[str]().union(*(content(m.content) for m in one.dialogue.messages if m.role == "assistant")))
+    return {
+        "known": sorted(w for w, g in groups.items() if len(g) >= KNOWN),
+        "vocabulary": sorted(w for w, g in groups.items() if len(g) >= LEARNED),
+        "common": sorted(s for s, n in stems.items() if n >= COMMON * len(labelled)),
+    }
+
+
+def tagged_statements(path: Path) -> list[tuple[frozenset[str], str]]:
+    """The cues and tags of single statements: lines ``TAGS | text``."""
+    found = []
+    for line in path.read_text(encoding="utf-8").splitlines():
+        tags, bar, text = line.partition("|")
+        if bar and tags.strip().isalpha():
+            found += [(alone(statement), tags.strip()) for statement, _ in of_message(text.strip())[:1]]
+    return found

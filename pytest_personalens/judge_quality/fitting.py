@@ -1,0 +1,220 @@
+"""Fits the tables of the embedded judge: acts, acts in context, parts of goals, scores."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from pytest_personalens.agents.embedded_judge.acts import ACTS, Spoken, contexts, of_lists
+from pytest_personalens.agents.embedded_judge.features import Features, completion
+from pytest_personalens.agents.embedded_judge.weights import BIAS, UNIT, Table
+from pytest_personalens.core.errors import PersonalensError
+from pytest_personalens.core.verdict import Dimension
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pytest_personalens.judge_quality.examples import Example, Side
+
+#: The readings that the judge gives.
+SCORED: Final = (
+    Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION, Dimension.NATURALNESS_ASSISTANT, Dimension.COHERENCE_ASSISTANT,
+)  # fmt: skip
+#: A cue seen in fewer statements is left out: it would be learned by heart.
+RARE: Final = 8
+#: Strength of regularisation (scikit-learn's C).
+C_ACTS: Final = 0.1
+C_CONTEXT: Final = 0.1
+C_PARTS: Final = 0.05
+C_SCORES: Final = {
+    Dimension.TASK_COMPLETION: 0.02,
+    Dimension.PERSONALIZATION: 0.03,
+    Dimension.NATURALNESS_ASSISTANT: 0.02,
+    Dimension.COHERENCE_ASSISTANT: 0.02,
+}
+#: One dialogue in so many is read under another person's profile as well.
+STRANGERS: Final = 4
+INNER_FOLDS: Final = 3
+
+Tagged = tuple[frozenset[str], str]
+
+
+class Trained(NamedTuple):
+    """Every table by the name of its file."""
+
+    tables: dict[str, Table]
+
+    def features(self, side: Side, example: Example) -> Features:
+        """The dialogue as this judge reads it."""
+        return _features(side, example, self.tables)
+
+
+def fold_of(text: str, count: int) -> int:
+    """The part, from 0, that a text falls into."""
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], "big") % count
+
+
+def train(chosen: Sequence[Example], statements: Sequence[Tagged] = ()) -> Trained:
+    """The tables learned from the examples and from statements that stand alone.
+
+    What later tables learn from is read by earlier ones that were trained without the same scenario, as it will be with what is new.
+    """
+    read: list[tuple[list[Spoken], list[Spoken]]] = [([], []) for _ in chosen]
+    for k in range(INNER_FOLDS):
+        inside = [e for e in chosen if fold_of(f"inner {e.labelled.group}", INNER_FOLDS) != k]
+        tables = _acts(inside, statements)
+        for i, e in enumerate(chosen):
+            if fold_of(f"inner {e.labelled.group}", INNER_FOLDS) == k:
+                read[i] = _alone(e.own, tables), _alone(e.stranger, tables)
+    tables = _acts(chosen, statements)
+    tables["acts-in-context"] = _in_context(chosen, read)
+    own = [_in(e, e.own, r[0], tables) for e, r in zip(chosen, read, strict=True)]
+    strange = [_in(e, e.stranger, r[1], tables) for e, r in zip(chosen, read, strict=True)]
+    tables["goal-parts"] = _parts(chosen, own)
+    for dimension in SCORED:
+        tables[dimension.value] = _score(dimension, chosen, own, strange, tables["goal-parts"])
+    return Trained(tables)
+
+
+def predict(trained: Trained, example: Example, *, stranger: bool = False) -> dict[Dimension, int]:
+    """The scores that a judge of these tables gives."""
+    features = trained.features(example.stranger if stranger else example.own, example)
+    return {d: d.scale.low + trained.tables[d.value].steps(score_numbers(d, features, trained.tables["goal-parts"])) for d in SCORED}
+
+
+def score_numbers(dimension: Dimension, features: Features, parts: Table) -> dict[str, float]:
+    """The numbers that the score of the dimension is made of."""
+    if dimension is Dimension.TASK_COMPLETION:
+        return completion(features, [parts.of_numbers(n)["reached"] for n in features.part_numbers])
+    return features.personalization if dimension is Dimension.PERSONALIZATION else features.style
+
+
+def _sides(example: Example) -> tuple[Side, ...]:
+    """The dialogue under its own profile, and for one in `STRANGERS` under another person's: there, nothing is personal."""
+    return (example.own, example.stranger) if fold_of(f"stranger {example.labelled.id}", STRANGERS) == 0 else (example.own,)
+
+
+def _alone(side: Side, tables: Mapping[str, Table]) -> list[Spoken]:
+    return [Spoken(line, tables[f"acts-{line.role}"].of_cues(line.cues)) for line in side.lines]
+
+
+def _in(example: Example, side: Side, alone: Sequence[Spoken], tables: Mapping[str, Table]) -> Features:
+    model = tables["acts-in-context"]
+    said = [
+        one if one.line.role == "user" else Spoken(one.line, of_lists(one.line, model.of_numbers(numbers)))
+        for one, numbers in zip(alone, contexts(alone), strict=True)
+    ]
+    return Features(side.scenario, example.labelled.dialogue.messages, said)
+
+
+def _features(side: Side, example: Example, tables: Mapping[str, Table]) -> Features:
+    return _in(example, side, _alone(side, tables), tables)
+
+
+def _acts(chosen: Sequence[Example], statements: Sequence[Tagged]) -> dict[str, Table]:
+    """The acts of each role from a statement's own cues."""
+    found = {}
+    for role, acts in ACTS.items():
+        rows = [
+            (line.cues, tag)
+            for e in chosen
+            for side in _sides(e)
+            for line, tag in zip(side.lines, side.tags, strict=True)
+            if line.role == role and tag is not None
+        ]
+        if role == "assistant":
+            rows += statements
+        seen = Counter(cue for cues, _ in rows for cue in cues)
+        if not any(n >= 2 * RARE for n in seen.values()):
+            raise PersonalensError(f"{len(chosen)} tagged dialogues are too few to learn from (some hundred are a start)")
+        kept = {cue for cue, n in seen.items() if n >= RARE}
+        fit = _Fit([dict.fromkeys(cues & kept, 1.0) for cues, _ in rows], scaled=False)
+        found[f"acts-{role}"] = fit.table({act: [letter in tag for _, tag in rows] for letter, act in acts.items()}, C_ACTS)
+    return found
+
+
+def _in_context(chosen: Sequence[Example], read: Sequence[tuple[Sequence[Spoken], Sequence[Spoken]]]) -> Table:
+    rows = [
+        (numbers, tag)
+        for e, both in zip(chosen, read, strict=True)
+        for side, alone in zip(_sides(e), both, strict=False)
+        for numbers, line, tag in zip(contexts(alone), side.lines, side.tags, strict=True)
+        if line.role == "assistant" and tag is not None
+    ]
+    fit = _Fit([numbers for numbers, _ in rows])
+    return fit.table({act: [letter in tag for _, tag in rows] for letter, act in ACTS["assistant"].items()}, C_CONTEXT)
+
+
+def _parts(chosen: Sequence[Example], own: Sequence[Features]) -> Table:
+    rows = [
+        (numbers, label)
+        for e, features in zip(chosen, own, strict=True)
+        for numbers, label in zip(features.part_numbers, part_labels(e, len(features.part_numbers)), strict=True)
+        if label is not None
+    ]
+    return _Fit([numbers for numbers, _ in rows]).table({"reached": [label for _, label in rows]}, C_PARTS)
+
+
+def part_labels(example: Example, count: int) -> list[bool | None]:
+    """Which parts of the goal were reached: all if the task was completed; None for those that nobody told."""
+    if example.labelled.majority(Dimension.TASK_COMPLETION):
+        return [True] * count
+    states = example.labelled.parts
+    if len(states) == count:
+        return [state == "done" for state in states]
+    return [False] if count == 1 else [None] * count
+
+
+def _score(dimension: Dimension, chosen: Sequence[Example], own: Sequence[Features], strange: Sequence[Features], parts: Table) -> Table:
+    low, high = dimension.scale
+    rows = [
+        (score_numbers(dimension, features, parts), label)
+        for e, features in zip(chosen, own, strict=True)
+        if (label := e.labelled.majority(dimension)) is not None
+    ]
+    if dimension is Dimension.PERSONALIZATION:
+        # Whoever acts on what is known of somebody else personalizes nothing, however well it reads.
+        rows += [
+            (score_numbers(dimension, features, parts), 1 if label > 2 else label)
+            for e, features in zip(chosen, strange, strict=True)
+            if len(_sides(e)) > 1 and (label := e.labelled.majority(dimension)) is not None
+        ]
+    fit = _Fit([numbers for numbers, _ in rows])
+    return fit.table({str(step): [label >= step for _, label in rows] for step in range(low + 1, high + 1)}, C_SCORES[dimension])
+
+
+class _Fit:
+    """Rows of numbers from which linear questions are learned."""
+
+    def __init__(self, rows: Sequence[Mapping[str, float]], *, scaled: bool = True) -> None:
+        import numpy as np
+        from sklearn.feature_extraction import DictVectorizer
+
+        vectorizer = DictVectorizer(sparse=not scaled, dtype=np.float32 if not scaled else np.float64)
+        self._table: Any = vectorizer.fit_transform(rows)
+        self._names: list[str] = list(vectorizer.feature_names_)
+        self._mean = [0.0] * len(self._names)
+        self._spread = [1.0] * len(self._names)
+        if scaled:
+            mean, spread = self._table.mean(0), self._table.std(0)
+            kept = spread > 1e-6
+            self._names = [n for n, k in zip(self._names, kept, strict=True) if k]
+            self._table = (self._table[:, kept] - mean[kept]) / spread[kept]
+            self._mean, self._spread = list(mean[kept]), list(spread[kept])
+
+    def table(self, questions: Mapping[str, Sequence[bool]], strength: float) -> Table:
+        """A table with a column for each question; one to which every example has the same answer gets that answer."""
+        columns = {name: self._column(yes, strength) for name, yes in questions.items()}
+        cues = sorted({cue for column in columns.values() for cue, weight in column.items() if weight} | {BIAS})
+        return Table(columns, {cue: [column.get(cue, 0) for column in columns.values()] for cue in cues})
+
+    def _column(self, yes: Sequence[bool], strength: float) -> dict[str, int]:
+        from sklearn.linear_model import LogisticRegression
+
+        if len(set(yes)) == 1:
+            return {BIAS: 10 * UNIT if yes[0] else -10 * UNIT}
+        model = LogisticRegression(C=strength, max_iter=1000, tol=1e-3).fit(self._table, yes)
+        slope = [c / s for c, s in zip(model.coef_[0], self._spread, strict=True)]
+        bias = model.intercept_[0] - sum(c * m for c, m in zip(slope, self._mean, strict=True))
+        return {BIAS: round(UNIT * float(bias)), **{n: round(UNIT * float(c)) for n, c in zip(self._names, slope, strict=True)}}

@@ -1,0 +1,202 @@
+"""Labelled dialogues: a JSON object a line, each a scenario, a dialogue, and what annotators thought of it."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from statistics import median_low
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from pytest_personalens.core.once import once
+from pytest_personalens.agents.language.text import sentences
+from pytest_personalens.datasets.embedded import EmbeddedDataset
+from pytest_personalens.core.dialogue import Dialogue, Message
+from pytest_personalens.core.errors import DataError
+from pytest_personalens.core.devices import no_device
+from pytest_personalens.core.scenario import GoalPart, Scenario, Situation, Task, clean
+from pytest_personalens.core.verdict import READINGS, Dimension
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+
+def _listed(value: object) -> object:
+    return [value] if isinstance(value, str) else value
+
+
+Values = Annotated[list[str], BeforeValidator(_listed)]
+
+
+class _Line(BaseModel):
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+
+class _Task(_Line):
+    description: str = ""
+    intent: str
+    goal: str
+    domains: list[str] = Field(min_length=1)
+    relevant_preferences: list[str] = []
+
+
+class _Scenario(_Line):
+    kind: Literal["single", "multi"] = "single"
+    demographics: dict[str, str] = {}
+    preferences: dict[str, dict[str, Values]]
+    interactions: dict[str, str] = {}
+    situation: dict[str, str] = {}
+    task: _Task
+
+
+class _Entry(_Line):
+    id: str = Field(min_length=1)
+    scenario: _Scenario
+    dialogue: list[Message] = Field(min_length=2)
+    end: Literal["user", "silence", "limit"] | None = None
+    labels: dict[str, dict[str, Any]] = {}
+    acts: list[list[str]] = []
+    pieces: list[list[tuple[str, str]]] = []
+    parts: list[str] = []
+    voice: str = ""
+
+
+class Labelled(BaseModel):
+    """One dialogue with its scenario and, for each annotator, a score on each dimension that they labelled, and their reason.
+
+    `pieces`, where somebody tagged what the sentences do, holds for each message its pieces: the acts as a string of letters, and the
+    text. `parts` holds what became of each part of the goal: done, promised, proposed, refused, handed-back, wrong, undone, missing.
+    """
+
+    model_config = ConfigDict(frozen=True)
+    id: str
+    scenario: Scenario
+    dialogue: Dialogue
+    labels: dict[str, dict[Dimension, int]]
+    reasons: dict[str, str] = {}
+    pieces: tuple[tuple[tuple[str, str], ...], ...] = ()
+    parts: tuple[str, ...] = ()
+    voice: str = ""
+
+    def majority(self, dimension: Dimension) -> int | None:
+        """The label that most annotators gave; where there is no such one, the (lower) median of them. None without labels."""
+        given = [scores[dimension] for scores in self.labels.values() if dimension in scores]
+        if not given:
+            return None
+        ranked = Counter(given).most_common(2)
+        tied = len(ranked) > 1 and ranked[0][1] == ranked[1][1]
+        return median_low(given) if tied else ranked[0][0]
+
+    @property
+    def group(self) -> str:
+        """What dialogues over the same scenario have in common: they are not independent of each other."""
+        return f"{self.scenario.task.intent}\x1f{sorted(self.scenario.summaries.items())}"
+
+
+def read_labels(path: Path) -> list[Labelled]:
+    """The dialogues of a file. Raises `DataError` naming file, line and field."""
+    try:
+        # Not `splitlines`: what a dialogue says may hold a line separator of Unicode's, which ends no line of such a file.
+        lines = no_device(path).read_text(encoding="utf-8").split("\n")
+    except (OSError, ValueError) as error:  # the path itself may be none
+        raise DataError(path, f"cannot be read: {error}") from None
+    found: dict[str, Labelled] = {}
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        where = f"line {number}"
+        try:
+            entry = _Entry.model_validate(json.loads(line))
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            field = ".".join(str(part) for part in first["loc"])
+            raise DataError(path, first["msg"][0].lower() + first["msg"][1:], field=f"{where}: {field}") from None
+        except RecursionError:
+            raise DataError(path, "not valid JSON: nested too deeply", field=where) from None
+        except ValueError as error:
+            raise DataError(path, f"not valid JSON: {error}", field=where) from None
+        if entry.id in found:
+            raise DataError(path, f"the id {entry.id!r} stands there twice", field=f"{where}: id")
+        found[entry.id] = _labelled(entry, path, where)
+    if not found:
+        raise DataError(path, "no dialogue in it")
+    return list(found.values())
+
+
+def _labelled(entry: _Entry, path: Path, where: str) -> Labelled:
+    s = entry.scenario
+    for domain in s.task.domains:
+        if domain not in s.preferences:
+            raise DataError(path, f"no preferences for {domain!r}", field=f"{where}: scenario.preferences")
+    situation = {k.lower().replace(" of the ", "_of_").replace(" of ", "_of_").replace(" ", "_"): v for k, v in s.situation.items()}
+    parts = ("location", "device", "time_of_day", "day_of_week", "environment")
+    return Labelled(
+        id=entry.id,
+        scenario=Scenario(
+            id=entry.id,
+            user=entry.id,
+            dataset="labelled",
+            kind=s.kind,
+            domains=tuple(s.task.domains),
+            demographics=s.demographics,
+            preferences={d: {t: tuple(v) for t, v in types.items()} for d, types in s.preferences.items()},
+            summaries={d: s.interactions.get(d, "") for d in s.task.domains},
+            situation=Situation(**{part: situation.get(part, "unknown") for part in parts}),
+            task=Task(
+                id=entry.id,
+                description=s.task.description or s.task.intent,
+                intent=s.task.intent,
+                goal=s.task.goal,
+                relevant=tuple((d, t) for t in s.task.relevant_preferences for d in s.task.domains if t in s.preferences[d]),
+                parts=_embedded_parts().get(s.task.goal, ()),
+            ),
+        ),
+        dialogue=Dialogue(
+            messages=tuple(entry.dialogue), end=entry.end or ("user" if entry.dialogue[-1].role == "assistant" else "silence")
+        ),
+        labels={name: _scores(given, path, f"{where}: labels.{name}") for name, given in entry.labels.items()},
+        reasons={name: clean(given["why"]) for name, given in entry.labels.items() if given.get("why")},
+        pieces=_pieces(entry, path, where),
+        parts=tuple(entry.parts),
+        voice=entry.voice,
+    )
+
+
+@once
+def _embedded_parts() -> dict[str, tuple[GoalPart, ...]]:
+    """The parts of the embedded benchmark's goals, by goal."""
+    dataset = EmbeddedDataset()
+    tasks = [*(t for d in dataset.domains() for t in dataset.domain(d).tasks), *dataset.multi().tasks]
+    return {task.goal: tuple(p.part() for p in task.parts) for task in tasks}
+
+
+def _pieces(entry: _Entry, path: Path, where: str) -> tuple[tuple[tuple[str, str], ...], ...]:
+    if entry.pieces:
+        if len(entry.pieces) != len(entry.dialogue):
+            raise DataError(
+                path, f"expected the pieces of {len(entry.dialogue)} messages, found {len(entry.pieces)}", field=f"{where}: pieces"
+            )
+        return tuple(tuple(of_message) for of_message in entry.pieces)
+    if not entry.acts:
+        return ()
+    expected = [len(sentences(m.content)) for m in entry.dialogue]
+    found = [len(of_message) for of_message in entry.acts]
+    if found != expected:
+        raise DataError(path, f"expected acts for {expected} sentences of the messages, found {found}", field=f"{where}: acts")
+    return tuple(tuple(zip(acts, sentences(m.content), strict=True)) for acts, m in zip(entry.acts, entry.dialogue, strict=True))
+
+
+def _scores(given: Mapping[str, Any], path: Path, where: str) -> dict[Dimension, int]:
+    scores = {}
+    for dimension in READINGS:
+        if dimension.value not in given:
+            continue
+        value = given[dimension.value]
+        low, high = dimension.scale
+        if not isinstance(value, int) or not low <= int(value) <= high:
+            expected = "true or false" if high == 1 else f"a whole number from {low} to {high}"
+            raise DataError(path, f"expected {expected}, found {value!r}", field=f"{where}.{dimension.value}")
+        scores[dimension] = int(value)
+    return scores

@@ -1,0 +1,163 @@
+"""A judge run over labelled dialogues, and its agreement with the annotators and theirs with each other."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from functools import partial
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from pytest_personalens.judge_quality.kappa import cohen, fleiss, interval
+from pytest_personalens.core.errors import JudgeFault
+from pytest_personalens.core.verdict import READINGS, Dimension
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Sequence
+
+    from pytest_personalens.judge_quality.labels import Labelled
+    from pytest_personalens.core.verdict import Judge
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Kappa(_Part):
+    """Cohen's kappa over `dialogues`, plain and with quadratic weights, with 95 % intervals; None where undefined."""
+
+    dialogues: int
+    plain: float | None
+    plain_interval: tuple[float, float] | None = None
+    weighted: float | None
+    weighted_interval: tuple[float, float] | None = None
+
+
+class Disagreement(_Part):
+    """A dialogue on which judge and majority differ, with what each said."""
+
+    id: str
+    judge: int
+    majority: int
+    labels: dict[str, int]
+    justification: str
+    reasons: dict[str, str]
+
+
+class Reading(_Part):
+    """One dimension: the judge against the majority and each annotator, the annotators among themselves.
+
+    `confusion` maps "label -> judge" such as ``"3 -> 2"`` to its number of dialogues.
+    """
+
+    dimension: Dimension
+    majority: Kappa
+    annotators: dict[str, Kappa]
+    fleiss: float | None
+    between: dict[str, Kappa]
+    confusion: dict[str, int]
+    disagreements: tuple[Disagreement, ...]
+
+
+class Agreement(_Part):
+    """How a judge agrees with labels; `faults` are the dialogues it could not judge, by id, and why."""
+
+    schema_version: Literal["personalens-agreement/1"] = "personalens-agreement/1"
+    judge: str
+    dialogues: int
+    scenarios: int
+    readings: tuple[Reading, ...]
+    faults: dict[str, str]
+
+
+def measure(
+    labelled: Sequence[Labelled],
+    judge: Judge,
+    *,
+    dimensions: Sequence[Dimension] = READINGS,
+    progress: Callable[[int], None] = lambda done: None,
+) -> Agreement:
+    """Have `judge` read every labelled dialogue on every dimension that is labelled. A dialogue it cannot judge counts nowhere."""
+    faults: dict[str, str] = {}
+    verdicts: dict[tuple[str, Dimension], tuple[int, str]] = {}
+    for done, item in enumerate(labelled, 1):
+        for dimension in dimensions:
+            if item.majority(dimension) is None:
+                continue
+            try:
+                verdict = judge.verdict(item.scenario, item.dialogue, dimension)
+            except JudgeFault as fault:
+                faults[item.id] = f"{dimension.short}: {fault}"
+                continue
+            verdicts[item.id, dimension] = verdict.score, verdict.justification
+        progress(done)
+    return Agreement(
+        judge=judge.identity,
+        dialogues=len(labelled),
+        scenarios=len({item.group for item in labelled}),
+        readings=tuple(_reading(labelled, d, verdicts) for d in dimensions if any((i.id, d) in verdicts for i in labelled)),
+        faults=faults,
+    )
+
+
+def _reading(labelled: Sequence[Labelled], dimension: Dimension, verdicts: dict[tuple[str, Dimension], tuple[int, str]]) -> Reading:
+    judged = [(item, *verdicts[item.id, dimension]) for item in labelled if (item.id, dimension) in verdicts]
+    names = sorted({name for item in labelled for name, scores in item.labels.items() if dimension in scores})
+    against = [(item.group, (_majority(item, dimension), score)) for item, score, _ in judged]
+    apart = sorted(
+        (j for j in judged if _majority(j[0], dimension) != j[1]), key=lambda j: (-abs(_majority(j[0], dimension) - j[1]), j[0].id)
+    )
+    return Reading(
+        dimension=dimension,
+        majority=_kappa(against),
+        annotators={
+            name: _kappa([(i.group, (i.labels[name][dimension], score)) for i, score, _ in judged if dimension in i.labels.get(name, {})])
+            for name in names
+        },
+        fleiss=fleiss([[s[dimension] for s in item.labels.values() if dimension in s] for item in labelled]),
+        between={
+            f"{a}, {b}": _kappa(
+                [
+                    (i.group, (i.labels[a][dimension], i.labels[b][dimension]))
+                    for i in labelled
+                    if dimension in i.labels.get(a, {}) and dimension in i.labels.get(b, {})
+                ],
+                intervals=False,
+            )
+            for n, a in enumerate(names)
+            for b in names[n + 1 :]
+        },
+        confusion={f"{a} -> {b}": k for (a, b), k in sorted(Counter(pair for _, pair in against).items())},
+        disagreements=tuple(
+            Disagreement(
+                id=item.id,
+                judge=score,
+                majority=_majority(item, dimension),
+                labels={name: s[dimension] for name, s in item.labels.items() if dimension in s},
+                justification=why,
+                reasons=item.reasons,
+            )
+            for item, score, why in apart
+        ),
+    )
+
+
+def _majority(item: Labelled, dimension: Dimension) -> int:
+    majority = item.majority(dimension)
+    assert majority is not None  # only labelled dialogues are judged
+    return majority
+
+
+def _kappa(found: Sequence[tuple[Hashable, tuple[int, int]]], *, intervals: bool = True) -> Kappa:
+    groups: dict[Hashable, list[tuple[int, int]]] = defaultdict(list)
+    for group, pair in found:
+        groups[group].append(pair)
+    pairs = [pair for _, pair in found]
+    weighted = partial(cohen, quadratic=True)
+    return Kappa(
+        dialogues=len(pairs),
+        plain=cohen(pairs),
+        plain_interval=interval(groups, cohen) if intervals else None,
+        weighted=weighted(pairs),
+        weighted_interval=interval(groups, weighted) if intervals else None,
+    )

@@ -1,0 +1,167 @@
+"""Does a judge's verdict stay where only words change, fall where the meaning does, and stay low for replies that say nothing?
+
+``python -m pytest_personalens.judge_quality.robustness LABELS.jsonl...`` prints three tables for the embedded judge.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections import defaultdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from pytest_personalens.agents import EmbeddedJudge
+from pytest_personalens.judge_quality.changes import changes, pairs
+from pytest_personalens.judge_quality.labels import Labelled, read_labels
+from pytest_personalens.cli.command import errors_told, run
+from pytest_personalens.core.dialogue import Dialogue, Message
+from pytest_personalens.core.errors import JudgeFault
+from pytest_personalens.core.verdict import Dimension
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from pytest_personalens.core.scenario import Scenario
+    from pytest_personalens.core.verdict import Judge
+
+TC, P = Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION
+Scores = dict[Dimension, int]
+
+
+class Kept(NamedTuple):
+    """Under one change: dialogues, and the shares whose TC and P stay as they are."""
+
+    dialogues: int
+    tc: float
+    p: float
+
+
+def scores(judge: Judge, scenario: Scenario, dialogue: Dialogue) -> Scores | None:
+    """TC and P of a dialogue; None where the judge cannot read it."""
+    try:
+        return {d: judge.verdict(scenario, dialogue, d).score for d in (TC, P)}
+    except JudgeFault:
+        return None
+
+
+def kept_under_changes(judge: Judge, labelled: Sequence[Labelled]) -> dict[tuple[str, bool], Kept]:
+    """For each change by name and whether it is held out of training: how often verdicts stay."""
+    same: dict[tuple[str, bool], list[tuple[bool, bool]]] = defaultdict(list)
+    every = changes()
+    for one in labelled:
+        before = scores(judge, one.scenario, one.dialogue)
+        if before is None:
+            continue
+        for change, dialogue in pairs(one.dialogue, every):
+            after = scores(judge, one.scenario, dialogue)
+            same[change.name, change.held].append((False, False) if after is None else (after[TC] == before[TC], after[P] == before[P]))
+    return {
+        key: Kept(len(found), sum(t for t, _ in found) / len(found), sum(p for _, p in found) / len(found)) for key, found in same.items()
+    }
+
+
+#: Bots that say the same to everybody, or hand back what they were given.
+CONSTANT: Final[Mapping[str, Callable[[Scenario, Sequence[Message]], str]]] = {
+    "All done.": lambda _s, _m: "All done.",
+    "booked for 19:30": lambda _s, _m: "I've booked it for 19:30, reference QX77.",
+    "the same, counted": lambda _s, m: f"I've booked it for 19:30, reference QX77. ({len(m)} messages so far)",
+    "two wordings by turns": lambda _s, m: (
+        "It's all booked for 19:30, code QX71." if len(m) % 4 == 1 else "That's confirmed for half past seven, number QX73."
+    ),
+    "here are some options": lambda _s, _m: "Here are some great options for you! Let me know which one you like best.",
+    "everything taken care of": lambda _s, _m: "I've taken care of everything for you, based on your preferences. You're all set! 🎉",
+    "refusal": lambda _s, _m: "I'm sorry, but I'm not able to help with that.",
+    "a question for ever": lambda _s, _m: "Could you tell me a bit more about what you are looking for?",
+    "echo": lambda _s, m: m[-1].content,
+    "echo as a deed": lambda _s, m: f"Done: {m[-1].content}",
+    "the goal's words": lambda s, _m: s.task.goal,
+    "another domain's reply": lambda s, _m: (
+        "I've set your alarm for 6:30 AM on weekdays with the sound of rain; it rings for the first time tomorrow."
+        if "Alarm" not in s.domains
+        else "Two tickets for Friday at 8 PM are booked, row F, seats 4 and 5, 24 euros in all; the code is on your phone."
+    ),
+}
+
+
+def constant_bots(judge: Judge, scenarios: Iterable[Scenario]) -> dict[str, tuple[int, int, int]]:
+    """For each constant bot, played against the embedded user: scenarios, completed ones, those with P above 2."""
+    from pytest_personalens.agents import EmbeddedUserAgent
+    from pytest_personalens.core.dialogue import converse
+
+    found = {}
+    chosen = list(scenarios)
+    for name, reply in CONSTANT.items():
+        completed = above = 0
+        for scenario in chosen:
+            dialogue = converse(scenario, _played(reply, scenario), EmbeddedUserAgent()).dialogue
+            got = scores(judge, scenario, dialogue)
+            completed += bool(got and got[TC])
+            above += bool(got and got[P] > 2)
+        found[name] = (len(chosen), completed, above)
+    return found
+
+
+def _played(reply: Callable[[Scenario, Sequence[Message]], str], scenario: Scenario) -> Callable[[Sequence[Mapping[str, str]]], str]:
+    return lambda messages: reply(scenario, [Message.model_validate(m) for m in messages])
+
+
+class Fallen(NamedTuple):
+    """Of pairs that differ by a small change of meaning: how many, whose right score fell, whose other score moved."""
+
+    pairs: int
+    right: float
+    wrong: float
+
+
+def sensitivity(judge: Judge, labelled: Sequence[Labelled]) -> dict[Dimension, Fallen]:
+    """Over pairs ``X-a`` and ``X-c`` of the labels in which just one of TC and P is lower in the second."""
+    by_id = {one.id: one for one in labelled}
+    found: dict[Dimension, list[tuple[bool, bool]]] = defaultdict(list)
+    for one in labelled:
+        other = by_id.get(f"{one.id[:-2]}-c") if one.id.endswith("-a") else None
+        if other is None:
+            continue
+        gold = [(one.majority(d) or 0, other.majority(d) or 0) for d in (TC, P)]
+        for (dimension, rest), (changed, still) in (((TC, P), gold), ((P, TC), gold[::-1])):
+            if changed[1] < changed[0] and still[0] == still[1]:
+                before, after = scores(judge, one.scenario, one.dialogue), scores(judge, other.scenario, other.dialogue)
+                # Where the first is not seen to be good there is nothing to lose.
+                if before and after and before[dimension] >= changed[0]:
+                    found[dimension].append((after[dimension] < before[dimension], after[rest] != before[rest]))
+    return {d: Fallen(len(f), sum(r for r, _ in f) / len(f), sum(w for _, w in f) / len(f)) for d, f in found.items()}
+
+
+@errors_told(status=2)
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command. Returns 0, or 2 for what cannot be read."""
+    parser = argparse.ArgumentParser(prog="python -m pytest_personalens.judge_quality.robustness", description=__doc__)
+    parser.add_argument("labels", nargs="+", type=Path, help="labelled dialogues")
+    parser.add_argument("--scenarios", type=int, default=100, metavar="N", help="scenarios for each constant bot (default: 100)")
+    args = parser.parse_args(argv)
+    labelled = [one for path in args.labels for one in read_labels(path)]
+    judge = EmbeddedJudge()
+    print(f"{judge.identity}: {len(labelled)} dialogues")
+    print(f"{'change of words':34} {'dialogues':>9}  TC kept   P kept")
+    for (name, held), kept in sorted(kept_under_changes(judge, labelled).items()):
+        print(f"{name + (' *' if held else ''):34} {kept.dialogues:9}  {kept.tc:7.1%}  {kept.p:7.1%}")
+    print("(*: kept out of training)")
+    for dimension, fallen in sensitivity(judge, labelled).items():
+        print(
+            f"change of meaning, {dimension.short}: {fallen.pairs} pairs, "
+            f"right score fell {fallen.right:.0%}, other moved {fallen.wrong:.0%}"
+        )
+    print(f"{'constant bot':34} {'scenarios':>9}  TC 1  P > 2")
+    for name, (count, completed, above) in constant_bots(judge, _scenarios(args.scenarios)).items():
+        print(f"{name:34} {count:9}  {completed:4}  {above:5}")
+    return 0
+
+
+def _scenarios(count: int) -> list[Scenario]:
+    from pytest_personalens.datasets import draw, open_dataset
+
+    dataset = open_dataset("embedded")
+    return [dataset.load(ref) for ref in draw(dataset, count, seed="robustness").refs]
+
+
+if __name__ == "__main__":
+    run(main)

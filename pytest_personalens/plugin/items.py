@@ -1,0 +1,125 @@
+"""What an item of ours stands for: a scenario under the settings of its test, which trial of it, and what the assistant may know."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    import pytest
+
+    from pytest_personalens.results.values import ArmName
+    from pytest_personalens.core.scenario import ScenarioRef
+    from pytest_personalens.core.settings import Settings
+
+#: The node id of the built-in suite, which is no file of the repository's.
+BUILT_IN: Final = "personalens"
+#: The parameter of an item of ours.
+PARAM: Final = "_personalens_param"
+
+#: Fixtures of these packages say nothing about the assistant.
+_NEVER_TELLS: Final = ("pytest_personalens.", "_pytest.", "syrupy", "xdist", "pytest_")
+
+
+class Case(NamedTuple):
+    """One item: `trial` counts from 1; `arm` is empty for the run itself, else the name of a control."""
+
+    ref: ScenarioRef
+    settings: Settings
+    trial: int = 1
+    arm: ArmName = ""
+
+    @property
+    def id(self) -> str:
+        """The scenario's id, with what sets this item apart: ``movies-1-user7+swapped+t2``. Trial 1 of the run itself is the plain id,
+        so that its record serves whatever else is asked for later."""
+        return self.ref.id + (f"+{self.arm}" if self.arm else "") + (f"+t{self.trial}" if self.trial > 1 else "")
+
+    @property
+    def given(self) -> str:
+        """What the assistant may know: letters of D, I, S."""
+        return {"": self.settings.context, "swapped": self.settings.context, "none": ""}.get(self.arm, self.arm)
+
+
+def cases(refs: Iterable[ScenarioRef], settings: Settings) -> Iterator[Case]:
+    """The items of a test, those of one scenario next to each other: that is where they are compared."""
+    for ref in refs:
+        for arm in ("", *settings.arms):
+            for trial in range(1, settings.trials + 1):
+                yield Case(ref, settings, trial, arm)
+
+
+def test_of(item: pytest.Item) -> str:
+    """The test of an item of ours, as it is called whatever the sample: file, function, and parameters of its own."""
+    case, id_ = case_of(item).id, item.callspec.id  # type: ignore[attr-defined]
+    # pytest joins the ids of all parameters by hyphens, which ours hold too.
+    before, _, after = f"-{id_}-".partition(f"-{case}-")
+    own = "-".join(part for part in (before.strip("-"), after.strip("-")) if part)
+    return item.nodeid[: -len(id_) - 2] + (f"[{own}]" if own else "")
+
+
+def dialogue_of(item: pytest.Item, attempt: int = 1) -> str:
+    """The id of what is said in an item: no other of the run has it, and in the next run it is the same.
+
+    `attempt` counts how often the item was set up: a plugin such as pytest-rerunfailures runs the same one again.
+    """
+    digest = hashlib.sha256(f"{item.nodeid}\n{attempt}".encode("utf-8", "surrogatepass")).hexdigest()
+    return f"{case_of(item).ref.id}-{digest[:12]}"
+
+
+def asks_for_ours(item: pytest.Item) -> bool:
+    """True for a test that asks for a fixture of ours. A method of unittest's or a doctest may, through a fixture with autouse, and is
+    an item of no scenario: it takes no parameter."""
+    return PARAM in getattr(item, "fixturenames", ())
+
+
+def is_ours(item: pytest.Item) -> bool:
+    """True for an item of a scenario, or for that of a shard without any."""
+    # Most tests are none of ours, and to see that must cost nothing.
+    return asks_for_ours(item) and PARAM in getattr(getattr(item, "callspec", None), "params", ())
+
+
+def asks_for_context(item: pytest.Item) -> bool:
+    """True if the test, or a fixture that it uses and that is none of ours, asks for the context (or for what it may be asked by)."""
+    wanted = {"personalens_context", "request"}
+    # pytest has no public way to ask for the fixtures of an item.
+    used = item._fixtureinfo.name2fixturedefs  # type: ignore[attr-defined]  # noqa: SLF001
+    theirs = [
+        found for name, every in used.items() for found in every if not str(getattr(found.func, "__module__", "")).startswith(_NEVER_TELLS)
+    ]
+    asked = item._fixtureinfo.argnames  # type: ignore[attr-defined]  # noqa: SLF001
+    return not wanted.isdisjoint(asked) or any(not wanted.isdisjoint(found.argnames) for found in theirs)
+
+
+def is_to_be_evaluated(item: pytest.Item) -> bool:
+    """True for an item of a scenario whose test asks for the fixture ``personalens``, and so for its dialogue."""
+    return "personalens" in getattr(item, "fixturenames", ()) and is_ours(item) and case_of(item) is not None
+
+
+def item_of(nodeid: str, ids: Iterable[str]) -> tuple[str, str] | None:
+    """The scenario of an item and the control that it belongs to, empty for the run itself, by its node id alone; None if none of the
+    scenarios `ids` is in it.
+
+    Another parameter of the test, or its folder, may be called as a control is: it counts only right after the scenario.
+    """
+    parameters = f"-{nodeid.partition('[')[2].removesuffix(']')}-"
+    for id_ in ids:
+        _, found, after = parameters.partition(f"-{id_}")
+        if found and after[0] in "+-":
+            mark = after.partition("-")[0].split("+")[1:2]
+            return id_, mark[0] if mark and not re.fullmatch(r"t\d+", mark[0]) else ""
+    return None
+
+
+def to_be_evaluated(items: Iterable[pytest.Item]) -> int:
+    """How many of the items stand for a scenario of the sample."""
+    return sum(is_ours(item) and case_of(item) is not None for item in items)
+
+
+def case_of(item: pytest.Item) -> Case:
+    """What an item of ours stands for."""
+    found: Case = item.callspec.params[PARAM]  # type: ignore[attr-defined]
+    return found

@@ -1,0 +1,157 @@
+"""Has the judge of a run read the anchors, in the controlling process, and holds the run against its baseline."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_personalens.core.destinations import writable
+from pytest_personalens.judge_quality.anchors import open_anchors, read_anchors
+from pytest_personalens.judge_quality.drift import compare
+from pytest_personalens.results.drift import Baseline, Drift, Scored, read_adopted
+from pytest_personalens.core.errors import DataError, SpecError
+from pytest_personalens.core.jsonfile import write_atomically
+from pytest_personalens.plugin.paths import path_of
+from pytest_personalens.core.scenario import Context
+from pytest_personalens.core.verdict import Dimension
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pytest_personalens.judge_quality.anchors import Readings
+    from pytest_personalens.core.evaluation import Usage
+    from pytest_personalens.results.values import Results
+    from pytest_personalens.plugin.run import Session
+    from pytest_personalens.core.settings import Settings
+    from pytest_personalens.core.verdict import Judge
+
+
+class Watch:
+    """What ``--personalens-adopt-judge`` or ``--personalens-check-judge`` asks for. Raises `pytest.UsageError` for bad input."""
+
+    def __init__(self, config: pytest.Config, settings: Settings) -> None:
+        self._settings = settings
+        self._dimensions = [Dimension(d) for d in settings.dimensions]
+        self._flag = "--personalens-adopt-judge" if settings.adopt_judge else "--personalens-check-judge"
+        self._path = path_of(config, settings, "adopt_judge" if settings.adopt_judge else "check_judge")
+        self._then: Baseline | None = None
+        try:
+            self.anchors = open_anchors(anchors_path(config, settings))
+        except DataError as error:
+            raise pytest.UsageError(f"--personalens-anchors: {error}") from None
+        if settings.adopt_judge:
+            self._prepare()
+        else:
+            self._then = self._read()
+
+    def admit(self, config: pytest.Config, session: Session) -> None:
+        """Refuse a judge that costs money in a run that may not spend, before anything is run."""
+        idle = config.option.collectonly or self._settings.estimate
+        if not (self._settings.may_spend or idle) and self._judge(session)[0].paid:
+            raise pytest.UsageError(
+                f"{self._flag}: {self._settings.judge_model} costs money: add --personalens-live to have it read "
+                f"{len(self.anchors.dialogues)} anchors on {len(self._dimensions)} dimensions"
+            )
+
+    def conclude(self, session: Session, results: Results) -> tuple[Drift, dict[str, Usage]]:
+        """Have the anchors read, then compare or keep; says what came of it and what it used."""
+        judge, usage = self._judge(session)
+        at_once = self._settings.concurrency if getattr(judge, "parallel", False) else 1
+        readings = read_anchors(self.anchors, judge, self._dimensions, at_once=at_once)
+        now = self._baseline(session, judge, readings, results)
+        drift = self._unreadable(readings, judge) or (self._adopt(now) if self._then is None else compare(self._then, now))
+        drift = drift.model_copy(update={"notes": (*drift.notes, *(f"not read: {fault}" for fault in readings.faults))})
+        return drift, {f"anchor {purpose}": used for purpose, used in usage().items()}
+
+    def _judge(self, session: Session) -> tuple[Judge, Callable[[], dict[str, Usage]]]:
+        agents = session.crew.agents(Context(user="anchors"), self._settings.thresholds)
+        return agents.judge, lambda: agents.meter.usage
+
+    def _baseline(self, session: Session, judge: Judge, readings: Readings, results: Results) -> Baseline:
+        scored = [i for i in results.own if i.evaluation.scored]
+        tests = Counter(key[:2] for key in {i.key for i in results.own})
+        scores = {}
+        for item in scored:
+            e = item.evaluation
+            key = f"{e.dataset}/{e.scenario}"
+            if tests[item.asked] > 1:  # several tests ask for the same scenario, each with settings of its own
+                key += f" in {item.test}"
+            if item.trial > 1:
+                key += f", trial {item.trial}"
+            words = hashlib.sha256(e.dialogue.model_dump_json().encode()).hexdigest()[:16]
+            scores[key] = Scored(dialogue=words, scores={v.dimension: v.score for v in e.verdicts})
+        # Models answer a little differently from call to call; so may a judge that says so of itself.
+        exact = getattr(judge, "deterministic", not judge.paid and "judge" not in session.crew.models())
+        assistants = {i.evaluation.assistant or self._settings.assistant or "the fixture personalens_assistant" for i in results.items}
+        return Baseline(
+            judge=judge.identity,
+            exact=bool(exact),
+            anchors=self.anchors.digest,
+            verdicts=readings.verdicts,
+            assistant=", ".join(sorted(assistants)),
+            setup={
+                "the user agent": ", ".join(sorted({i.evaluation.user_agent for i in results.items})),
+                "the context": self._settings.context or "none",
+                "the limit of turns": str(self._settings.max_turns or "the benchmark's"),
+            },
+            scores=scores,
+        )
+
+    def _unreadable(self, readings: Readings, judge: Judge) -> Drift | None:
+        """Too little was read to say anything: a failure, as with every gate."""
+        wanted = len(self.anchors.dialogues) * len(self._dimensions)
+        read = sum(map(len, readings.verdicts.values()))
+        if not readings.stopped and read and read >= self._settings.min_valid * wanted:
+            return None
+        why = readings.stopped or f"the floor is {self._settings.min_valid:.0%}; first: {readings.faults[0]}"
+        told = f"{read} of {wanted} anchor verdicts were read ({why})"
+        if self._then is not None:
+            problem = f"the judge could not be checked: {told}"
+            return Drift(outcome="the judge could not be checked", sentence=problem, judge=judge.identity)
+        return self._not_adopted(f"{told}; {self._path.name} was not written", judge.identity)
+
+    def _adopt(self, now: Baseline) -> Drift:
+        try:
+            write_atomically(self._path, now.text())
+        except OSError as error:
+            return self._not_adopted(f"cannot write {self._path}: {error.strerror}", now.judge)
+        told = f"{len(self.anchors.dialogues)} anchors and the scores of {len(now.scores)} scenarios are in {self._settings.adopt_judge}"
+        return Drift(outcome="the judge was adopted", sentence=f"the judge was adopted: {told}", judge=now.judge)
+
+    def _not_adopted(self, why: str, judge: str) -> Drift:
+        return Drift(outcome="the judge could not be adopted", sentence=f"the judge could not be adopted: {why}", judge=judge)
+
+    def _prepare(self) -> None:
+        try:
+            writable(self._path, self._flag)
+        except SpecError as error:
+            raise pytest.UsageError(str(error)) from None
+
+    def _read(self) -> Baseline:
+        try:
+            then = read_adopted(self._path)
+        except DataError as error:
+            raise pytest.UsageError(f"{self._flag}: {error}") from None
+        if then.anchors != self.anchors.digest:
+            raise pytest.UsageError(
+                f"{self._flag}: {self._path.name} was adopted with other anchors ({then.anchors}, these are {self.anchors.digest}); "
+                "give them with --personalens-anchors, or adopt the judge again"
+            )
+        if set(then.verdicts) != set(self._dimensions):
+            had, have = (",".join(d.short for d in Dimension if d in of) for of in (then.verdicts, self._dimensions))
+            raise pytest.UsageError(
+                f"{self._flag}: {self._path.name} was adopted with the dimensions {had}, this run reads {have}; "
+                f"give --personalens-dimensions {had}, or adopt the judge again"
+            )
+        return then
+
+
+def anchors_path(config: pytest.Config, settings: Settings) -> Path | None:
+    """The file of ``--personalens-anchors``; None for those of the package."""
+    if settings.anchors is None:
+        return None
+    return path_of(config, settings, "anchors")

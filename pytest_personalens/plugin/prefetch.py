@@ -1,0 +1,160 @@
+"""Evaluations before their turn: of the items that come next in this process and share an assistant."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+
+from pytest_personalens.plugin.items import PARAM, case_of, dialogue_of, is_ours
+from pytest_personalens.engine.job import Done, Engine, work
+from pytest_personalens.plugin.prepare import errand_of
+from pytest_personalens.core.errors import PersonalensError
+from pytest_personalens.core.evaluation import unscored
+from pytest_personalens.plugin.progress import LiveLine
+from pytest_personalens.core.threads import Threads
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from pytest_personalens.engine.job import Assistant
+    from pytest_personalens.plugin.prepare import Errand
+    from pytest_personalens.plugin.run import Session
+
+_ASSISTANT: Final = "personalens_assistant"
+#: Fixtures that decide what an evaluation is about; where somebody overrides one, only the item itself knows.
+_OURS: Final = ("personalens", "personalens_scenario", "personalens_context")
+#: Set in what a worker is told that takes the place of one that died: it evaluates no dialogue before its turn, so that the one that
+#: ends it is known.
+IN_TURN: Final = "personalens_in_turn"
+AHEAD: pytest.StashKey[Ahead] = pytest.StashKey()
+_HOMES: Final[dict[str, type[pytest.Collector]]] = {"session": pytest.Session, "package": pytest.Package, "module": pytest.Module}
+
+
+def narrow(items: Iterable[pytest.Item], wanted: int) -> str:
+    """Why these items cannot be evaluated side by side: an assistant that each of them gets anew. Empty if they can."""
+    for fixture in {id(f): f for item in items if (f := _fixture(item, _ASSISTANT)) is not None}.values():
+        if fixture.scope not in _HOMES:
+            code = fixture.func.__code__
+            return (
+                f"--personalens-concurrency {wanted}: the fixture {_ASSISTANT} must have scope 'session' or 'module'; the one in "
+                f"{code.co_filename}, line {code.co_firstlineno}, has scope '{fixture.scope}' (give the assistant a parameter `context` "
+                "to be told with each call what it may know of the user)"
+            )
+    return ""
+
+
+class Ahead:
+    """Keeps `--personalens-concurrency` dialogues of this process under way; each item takes its own when its turn comes."""
+
+    def __init__(self, session: pytest.Session, ours: Session) -> None:
+        self._items, self._ours = session.items, ours
+        self._places = {item: place for place, item in enumerate(session.items)}
+        self._seen = -1
+        self._engine = _engine(ours)
+        #: Whoever an option names serves all items alike.
+        self._named = ours.settings.assistant is not None
+        self._line = LiveLine(session.config, total=sum(map(is_ours, session.items)))
+        # Under xdist a worker knows the next items that it was sent, and no others are its own.
+        plugins = session.config.pluginmanager.get_plugins()
+        self._in_turn = ours.cluster is None and IN_TURN in getattr(session.config, "workerinput", {})
+        self._worker: Any = next((p for p in plugins if type(p).__name__ == "WorkerInteractor"), None)
+
+    def evaluation(self, item: pytest.Item, errand: Errand, assistant: Assistant) -> Done:
+        """The evaluation of `item`, begun before or now, with those of the next items under way beside it."""
+        if item.nodeid not in self._engine:
+            self._submit(item, errand, assistant)
+        for other in self._after(item):
+            case = case_of(other)
+            with suppress(PersonalensError):  # what is wrong is told at its turn
+                scenario = self._ours.scenario(case.ref)
+                found = errand_of(other, self._ours, case.settings, scenario, self._ours.context(case, scenario, dialogue_of(other)))
+                if not isinstance(found, str):
+                    self._submit(other, found, assistant)
+        crew = self._ours.crew
+        try:
+            return self._engine.take(item.nodeid, lambda: self._line.draw(self._engine.done, crew.total, crew.limiters()))
+        except Exception as error:
+            if self._ours.cluster is None:
+                raise
+            detail = " ".join(f"the cluster gave this dialogue up: {type(error).__name__}: {error}".split())
+            return Done(unscored(errand.job.scenario, cause="lost", detail=detail), {}, 0, 0.0)
+        finally:
+            self._line.clear()
+
+    def close(self) -> None:
+        """Give up what is under way."""
+        self._engine.close()
+
+    def _submit(self, item: pytest.Item, errand: Errand, assistant: Assistant) -> None:
+        crew, cluster = self._ours.crew, self._ours.cluster
+        if cluster is None:
+            self._engine.submit(item.nodeid, work, errand.job, crew, assistant, errand.keep)
+            return
+        from pytest_personalens.engine.dask import work_there
+
+        recipe = crew.recipe._replace(side_by_side=cluster.widest)
+        self._engine.submit(item.nodeid, work_there, recipe, errand.job, bought=errand.keep)
+
+    def _whose(self, item: pytest.Item) -> tuple[object, ...] | None:
+        """What two items share if one assistant serves both; None for an item that must be asked itself."""
+        if any(len(_fixtures(item, name)) != 1 for name in _OURS):
+            return None
+        return () if self._named else _shared(item)
+
+    def _after(self, item: pytest.Item) -> Iterator[pytest.Item]:
+        """The coming items, each once, while there is room for more and up to the first that is to have another assistant."""
+        if self._in_turn:
+            return
+        here = self._whose(item)
+        for place in self._coming(self._places[item]) if here is not None else ():
+            other = self._items[place]
+            if not self._engine.room or (is_ours(other) and self._whose(other) != here):
+                return
+            self._seen = max(self._seen, place)
+            if is_ours(other) and other.nodeid not in self._engine and not any(other.iter_markers("skip")):
+                yield other
+
+    def _coming(self, place: int) -> Iterator[int]:
+        if self._worker is None:
+            yield from range(max(self._seen, place) + 1, len(self._items))
+            return
+        with self._worker.torun.lock() as waiting:
+            coming = [self._worker.nextitem_index, *waiting]
+        yield from (index for index in coming if isinstance(index, int))
+
+
+def ahead_of(item: pytest.Item, ours: Session) -> Ahead | None:
+    """What evaluates the items of this process before their turn; None where each waits for its own."""
+    if ours.settings.concurrency == 1 and ours.cluster is None:
+        return None
+    stash = item.session.stash
+    if AHEAD not in stash:
+        stash[AHEAD] = Ahead(item.session, ours)
+    return stash[AHEAD]
+
+
+def _engine(ours: Session) -> Engine:
+    if ours.cluster is not None:
+        return Engine(ours.cluster, ours.cluster.places)
+    return Engine(Threads(ours.settings.concurrency), ours.settings.concurrency)
+
+
+def _shared(item: pytest.Item) -> tuple[object, ...] | None:
+    """What the fixture of the assistant depends on; None if each item gets one anew."""
+    fixture = _fixture(item, _ASSISTANT)
+    if fixture is None or fixture.scope not in _HOMES:
+        return None
+    params = {name: value for name, value in item.callspec.indices.items() if name != PARAM}  # type: ignore[attr-defined]
+    return fixture, item.getparent(_HOMES[fixture.scope]), sorted(params.items())
+
+
+def _fixture(item: pytest.Item, name: str) -> Any:
+    found = _fixtures(item, name)
+    return found[-1] if found else None
+
+
+def _fixtures(item: pytest.Item, name: str) -> Any:
+    # pytest has no public way to ask for an item's fixtures before it is set up.
+    return item._fixtureinfo.name2fixturedefs.get(name, ())  # type: ignore[attr-defined]  # noqa: SLF001

@@ -1,0 +1,67 @@
+"""One live line on a terminal while many dialogues run: how far they are, what they use, what the provider bears."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pytest
+
+    from pytest_personalens.models.rate_limit import Limiter
+    from pytest_personalens.models.meter import Total
+
+#: A line below without moving sideways (scrolling where the screen ends) and back; keep the place; down; and back to it.
+_MAKE_ROOM: Final = "\x1bD\x1bM"
+_SAVE, _RESTORE, _DOWN, _ERASE = "\x1b7", "\x1b8", "\x1b[1B\r", "\x1b[K"
+
+
+class LiveLine:
+    """A line below pytest's own, drawn while an item waits and gone before pytest writes again.
+
+    Drawn on terminals that move their cursor, and not under ``-q``, ``-s`` or in a worker.
+    """
+
+    def __init__(self, config: pytest.Config, *, total: int) -> None:
+        reporter = config.pluginmanager.getplugin("terminalreporter")
+        shown = reporter is not None and reporter.isatty and reporter.hasmarkup and config.get_verbosity() >= 0
+        self._writer = reporter._tw if shown and config.option.capture != "no" else None  # noqa: SLF001
+        self._capture = config.pluginmanager.getplugin("capturemanager")
+        self._total, self._started, self._drawn = total, time.monotonic(), False
+
+    def draw(self, done: int, used: Total, limiters: Sequence[Limiter]) -> None:
+        """Show how many dialogues are done, and what they used so far."""
+        if self._writer is None:
+            return
+        text = _text(done, self._total, time.monotonic() - self._started, used, limiters)[: self._writer.fullwidth - 1]
+        self._write(f"{_MAKE_ROOM}{_SAVE}{_DOWN}{text}{_ERASE}{_RESTORE}")
+        self._drawn = True
+
+    def clear(self) -> None:
+        """Take the line away."""
+        if self._drawn:
+            self._write(f"{_SAVE}{_DOWN}{_ERASE}{_RESTORE}")
+            self._drawn = False
+
+    def _write(self, text: str) -> None:
+        assert self._writer is not None
+        # While an item runs, what is written to the terminal would be captured as its output.
+        with self._capture.global_and_fixture_disabled():
+            self._writer.write(text, flush=True)
+
+
+def _text(done: int, total: int, seconds: float, used: Total, limiters: Sequence[Limiter]) -> str:
+    parts = [f"{done} of {total} dialogues"]
+    u = used.usage
+    if u.calls:
+        tokens = u.input_tokens + u.cached_tokens + u.written_tokens + u.output_tokens
+        parts += [f"{u.calls:,} calls", f"{tokens:,} tokens"] + ([f"${used.usd:.2f}"] if used.usd else [])
+    for limiter in limiters:
+        held = f", throttled {limiter.throttled} times" if limiter.throttled else ""
+        parts.append(f"up to {limiter.limit} calls at once{held}")
+    if done:
+        left = round(seconds / done * (total - done))
+        parts.append(f"{left // 60}:{left % 60:02} left")
+    return "personalens: " + ", ".join(parts)

@@ -1,0 +1,109 @@
+"""The run under way, as a file in pytest's cache: what a run that was broken off leaves behind, for another to go on from."""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+import uuid
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import pytest
+
+from pytest_personalens.core.jsonfile import write_atomically
+from pytest_personalens.core.devices import no_device
+from pytest_personalens.plugin.records import journal_file
+from pytest_personalens.engine.source import changed, sources
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from pytest_personalens.core.settings import Settings
+
+#: What may differ between a run and the one that resumes it: how it is run, and what is made of its results.
+_FREE: Final = frozenset(
+    {"json", "html", "markdown", "github", "resume", "concurrency", "executor", "live", "record", "estimate", "exit_infra"}
+    | {"fail_on", "min_tcr", "min_p", "min_valid", "gate", "baseline", "level", "margin", "save_baseline"}
+    | {"max_calls", "max_usd", "turn_timeout", "adopt_judge", "check_judge", "anchors"}
+)
+_FILE: Final = "run"
+
+
+class Run(NamedTuple):
+    """The run under way: its id, and in a few words how it stands to one that was broken off; empty where there was none to resume."""
+
+    id: str = ""
+    history: str = ""
+
+
+def open_run(folder: Path | None, settings: Settings, *, root: Path, keeps: bool) -> Run:
+    """The run that begins, or the one that was broken off and is gone on with; called once, in the controlling process.
+
+    `root` is where the assistant's sources lie; `keeps` tells whether this run keeps replies for another to go on from. Raises
+    `pytest.UsageError` where the run to resume had other settings, or where there is no cache to keep it in. Where its assistant was
+    another one, its replies say nothing of this one: a new run begins.
+    """
+    if folder is None:
+        if settings.resume:
+            raise pytest.UsageError("--personalens-resume: needs pytest's cache, which is off (-p no:cacheprovider)")
+        return Run()
+    left = _read(folder) if settings.resume else None
+    asked = {name: value for name, value in json.loads(json.dumps(settings._asdict())).items() if name not in _FREE}
+    made_of = sources(root) if keeps else {}
+    history = ""
+    if left is not None:
+        _refuse_others(left["settings"], asked)
+        age, differs = _age(left["began"]), changed(left["sources"], made_of)
+        if not differs:
+            return Run(str(left["run"]), f"goes on with the run that was broken off, begun {age} ago, and counts its replies")
+        other = f"does not go on with the run that was broken off, begun {age} ago ({differs} has changed since)"
+        history = f"{other}: the assistant is asked anew"
+    run = uuid.uuid4().hex
+    try:
+        write_atomically(folder / _FILE, json.dumps({"run": run, "settings": asked, "sources": made_of, "began": time.time()}))
+    except OSError as error:
+        raise pytest.UsageError(f"personalens: pytest's cache cannot be written: {folder / _FILE}: {error.strerror}; remove it") from None
+    return Run(run, history)
+
+
+def _refuse_others(before: dict[str, Any], asked: dict[str, Any]) -> None:
+    for name in sorted({*asked, *before}):
+        if asked.get(name) != before.get(name):
+            flag = f"--personalens-{name.replace('_', '-')}"
+            raise pytest.UsageError(
+                f"--personalens-resume: the run that was broken off had {flag} {before.get(name)!r}, this one has {asked.get(name)!r}; "
+                "give the same, or leave out --personalens-resume to start anew"
+            )
+
+
+def _age(began: float) -> str:
+    minutes = max(0, round((time.time() - began) / 60))
+    for size, unit in ((60 * 24, "day"), (60, "hour")):
+        if minutes >= 2 * size:
+            return f"{minutes // size} {unit}s"
+    return f"{minutes} minute{'' if minutes == 1 else 's'}"
+
+
+def current_run(folder: Path | None) -> str:
+    """The id of the run under way, for a worker; empty where none is kept."""
+    left = _read(folder) if folder is not None else None
+    return str(left["run"]) if left is not None else ""
+
+
+def end_run(folder: Path | None, settled: Iterable[str]) -> None:
+    """Note that the run came to its end. `settled` are the node ids of items whose records hold all that was bought for them."""
+    if folder is not None:
+        for file in (folder / _FILE, *(journal_file(folder, nodeid) for nodeid in settled)):
+            with suppress(OSError):  # whatever somebody made of it meanwhile
+                file.unlink()
+
+
+def _read(folder: Path) -> dict[str, Any] | None:
+    try:
+        left = json.loads(no_device(folder / _FILE).read_text(encoding="utf-8"))
+        whole = isinstance(left["run"], str) and isinstance(left["settings"], dict)
+        return left if whole and isinstance(left["sources"], dict) and math.isfinite(left["began"]) else None
+    except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
+        return None

@@ -1,0 +1,322 @@
+"""What one process of a run shares: settings, dataset, agents, sample, event loop."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import pytest
+
+from pytest_personalens.plugin.items import cases
+from pytest_personalens.engine.participants import Crew, Recipe
+from pytest_personalens.datasets import CheckedDataset, Sample, Strangers, draw, open_dataset
+from pytest_personalens.core.errors import PersonalensError, SpecError, told
+from pytest_personalens.models.meter import Budget, price_of, read_prices
+from pytest_personalens.models.specs import read_parameters, read_spec
+from pytest_personalens.core.safe_text import one_line
+from pytest_personalens.core.redaction import redacted
+from pytest_personalens.plugin.resume import current_run, open_run
+from pytest_personalens.core.scenario import Context, ScenarioRef
+from pytest_personalens.core.verdict import Dimension
+from pytest_personalens.results.wording import REPORT_ONLY, REPORTED_GATES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from pytest_personalens.agents.checked import Role
+    from pytest_personalens.results.baseline import Terms
+    from pytest_personalens.plugin.items import Case
+    from pytest_personalens.engine.dask import Cluster
+    from pytest_personalens.datasets import Dataset
+    from pytest_personalens.models.meter import Price
+    from pytest_personalens.results.values import Item
+    from pytest_personalens.core.scenario import Scenario
+    from pytest_personalens.core.settings import Settings
+
+
+#: A sample of so many scenarios is loaded whole before the first item runs, a larger one's first hundred.
+_LOADED_AHEAD: Final = 1000
+_TRIED: Final = 100
+#: Said of a run that pays for what it could not keep.
+KEPT_NOWHERE: Final = "pytest's cache is off or cannot be written: what is paid for and not in a record is bought again by the next run"
+#: What a worker is told of the caps on calls and money: the folder in which all processes of the run count.
+BUDGET: Final = "personalens_budget"
+
+
+class Drawn(NamedTuple):
+    """What the tests of a run draw from: scenarios asked for, those there were, items left out of them by a selection.
+
+    `ids` are those of the scenarios that only a mark's own sample has, `skipped` files of ours that skipped themselves whole;
+    `knows` is true if an assistant that was asked could see what it may know; `remaining` counts the items that a
+    selection left.
+    """
+
+    requested: int = 0
+    drawn: int = 0
+    left_out: int = 0
+    ids: tuple[str, ...] = ()
+    skipped: tuple[str, ...] = ()
+    knows: bool = False
+    remaining: int = 0
+
+
+class Session:
+    """Opens the dataset and the agents once, and draws samples. Raises `PersonalensError` for what cannot be had."""
+
+    def __init__(self, config: pytest.Config, settings: Settings) -> None:
+        self.config, self.settings = config, settings
+        self.dataset = self._dataset()
+        self.prices = _prices(config)
+        self.crew = Crew(self._recipe(), added=self._added)
+        self.crew.is_worker = hasattr(config, "workerinput")
+        self.folder = _cache(config)
+        self.run, self.history = "", ""
+        self.budget_folder = ""
+        self.crew.budget = self._open_budget()
+        self.cluster = self._open_cluster()
+        self._samples: dict[object, Sample] = {}
+        self._used: dict[object, Sample] = {}
+        #: How many items the tests that were collected make of their samples, and how many of them a selection left out, and left.
+        self.made = 0
+        self.left_out = 0
+        self.remaining = 0
+        #: Node ids of files that ask for our fixtures and skipped themselves while they were collected.
+        self.skipped: list[str] = []
+        #: True once an assistant was asked that can see what it may know of the user.
+        self.knows = False
+        self.strangers = Strangers(self.dataset, settings.seed)
+        self._loaded: dict[ScenarioRef, Scenario] = {}
+        self.ids: dict[str, tuple[str, str]] = {}
+        if settings.sample is not None:
+            self.sample(settings)
+
+    def sample(self, settings: Settings) -> Sample:
+        """The sample of a test with these settings, or this run's shard of it; drawn once for each kind of draw."""
+        assert settings.sample is not None
+        key = _draw_of(settings)
+        if key not in self._samples:
+            # A large draw may have progress to show.
+            capture = self.config.pluginmanager.getplugin("capturemanager")
+            with nullcontext() if capture is None else capture.global_and_fixture_disabled():
+                sample = draw(
+                    self.dataset,
+                    settings.sample,
+                    seed=settings.seed,
+                    users=self.settings.users,
+                    domains=settings.domain,
+                    kind=settings.kind,
+                )
+            if not sample.refs:
+                raise SpecError(f"no scenario of dataset {self.dataset.name!r} fits the domains, kind and users asked for")
+            for ref in sample.refs:
+                if self.ids.setdefault(ref.id, ref[:2]) != ref[:2]:
+                    raise SpecError(f"scenarios {self.ids[ref.id]} and {ref[:2]} of dataset {self.dataset.name!r} share the id {ref.id!r}")
+            if settings.shard is not None:
+                sample = sample.shard(*settings.shard)
+            # Loaded now, so that a bad file stops the run before anything is paid for, and in one line. A sample that takes
+            # long to load is only tried: what is wrong elsewhere is told by the item.
+            for ref in sample.refs if len(sample.refs) <= _LOADED_AHEAD else sample.refs[:_TRIED]:
+                self._loaded[ref] = self.dataset.load(ref)
+                if "swapped" in settings.arms:
+                    self.strangers.of(ref)
+            self._samples[key] = sample
+        return self._samples[key]
+
+    def plan(self, settings: Settings) -> list[Case]:
+        """The items of a test. Raises as `sample` does."""
+        sample = self._used[_draw_of(settings)] = self.sample(settings)
+        return list(cases(sample.refs, settings))
+
+    def context(self, case: Case, scenario: Scenario, dialogue: str = "") -> Context:
+        """What the assistant of an item may know; `dialogue` is the id of what is to be said. Raises `SpecError`
+        for another user's context where nobody has such a task.
+
+        In a control the user has an id of their own: an assistant that keeps what it was told must not find it again.
+        """
+        if not case.arm:
+            return scenario.context(case.given).model_copy(update={"dialogue": dialogue})
+        known = scenario if case.arm != "swapped" else self.dataset.load(self.strangers.of(case.ref))
+        # The moment is not the person's: it stays, so that who is known is all that differs.
+        moment = scenario.context(case.given).situation
+        told = {"user": f"{scenario.user}+{case.arm}", "dialogue": dialogue, "situation": moment}
+        return known.context(case.given).model_copy(update=told)
+
+    def terms(self) -> Terms:
+        """What this run must have in common with one that it is compared with."""
+        from pytest_personalens.results.baseline import Terms, setup_of
+
+        agents = self.crew.agents(Context(user=""), self.settings.thresholds)
+        setup = setup_of(agents.judge.identity, agents.user_agent.identity, self.settings._asdict())
+        return Terms(dataset=f"{self.dataset.name} {self.dataset.version}", setup=setup)
+
+    def scenarios(self, items: Iterable[Item]) -> dict[str, Scenario]:
+        """Scenario id -> who asked for what, of the items of this run."""
+        # Not from the samples: with workers, this process has not drawn those of every test.
+        refs = {e.scenario: ScenarioRef(e.user, e.task, e.kind, e.domains) for e in (item.evaluation for item in items)}
+        return {id_: self.dataset.load(ref) for id_, ref in sorted(refs.items())}
+
+    def contents(self) -> dict[tuple[str, str], str]:
+        """User and task -> digest of the scenario, of those that were loaded ahead."""
+        return {(ref.user, ref.task): scenario.digest for ref, scenario in self._loaded.items()}
+
+    def scenario(self, ref: ScenarioRef) -> Scenario:
+        """The whole scenario: the one that was loaded ahead, but to one who asks only, because tests may change what is in it."""
+        return self._loaded.pop(ref, None) or self.dataset.load(ref)
+
+    def drawn(self) -> Drawn:
+        """What the tests of this process draw from, in all shards together."""
+        used = self._used.values()
+        known = {ref.id for ref in self.sample(self.settings).refs}
+        more = sorted({ref.id for sample in used for ref in sample.refs} - known)
+        return Drawn(
+            sum(s.requested for s in used),
+            sum(s.drawn for s in used),
+            self.left_out,
+            tuple(more),
+            tuple(self.skipped),
+            self.knows,
+            self.remaining,
+        )
+
+    def header(self) -> str:
+        """One line: what is sampled, by which seed, who plays the user, who judges, and whether nothing fails the run."""
+        s, sample = self.settings, self.sample(self.settings)
+        drawn = str(sample.drawn) if s.shard is None else f"shard {s.shard[0]}/{s.shard[1]}, {len(sample.refs)} of {sample.drawn}"
+        told = redacted(
+            f"personalens: {drawn} scenarios of {self.dataset.name} {self.dataset.version}, seed {s.seed!r}, "
+            f"context {s.context or 'none'}, user {s.user_model}, judge {s.judge_model}"
+            + (f", {s.trials} trials" if s.trials > 1 else "")
+            + (f", controls {', '.join(s.arms)}" if s.arms else "")
+            + (f", assistant {s.assistant}" if s.assistant else "")
+            + (f", {self.history}" if self.history else "")
+            + (f" ({s.assistant_prompt})" if "assistant" in self.crew.models() else "")
+            + (f"; the embedded judge gives no reading of {', '.join(Dimension(d).short for d in s.not_read)}" if s.not_read else "")
+            + (f"; {REPORT_ONLY}" + (f", {REPORTED_GATES}" if s.gated else "") if s.fail_on == "nothing" else "")
+        )
+        return one_line(told)
+
+    def open_run(self) -> None:
+        """Take the run down in pytest's cache, or go on with the one that was broken off; a worker joins its controller's."""
+        if hasattr(self.config, "workerinput"):
+            self.run = current_run(self.folder)
+        else:
+            self.run, self.history = open_run(self.folder, self.settings, root=self.config.rootpath, keeps=self.keeps)
+
+    @property
+    def keeps(self) -> bool:
+        """True if this run keeps what is said in it, for another to go on from."""
+        return self.settings.resume or (self.crew.paid and self.settings.may_spend)
+
+    def close(self) -> None:
+        """End the event loop and the connections of the models, and leave the cluster."""
+        self.crew.close()
+        if self.cluster is not None:
+            self.cluster.shutdown(cancel_futures=True)
+        if self.budget_folder and not hasattr(self.config, "workerinput"):
+            shutil.rmtree(self.budget_folder, ignore_errors=True)
+
+    def _open_cluster(self) -> Cluster | None:
+        s, flag = self.settings, "--personalens-executor"
+        if s.executor is None or s.estimate or self.config.option.collectonly:
+            return None
+        if s.assistant is None:
+            raise SpecError(f"{flag}: a fixture stays in this process; name the assistant with --personalens-assistant module:attribute")
+        for spec in (s.user_model, s.judge_model):
+            if spec != "embedded" and read_spec(spec) is None:
+                raise SpecError(f"{flag}: only embedded, bedrock: and openai: agents can be opened on its workers, not {spec!r}")
+        if self.crew.budget is not None:
+            raise SpecError(f"{flag}: --personalens-max-calls and --personalens-max-usd are kept in one machine's files, not on a cluster")
+        from pytest_personalens.engine.dask import Cluster
+
+        return Cluster(s.executor)
+
+    def _open_budget(self) -> Budget | None:
+        s = self.settings
+        if s.max_calls is None and s.max_usd is None:
+            return None
+        if s.max_usd is not None:
+            for role, model in self.crew.models().items():
+                if model.paid and price_of(model.name, self.prices) is None:
+                    raise SpecError(f"--personalens-max-usd: no price is known for {model.name} ({role}); add it to personalens_prices")
+        # One folder for all processes of a run and for no other run; workers are told its name (`pytest_configure_node`).
+        self.budget_folder = getattr(self.config, "workerinput", {}).get(BUDGET) or tempfile.mkdtemp(prefix="personalens-")
+        return Budget(Path(self.budget_folder) / "run", max_calls=s.max_calls, max_usd=s.max_usd)
+
+    def _dataset(self) -> Dataset:
+        spec = self.settings.data
+        try:
+            added: Dataset | None = self.config.hook.pytest_personalens_dataset(spec=spec, config=self.config)
+        except PersonalensError:
+            raise
+        except Exception as error:  # whatever it takes somebody's own to be opened
+            raise SpecError(f"--personalens-data: the dataset {spec!r} cannot be had: {told(error)}") from error
+        return CheckedDataset(added) if added is not None else open_dataset(spec, base=self.config.rootpath)
+
+    def _recipe(self) -> Recipe:
+        s = self.settings
+        return Recipe(
+            root=str(self.config.rootpath),
+            user_model=s.user_model,
+            judge_model=s.judge_model,
+            judge_votes=s.judge_votes,
+            assistant=s.assistant,
+            assistant_prompt=s.assistant_prompt,
+            prompts=s.prompts,
+            parameters=tuple(_parameters(self.config).items()),
+            prices=tuple(self.prices.items()),
+            side_by_side=s.concurrency,
+        )
+
+    def _added(self, role: Role, spec: str) -> Any:
+        """What a plugin adds for `spec`: an agent ready-made, or a model."""
+        return getattr(self.config.hook, f"pytest_personalens_{role}")(spec=spec, config=self.config)
+
+
+def _draw_of(settings: Settings) -> tuple[object, ...]:
+    """What a draw depends on, of what a mark can change."""
+    return (settings.sample, settings.seed, settings.domain, settings.kind)
+
+
+def _cache(config: pytest.Config) -> Path | None:
+    cache = getattr(config, "cache", None)  # there is none under -p no:cacheprovider
+    if cache is None:
+        return None
+    try:
+        folder = Path(cache.mkdir("personalens"))
+        (folder / ".writable").touch()
+    except OSError as error:
+        # As pytest does of its own cache. A run that must have one says so itself.
+        message = f"personalens: nothing can be kept in pytest's cache ({error.filename}: {error.strerror})"
+        config.issue_config_time_warning(pytest.PytestWarning(message), stacklevel=2)
+        return None
+    return folder
+
+
+def _prices(config: pytest.Config) -> dict[str, Price]:
+    try:
+        return read_prices(_lines(config, "personalens_prices"))
+    except SpecError as error:
+        raise SpecError(f"personalens_prices: {error}") from None
+
+
+def _parameters(config: pytest.Config) -> dict[str, str]:
+    try:
+        return read_parameters(_lines(config, "personalens_model_parameters"))
+    except SpecError as error:
+        raise SpecError(f"personalens_model_parameters: {error}") from None
+
+
+def _lines(config: pytest.Config, name: str) -> list[str]:
+    # A configuration in TOML may hold anything in its lists.
+    return [line for line in map(str, config.getini(name)) if line.strip()]
+
+
+def open_session(config: pytest.Config, settings: Settings) -> Session:
+    """The session, with every problem turned into a `pytest.UsageError` of one line."""
+    try:
+        return Session(config, settings)
+    except PersonalensError as error:
+        raise pytest.UsageError(f"personalens: {error}") from None

@@ -1,0 +1,13 @@
+"""The built-in suite: one test function, run when a repository has no test of its own that asks for `personalens`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pytest_personalens.plugin.fixture import Personalens
+
+
+def test_personalens(personalens: Personalens) -> None:
+    """The assistant completes the task and knows its user."""
+    personalens.check()

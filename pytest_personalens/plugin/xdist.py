@@ -1,0 +1,144 @@
+"""How pytest-xdist hands out items when each worker runs several dialogues side by side, and whom a worker's death is booked on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from xdist.dsession import get_default_max_worker_restart
+from xdist.scheduler import LoadFileScheduling, LoadGroupScheduling, LoadScheduling, LoadScopeScheduling
+
+from pytest_personalens.plugin.prefetch import IN_TURN
+
+if TYPE_CHECKING:
+    import pytest
+    from xdist.remote import Producer
+    from xdist.workermanage import WorkerController
+
+
+class Deaths:
+    """Counts the workers that died, and tells whether the item is known that ended one.
+
+    Of several dialogues side by side any may have done it, so none is booked: all of them run again, in turn, in the worker that takes
+    the place of the one that died. Whichever ends that one too is known.
+    """
+
+    def __init__(self, config: pytest.Config, *, side_by_side: bool) -> None:
+        self._side_by_side, self._most = side_by_side, get_default_max_worker_restart(config)
+        self.count = 0
+
+    def culprit_is_known(self, node: WorkerController, unfinished: int) -> bool:
+        """True if the first of the worker's `unfinished` items ended it, or if no worker will run them again."""
+        alone = unfinished == 1 or not self._side_by_side or bool(node.workerinput.get(IN_TURN))
+        return alone or (self._most is not None and self.count > self._most)
+
+
+class SupplyScheduling(LoadScheduling):  # type: ignore[misc]  # xdist has no types
+    """Keeps every worker supplied with twice the items that it runs side by side, and no worker with more than its share.
+
+    xdist's own ``load`` sends a few at a time, which would leave most places of a worker idle; ``worksteal`` takes items away
+    whose dialogues are under way, and they would be paid for twice.
+    """
+
+    def __init__(self, config: pytest.Config, log: Producer, *, side_by_side: int, deaths: Deaths) -> None:
+        super().__init__(config, log)
+        self._supply, self._deaths = 2 * side_by_side, deaths
+        #: Items of workers that died, one of which ended it: only a worker that runs them in turn may have them.
+        self._suspects: list[int] = []
+
+    @property
+    def tests_finished(self) -> bool:
+        """True if nothing is left to hand out."""
+        return not self._suspects and bool(super().tests_finished)
+
+    @property
+    def has_pending(self) -> bool:
+        """True if some item has not come to its end."""
+        return bool(self._suspects) or bool(super().has_pending)
+
+    def remove_node(self, node: WorkerController) -> str | None:
+        """Take back the items of a worker that is gone; returns the one that ended it, if that is known."""
+        unfinished = self.node2pending.pop(node)
+        culprit = None
+        if unfinished and self._deaths.culprit_is_known(node, len(unfinished)):
+            assert self.collection is not None
+            culprit = str(self.collection[unfinished.pop(0)])
+        self._suspects += unfinished
+        for other in self.nodes:
+            self.check_schedule(other)
+        return culprit
+
+    def schedule(self) -> None:
+        """Hand out the first items, or items to a worker that came later."""
+        super().schedule()
+        if self.collection:
+            for node in self.nodes:
+                self.check_schedule(node)
+
+    def check_schedule(self, node: WorkerController, duration: float = 0) -> None:
+        """Send the worker what it lacks, or tell it that there is no more."""
+        if node.shutting_down:
+            return
+        if self.pending or self._suspects_for(node):
+            self._top_up(node)
+        if not (self.pending or self._suspects_for(node)):
+            node.shutdown()
+
+    def _suspects_for(self, node: WorkerController) -> list[int]:
+        return self._suspects if node.workerinput.get(IN_TURN) else []
+
+    def _top_up(self, node: WorkerController) -> None:
+        outstanding = len(self.pending) + len(self._suspects) + sum(map(len, self.node2pending.values()))
+        # A worker starts an item only when it knows the next one: fewer than two would stop it.
+        share = max(2, -(-outstanding // len(self.node2pending)))
+        lacks = max(0, min(2 if node.workerinput.get(IN_TURN) else self._supply, share) - len(self.node2pending[node]))
+        if first := self._suspects_for(node)[:lacks]:
+            del self._suspects[: len(first)]
+            self.node2pending[node].extend(first)
+            node.send_runtest_some(first)
+        self._send_tests(node, lacks - len(first))
+
+
+class _InUnits(LoadScopeScheduling):  # type: ignore[misc]
+    """Items that stay together, in one worker. xdist's own runs the item that ended a worker again, which ends the next one too."""
+
+    def __init__(self, config: pytest.Config, log: Producer, *, deaths: Deaths) -> None:
+        super().__init__(config, log)
+        self._deaths = deaths
+
+    def remove_node(self, node: WorkerController) -> str | None:
+        """Take back the items of a worker that is gone; returns the one that ended it, if that is known."""
+        units: dict[str, dict[str, bool]] = self.assigned_work.pop(node)
+        unfinished = [(unit, nodeid) for unit in units.values() for nodeid, finished in unit.items() if not finished]
+        culprit = None
+        if unfinished and self._deaths.culprit_is_known(node, len(unfinished)):
+            unit, culprit = unfinished[0]
+            unit[culprit] = True
+        self.workqueue.update({scope: unit for scope, unit in units.items() if not all(unit.values())})
+        for other in self.assigned_work:
+            self._reschedule(other)
+        return culprit
+
+
+class _ByScope(_InUnits):
+    pass
+
+
+class _ByFile(_InUnits, LoadFileScheduling):  # type: ignore[misc]
+    pass
+
+
+class _ByGroup(_InUnits, LoadGroupScheduling):  # type: ignore[misc]
+    pass
+
+
+_IN_UNITS: Final[dict[str, type[_InUnits]]] = {"loadscope": _ByScope, "loadfile": _ByFile, "loadgroup": _ByGroup}
+
+
+def scheduling(config: pytest.Config, log: Producer, *, side_by_side: int, deaths: Deaths) -> Any:
+    """What hands out items under the run's --dist; None for xdist's own."""
+    dist = config.getoption("dist")
+    if dist in _IN_UNITS:
+        return _IN_UNITS[dist](config, log, deaths=deaths)
+    if dist in ("load", "worksteal"):
+        return SupplyScheduling(config, log, side_by_side=side_by_side, deaths=deaths)
+    return None

@@ -1,0 +1,210 @@
+"""The scores of a run by scenario, kept as a file that a later run is held against."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from pydantic import ConfigDict, Field, model_validator
+
+from pytest_personalens.core.errors import DataError, SpecError
+from pytest_personalens.core.jsonfile import read_versioned, schema_of
+from pytest_personalens.results.values import SCHEMA as RESULTS_SCHEMA
+from pytest_personalens.results.values import read_results
+from pytest_personalens.core.scenario import Frozen
+from pytest_personalens.core.verdict import Dimension
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from pytest_personalens.results.values import Item, Results
+
+SCHEMA: Final = "personalens-baseline/1"
+_JUDGE: Final = "the judge"
+_BY_MARK: Final = (_JUDGE, "the context", "the limit of turns")
+_ADVICE: Final = "restore it, or save a new one with --personalens-save-baseline"
+
+
+class Terms(Frozen):
+    """What two runs must have in common for their scores to be compared: all that shapes a score but the assistant."""
+
+    dataset: str
+    setup: dict[str, str] = Field(description="What else -> what it was: the judge, the simulated user, the context, the limit of turns.")
+
+    def item_setup(self) -> dict[str, str]:
+        """The part of it that a mark can change for a test."""
+        return {what: self.setup[what] for what in _BY_MARK if what in self.setup}
+
+
+class Entry(Frozen):
+    """One trial of a scenario: its scores, or the cause of there being none. Its key is (user, task, test, trial).
+
+    `setup` holds what a mark changed of the run's terms.
+    """
+
+    scenario: str
+    user: str
+    task: str
+    test: str
+    trial: int = Field(default=1, ge=1)
+    scores: dict[Dimension, int] = Field(default_factory=dict)
+    cause: str = ""
+    content: str = Field(default="", description="Digest of the scenario's content; empty in baselines of earlier versions.")
+    setup: dict[str, str] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _on_scale(self) -> Entry:
+        for dimension, score in self.scores.items():
+            low, high = dimension.scale
+            if not low <= score <= high:
+                raise ValueError(f"{dimension.value} is scored {low} to {high}, not {score}")
+        return self
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """As `Item.key`."""
+        return (self.user, self.task, self.test)
+
+
+class Baseline(Frozen):
+    """The scores of a whole run, and the terms under which they were given."""
+
+    model_config = ConfigDict(populate_by_name=True)
+    schema_version: Literal["personalens-baseline/1"] = Field(default=SCHEMA, alias="schema")
+    plugin: str = Field(default_factory=lambda: version("pytest-personalens"))
+    terms: Terms
+    entries: tuple[Entry, ...]
+
+    @model_validator(mode="after")
+    def _each_once(self) -> Baseline:
+        if not self.entries:
+            raise ValueError("no scenario is in it")
+        if (entry := _twice(self.entries)) is not None:
+            raise ValueError(f"trial {entry.trial} of {entry.scenario} in {entry.test} stands there twice")
+        return self
+
+    def refuses(self, now: Terms) -> str:
+        """Why a run under other terms cannot be compared, in a few words; empty if it can."""
+        then = self.terms
+        if then.dataset != now.dataset:
+            return f"the dataset changed: {now.dataset!r} now, {then.dataset!r} then"
+        for what in {**then.setup, **now.setup}:
+            if _apart_from_thresholds(now.setup.get(what)) != _apart_from_thresholds(then.setup.get(what)):
+                return f"{what} changed: {now.setup.get(what)!r} now, {then.setup.get(what)!r} then"
+        return ""
+
+    def changed(self, contents: Mapping[tuple[str, str], str]) -> tuple[list[str], int]:
+        """The scenarios that have other content now, and how many are in both. `contents`: user and task -> digest of today's."""
+        both = {e.key[:2]: e for e in self.entries if e.content and e.key[:2] in contents}
+        return [e.scenario for key, e in sorted(both.items()) if contents[key[0], key[1]] != e.content], len(both)
+
+    def text(self) -> str:
+        """The file's content: an entry a line, in a fixed order, so that a diff shows which scenarios changed."""
+        data: dict[str, Any] = self.model_dump(mode="json", by_alias=True)
+        entries = data.pop("entries")
+        lines = [json.dumps({k: v for k, v in entry.items() if v not in ("", {})}, ensure_ascii=False) for entry in entries]
+        head = json.dumps(data, indent=1, ensure_ascii=False)
+        return f'{head[:-2]},\n "entries": [\n  ' + ",\n  ".join(lines) + "\n ]\n}\n"
+
+
+def baseline_of(results: Results) -> Baseline:
+    """The baseline that a run makes. Raises `SpecError` if there is none to be had: no item, or none that was scored."""
+    if not any(item.evaluation.scored for item in results.own):
+        raise SpecError("no item of the run could be scored")
+    terms = terms_of(results)
+    return Baseline(
+        terms=terms,
+        entries=tuple(
+            Entry(
+                scenario=item.evaluation.scenario,
+                user=item.key[0],
+                task=item.key[1],
+                test=item.key[2],
+                trial=item.trial,
+                scores={v.dimension: v.score for v in item.evaluation.verdicts} if item.evaluation.scored else {},
+                cause=item.evaluation.cause,
+                content=item.content,
+                setup={what: value for what, value in setup_of_item(item).items() if value != terms.setup.get(what)},
+            )
+            for item in sorted(results.own, key=lambda item: (*item.key, item.trial))
+        ),
+    )
+
+
+def unfit(results: Results) -> str:
+    """Why a run is no baseline to be kept for others, in a few words; empty if it is one."""
+    if why := _partial(results):
+        return why
+    if any(gate.kind == "valid" and not gate.passed for gate in results.gates):
+        return f"only {results.overall.scored} of {results.expected} items could be scored"
+    return ""
+
+
+def _apart_from_thresholds(setting: str | None) -> str | None:
+    """A judge that puts low verdicts to the vote is called after the thresholds of its test, which a mark may change: `Entry.setup`."""
+    return setting and setting.partition(" where not ")[0]
+
+
+def _partial(results: Results) -> str:
+    if not results.complete:
+        return "the run was stopped, or an item of it never reported"
+    if results.left_out:
+        return f"a selection left {results.left_out} items of the sample out (-k, -m, --lf, node ids)"
+    return ""
+
+
+def _twice(entries: Sequence[Entry]) -> Entry | None:
+    seen: set[tuple[object, ...]] = set()
+    for entry in entries:
+        key = (*entry.key, entry.trial)
+        if key in seen:
+            return entry
+        seen.add(key)
+    return None
+
+
+def terms_of(results: Results) -> Terms:
+    """The terms of a run that has ended, by what most of its items had; it has at least one."""
+    judges = Counter(item.evaluation.judge for item in results.own)
+    users = Counter(item.evaluation.user_agent for item in results.own)
+    judge, user = (max(sorted(found), key=lambda name, found=found: found[name]) for found in (judges, users))  # type: ignore[misc]
+    return Terms(dataset=results.dataset, setup=setup_of(judge, user, results.settings))
+
+
+def setup_of(judge: str, user_agent: str, settings: Mapping[str, Any]) -> dict[str, str]:
+    """What shapes scores beside dataset and assistant, from a run's settings by name."""
+    of_items = _setup(judge, settings.get("context") or "", settings.get("max_turns") or 0)
+    return {**of_items, "the simulated user": user_agent}
+
+
+def setup_of_item(item: Item) -> dict[str, str]:
+    """The part of the terms that a mark can change, as it was for an item of the run itself."""
+    return _setup(item.evaluation.judge, item.given, item.max_turns)
+
+
+def _setup(judge: str, context: str, max_turns: int) -> dict[str, str]:
+    return dict(zip(_BY_MARK, (judge, context or "none", str(max_turns or "the benchmark's")), strict=True))
+
+
+def refusal(name: str, changed: str) -> str:
+    """What to say of a baseline that `Baseline.refuses`."""
+    advice = "run with what it had, or save a new one with --personalens-save-baseline"
+    return f"{name} cannot be compared with this run: {changed}; {advice}"
+
+
+def read_baseline(path: Path) -> Baseline:
+    """The baseline in a file of ``--personalens-save-baseline`` or ``--personalens-json``. Raises `DataError` in one line."""
+    if schema_of(path) != RESULTS_SCHEMA:
+        return read_versioned(path, Baseline, SCHEMA, what="a baseline", advice=_ADVICE)
+    results = read_results(path)
+    if results.settings.get("shard"):
+        raise DataError(path, f"its run is a shard of one; {_ADVICE}")
+    if why := _partial(results):
+        raise DataError(path, f"{why}; {_ADVICE}")
+    try:
+        return baseline_of(results)
+    except SpecError as error:
+        raise DataError(path, f"{error}; {_ADVICE}") from None

@@ -1,0 +1,186 @@
+"""A run held against its baseline: paired by scenario, tested for a drop, with what it could have found."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
+
+from pytest_personalens.results.baseline import setup_of_item
+from pytest_personalens.results.paired import changes_in, paired
+from pytest_personalens.results.values import Comparison, Difference, Flip
+from pytest_personalens.results.means import balanced, scores_of
+from pytest_personalens.results.stats.paired import holm
+from pytest_personalens.results.stats.power import detectable
+from pytest_personalens.core.verdict import DEFAULT_DIMENSIONS, READINGS, Dimension
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from pytest_personalens.results.baseline import Baseline, Entry
+    from pytest_personalens.results.values import Item, Results
+    from pytest_personalens.results.means import Key, Pairs, Scores
+
+#: Probability with which a drop of the size told as detectable is found.
+POWER: Final = 0.8
+
+
+def compare(baseline: Baseline, results: Results, *, name: str, level: float, margins: Mapping[Dimension, float]) -> Comparison:
+    """How the scores of `results` moved from `baseline`, whose file is called `name`.
+
+    Task completion, personalization and whatever has a margin are tested for a drop, together (Holm 1979): a run without a
+    change fails with a probability of `level` at most. A dimension regressed if its drop is significant and larger than its margin.
+    """
+    own = results.own
+    known, asked = {entry.key for entry in baseline.entries}, {item.asked for item in own}
+    alike = _under_like_settings(baseline, own)
+    now = [item for item in own if item.key in alike]
+    scored = {dimension: (_then(baseline, dimension), scores_of(now, dimension)) for dimension in READINGS}
+    every = {dimension: balanced(*sides) for dimension, sides in scored.items()}
+    pairs: dict[Dimension, Pairs] = {dimension: found for dimension, found in every.items() if found}
+    wanted = [dimension for dimension in READINGS if dimension in DEFAULT_DIMENSIONS or dimension in margins]
+    gated = [dimension for dimension in wanted if dimension in pairs]
+    sides = {dimension: paired(dimension, found) for dimension, found in pairs.items()}
+    rejected = dict(zip(gated, holm([sides[d].p for d in gated], level), strict=True))
+    compared = {key for found_pairs in pairs.values() for key in found_pairs}
+    changed, _ = baseline.changed({item.asked: item.content for item in own if item.content})
+    scored_then = {entry.key for entry in baseline.entries if entry.scores and entry.key[:2] in asked}
+    scored_now = {item.key for item in own if item.evaluation.scored}
+    found = []
+    for dimension, side in sides.items():
+        margin = margins.get(dimension, 0.0)
+        least = None
+        if dimension in gated:
+            # At the level that Holm's procedure asks of the first of them: what is found there is found.
+            most = side.before - dimension.scale.low
+            least = detectable(changes_in(pairs[dimension]), level=level / len(gated), margin=margin, power=POWER, most=most)
+        found.append(
+            Difference(
+                **side.model_dump(),
+                gated=dimension in gated,
+                margin=margin,
+                judged=len({key[:2] for scores in scored[dimension] for key in scores if key in alike} & compared),
+                detectable=least,
+                decidable=dimension not in gated or _decidable(pairs[dimension], dimension, level / len(gated)),
+                regressed=rejected.get(dimension, False) and -side.change > margin,
+            )
+        )
+    return Comparison(
+        baseline=name,
+        level=level,
+        compared=len(compared),
+        shared=len({entry.key[:2] for entry in baseline.entries} & asked),
+        shared_by_test=len(scored_then),
+        compared_by_test=len(scored_then & scored_now),
+        differences=tuple(found),
+        one_sided={d: "then" if scored[d][0] else "now" for d in wanted if compared and bool(scored[d][0]) != bool(scored[d][1])},
+        flips=flips_of(own, {dimension: pairs[dimension] for dimension in gated}),
+        left_out=left_out(
+            {entry.key[:2]: entry.scenario for entry in baseline.entries},
+            {entry.key[:2] for entry in baseline.entries if entry.scores},
+            own,
+            compared,
+            by_other_tests=asked - {item.asked for item in own if item.key in known},
+            of_other_content={item.asked for item in own if item.evaluation.scenario in changed},
+            under_other_settings=asked - {key[:2] for key in alike},
+            in_part={
+                "not run now by each test that ran them then": {key[:2] for key in known - {item.key for item in own}},
+                "trials of one run beyond those of the other": {
+                    key[:2] for dimension in gated for key in _uneven(*scored[dimension]) if key in alike
+                },
+            },
+        ),
+    )
+
+
+def _decidable(pairs: Pairs, dimension: Dimension, level: float) -> bool:
+    """False if the sign-flip test would reject at `level` not even if every score fell; true where none can."""
+    able = sum(before > dimension.scale.low for before, _ in pairs.values())
+    return not able or 0.5**able <= level
+
+
+def _then(baseline: Baseline, dimension: Dimension) -> dict[Key, Scores]:
+    found: defaultdict[Key, dict[int, int]] = defaultdict(dict)
+    for entry in baseline.entries:
+        if dimension in entry.scores:
+            found[entry.key][entry.trial] = entry.scores[dimension]
+    return {key: tuple(score for _, score in sorted(trials.items())) for key, trials in found.items()}
+
+
+def _under_like_settings(baseline: Baseline, items: Sequence[Item]) -> set[Key]:
+    """The scenarios that no mark gave other settings since, and whose content is the same as far as it is known."""
+    then: dict[Key, Entry] = {entry.key: entry for entry in baseline.entries}
+    return {
+        item.key
+        for item in items
+        if item.key in then
+        and setup_of_item(item) == {**baseline.terms.item_setup(), **then[item.key].setup}
+        and (item.content or then[item.key].content) == (then[item.key].content or item.content)
+    }
+
+
+def flips_of(items: Sequence[Item], pairs: Mapping[Dimension, Pairs]) -> tuple[Flip, ...]:
+    """Every changed score, the largest drops first, by the share of the scale that they fell."""
+    runs: defaultdict[Key, list[Item]] = defaultdict(list)
+    for item in items:
+        runs[item.asked].append(item)
+    found = [
+        Flip(
+            scenario=runs[key][0].evaluation.scenario,
+            user=runs[key][0].evaluation.user,
+            task=runs[key][0].evaluation.task,
+            dimension=dimension,
+            before=round(float(before), 6),
+            after=round(float(after), 6),
+            nodeids=tuple(item.nodeid for item in runs[key]),
+            records=tuple(item.record_file for item in runs[key] if item.record_file),
+        )
+        for dimension, sides in pairs.items()
+        for key, (before, after) in sides.items()
+        if before != after
+    ]
+    return tuple(sorted(found, key=lambda flip: (flip.after - flip.before) / (flip.dimension.scale.high - flip.dimension.scale.low)))
+
+
+def left_out(
+    then: Mapping[Key, str],
+    scored_then: Collection[Key],
+    items: Sequence[Item],
+    compared: Collection[Key],
+    *,
+    by_other_tests: Collection[Key] = (),
+    of_other_content: Collection[Key] = (),
+    under_other_settings: Collection[Key] = (),
+    in_part: Mapping[str, Collection[Key]] = MappingProxyType({}),
+) -> dict[str, tuple[str, ...]]:
+    """Why -> the scenarios that could not be compared, by their ids, each under the first reason that holds.
+
+    `then` are the ids of the scenarios that the other run had, `items` those of this one. `in_part` are scenarios that were compared,
+    and what of them was not.
+    """
+    now: dict[Key, str] = {item.asked: item.evaluation.scenario for item in items}
+    scored_now = {item.asked for item in items if item.evaluation.scored}
+    reasons: tuple[tuple[str, Collection[Key]], ...] = (
+        ("not run now", then.keys() - now.keys()),
+        ("not run then", now.keys() - then.keys()),
+        ("run by other tests", by_other_tests),
+        ("changed in the dataset", of_other_content),
+        ("run under other settings", under_other_settings),
+        ("not scored now", now.keys() - scored_now),
+        ("not scored then", then.keys() - set(scored_then)),
+        ("not scored on the same dimensions", then.keys() | now.keys()),
+    )
+    left = {**then, **now}.keys() - set(compared)
+    found: dict[str, tuple[str, ...]] = {}
+    for why, keys in reasons:
+        if here := left & set(keys):
+            found[why] = tuple(sorted(now.get(key) or then[key] for key in here))
+            left -= here
+    for what, keys in in_part.items():
+        if here := set(keys) & set(compared):
+            found[what] = tuple(sorted(now[key] for key in here))
+    return found
+
+
+def _uneven(then: Mapping[Key, Scores], now: Mapping[Key, Scores]) -> set[Key]:
+    return {key for key in then.keys() & now.keys() if len(then[key]) != len(now[key])}

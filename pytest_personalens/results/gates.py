@@ -1,0 +1,201 @@
+"""Gates over a whole run: what fails CI, and closed when too little could be scored."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Literal
+
+from pytest_personalens.results.controls import lift
+from pytest_personalens.results.figures import estimate, readings
+from pytest_personalens.results.gate_expressions import SCALES, TCR, Floor
+from pytest_personalens.results.values import Gate
+from pytest_personalens.results.stats.intervals import wilson
+from pytest_personalens.results.stats.trials import pass_hat
+from pytest_personalens.results.trials import passes_of
+from pytest_personalens.core.verdict import Dimension
+from pytest_personalens.results.wording import apart, count, p_text, sentence, share_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from pytest_personalens.results.drift import Drift
+    from pytest_personalens.results.values import Comparison, Item, Results
+
+_LABELS: Final = {
+    TCR: "task completion rate",
+    "p": "mean personalization",
+    "nat-user": "mean naturalness of the user",
+    "nat-assistant": "mean naturalness of the assistant",
+    "coh-user": "mean coherence of the user",
+    "coh-assistant": "mean coherence of the assistant",
+}
+
+
+def check_gates(results: Results, floors: Sequence[Floor], *, min_valid: float, measured: bool = False) -> tuple[Gate, ...]:
+    """The verdict of every gate of a whole run; none is asked for where there is neither a floor nor a comparison.
+
+    Beside them stands the gate ``valid``: the share of items that could be scored must reach `min_valid`, unless a floor says
+    otherwise, because a mean over what is left says nothing about what is missing. So it does where the run is `measured`: to
+    be a baseline for others, or for its figures alone, with no item that fails for its score.
+    """
+    shares = [floor for floor in floors if floor.metric == "valid"]
+    least = {"": min_valid, **{floor.group: floor.least for floor in shares}}
+    gates = [_gate(results, floor, least.get(floor.group, least[""])) for floor in floors if floor.metric != "valid"]
+    if results.comparison is not None:
+        gates += _regressions(results.comparison, least[""])
+    if (gates or shares or measured) and all(floor.group for floor in shares):
+        shares.append(Floor("", "valid", min_valid))
+    return (*gates, *(_gate(results, floor, least[""]) for floor in shares))
+
+
+def judge_gate(drift: Drift) -> Gate:
+    """Fails when the judge changed or could not be asked: what it scored then says nothing. The value is the share of verdicts kept."""
+    return Gate(name="judge", kind="judge", value=drift.kept, floor=1.0, passed=drift.passed, message=drift.sentence)
+
+
+def _gate(results: Results, floor: Floor, least: float) -> Gate:
+    if floor.group and not _members(results.own, floor.group):
+        return _closed(floor, f"no scenario of {floor.group} is in this sample")
+    if floor.metric == "valid":
+        return _valid(results, floor)
+    if floor.metric == "lift":
+        return _lift(results, floor, least)
+    if few := _few(results, floor, least):
+        return _closed(floor, few)
+    if floor.metric.startswith("pass^"):
+        return _reliable(results, floor, least)
+    return _mean(results, floor)
+
+
+def _few(results: Results, floor: Floor, least: float) -> str:
+    """Why a gate is not decided: too few of the items that it is about could be scored. Empty where they are enough."""
+    items = _members(results.own, floor.group)
+    scored = sum(i.evaluation.scored for i in items)
+    total = len(items) + results.missing_by_group.get(floor.group, 0) if floor.group else results.expected
+    its = "its " if floor.group else ""
+    if not floor.group and not scored:
+        return ""  # the gate itself says it best
+    return "" if round(scored / total, 6) >= least else f"only {scored} of {its}{count(total, 'item')} could be scored; {share_text(least)}"
+
+
+def _mean(results: Results, floor: Floor) -> Gate:
+    dimension = SCALES[floor.metric]
+    items = _members(results.own, floor.group)
+    found, label = estimate(readings(items), dimension), _LABELS[floor.metric]
+    if found.value is None or found.low is None or found.high is None:
+        return _closed(floor, f"{label}: no item could be scored")
+    gate = _against(floor, found.value, (found.low, found.high), label, f"over {count(found.scenarios)}")
+    total = len(items) + results.missing_by_group.get(floor.group, 0) if floor.group else results.expected
+    worst = (found.value * found.dialogues + dimension.scale.low * (total - found.dialogues)) / total
+    if gate.passed and round(worst, 6) < floor.least:
+        # Those that could not be scored may be the very ones that are bad.
+        told = f"{gate.message}; it would be {worst:.2f} if the {total - found.dialogues} without a score had the lowest"
+        return gate.model_copy(update={"message": told})
+    return gate
+
+
+def _reliable(results: Results, floor: Floor, least: float) -> Gate:
+    k = int(floor.metric.removeprefix("pass^"))
+    items = _members(results.own, floor.group)
+    passes, asked = passes_of(items), len({i.key for i in items})
+    value, used = pass_hat(passes, k), sum(trials >= k for _, trials in passes)
+    label = f"chance of passing {k} times of {k}"
+    if value is None:
+        return _closed(floor, f"no scenario was scored in {count(k, 'trial')}")
+    if used < least * asked:
+        some = f"only {used} of {count(asked)} {'was' if used == 1 else 'were'} scored {k} times"
+        return _closed(floor, f"{label}: {some}; {share_text(least)}")
+    return _against(floor, value, wilson(value * used, used), label, f"over {count(used)}")
+
+
+def _lift(results: Results, floor: Floor, least: float) -> Gate:
+    arm = "swapped" if "swapped" in (results.settings.get("control") or ()) else "none"
+    items = _members(results.items, floor.group)
+    found = lift([i for i in items if i.arm == arm], [i for i in items if not i.arm], Dimension.PERSONALIZATION)
+    label = f"lift of personalization over the control {arm}"
+    asked = len({i.asked for i in items})
+    if found is None or found.pairs < least * asked:
+        some = f"only {found.pairs} of {count(asked)} {'was' if found.pairs == 1 else 'were'}" if found else "no scenario was"
+        message = f"{label}: {some} scored both with and without its context" + (f"; {share_text(least)}" if found else "")
+        return _closed(floor, message, "lift")
+    gate = _against(floor, found.change, (found.low, found.high), label, f"over {count(found.pairs)}, one-sided {p_text(found.p)}")
+    return gate.model_copy(update={"kind": "lift"})
+
+
+def _valid(results: Results, floor: Floor) -> Gate:
+    items = _members(results.own, floor.group)
+    scored = sum(i.evaluation.scored for i in items)
+    total = len(items) + results.missing_by_group.get(floor.group, 0) if floor.group else results.expected
+    share = round(scored / total, 6) if total else 0.0
+    message = f"{scored} of {total} items could be scored"
+    if results.uncounted and not floor.group:
+        message += f" (not: {', '.join(f'{n} {cause}' for cause, n in results.uncounted.items())})"
+    passed = share >= floor.least
+    message = message if passed else f"{message}; {share_text(floor.least)}"
+    return Gate(name=floor.name, kind="valid", value=share, floor=floor.least, passed=passed, message=message)
+
+
+def _against(floor: Floor, value: float, interval: tuple[float, float], label: str, over: str) -> Gate:
+    # Compared as the mean is shown elsewhere: what reads 0.90 must not miss 0.9 by the last bits of a sum.
+    value, low, high = (round(figure, 6) for figure in (value, *interval))
+    passed = value >= floor.least
+    found, least = (f"{value:.2f}", f"{floor.least:.2f}") if passed else apart(value, floor.least)
+    message = f"{label} {found} ({low:.2f} to {high:.2f}) {'>=' if passed else '<'} {least} {over}"
+    return Gate(name=floor.name, value=value, floor=floor.least, passed=passed, message=message, low=low, high=high)
+
+
+def _regressions(comparison: Comparison, min_valid: float) -> Iterator[Gate]:
+    if problem := _nothing_to_compare(comparison, min_valid):
+        yield _incomparable("regression", problem)
+    for dimension, when in comparison.one_sided.items():
+        message = f"{dimension.short} was judged {'then and not now' if when == 'then' else 'now and not then'}: nothing to compare"
+        yield _incomparable(f"regression: {_metric(dimension)}", message)
+    for d in comparison.differences:
+        if d.gated and d.pairs < min_valid * d.judged:
+            some = f"{d.dimension.short} was judged in both runs in {d.pairs} of {count(d.judged)} only"
+            yield _incomparable(f"regression: {_metric(d.dimension)}", f"{some}; {share_text(min_valid)}")
+        elif d.gated:
+            yield Gate(
+                name=f"regression: {_metric(d.dimension)}",
+                kind="regression",
+                value=d.change,
+                floor=0.0 - d.margin,
+                passed=d.decidable and not d.regressed,  # a gate that no drop would fail guards nothing
+                message=sentence(d),
+                low=d.low,
+                high=d.high,
+            )
+
+
+def _nothing_to_compare(comparison: Comparison, min_valid: float) -> str:
+    """Why the comparison says too little to pass; empty if it says enough."""
+    if not comparison.compared:
+        why = ", ".join(f"{len(ids)} {reason}" for reason, ids in comparison.left_out.items())
+        asked = " (another sample, seed or name of a test?)" if not comparison.shared or "run by other tests" in comparison.left_out else ""
+        return f"no scenario of this run could be compared with {comparison.baseline}: {why}{asked}"
+    if comparison.compared < min_valid * comparison.shared:
+        told = f"{comparison.compared} of the {count(comparison.shared)} that are also in {comparison.baseline} could be compared"
+        return f"{told}; {share_text(min_valid)}"
+    if comparison.compared_by_test < min_valid * comparison.shared_by_test:
+        told = f"a test of {comparison.baseline} that is gone or was renamed may be the one that got worse"
+        some = f"{comparison.compared_by_test} of {comparison.shared_by_test} scenarios were run by the same tests as then"
+        return f"only {some}: {told}; {share_text(min_valid)}"
+    if not comparison.one_sided and not any(d.gated for d in comparison.differences):
+        return "neither task completion nor personalization is judged; give a dimension that is a margin (--personalens-margin)"
+    return ""
+
+
+def _closed(floor: Floor, message: str, kind: Literal["floor", "lift"] = "floor") -> Gate:
+    """The gate of a floor that there is nothing to hold against."""
+    return Gate(name=floor.name, kind=kind, value=None, floor=floor.least, passed=False, message=message)
+
+
+def _incomparable(name: str, message: str) -> Gate:
+    return Gate(name=name, kind="regression", value=None, floor=0.0, passed=False, message=message)
+
+
+def _metric(dimension: Dimension) -> str:
+    return TCR if dimension is Dimension.TASK_COMPLETION else dimension.short
+
+
+def _members(items: Sequence[Item], group: str) -> list[Item]:
+    return [i for i in items if not group or group == i.evaluation.kind or group in i.evaluation.domains]

@@ -1,0 +1,115 @@
+"""From the items of a run to its figures: means by domain and kind, causes, turns, usage, trials, controls."""
+
+from __future__ import annotations
+
+from collections import Counter
+from statistics import fmean
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from pytest_personalens.core.evaluation import Usage
+from pytest_personalens.results.values import Group, Item, Mean, Results
+from pytest_personalens.results.means import scenario_means, scores_by_turn, scores_of
+from pytest_personalens.core.verdict import Dimension
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from pytest_personalens.results.drift import Drift
+    from pytest_personalens.core.evaluation import Cause
+    from pytest_personalens.models.meter import Price
+
+
+def summarize(
+    items: Iterable[Item],
+    *,
+    settings: dict[str, Any],
+    dataset: str,
+    requested: int,
+    drawn: int,
+    lost: Sequence[str] = (),
+    unevaluated: Sequence[str] = (),
+    of_controls: Sequence[str] = (),
+    missing_by_group: Mapping[str, int] = MappingProxyType({}),
+    left_out: int = 0,
+    prices: Mapping[str, Price] = MappingProxyType({}),
+    complete: bool = True,
+) -> Results:
+    """The results of `items`, in a fixed order whatever order they arrived in. `prices` are those of the roles' models."""
+    ordered = tuple(sorted(items, key=lambda i: i.nodeid))
+    own = [i for i in ordered if not i.arm]
+    scored = [i for i in own if i.evaluation.scored]
+    causes: Counter[Cause] = Counter(i.evaluation.cause for i in own if not i.evaluation.scored)
+    usage: dict[str, Usage] = {}
+    for item in ordered:
+        for purpose, used in item.evaluation.usage.items():
+            usage[purpose] = usage.get(purpose, Usage()) + used
+    results = Results(
+        settings=settings,
+        dataset=dataset,
+        requested=requested,
+        drawn=drawn,
+        complete=complete,
+        lost=tuple(sorted(lost)),
+        unevaluated=tuple(sorted(unevaluated)),
+        of_controls=tuple(sorted(of_controls)),
+        missing_by_group=dict(sorted(missing_by_group.items())),
+        left_out=left_out,
+        items=ordered,
+        overall=group("overall", own),
+        domains=tuple(
+            group(d, [i for i in own if d in i.evaluation.domains]) for d in sorted({d for i in own for d in i.evaluation.domains})
+        ),
+        kinds=by_kind(own),
+        uncounted=dict(sorted(causes.items())),
+        turns=_mean([i.evaluation.dialogue.user_turns for i in scored]),
+        by_turn=tuple(_by_turn(scored)),
+        usage=dict(sorted(usage.items())),
+        usd=_dollars(usage, prices),
+    )
+    if missing := results.missing:
+        causes.update({cause: len(nodeids) for cause, nodeids in missing.items()})
+        results = results.model_copy(update={"uncounted": dict(sorted(causes.items()))})
+    return results
+
+
+def with_drift(results: Results, drift: Drift, usage: Mapping[str, Usage], *, prices: Mapping[str, Price]) -> Results:
+    """The results with what adopting or checking the judge came to and used."""
+    total = dict(sorted({**results.usage, **usage}.items()))
+    return results.model_copy(update={"drift": drift, "usage": total, "usd": _dollars(total, prices)})
+
+
+def role_of(purpose: str) -> str:
+    """Who a purpose belongs to: ``judge`` for ``judge tc`` and ``anchor judge tc``; ``user agent`` and ``assistant`` are roles."""
+    return "judge" if purpose.startswith(("judge ", "anchor judge ")) else purpose
+
+
+def group(name: str, items: Sequence[Item]) -> Group:
+    """The figures of some items."""
+    means = {}
+    for dimension in Dimension:
+        scores = scores_of(items, dimension)
+        if scores:
+            value = fmean(scenario_means(scores).values())
+            means[dimension.value] = Mean(value=round(value, 6), count=sum(map(len, scores.values())))
+    return Group(name=name, items=len(items), scored=sum(i.evaluation.scored for i in items), means=means)
+
+
+def by_kind(items: Sequence[Item]) -> tuple[Group, ...]:
+    """The figures of single-domain and of multi-domain items, as far as there are any."""
+    kinds = sorted({i.evaluation.kind for i in items}, reverse=True)
+    return tuple(group(k, [i for i in items if i.evaluation.kind == k]) for k in kinds)
+
+
+def _dollars(usage: Mapping[str, Usage], prices: Mapping[str, Price]) -> dict[str, float]:
+    return {p: round(prices[role_of(p)].of(used), 6) for p, used in sorted(usage.items()) if role_of(p) in prices}
+
+
+def _by_turn(scored: Sequence[Item]) -> Iterator[Mean]:
+    for scores in scores_by_turn((i.key, v.turns) for i in scored for v in i.evaluation.verdicts if v.turns):
+        yield Mean(value=round(fmean(scenario_means(scores).values()), 6), count=sum(map(len, scores.values())))
+
+
+def _mean(values: Sequence[float]) -> Mean:
+    # Rounded, so that the last bits of a sum do not depend on the platform.
+    return Mean(value=round(sum(values) / len(values), 6) if values else None, count=len(values))

@@ -1,0 +1,296 @@
+"""All results of a run as one versioned value: what the JSON file holds and every report is made from."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from pydantic import ConfigDict, Field, field_validator
+
+from pytest_personalens.results.drift import Drift
+from pytest_personalens.core.evaluation import Cause, Evaluation, Usage
+from pytest_personalens.core.jsonfile import read_versioned, text_of, write_atomically
+from pytest_personalens.core.scenario import Frozen, Scenario
+from pytest_personalens.core.verdict import Dimension
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SCHEMA: Final = "personalens-results/1"
+_READ: Final[dict[str, tuple[type, ...]]] = {
+    "shard": (list, tuple), "trials": (int,), "judge_votes": (int,), "max_turns": (int,), "context": (str,), "users": (list, tuple),
+}  # fmt: skip
+#: A name of a run's arms: the run itself, or the same scenarios with the context withheld, in part or whole, or another user's.
+ArmName = Literal["", "none", "D", "I", "S", "swapped"]
+
+
+class Item(Frozen):
+    """One test item: its evaluation, what became of it, and how much of it was replayed from its record.
+
+    `status` is "passed" or "low" (below a threshold) for a scored item; "uncounted" for one without scores. `failed` is what
+    the test made of it: a low item passes where a gate decides, and a test may have asserts of its own.
+    """
+
+    nodeid: str
+    evaluation: Evaluation
+    status: Literal["passed", "low", "uncounted"]
+    failed: bool = False
+    shortfalls: tuple[str, ...] = Field(default=(), description="What was below its threshold, such as 'p 1 < 2'.")
+    record: Literal["none", "replayed", "stale", "written"] = "none"
+    record_file: str = Field(default="", description="Where its record is, from the root folder; empty if it has none.")
+    trial: int = Field(default=1, ge=1, description="Which run of its scenario this is, from 1 (--personalens-trials).")
+    arm: ArmName = Field(default="", description="Empty for the run itself; else what the assistant knew instead (a control).")
+    given: str = Field(default="", description="What the assistant could know: letters of D, I, S; empty for nothing.")
+    given_user: str = Field(default="", description="Whose context that was, where it was another user's.")
+    max_turns: int = Field(default=0, description="The limit of turns; 0 for the benchmark's.")
+    content: str = Field(default="", description="Digest of the scenario's content, by which a later run knows whether it is the same.")
+    test: str = Field(default="", description="The test: file, function and its own parameters.")
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """What the trials and arms of one scenario in one test have in common, in every run of any sample: user, task and test."""
+        return (self.evaluation.user, self.evaluation.task, self.test or self.nodeid.partition("[")[0])
+
+    @property
+    def asked(self) -> tuple[str, str]:
+        """The scenario: user and task, whichever test asks for it."""
+        return (self.evaluation.user, self.evaluation.task)
+
+
+class Mean(Frozen):
+    """A mean over `count` scored items, by scenario where each has several trials; `value` is null when there are none."""
+
+    value: float | None
+    count: int = Field(ge=0)
+
+
+class Group(Frozen):
+    """The figures of a group of items; a multi-domain item counts in each of its domains.
+
+    `items` are all, `scored` those with scores; `means` is keyed by dimension, task completion as a rate (TCR).
+    """
+
+    name: str
+    items: int
+    scored: int
+    means: dict[str, Mean]
+
+
+class Gate(Frozen):
+    """A gate of the run: the value that was measured against its floor, and the 95 % interval of that value where it has one.
+
+    `kind`: "floor" of a mean, share of "valid" items, "regression" from a baseline (its value is the change), "lift" over a
+    control, or "judge" (changed since it was adopted).
+    """
+
+    name: str
+    value: float | None
+    floor: float
+    passed: bool
+    message: str
+    kind: Literal["floor", "valid", "regression", "lift", "judge"] = "floor"
+    low: float | None = None
+    high: float | None = None
+
+
+class Paired(Frozen):
+    """One dimension in two runs of the same scenarios: the mean over `pairs` of them `before` and `after`.
+
+    `low` to `high` is the 95 % interval of the mean change; `better` and `worse` count scenarios, by their means over trials, as
+    many on either side.
+    `p` is one-sided, of the paired test for the direction that matters there: a drop from a baseline, a lift over a control.
+    """
+
+    dimension: Dimension
+    pairs: int = Field(ge=1)
+    before: float
+    after: float
+    change: float
+    low: float
+    high: float
+    better: int = 0
+    worse: int = 0
+    p: float = 1.0
+
+
+class Difference(Paired):
+    """What became of one dimension since the baseline, and the least true drop that this many pairs find with probability 0.8.
+
+    `gated` dimensions are tested together (Holm); the others are only shown.
+    """
+
+    gated: bool = False
+    margin: float = 0.0
+    judged: int = Field(default=0, description="Scenarios compared in which either run has a score on it; `pairs` of them in both.")
+    detectable: float | None = None
+    decidable: bool = Field(
+        default=True, description="False if these scenarios are so few that not even a fall of all would be significant."
+    )
+    regressed: bool = False
+
+
+class Flip(Frozen):
+    """A scenario whose score changed; over several trials, its mean. `nodeids` and `records` are those of the run's items."""
+
+    scenario: str
+    user: str
+    task: str
+    dimension: Dimension
+    before: float
+    after: float
+    nodeids: tuple[str, ...] = ()
+    records: tuple[str, ...] = ()
+
+
+class Comparison(Frozen):
+    """The run held against a baseline, scenario by scenario."""
+
+    baseline: str = Field(description="The file, as it was given.")
+    level: float = Field(description="Chance of any false alarm, over all dimensions together (Holm).")
+    compared: int = Field(description="Scenarios scored in both, on any of the same dimensions.")
+    shared: int = Field(default=0, description="Scenarios that are in both, scored or not.")
+    shared_by_test: int = Field(
+        default=0, description="The same by test: scenarios that both have, each once for every test that has scores of it in the baseline."
+    )
+    compared_by_test: int = Field(default=0, description="Those of them that the same test ran and scored now.")
+    differences: tuple[Difference, ...] = ()
+    one_sided: dict[Dimension, Literal["then", "now"]] = Field(
+        default_factory=dict, description="Dimensions to be gated that only one of the two runs has scores on."
+    )
+    flips: tuple[Flip, ...] = ()
+    left_out: dict[str, tuple[str, ...]] = Field(
+        default_factory=dict, description="Why they could not be compared -> scenarios: 'not run now', 'not scored then', ..."
+    )
+
+
+class Arm(Frozen):
+    """The same scenarios with the context withheld or another user's, and how much better the run itself was (`lift`)."""
+
+    name: ArmName
+    overall: Group
+    kinds: tuple[Group, ...] = ()
+    lift: tuple[Paired, ...] = Field(default=(), description="Before: this arm. After: the run itself.")
+
+
+class Trials(Frozen):
+    """What running each scenario several times showed.
+
+    `pass_k` holds pass^1 to pass^K: the chance that a scenario passes its thresholds in k trials out of k (Yao et al. 2024,
+    tau-bench). `spread` is the standard deviation within a scenario, pooled, by dimension.
+    """
+
+    count: int
+    pass_k: tuple[float | None, ...] = ()
+    spread: dict[Dimension, float] = Field(default_factory=dict)
+
+
+class Results(Frozen):
+    """Everything about one run. Holds no clock times, so that equal runs give equal files.
+
+    Every figure is over the run itself, all trials; those of its controls are in `arms`.
+    """
+
+    model_config = ConfigDict(populate_by_name=True)
+    schema_version: Literal["personalens-results/1"] = Field(default=SCHEMA, alias="schema")
+    plugin: str = Field(default_factory=lambda: version("pytest-personalens"))
+    settings: dict[str, Any] = Field(description="The settings of the run, by option name.")
+    dataset: str
+    origin: dict[str, str] = Field(
+        default_factory=dict,
+        description="Of a shard: what all of its run have in common, the commit and the run of the CI service.",
+    )
+    requested: int = Field(description="Size of the sample that was asked for, of all tests together.")
+    drawn: int = Field(description="Size of the sample that there was; smaller than `requested` if the dataset has no more.")
+    complete: bool = Field(default=True, description="False if the run was stopped before its end, or if shards of it are missing.")
+    lost: tuple[str, ...] = Field(default=(), description="Node ids of items whose worker died before they reported.")
+    unevaluated: tuple[str, ...] = Field(
+        default=(), description="Node ids of items whose test ended before their dialogue was evaluated: skipped, or failed on its own."
+    )
+    of_controls: tuple[str, ...] = Field(default=(), description="Node ids, of those lost or unevaluated, that belong to a control.")
+    missing_by_group: dict[str, int] = Field(
+        default_factory=dict, description="Domain or kind -> number of items of the run itself that brought no result, lost or unevaluated."
+    )
+    left_out: int = Field(
+        default=0, description="Items of the sample that a selection left out of the tests it ran (-k, -m, --lf, node ids)."
+    )
+    items: tuple[Item, ...] = ()
+    overall: Group
+    domains: tuple[Group, ...] = ()
+    kinds: tuple[Group, ...] = ()
+    uncounted: dict[Cause, int] = Field(default_factory=dict, description="Cause -> number of items without scores.")
+    turns: Mean = Field(description="User turns of a dialogue, over the scored items.")
+    by_turn: tuple[Mean, ...] = Field(
+        default=(),
+        description="Mean personalization as it stood after each turn of the assistant, where p-turns was read (paper, Figure 5).",
+    )
+    usage: dict[str, Usage] = Field(default_factory=dict, description="Purpose -> what this run used for it.")
+    usd: dict[str, float] = Field(default_factory=dict, description="Purpose -> US dollars, for models with a known price.")
+    trials: Trials | None = Field(default=None, description="Where each scenario was run several times.")
+    arms: tuple[Arm, ...] = Field(default=(), description="The controls of the run, where it had any.")
+    comparison: Comparison | None = Field(default=None, description="The run held against its baseline, where one was given.")
+    gates: tuple[Gate, ...] = ()
+    drift: Drift | None = Field(default=None, description="What adopting or checking the judge came to, where that was asked for.")
+    scenarios: dict[str, Scenario] = Field(
+        default_factory=dict, description="Scenario id -> who asked for what, in files that a report is to be made from."
+    )
+
+    @field_validator("settings")
+    @classmethod
+    def _readable(cls, settings: dict[str, Any]) -> dict[str, Any]:
+        # Reports read these; the others are only shown.
+        for name, kind in _READ.items():
+            if not isinstance(settings.get(name), (*kind, type(None))):
+                raise ValueError(f"{name} is {settings[name]!r:.40}, not {' or '.join(k.__name__ for k in kind)}")
+        shard = settings.get("shard")
+        if shard is not None and not (len(shard) == 2 and all(isinstance(n, int) for n in shard)):
+            raise ValueError(f"shard is {shard!r:.40}, not two whole numbers")
+        return settings
+
+    @property
+    def valid_share(self) -> float:
+        """Share of items that could be scored, 0 to 1; 0 for none at all."""
+        return self.overall.scored / self.expected if self.expected else 0.0
+
+    @property
+    def expected(self) -> int:
+        """How many items of the run itself there are, with those that brought no result: lost with their worker, or unevaluated."""
+        return self.overall.items + sum(map(len, self.missing.values()))
+
+    @property
+    def missing(self) -> dict[Cause, tuple[str, ...]]:
+        """Cause -> node ids of the items of the run itself that brought no result; what there is none of is not in it."""
+        found: dict[Cause, tuple[str, ...]] = {"lost": self.lost, "unevaluated": self.unevaluated}
+        controls = set(self.of_controls)
+        own = {cause: tuple(nodeid for nodeid in nodeids if nodeid not in controls) for cause, nodeids in found.items()}
+        return {cause: nodeids for cause, nodeids in own.items() if nodeids}
+
+    @property
+    def report_only(self) -> bool:
+        """True if the run was to measure, and nothing in it fails. Where nothing could be scored, nothing was measured."""
+        return self.settings.get("fail_on") == "nothing" and bool(self.overall.scored)
+
+    @property
+    def unjudged(self) -> bool:
+        """True if low items pass and no gate decides about scores: the run was made for a baseline alone."""
+        asked = ("gate", "min_tcr", "min_p", "baseline", "adopt_judge", "check_judge")
+        return self.settings.get("fail_on") == "gate" and not any(self.settings.get(name) not in (None, (), []) for name in asked)
+
+    @property
+    def own(self) -> tuple[Item, ...]:
+        """The items of the run itself, without its controls."""
+        return tuple(i for i in self.items if not i.arm)
+
+
+def read_results(path: Path) -> Results:
+    """The results in a file that `write_json` wrote. Raises `DataError` saying in one line what is wrong with it."""
+    return read_versioned(path, Results, SCHEMA, what="a results file", advice="fetch it or run its tests again")
+
+
+def write_json(results: Results, path: Path) -> None:
+    """Write the results to `path`, whose folder exists; the format is the JSON schema of ``docs/reference/results.schema.json``."""
+    write_atomically(path, text_of(results))
+
+
+def json_schema() -> dict[str, Any]:
+    """The published JSON schema of the results file."""
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": SCHEMA, **Results.model_json_schema(by_alias=True)}

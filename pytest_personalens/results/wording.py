@@ -1,0 +1,108 @@
+"""How figures and findings are called and written in every report alike."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from pytest_personalens.core.verdict import Dimension
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pytest_personalens.core.evaluation import Cause
+    from pytest_personalens.results.values import Difference, Gate, Results
+
+
+_LEAST_P: Final = 0.001
+#: Why an item has no scores, in a sentence's end.
+CAUSES: Final[Mapping[Cause, str]] = {
+    "assistant": "the assistant failed",
+    "user-agent": "the simulated user failed",
+    "judge": "the judge failed",
+    "record": "the record is missing, stale or damaged",
+    "lost": "the worker died",
+    "unevaluated": "the test ended before it was evaluated (skipped, failed on its own, or without check())",
+    "budget": "the cap on calls or money was reached",
+}
+
+
+def mean_name(dimension: Dimension) -> str:
+    """What a mean over the dimension is called: TCR for task completion, P for personalization."""
+    return "TCR" if dimension is Dimension.TASK_COMPLETION else dimension.short.upper()
+
+
+def signed(value: float) -> str:
+    """``+0.10``; nothing is below zero that rounds to it."""
+    return f"{value:+.2f}".replace("-0.00", "+0.00")
+
+
+def p_text(p: float) -> str:
+    """``p = 0.016``, or ``p < 0.001``."""
+    return f"p = {p_value(p)}" if p >= _LEAST_P else f"p {p_value(p)}"
+
+
+def p_value(p: float) -> str:
+    """``0.016``, or ``< 0.001``."""
+    return f"{p:.3f}" if p >= _LEAST_P else f"< {_LEAST_P}"
+
+
+#: Said of a run in which nothing decides about scores.
+UNJUDGED: Final = "no gate decides about the scores: this run passes however low they are"
+#: Said of a run under --personalens-fail-on nothing.
+REPORT_ONLY: Final = "report only: nothing here fails the run"
+REPORTED_GATES: Final = "its gates are shown and do not count"
+
+
+def gate_outcome(gate: Gate, results: Results) -> str:
+    """``passed``, ``FAILED``, or what would have failed the run."""
+    return "passed" if gate.passed else "FAILED (report only)" if results.report_only else "FAILED"
+
+
+def count(number: int, what: str = "scenario") -> str:
+    """``1 scenario``, ``2 scenarios``."""
+    return f"{number} {what}{'s' if number != 1 else ''}"
+
+
+def share_text(least: float) -> str:
+    """``the floor is 90%``."""
+    return f"the floor is {100 * least:.6g}%"
+
+
+def apart(value: float, other: float) -> tuple[str, str]:
+    """Both with two decimals, or as many as it takes to tell them apart."""
+    for places in (2, 3, 4):
+        texts = f"{value:.{places}f}", f"{other:.{places}f}"
+        if texts[0] != texts[1]:
+            return texts
+    return (f"{value:.2f}", f"{other:.2f}") if value == other else (f"{value:.6f}", f"{other:.6f}")
+
+
+def found(difference: Difference) -> str:
+    """What the paired test found, in a word or three."""
+    if not difference.gated:
+        return NOT_GATED
+    return DROPPED if difference.regressed else NOT_DROPPED
+
+
+DROPPED: Final = "significant drop"
+NOT_DROPPED: Final = "no significant drop"
+NOT_GATED: Final = "not gated"
+
+
+def sentence(difference: Difference) -> str:
+    """The difference in one line, with the decision and what it could have found."""
+    d = difference
+    told = f"{signed(d.change)}, 95 % {signed(d.low)} to {signed(d.high)}" + (f", {p_text(d.p)}" if d.change < 0 else "")
+    told = f"{mean_name(d.dimension)} {d.before:.2f} -> {d.after:.2f} ({told}) over {count(d.pairs)}"
+    if not d.gated:
+        return told
+    beyond = f" beyond the margin of {d.margin:g}" if d.margin else ""
+    if d.regressed:
+        return f"{told}: a {DROPPED}{beyond}"
+    if d.before == d.dimension.scale.low:
+        return f"{told}: it could not fall further"
+    if not d.decidable:
+        return f"{told}: these scenarios are too few for a gate, which not even a fall of all their scores would fail"
+    if d.detectable is None:
+        return f"{told}: {NOT_DROPPED}{beyond}; and these scenarios are too few to find any"
+    return f"{told}: {NOT_DROPPED}{beyond}; one of {d.detectable:.2f} would have been found 4 times in 5"
