@@ -36,7 +36,7 @@ KINDS = (
     Kind(24_018, 5.64, {"user": (3065, 9247), "assistant": (2638, 0), "judge": (3946, 8730)}),
 )
 READINGS = 6
-#: Tokens of one answer: 150 a round (the paper), most of them the assistant's; a reading's as in pytest_personalens/plugin/cost_estimate.py.
+#: Tokens of one answer: 150 a round (the paper), most of them the assistant's; a reading's as in plugin/cost_estimate.py.
 OUTPUT = {"user": 40, "assistant": 110, "judge": 180}
 #: Dollars for a million tokens of input, output, cached input: the example of docs/how-to/cost.md. They change; give your own.
 PRICES: dict[str, tuple[float, ...]] = {"user": (0.25, 1.25, 0.03), "assistant": (0.25, 1.25, 0.03), "judge": (3.0, 15.0, 0.3)}

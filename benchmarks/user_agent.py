@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_personalens.agents import EmbeddedJudge, EmbeddedUserAgent
 from pytest_personalens.agents.language.text import fold, mentions, sentences
-from pytest_personalens.datasets import EmbeddedDataset, draw
 from pytest_personalens.core.dialogue import Dialogue, Message, converse
 from pytest_personalens.core.verdict import Dimension
+from pytest_personalens.datasets import EmbeddedDataset, draw
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

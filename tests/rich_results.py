@@ -5,18 +5,20 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_personalens.results.controls import arms_of
+from pytest_personalens.core.dialogue import Dialogue, Message
+from pytest_personalens.core.evaluation import Cause, Evaluation
+from pytest_personalens.core.scenario import DOMAINS, Scenario, Situation, Task
+from pytest_personalens.core.settings import ArmName
+from pytest_personalens.core.usage import Usage
+from pytest_personalens.core.verdict import READINGS, Dimension, Evidence, Verdict, Vote
 from pytest_personalens.results.baseline import baseline_of
 from pytest_personalens.results.comparison import compare
-from pytest_personalens.core.dialogue import Dialogue, Message
-from pytest_personalens.core.evaluation import Cause, Evaluation, Usage
+from pytest_personalens.results.controls import arms_of
 from pytest_personalens.results.gate_expressions import Floor
 from pytest_personalens.results.gates import check_gates
-from pytest_personalens.results.values import ArmName, Item, Results
-from pytest_personalens.core.scenario import DOMAINS, Scenario, Situation, Task
 from pytest_personalens.results.summary import summarize
 from pytest_personalens.results.trials import trials_of
-from pytest_personalens.core.verdict import READINGS, Dimension, Evidence, Verdict, Vote
+from pytest_personalens.results.values import Item, Results
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

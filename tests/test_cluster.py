@@ -16,11 +16,11 @@ from typing import Any
 
 import pytest
 
-from pytest_personalens.engine.dask import work_there
-from pytest_personalens.engine.participants import Recipe
-from pytest_personalens.engine.job import Job
 from pytest_personalens.core.scenario import Scenario
 from pytest_personalens.core.verdict import Dimension
+from pytest_personalens.engine.dask import work_there
+from pytest_personalens.engine.job import Job
+from pytest_personalens.engine.participants import Recipe
 from tests.conftest import Repository
 from tests.endpoint import Endpoint
 

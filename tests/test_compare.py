@@ -6,16 +6,16 @@ import random
 
 import pytest
 
-from pytest_personalens.results.baseline import baseline_of
-from pytest_personalens.results.comparison import compare
 from pytest_personalens.core.dialogue import Dialogue
 from pytest_personalens.core.evaluation import Evaluation
+from pytest_personalens.core.verdict import READINGS, Dimension, Verdict
+from pytest_personalens.results.baseline import baseline_of
+from pytest_personalens.results.comparison import compare
 from pytest_personalens.results.gate_expressions import Floor
 from pytest_personalens.results.gates import check_gates
-from pytest_personalens.results.values import Item, Results
 from pytest_personalens.results.stats.power import detectable
 from pytest_personalens.results.summary import summarize
-from pytest_personalens.core.verdict import READINGS, Dimension, Verdict
+from pytest_personalens.results.values import Item, Results
 from tests.test_stats import Assistant, Run, differences_of, gate_fails
 
 SETTINGS = {"context": "DIS", "max_turns": 0, "judge_votes": 1}
@@ -63,7 +63,9 @@ def trials_of(run: Run, trials: int) -> Results:
 
 @pytest.mark.parametrize(("scenarios", "trials"), [(30, 1), (30, 3)])
 def test_the_gate_decides_as_the_simulated_one(scenarios: int, trials: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pytest_personalens.results.comparison.detectable", lambda *args, **kwargs: 0.5)  # the slow half, which decides nothing
+    monkeypatch.setattr(
+        "pytest_personalens.results.comparison.detectable", lambda *args, **kwargs: 0.5
+    )  # the slow half, which decides nothing
     chance = random.Random(7)
     decided = {True: 0, False: 0}
     for number in range(60):

@@ -85,7 +85,9 @@ def test_reports_of_an_earlier_run_and_the_summary_of_a_step_are_replaced(told: 
         assert told.run(*ARGS, *outputs).ret == 0
     for _ in range(2):
         for more in ((), ("--table", "3"), ("--table", "4")):
-            assert told.python("-m", "pytest_personalens.cli.report", "r.json", "--markdown", f"t{len(more and more[1])}.md", *more).ret == 0
+            assert (
+                told.python("-m", "pytest_personalens.cli.report", "r.json", "--markdown", f"t{len(more and more[1])}.md", *more).ret == 0
+            )
     (told.path / "step").write_text("what an earlier command of the step wrote")
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(told.path / "step"))
     assert told.inline(*ARGS, "--personalens-markdown", "step").ret == 0

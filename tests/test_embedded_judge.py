@@ -13,15 +13,14 @@ from typing import Any, Final
 import pytest
 
 from pytest_personalens.agents import EmbeddedJudge, EmbeddedUserAgent
-from pytest_personalens.judge_quality import Labelled, read_labels
-from pytest_personalens.judge_quality import measure
-from pytest_personalens.datasets import EmbeddedDataset, draw
-from pytest_personalens.datasets.embedded import data_folder
 from pytest_personalens.core.dialogue import Dialogue, Message
 from pytest_personalens.core.errors import JudgeFault
 from pytest_personalens.core.evaluation import Evaluation, evaluate
 from pytest_personalens.core.scenario import Scenario, Situation, Task
 from pytest_personalens.core.verdict import Dimension
+from pytest_personalens.datasets import EmbeddedDataset, draw
+from pytest_personalens.datasets.embedded import data_folder
+from pytest_personalens.judge_quality import Labelled, measure, read_labels
 from tests.conftest import ROOT
 
 TC, P = Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from pytest_personalens.core.scenario import ScenarioRef
 from pytest_personalens.datasets import Strangers
 from pytest_personalens.results.gate_expressions import Floor, read_floor
-from pytest_personalens.core.scenario import ScenarioRef
 from tests.conftest import TOLD, Repository
 
 ARGS = ("--personalens-sample", "20", "--personalens-user-model", "told", "--personalens-judge-model", "told")
@@ -341,8 +341,8 @@ class Lonely:
 
 
 def test_a_stranger_has_the_same_task_or_the_same_domains() -> None:
-    from pytest_personalens.datasets import EmbeddedDataset, draw
     from pytest_personalens.core.errors import SpecError
+    from pytest_personalens.datasets import EmbeddedDataset, draw
 
     data = EmbeddedDataset()
     strangers = Strangers(data, "seed")

@@ -21,8 +21,8 @@ pytest.importorskip("matplotlib", reason="the HTML report is an extra")
 
 from pytest_personalens.core.errors import SpecError
 from pytest_personalens.reports.html import html_page, require_html, write_html
-from pytest_personalens.results.values import Gate, Results
 from pytest_personalens.results.stats.intervals import wilson
+from pytest_personalens.results.values import Gate, Results
 from tests.browser import Page, axe_source, start
 from tests.rich_results import HOSTILE, rich_results
 

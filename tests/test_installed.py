@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_personalens.plugin.options import OPTIONS
 from pytest_personalens.core.verdict import Dimension
+from pytest_personalens.plugin.options import OPTIONS
 from tests.conftest import Repository
 from tests.endpoint import Endpoint
 

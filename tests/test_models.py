@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from pytest_personalens.core.errors import BudgetSpent, ModelBusy, ModelError, SpecError
-from pytest_personalens.core.evaluation import Usage
+from pytest_personalens.core.usage import Price, Usage, price_of, read_prices
 from pytest_personalens.models import Completion, Model, Request
+from pytest_personalens.models.meter import Budget, Meter
 from pytest_personalens.models.rate_limit import COOLDOWN, Limiter
-from pytest_personalens.models.meter import Budget, Meter, Price, price_of, read_prices
 from pytest_personalens.models.retry import Reliable
 from pytest_personalens.models.specs import open_model, read_parameters, read_spec
 from tests.endpoint import Endpoint, Reply

@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from pytest_personalens.datasets import EmbeddedDataset
 from pytest_personalens.core.dialogue import Dialogue, Message, UserTurn
 from pytest_personalens.core.errors import RecordError
 from pytest_personalens.core.evaluation import Evaluation, evaluate
-from pytest_personalens.engine.replay import Evidence, Replay, ReplayJudge, ReplayUserAgent, read_record, record_of
 from pytest_personalens.core.scenario import Scenario
 from pytest_personalens.core.verdict import Dimension, Verdict
+from pytest_personalens.datasets import EmbeddedDataset
+from pytest_personalens.engine.replay import Evidence, Replay, ReplayJudge, ReplayUserAgent, read_record, record_of
 from tests.conftest import MODELS, PAID, Repository, ScriptedUser, calls, records
 
 

@@ -11,11 +11,10 @@ from pathlib import Path
 import pytest
 
 from benchmarks.synthetic import write_data
-from pytest_personalens.plugin import hooks
-from pytest_personalens.datasets import OfficialDataset, draw, official
-from pytest_personalens.datasets.index import FORMAT, Index, index_file, open_index
 from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.scenario import ScenarioRef
+from pytest_personalens.datasets import OfficialDataset, draw, official
+from pytest_personalens.datasets.index import FORMAT, Index, index_file, open_index
 from tests.conftest import Repository, run_at_once
 
 USERS, SCENARIOS = 20, 160
@@ -218,7 +217,7 @@ def test_everything_is_collected(repo: Repository, data: Path, monkeypatch: pyte
     everything = [line for line in repo.run(*arguments, "1000").outlines if "[" in line]
     assert len(everything) == len(set(everything)) == SCENARIOS
     assert [line for line in repo.run(*arguments, "30").outlines if "[" in line] == everything[:30]
-    monkeypatch.setattr(plugin, "_LARGE", 100)
+    monkeypatch.setattr("pytest_personalens.plugin._LARGE", 100)
     try:
         assert [line for line in repo.inline(*arguments, "1000").outlines if "[" in line] == everything
         assert gc.isenabled()
@@ -255,7 +254,7 @@ def test_a_bad_profile_stops_a_small_run_and_fails_its_item_in_a_large_one(repo:
     assert small.ret == pytest.ExitCode.USAGE_ERROR
     assert told in small.stderr.str()
     with repo.path.joinpath("conftest.py").open("a") as conftest:
-        conftest.write("from pytest_personalens import session\nsession._LOADED_AHEAD, session._TRIED = 10, 3\n")
+        conftest.write("from pytest_personalens.plugin import run\nrun._LOADED_AHEAD, session._TRIED = 10, 3\n")
     large = repo.run(*arguments)
     assert large.ret == pytest.ExitCode.TESTS_FAILED
     assert told in large.stdout.str()

@@ -15,11 +15,14 @@ from typing import Any
 
 import pytest
 
+from pytest_personalens.cli.report import main
 from pytest_personalens.core.dialogue import Dialogue, Message
 from pytest_personalens.core.errors import DataError, SpecError
-from pytest_personalens.core.evaluation import Cause, Evaluation, Usage
+from pytest_personalens.core.evaluation import Cause, Evaluation
 from pytest_personalens.core.safe_text import harmless
-from pytest_personalens.cli.report import main
+from pytest_personalens.core.scenario import Scenario, Situation, Task
+from pytest_personalens.core.usage import Usage
+from pytest_personalens.core.verdict import Dimension, Evidence, Verdict
 from pytest_personalens.reports import github
 from pytest_personalens.reports.beside import beside_lines, side_by_side
 from pytest_personalens.reports.failures import verdict_line
@@ -27,10 +30,8 @@ from pytest_personalens.reports.markdown import COMMENT_LIMIT, markdown
 from pytest_personalens.reports.markup import code, plain
 from pytest_personalens.reports.tables import ablation_table, paper_table, read_rows
 from pytest_personalens.reports.transcript import failure_text
-from pytest_personalens.results.values import Arm, Comparison, Difference, Flip, Gate, Item, Paired, Results, Trials, write_json
-from pytest_personalens.core.scenario import Scenario, Situation, Task
 from pytest_personalens.results.summary import group, summarize
-from pytest_personalens.core.verdict import Dimension, Evidence, Verdict
+from pytest_personalens.results.values import Arm, Comparison, Difference, Flip, Gate, Item, Paired, Results, Trials, write_json
 
 ROOT = Path(__file__).resolve().parent.parent
 CI = ROOT / "docs/how-to/ci"

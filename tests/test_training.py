@@ -13,13 +13,11 @@ import pytest
 
 from pytest_personalens.agents.embedded_judge.acts import ACTS
 from pytest_personalens.agents.embedded_judge.weights import Table, table
-from pytest_personalens.judge_quality import Labelled, read_labels
-from pytest_personalens.judge_quality import examples
-from pytest_personalens.judge_quality import fitting
-from pytest_personalens.judge_quality import train
-from pytest_personalens.datasets.embedded import data_folder
+from pytest_personalens.cli.train import main
 from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.verdict import Dimension
+from pytest_personalens.datasets.embedded import data_folder
+from pytest_personalens.judge_quality import Labelled, examples, fitting, read_labels
 
 LABELS = data_folder() / "agreement"
 TRAINED_ON = ("calibration", "embedded", "written", "simulated", "voices")
@@ -129,8 +127,8 @@ def test_the_report_names_every_file_and_the_mean_under_a_strangers_profile(
         own = [{d: e.labelled.majority(d) or d.scale.low for d in fitting.SCORED} for e in chosen]
         return [(scores, {**scores, Dimension.PERSONALIZATION: 1}) for scores in own]
 
-    monkeypatch.setattr(train, "cross_validate", perfect)
-    assert train.main([str(slice_of(name, 6, tmp_path)) for name in ("calibration", "embedded")]) == 0
+    monkeypatch.setattr("pytest_personalens.cli.train.cross_validate", perfect)
+    assert main([str(slice_of(name, 6, tmp_path)) for name in ("calibration", "embedded")]) == 0
     printed = capsys.readouterr().out.splitlines()
     for name, count in (("calibration", "6"), ("embedded", "6"), ("all", "12")):
         assert [line.split()[2] for line in printed if line.split()[:2] == [name, "p"]] == [count]
@@ -142,5 +140,5 @@ def test_the_report_names_every_file_and_the_mean_under_a_strangers_profile(
 @pytest.mark.slow
 def test_too_few_dialogues_to_learn_from_are_an_error_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("sklearn", reason="scikit-learn is a development dependency")
-    assert train.main([str(slice_of("embedded", 1, tmp_path)), "--write", str(tmp_path)]) == 2
+    assert main([str(slice_of("embedded", 1, tmp_path)), "--write", str(tmp_path)]) == 2
     assert capsys.readouterr().err == "error: 1 tagged dialogues are too few to learn from (some hundred are a start)\n"

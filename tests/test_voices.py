@@ -10,14 +10,14 @@ from typing import Any, Final, NamedTuple
 import pytest
 
 from pytest_personalens.agents import EmbeddedJudge, EmbeddedUserAgent
-from pytest_personalens.judge_quality import read_labels
-from pytest_personalens.judge_quality.robustness import CONSTANT, Kept, constant_bots, kept_under_changes
-from pytest_personalens.datasets import EmbeddedDataset, draw
-from pytest_personalens.datasets.embedded import data_folder
-from pytest_personalens.datasets.strangers import Strangers
 from pytest_personalens.core.evaluation import evaluate
 from pytest_personalens.core.scenario import Scenario, ScenarioRef
 from pytest_personalens.core.verdict import Dimension
+from pytest_personalens.datasets import EmbeddedDataset, draw
+from pytest_personalens.datasets.embedded import data_folder
+from pytest_personalens.datasets.strangers import Strangers
+from pytest_personalens.judge_quality import read_labels
+from pytest_personalens.judge_quality.robustness import CONSTANT, Kept, constant_bots, kept_under_changes
 
 TC, P = Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION
 EMBEDDED: Final = EmbeddedDataset()

@@ -13,8 +13,8 @@ from pytest_personalens.core.errors import SpecError, told
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from pytest_personalens.models.meter import Meter
     from pytest_personalens.core.verdict import Judge
+    from pytest_personalens.models.meter import Meter
 
 
 #: The exit status of a command that was stopped by Ctrl-C, as shells have it.
@@ -25,14 +25,12 @@ _INTERRUPTED: Final = 130
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command. Returns 0, or 2 for what cannot be read or judged at all."""
     options = _parser().parse_args(arguments)
-    from pytest_personalens.judge_quality import read_labels
-    from pytest_personalens.judge_quality import measure
-    from pytest_personalens.judge_quality import render
-    from pytest_personalens.judge_quality.kept import Kept
     from pytest_personalens.core.destinations import apart, writable
     from pytest_personalens.core.jsonfile import write_atomically
-    from pytest_personalens.models.meter import Meter
     from pytest_personalens.core.verdict import dimensions
+    from pytest_personalens.judge_quality import measure, read_labels, render
+    from pytest_personalens.judge_quality.kept import Kept
+    from pytest_personalens.models.meter import Meter
 
     meter = Meter()
     labelled = read_labels(options.labels)
@@ -65,8 +63,8 @@ def open_judge(spec: str, meter: Meter) -> Judge:
     """The judge of a spec: ``embedded``, a model of ours, or ``module:attribute`` (a judge, or what makes one). Raises `SpecError`."""
     from pytest_personalens.agents import EmbeddedJudge
     from pytest_personalens.agents.by_model.model_judge import ModelJudge
-    from pytest_personalens.agents.checked import offered
     from pytest_personalens.agents.by_model.prompts import Prompts
+    from pytest_personalens.agents.checked import offered
     from pytest_personalens.models.retry import Reliable
     from pytest_personalens.models.specs import open_model
 

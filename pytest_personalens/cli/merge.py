@@ -11,21 +11,21 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, get_type_hints
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
-from pytest_personalens.results.baseline import read_baseline, refusal, terms_of
 from pytest_personalens.cli.command import BAD_INPUT, Parser, errors_told, run, tell
 from pytest_personalens.core.destinations import apart
 from pytest_personalens.core.errors import DataError, SpecError
-from pytest_personalens.reports.files import Files, checked, write_files
-from pytest_personalens.results.gate_expressions import read_floor, with_groups
 from pytest_personalens.core.jsonfile import first_problem
-from pytest_personalens.results.outcome import Demands, conclude
+from pytest_personalens.core.parse import number
 from pytest_personalens.core.safe_text import harmless
-from pytest_personalens.plugin.option_types import number
-from pytest_personalens.reports.terminal import summary_lines
-from pytest_personalens.results.values import Results, read_results
 from pytest_personalens.core.scenario import DOMAINS, Frozen
 from pytest_personalens.core.settings import Settings
+from pytest_personalens.reports.files import Files, checked, write_files
+from pytest_personalens.reports.terminal import summary_lines
+from pytest_personalens.results.baseline import read_baseline, refusal, terms_of
+from pytest_personalens.results.gate_expressions import read_floor, with_groups
+from pytest_personalens.results.outcome import Demands, conclude
 from pytest_personalens.results.summary import summarize
+from pytest_personalens.results.values import Results, read_results
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

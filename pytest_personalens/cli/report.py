@@ -8,18 +8,18 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.results.baseline import baseline_of, terms_of
 from pytest_personalens.cli.command import BAD_INPUT, Parser, errors_told, run, tell
-from pytest_personalens.results.comparison import compare
 from pytest_personalens.core.destinations import apart, writable
 from pytest_personalens.core.errors import SpecError
-from pytest_personalens.reports.files import Files, checked, write_files
 from pytest_personalens.core.jsonfile import write_atomically
 from pytest_personalens.core.safe_text import harmless
 from pytest_personalens.reports.beside import beside_lines, side_by_side
+from pytest_personalens.reports.files import Files, checked, write_files
 from pytest_personalens.reports.markdown import markdown
 from pytest_personalens.reports.tables import Table, ablation_table, paper_table, read_rows
 from pytest_personalens.reports.terminal import summary_lines
+from pytest_personalens.results.baseline import baseline_of, terms_of
+from pytest_personalens.results.comparison import compare
 from pytest_personalens.results.values import Results, read_results
 
 if TYPE_CHECKING:

@@ -10,6 +10,7 @@ from pydantic import Field
 from pytest_personalens.core.dialogue import AssistantMessages, Dialogue, UserAgent, converse
 from pytest_personalens.core.errors import AssistantFault, BudgetSpent, JudgeFault, PersonalensError, RecordError, ends_the_run, shown, told
 from pytest_personalens.core.scenario import Frozen, Kind, Scenario, clean
+from pytest_personalens.core.usage import Usage
 from pytest_personalens.core.verdict import DEFAULT_DIMENSIONS, Dimension, Judge, Verdict
 
 if TYPE_CHECKING:
@@ -18,28 +19,6 @@ if TYPE_CHECKING:
 _LONGEST_DETAIL: Final = 500
 #: Whose fault it is that an evaluation has no scores.
 Cause = Literal["", "assistant", "user-agent", "judge", "record", "budget", "lost", "unevaluated"]
-
-
-class Usage(Frozen):
-    """What was asked of models: calls, and tokens where they tell.
-
-    `input_tokens` were billed at full price; `cached_tokens` were read from a provider's cache, `written_tokens` written to it.
-    """
-
-    calls: int = 0
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cached_tokens: int = 0
-    written_tokens: int = 0
-
-    def __add__(self, other: Usage) -> Usage:
-        return Usage(
-            calls=self.calls + other.calls,
-            input_tokens=self.input_tokens + other.input_tokens,
-            output_tokens=self.output_tokens + other.output_tokens,
-            cached_tokens=self.cached_tokens + other.cached_tokens,
-            written_tokens=self.written_tokens + other.written_tokens,
-        )
 
 
 class Evaluation(Frozen):

@@ -14,8 +14,8 @@ from typing import Final, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.devices import no_device
+from pytest_personalens.core.errors import DataError
 
 M = TypeVar("M", bound=BaseModel)
 _DRAFT: Final = re.compile(r"(?P<stem>\..+)\.[0-9a-z_]+\.tmp")

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
-if TYPE_CHECKING:
-    from pytest_personalens.results.values import ArmName
-
+#: A name of a run's arms: the run itself, or the same scenarios with the context withheld, in part or whole, or another user's.
+ArmName = Literal["", "none", "D", "I", "S", "swapped"]
 #: The contexts that --personalens-ablation adds to D+I+S (paper, Table 4).
 ABLATION: Final[tuple[ArmName, ...]] = ("none", "D", "I", "S")
 #: The settings that make a run one that is to pass gates.

@@ -10,8 +10,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from pytest_personalens.core.jsonfile import remove_old_drafts
 from pytest_personalens.core.devices import no_device
+from pytest_personalens.core.jsonfile import remove_old_drafts
 
 
 def cache_folder() -> Path:

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from pytest_personalens.core.errors import DataError
+from pytest_personalens.core.scenario import DOMAINS, Scenario, ScenarioRef, Situation, Task
 from pytest_personalens.datasets.base import readable_name
 from pytest_personalens.datasets.cached import read_toml
 from pytest_personalens.datasets.entries import Day, Domain, MultiTasks, ProfileEntry, Routine, TaskEntry
-from pytest_personalens.core.errors import DataError
-from pytest_personalens.core.scenario import DOMAINS, Scenario, ScenarioRef, Situation, Task
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from pydantic import BaseModel, NonNegativeInt, model_validator
 
-from pytest_personalens.datasets.cached import cache_folder, write_whole
 from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.scenario import Kind, ScenarioRef
+from pytest_personalens.datasets.cached import cache_folder, write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -10,11 +10,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
+from pytest_personalens.core.devices import no_device
+from pytest_personalens.core.errors import DataError
+from pytest_personalens.core.scenario import DOMAINS, Scenario, ScenarioRef, Situation, Task
 from pytest_personalens.datasets.base import readable_name
 from pytest_personalens.datasets.index import Index, open_index
-from pytest_personalens.core.errors import DataError
-from pytest_personalens.core.devices import no_device
-from pytest_personalens.core.scenario import DOMAINS, Scenario, ScenarioRef, Situation, Task
 
 #: The benchmark's own nested samples of users, by name. Only the ids of the smallest public one are known here.
 OFFICIAL_SAMPLES: Final[dict[str, tuple[str, ...]]] = {

@@ -12,8 +12,8 @@ from pytest_personalens.core.errors import SpecError
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
-    from pytest_personalens.datasets.base import Dataset
     from pytest_personalens.core.scenario import Kind, ScenarioRef
+    from pytest_personalens.datasets.base import Dataset
 
 #: Every fifth scenario is a multi-domain one: the benchmark has 24,018 of them among 122,133 (19.7 %).
 MULTI_EVERY: Final = 5

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from pytest_personalens.core.errors import SpecError
 
 if TYPE_CHECKING:
-    from pytest_personalens.datasets.base import Dataset
     from pytest_personalens.core.scenario import ScenarioRef
+    from pytest_personalens.datasets.base import Dataset
 
 
 class Strangers:

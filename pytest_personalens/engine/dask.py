@@ -6,10 +6,10 @@ from concurrent.futures import Executor
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_personalens.core.once import once
-from pytest_personalens.engine.participants import Crew, Recipe
-from pytest_personalens.engine.job import Done, Job, work
 from pytest_personalens.core.errors import SpecError
+from pytest_personalens.core.once import once
+from pytest_personalens.engine.job import Done, Job, work
+from pytest_personalens.engine.participants import Crew, Recipe
 
 if TYPE_CHECKING:
     from concurrent.futures import Future

@@ -7,21 +7,21 @@ import time
 from concurrent.futures import wait
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
-from pytest_personalens.engine.assistant import guarded
 from pytest_personalens.core.errors import RecordError
 from pytest_personalens.core.evaluation import Evaluation, evaluate
+from pytest_personalens.engine.assistant import guarded
 from pytest_personalens.engine.replay import Record, Replay, ReplayAssistant, ReplayJudge, ReplayUserAgent, ResumedAssistant
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from concurrent.futures import Executor, Future
 
-    from pytest_personalens.engine.participants import Crew
-    from pytest_personalens.engine.other_records import Elsewhere
-    from pytest_personalens.core.evaluation import Usage
-    from pytest_personalens.engine.replay import StoredVerdict
     from pytest_personalens.core.scenario import Context, Scenario
+    from pytest_personalens.core.usage import Usage
     from pytest_personalens.core.verdict import Dimension
+    from pytest_personalens.engine.other_records import Elsewhere
+    from pytest_personalens.engine.participants import Crew
+    from pytest_personalens.engine.replay import StoredVerdict
 
 #: While it waits, an item looks up this often, in seconds.
 TICK: Final = 0.2

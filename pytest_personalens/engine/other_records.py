@@ -7,8 +7,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pytest_personalens.core.errors import RecordError
 from pytest_personalens.core.devices import no_device
+from pytest_personalens.core.errors import RecordError
 from pytest_personalens.engine.replay import read_record
 
 if TYPE_CHECKING:

@@ -9,25 +9,27 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from pytest_personalens.agents import EmbeddedJudge, EmbeddedUserAgent
-from pytest_personalens.agents.checked import Role, offered
 from pytest_personalens.agents.by_model.prompts import Prompts
-from pytest_personalens.engine.assistant import EventLoop, import_assistant
+from pytest_personalens.agents.checked import Role, offered
 from pytest_personalens.core.errors import RecordError, SpecError, Stopped
+from pytest_personalens.core.usage import price_of
+from pytest_personalens.core.verdict import Dimension
+from pytest_personalens.engine.assistant import EventLoop, import_assistant
 from pytest_personalens.models import Model
+from pytest_personalens.models.meter import Meter, Total
 from pytest_personalens.models.rate_limit import Limiter
-from pytest_personalens.models.meter import Meter, Total, price_of
 from pytest_personalens.models.retry import Reliable
 from pytest_personalens.models.specs import open_model
-from pytest_personalens.core.verdict import Dimension
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from pytest_personalens.agents.by_model.model_assistant import ModelAssistant
     from pytest_personalens.core.dialogue import UserAgent
-    from pytest_personalens.models.meter import Budget, Price
     from pytest_personalens.core.scenario import Context
+    from pytest_personalens.core.usage import Price
     from pytest_personalens.core.verdict import Judge
+    from pytest_personalens.models.meter import Budget
 
 #: Temperature of the further votes: at the judge's own 0 they would hardly be others.
 _VOTE_TEMPERATURE: Final = 0.7

@@ -11,9 +11,9 @@ from pydantic import Field, ValidationError
 
 from pytest_personalens.core.dialogue import Dialogue, Message, UserAgent, UserTurn
 from pytest_personalens.core.errors import RecordError
-from pytest_personalens.core.evaluation import Usage
 from pytest_personalens.core.jsonfile import first_problem
 from pytest_personalens.core.scenario import Frozen, Scenario
+from pytest_personalens.core.usage import Usage
 from pytest_personalens.core.verdict import Dimension, Judge, Verdict
 
 if TYPE_CHECKING:

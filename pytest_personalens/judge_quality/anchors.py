@@ -6,18 +6,18 @@ import hashlib
 import json
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pytest_personalens.judge_quality.labels import read_labels
-from pytest_personalens.datasets.embedded import data_folder
 from pytest_personalens.core.errors import BudgetSpent, PersonalensError
 from pytest_personalens.core.evaluation import read_dialogue
 from pytest_personalens.core.threads import Threads
+from pytest_personalens.datasets.embedded import data_folder
+from pytest_personalens.judge_quality.labels import read_labels
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from pytest_personalens.judge_quality.labels import Labelled
     from pytest_personalens.core.verdict import Dimension, Judge
+    from pytest_personalens.judge_quality.labels import Labelled
 
 #: A judge that fails this often in a row is down: each further reading would only wait for it.
 _GIVE_UP: Final = 3

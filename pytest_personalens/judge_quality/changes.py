@@ -12,8 +12,8 @@ from pytest_personalens.agents.embedded_judge.verb_forms import forms, gist
 from pytest_personalens.agents.language.slots import days, times
 from pytest_personalens.agents.language.statements import plain
 from pytest_personalens.agents.language.text import sentences
-from pytest_personalens.datasets.embedded import data_folder
 from pytest_personalens.core.dialogue import Dialogue
+from pytest_personalens.datasets.embedded import data_folder
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.judge_quality.chance import otherwise_p, sign_p
 from pytest_personalens.results.drift import Drift, Outcome, Shift
-from pytest_personalens.core.verdict import Dimension
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

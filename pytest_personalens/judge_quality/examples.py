@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from pytest_personalens.judge_quality.labels import Labelled
     from pytest_personalens.core.dialogue import Message
     from pytest_personalens.core.scenario import Scenario
+    from pytest_personalens.judge_quality.labels import Labelled
 
 #: A word is known that this many scenarios use, and one to learn from that this many do.
 KNOWN: Final = 3

@@ -7,17 +7,17 @@ import json
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from pytest_personalens.datasets.cached import cache_folder
 from pytest_personalens.core.verdict import Verdict
+from pytest_personalens.datasets.cached import cache_folder
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from pytest_personalens.judge_quality.labels import Labelled
     from pytest_personalens.core.dialogue import Dialogue
     from pytest_personalens.core.scenario import Scenario
     from pytest_personalens.core.verdict import Dimension, Judge
+    from pytest_personalens.judge_quality.labels import Labelled
 
 
 class Kept:

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from pytest_personalens.core.once import once
 from pytest_personalens.agents.language.text import sentences
-from pytest_personalens.datasets.embedded import EmbeddedDataset
+from pytest_personalens.core.devices import no_device
 from pytest_personalens.core.dialogue import Dialogue, Message
 from pytest_personalens.core.errors import DataError
-from pytest_personalens.core.devices import no_device
+from pytest_personalens.core.once import once
 from pytest_personalens.core.scenario import GoalPart, Scenario, Situation, Task, clean
 from pytest_personalens.core.verdict import READINGS, Dimension
+from pytest_personalens.datasets.embedded import EmbeddedDataset
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

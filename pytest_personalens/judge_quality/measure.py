@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from pytest_personalens.judge_quality.kappa import cohen, fleiss, interval
 from pytest_personalens.core.errors import JudgeFault
 from pytest_personalens.core.verdict import READINGS, Dimension
+from pytest_personalens.judge_quality.kappa import cohen, fleiss, interval
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
 
-    from pytest_personalens.judge_quality.labels import Labelled
     from pytest_personalens.core.verdict import Judge
+    from pytest_personalens.judge_quality.labels import Labelled
 
 
 class _Part(BaseModel):

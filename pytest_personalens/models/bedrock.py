@@ -7,8 +7,8 @@ import threading
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.errors import ModelBusy, ModelError
-from pytest_personalens.models.base import Completion, Request, retry_after
 from pytest_personalens.core.redaction import keep_secret
+from pytest_personalens.models.base import Completion, Request, retry_after
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -4,62 +4,17 @@ from __future__ import annotations
 
 import os
 import threading
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.core.errors import BudgetSpent, PersonalensError, SpecError
-from pytest_personalens.core.evaluation import Usage
+from pytest_personalens.core.errors import BudgetSpent, PersonalensError
+from pytest_personalens.core.usage import Price, Usage, price_of
 from pytest_personalens.models.retry import Reliable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from pytest_personalens.models.base import Completion, Model, Request
-
-_MILLION: Final = 1_000_000
-
-
-class Price(NamedTuple):
-    """US dollars for a million tokens: input at full price, output, input read from a cache, input written to one."""
-
-    input: float
-    output: float
-    cached: float
-    written: float
-
-    def of(self, usage: Usage) -> float:
-        """What `usage` costs in US dollars."""
-        return (
-            usage.input_tokens * self.input
-            + usage.output_tokens * self.output
-            + usage.cached_tokens * self.cached
-            + usage.written_tokens * self.written
-        ) / _MILLION
-
-
-def read_prices(lines: Sequence[str]) -> dict[str, Price]:
-    """The price table of the ini file, a line ``MODEL = INPUT, OUTPUT[, CACHED[, WRITTEN]]`` each.
-
-    CACHED and WRITTEN default to INPUT. Raises `SpecError` for a line that cannot be read.
-    """
-    prices: dict[str, Price] = {}
-    for line in lines:
-        model, equals, numbers = line.rpartition("=")
-        try:
-            values = [float(n) for n in numbers.split(",")]
-            if not equals or not model.strip() or not 2 <= len(values) <= 4 or not all(0 <= v < float("inf") for v in values):
-                raise ValueError
-        except ValueError:
-            raise SpecError(
-                f"expected 'MODEL = INPUT, OUTPUT[, CACHED[, WRITTEN]]' in dollars for a million tokens, found {line!r}"
-            ) from None
-        prices[model.strip()] = Price(*values, *[values[0]] * (4 - len(values)))
-    return prices
-
-
-def price_of(name: str, prices: Mapping[str, Price]) -> Price | None:
-    """The price of a model by its name, with or without its parameters."""
-    return prices.get(name) or prices.get(name.partition("?")[0])
 
 
 class Budget:

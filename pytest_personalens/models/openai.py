@@ -8,9 +8,9 @@ import threading
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.errors import ModelBusy, ModelError
+from pytest_personalens.core.redaction import redacted
 from pytest_personalens.models.base import Completion, Request, retry_after
 from pytest_personalens.models.specs import NO_PASSWORD, holds_password
-from pytest_personalens.core.redaction import redacted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

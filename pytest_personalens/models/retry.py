@@ -8,8 +8,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Final, Protocol
 
 from pytest_personalens.core.errors import ModelBusy, ModelError
-from pytest_personalens.models.rate_limit import Limiter
 from pytest_personalens.core.threads import Beside
+from pytest_personalens.models.rate_limit import Limiter
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import pytest
 
+from pytest_personalens.core.settings import Settings
 from pytest_personalens.plugin import hookspecs
+from pytest_personalens.plugin.input_errors import errors_in_one_line
 from pytest_personalens.plugin.items import (
     BUILT_IN,
     PARAM,
@@ -33,8 +35,6 @@ from pytest_personalens.plugin.options import (
     refuse_nothing,
     settings_of,
 )
-from pytest_personalens.core.settings import Settings
-from pytest_personalens.plugin.input_errors import errors_in_one_line
 
 # Everything heavy is imported where a run first needs it: a plain pytest run must not pay for this plugin.
 if TYPE_CHECKING:
@@ -43,9 +43,9 @@ if TYPE_CHECKING:
     from syrupy.session import SnapshotSession
 
     from pytest_personalens.core.scenario import Context, Scenario
-    from pytest_personalens.plugin.xdist import Deaths
-    from pytest_personalens.plugin.run import Session
     from pytest_personalens.plugin.fixture import Personalens
+    from pytest_personalens.plugin.run import Session
+    from pytest_personalens.plugin.xdist import Deaths
 
 SETTINGS: pytest.StashKey[Settings] = pytest.StashKey()
 SESSION: pytest.StashKey[Session] = pytest.StashKey()

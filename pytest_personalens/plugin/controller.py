@@ -9,31 +9,31 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import pytest
 
-from pytest_personalens.plugin.items import item_of
-from pytest_personalens.plugin.prepare import record_command
 from pytest_personalens.core.errors import PersonalensError, shown, told
-from pytest_personalens.reports.files import Written
-from pytest_personalens.results.gate_expressions import with_groups
+from pytest_personalens.core.redaction import redacted
+from pytest_personalens.core.safe_text import harmless
+from pytest_personalens.engine.source import origin
+from pytest_personalens.plugin.input_errors import errors_in_one_line
+from pytest_personalens.plugin.items import item_of
 from pytest_personalens.plugin.options import refuse_nothing
-from pytest_personalens.results.outcome import Demands, conclude
 from pytest_personalens.plugin.outputs import Outputs
 from pytest_personalens.plugin.paths import flag, path_of
-from pytest_personalens.core.safe_text import harmless
-from pytest_personalens.core.redaction import redacted
-from pytest_personalens.results.values import Gate, Item, Results
-from pytest_personalens.engine.source import origin
+from pytest_personalens.plugin.prepare import record_command
+from pytest_personalens.reports.files import Written
+from pytest_personalens.results.gate_expressions import with_groups
+from pytest_personalens.results.outcome import Demands, conclude
 from pytest_personalens.results.summary import summarize, with_drift
-from pytest_personalens.plugin.input_errors import errors_in_one_line
+from pytest_personalens.results.values import Gate, Item, Results
 from pytest_personalens.results.wording import UNJUDGED
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-    from pytest_personalens.results.baseline import Baseline
     from pytest_personalens.core.scenario import ScenarioRef
-    from pytest_personalens.plugin.run import Drawn, Session
     from pytest_personalens.core.settings import Settings
     from pytest_personalens.plugin.judge_check import Watch
+    from pytest_personalens.plugin.run import Drawn, Session
+    from pytest_personalens.results.baseline import Baseline
 
 #: Name of the report property that carries an item's result from a worker to the controller.
 PROPERTY: Final = "_personalens_item"
@@ -234,8 +234,8 @@ class Ledger:
                 terminalreporter.write_line(f"personalens: no gate is decided: {why}", yellow=True)
             return
         from pytest_personalens.plugin import SESSION
-        from pytest_personalens.reports.terminal import write_summary
         from pytest_personalens.plugin.run import KEPT_NOWHERE
+        from pytest_personalens.plugin.summary import write_summary
 
         session = self._config.stash[SESSION]
         if session.history:

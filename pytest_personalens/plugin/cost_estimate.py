@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Any, Final
 from pytest_personalens.agents.by_model.model_assistant import ModelAssistant
 from pytest_personalens.agents.by_model.model_judge import ModelJudge
 from pytest_personalens.agents.by_model.model_user import ModelUserAgent
-from pytest_personalens.plugin.items import cases
 from pytest_personalens.core.dialogue import UserTurn
-from pytest_personalens.core.evaluation import Usage, evaluate
+from pytest_personalens.core.evaluation import evaluate
+from pytest_personalens.core.usage import Usage
+from pytest_personalens.core.verdict import Dimension, Verdict
 from pytest_personalens.models import Completion, Model, Request
 from pytest_personalens.models.meter import Meter
+from pytest_personalens.plugin.items import cases
 from pytest_personalens.reports.terminal import usage_table
 from pytest_personalens.results.summary import role_of
-from pytest_personalens.core.verdict import Dimension, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,26 +6,26 @@ from typing import TYPE_CHECKING, NoReturn
 
 import pytest
 
-from pytest_personalens.plugin.prefetch import ahead_of
-from pytest_personalens.engine.assistant import own_traceback, takes_context
-from pytest_personalens.plugin.items import asks_for_context, test_of
-from pytest_personalens.engine.job import work
-from pytest_personalens.plugin.prepare import errand_of, rerun
 from pytest_personalens.core.errors import RecordError
 from pytest_personalens.core.evaluation import Evaluation, unscored
 from pytest_personalens.core.safe_text import harmless
+from pytest_personalens.core.verdict import Dimension, dimension
+from pytest_personalens.engine.assistant import own_traceback, takes_context
+from pytest_personalens.engine.job import work
 from pytest_personalens.engine.replay import first_difference
+from pytest_personalens.plugin.items import asks_for_context, test_of
+from pytest_personalens.plugin.prefetch import ahead_of
+from pytest_personalens.plugin.prepare import errand_of, rerun
 from pytest_personalens.reports.transcript import difference_lines, failure_text
 from pytest_personalens.results.values import Item
-from pytest_personalens.core.verdict import Dimension, dimension
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from syrupy.session import SnapshotSession
 
-    from pytest_personalens.plugin.items import Case
     from pytest_personalens.core.scenario import Context, Scenario
+    from pytest_personalens.plugin.items import Case
     from pytest_personalens.plugin.run import Session
 
 ITEM_KEY: pytest.StashKey[Item] = pytest.StashKey()

@@ -11,9 +11,8 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from pytest_personalens.results.values import ArmName
     from pytest_personalens.core.scenario import ScenarioRef
-    from pytest_personalens.core.settings import Settings
+    from pytest_personalens.core.settings import ArmName, Settings
 
 #: The node id of the built-in suite, which is no file of the repository's.
 BUILT_IN: Final = "personalens"

@@ -10,24 +10,24 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_personalens.core.destinations import writable
-from pytest_personalens.judge_quality.anchors import open_anchors, read_anchors
-from pytest_personalens.judge_quality.drift import compare
-from pytest_personalens.results.drift import Baseline, Drift, Scored, read_adopted
 from pytest_personalens.core.errors import DataError, SpecError
 from pytest_personalens.core.jsonfile import write_atomically
-from pytest_personalens.plugin.paths import path_of
 from pytest_personalens.core.scenario import Context
 from pytest_personalens.core.verdict import Dimension
+from pytest_personalens.judge_quality.anchors import open_anchors, read_anchors
+from pytest_personalens.judge_quality.drift import compare
+from pytest_personalens.plugin.paths import path_of
+from pytest_personalens.results.drift import Baseline, Drift, Scored, read_adopted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pytest_personalens.judge_quality.anchors import Readings
-    from pytest_personalens.core.evaluation import Usage
-    from pytest_personalens.results.values import Results
-    from pytest_personalens.plugin.run import Session
     from pytest_personalens.core.settings import Settings
+    from pytest_personalens.core.usage import Usage
     from pytest_personalens.core.verdict import Judge
+    from pytest_personalens.judge_quality.anchors import Readings
+    from pytest_personalens.plugin.run import Session
+    from pytest_personalens.results.values import Results
 
 
 class Watch:

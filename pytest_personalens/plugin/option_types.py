@@ -3,32 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING
+
+from pytest_personalens.core.parse import number
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-CONTEXT_LETTERS: Final = "DIS"
-#: More of anything is a slip of the finger, and would run for ever.
-BILLION: Final = 1_000_000_000
-
-
-def number(low: float, high: float | None = None, kind: type[int | float] = float) -> Callable[[str], Any]:
-    """A number within bounds, both included."""
-
-    def read(text: str) -> int | float:
-        span = f"{low:g} or more" if high is None or high >= BILLION else f"from {low:g} to {high:g}"
-        what = "a whole number" if kind is int else "a number"
-        try:
-            value = kind(text)
-        except ValueError:
-            raise ValueError(f"expected {what} {span}") from None
-        # `not (a <= b)` instead of `a > b`: NaN must not pass.
-        if not low <= value or (high is not None and not value <= high):
-            raise ValueError(f"expected {what} {span}")
-        return value
-
-    return read
+    pass
 
 
 def executor(text: str) -> str:
@@ -37,36 +17,6 @@ def executor(text: str) -> str:
     if kind != "dask" or not re.fullmatch(r"(?:tcp|tls|ws|wss|ucx)://[^/\s]+:\d+", address.strip()):
         raise ValueError("expected dask=tcp://HOST:PORT, the address of a Dask scheduler")
     return address.strip()
-
-
-def choice(*choices: str) -> Callable[[str], str]:
-    """One of a few words."""
-
-    def read(text: str) -> str:
-        if text not in choices:
-            raise ValueError(f"expected one of: {', '.join(choices)}")
-        return text
-
-    return read
-
-
-def some(what: str) -> Callable[[str], str]:
-    """A text that is not blank."""
-
-    def read(text: str) -> str:
-        if not text.strip():
-            raise ValueError(f"expected {what}")
-        return text.strip()
-
-    return read
-
-
-def letters(text: str) -> str:
-    """Context letters, in the order D, I, S."""
-    found = "" if text.lower() == "none" else text.upper().replace("+", "").replace(",", "")
-    if (not found and text.lower() != "none") or set(found) - set(CONTEXT_LETTERS) or len(set(found)) != len(found):
-        raise ValueError("expected 'none' or any of the letters D (demographics), I (interactions), S (situation), each once")
-    return "".join(c for c in CONTEXT_LETTERS if c in found)
 
 
 def threshold(text: str) -> tuple[str, int]:
@@ -88,26 +38,6 @@ def dimension(text: str) -> str:
     from pytest_personalens.core.verdict import dimensions
 
     return ",".join(d.value for d in dimensions(text.split(",")))
-
-
-def shard(text: str) -> tuple[int, int]:
-    """``K/N`` as (K, N): part K of N."""
-    match = re.fullmatch(r"\s*(\d{1,6})\s*/\s*(\d{1,6})\s*", text)
-    if match is None or not 1 <= int(match[1]) <= int(match[2]):
-        raise ValueError("expected K/N, such as 3/10: the part K, from 1 to N, of N")
-    return int(match[1]), int(match[2])
-
-
-def odd(high: int) -> Callable[[str], int]:
-    """An odd whole number from 1 to `high`: votes that cannot tie."""
-
-    def read(text: str) -> int:
-        value: int = number(1, high, kind=int)(text)
-        if value % 2 == 0:
-            raise ValueError("expected an odd number, so that votes cannot tie")
-        return value
-
-    return read
 
 
 def floor(text: str) -> tuple[str, str, float]:

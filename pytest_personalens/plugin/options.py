@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 import pytest
 
 from pytest_personalens.core.errors import SpecError, shown
-from pytest_personalens.plugin.option_types import BILLION, choice, dimension, executor, floor, letters, margin, number, odd, shard, some, threshold
+from pytest_personalens.core.parse import BILLION, choice, letters, number, odd, shard, some
 from pytest_personalens.core.settings import GATES, Settings
+from pytest_personalens.plugin.option_types import dimension, executor, floor, margin, threshold
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

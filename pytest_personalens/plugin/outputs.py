@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from pytest_personalens.core.errors import DataError, SpecError
-from pytest_personalens.reports.files import Files, checked, write_files
 from pytest_personalens.plugin.paths import flag, path_of
+from pytest_personalens.reports.files import Files, checked, write_files
 from pytest_personalens.results.values import write_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from pytest_personalens.core.settings import Settings
     from pytest_personalens.reports.files import Written
     from pytest_personalens.results.values import Results
-    from pytest_personalens.core.settings import Settings
 
 
 #: Options whose files a run reads, or writes by itself.

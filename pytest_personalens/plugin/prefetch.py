@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from pytest_personalens.plugin.items import PARAM, case_of, dialogue_of, is_ours
-from pytest_personalens.engine.job import Done, Engine, work
-from pytest_personalens.plugin.prepare import errand_of
 from pytest_personalens.core.errors import PersonalensError
 from pytest_personalens.core.evaluation import unscored
-from pytest_personalens.plugin.progress import LiveLine
 from pytest_personalens.core.threads import Threads
+from pytest_personalens.engine.job import Done, Engine, work
+from pytest_personalens.plugin.items import PARAM, case_of, dialogue_of, is_ours
+from pytest_personalens.plugin.prepare import errand_of
+from pytest_personalens.plugin.progress import LiveLine
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

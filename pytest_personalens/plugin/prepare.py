@@ -6,21 +6,21 @@ import os
 import shlex
 from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_personalens.plugin.items import BUILT_IN, case_of
-from pytest_personalens.engine.other_records import Elsewhere
-from pytest_personalens.engine.job import Job, Keep
 from pytest_personalens.core.errors import RecordError
-from pytest_personalens.plugin.options import OPTIONS, flags_of
-from pytest_personalens.plugin.records import Journal, RecordStore
 from pytest_personalens.core.redaction import redacted
 from pytest_personalens.core.verdict import Dimension
+from pytest_personalens.engine.job import Job, Keep
+from pytest_personalens.engine.other_records import Elsewhere
+from pytest_personalens.plugin.items import BUILT_IN, case_of
+from pytest_personalens.plugin.options import OPTIONS, flags_of
+from pytest_personalens.plugin.records import Journal, RecordStore
 
 if TYPE_CHECKING:
     import pytest
 
     from pytest_personalens.core.scenario import Context, Scenario
-    from pytest_personalens.plugin.run import Session
     from pytest_personalens.core.settings import Settings
+    from pytest_personalens.plugin.run import Session
 
 #: What a command that writes records leaves out of the run's own: it must not accept the team's snapshots on the way.
 _SNAPSHOTS = ("--snapshot-update", "--snapshot-update-new-only")

@@ -10,8 +10,8 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from pytest_personalens.models.rate_limit import Limiter
     from pytest_personalens.models.meter import Total
+    from pytest_personalens.models.rate_limit import Limiter
 
 #: A line below without moving sideways (scrolling where the screen ends) and back; keep the place; down; and back to it.
 _MAKE_ROOM: Final = "\x1bD\x1bM"

@@ -15,12 +15,12 @@ from syrupy.extensions.base import AbstractSyrupyExtension
 from syrupy.extensions.json import JSONSnapshotExtension
 from syrupy.location import PyTestLocation
 
-from pytest_personalens.engine.other_records import FOLDER
+from pytest_personalens.core.devices import no_device
 from pytest_personalens.core.errors import RecordError
 from pytest_personalens.core.jsonfile import write_atomically
-from pytest_personalens.core.devices import no_device
-from pytest_personalens.engine.replay import ADVICE, Record, StoredVerdict, read_record, record_of
 from pytest_personalens.core.scenario import slug
+from pytest_personalens.engine.other_records import FOLDER
+from pytest_personalens.engine.replay import ADVICE, Record, StoredVerdict, read_record, record_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,8 +30,9 @@ if TYPE_CHECKING:
     from syrupy.session import SnapshotSession
     from syrupy.types import SerializableData, SerializedData, SnapshotIndex
 
-    from pytest_personalens.core.evaluation import Evaluation, Usage
+    from pytest_personalens.core.evaluation import Evaluation
     from pytest_personalens.core.scenario import Scenario
+    from pytest_personalens.core.usage import Usage
 
 #: What syrupy makes of such a name is the name itself.
 _PLAIN: Final = re.compile(r"[\w\[\] .,=@()+-]{1,200}", re.ASCII)

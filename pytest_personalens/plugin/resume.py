@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import pytest
 
-from pytest_personalens.core.jsonfile import write_atomically
 from pytest_personalens.core.devices import no_device
-from pytest_personalens.plugin.records import journal_file
+from pytest_personalens.core.jsonfile import write_atomically
 from pytest_personalens.engine.source import changed, sources
+from pytest_personalens.plugin.records import journal_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -10,31 +10,32 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import pytest
 
-from pytest_personalens.plugin.items import cases
-from pytest_personalens.engine.participants import Crew, Recipe
-from pytest_personalens.datasets import CheckedDataset, Sample, Strangers, draw, open_dataset
 from pytest_personalens.core.errors import PersonalensError, SpecError, told
-from pytest_personalens.models.meter import Budget, price_of, read_prices
-from pytest_personalens.models.specs import read_parameters, read_spec
-from pytest_personalens.core.safe_text import one_line
 from pytest_personalens.core.redaction import redacted
-from pytest_personalens.plugin.resume import current_run, open_run
+from pytest_personalens.core.safe_text import one_line
 from pytest_personalens.core.scenario import Context, ScenarioRef
+from pytest_personalens.core.usage import price_of, read_prices
 from pytest_personalens.core.verdict import Dimension
+from pytest_personalens.datasets import CheckedDataset, Sample, Strangers, draw, open_dataset
+from pytest_personalens.engine.participants import Crew, Recipe
+from pytest_personalens.models.meter import Budget
+from pytest_personalens.models.specs import read_parameters, read_spec
+from pytest_personalens.plugin.items import cases
+from pytest_personalens.plugin.resume import current_run, open_run
 from pytest_personalens.results.wording import REPORT_ONLY, REPORTED_GATES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from pytest_personalens.agents.checked import Role
-    from pytest_personalens.results.baseline import Terms
-    from pytest_personalens.plugin.items import Case
-    from pytest_personalens.engine.dask import Cluster
-    from pytest_personalens.datasets import Dataset
-    from pytest_personalens.models.meter import Price
-    from pytest_personalens.results.values import Item
     from pytest_personalens.core.scenario import Scenario
     from pytest_personalens.core.settings import Settings
+    from pytest_personalens.core.usage import Price
+    from pytest_personalens.datasets import Dataset
+    from pytest_personalens.engine.dask import Cluster
+    from pytest_personalens.plugin.items import Case
+    from pytest_personalens.results.baseline import Terms
+    from pytest_personalens.results.values import Item
 
 
 #: A sample of so many scenarios is loaded whole before the first item runs, a larger one's first hundred.

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_personalens.core.safe_text import harmless
+from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.reports.markup import figure, plain, table
 from pytest_personalens.reports.terminal import HEADINGS
-from pytest_personalens.core.verdict import Dimension
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.datasets import OFFICIAL_SAMPLES
 from pytest_personalens.core.verdict import READINGS
+from pytest_personalens.datasets import OFFICIAL_SAMPLES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.reports.markup import code, one_line, plain
 from pytest_personalens.core.verdict import Dimension
+from pytest_personalens.reports.markup import code, one_line, plain
 from pytest_personalens.results.wording import REPORT_ONLY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pytest_personalens.core.evaluation import Evaluation
-    from pytest_personalens.results.values import Item, Results
     from pytest_personalens.core.verdict import Verdict
+    from pytest_personalens.results.values import Item, Results
 
 _LONGEST: Final = 300
 _MOST_QUOTES: Final = 2

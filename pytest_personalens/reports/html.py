@@ -11,15 +11,15 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.errors import SpecError
-from pytest_personalens.core.evaluation import Usage
-from pytest_personalens.results.figures import Estimate, by_turn, estimate, readings
 from pytest_personalens.core.jsonfile import write_atomically
 from pytest_personalens.core.safe_text import harmless
+from pytest_personalens.core.usage import Usage
+from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.reports import charts, overview
 from pytest_personalens.reports.changes import changes_of
 from pytest_personalens.reports.payload import NAMES, payload, script_json, shown_dimensions
 from pytest_personalens.reports.svg import TC
-from pytest_personalens.core.verdict import Dimension
+from pytest_personalens.results.figures import Estimate, by_turn, estimate, readings
 from pytest_personalens.results.wording import found, p_value, signed
 
 if TYPE_CHECKING:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
-from pytest_personalens.results.figures import Estimate, estimate, readings, score_counts
+from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.reports.charts import Histogram, Panel, Row
 from pytest_personalens.reports.crashes import crash_groups, crashes_title
 from pytest_personalens.reports.payload import NAMES
 from pytest_personalens.reports.svg import SOFT, TC, P
-from pytest_personalens.core.verdict import Dimension
+from pytest_personalens.results.figures import Estimate, estimate, readings, score_counts
 from pytest_personalens.results.wording import CAUSES, REPORT_ONLY, REPORTED_GATES, UNJUDGED
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ from pytest_personalens.core.verdict import Dimension
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from pytest_personalens.core.scenario import Scenario
     from pytest_personalens.reports.changes import Changes
     from pytest_personalens.results.values import Item, Results
-    from pytest_personalens.core.scenario import Scenario
 
 #: How the page names the dimensions: in columns, and in full.
 NAMES: Final[Mapping[Dimension, tuple[str, str]]] = {

@@ -5,13 +5,13 @@ from __future__ import annotations
 import csv
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from pytest_personalens.core.devices import no_device
 from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.safe_text import harmless
-from pytest_personalens.core.devices import no_device
+from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.reports.comparability import comparability
 from pytest_personalens.reports.markup import figure, interval, plain, table
 from pytest_personalens.reports.terminal import HEADINGS
-from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.results.wording import p_text
 
 if TYPE_CHECKING:

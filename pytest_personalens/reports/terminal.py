@@ -5,18 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.core.evaluation import Usage
-from pytest_personalens.core.safe_text import harmless
+from pytest_personalens.core.usage import Usage
+from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.reports.comparison import low_lines, outcome_lines
 from pytest_personalens.reports.crashes import crash_groups, crashes_title
 from pytest_personalens.reports.drift import drift_lines
-from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.results.wording import CAUSES, REPORT_ONLY, REPORTED_GATES, count, gate_outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-
-    import pytest
 
     from pytest_personalens.results.values import Group, Results
 
@@ -35,18 +32,6 @@ HEADINGS: Final = {
 
 _MOST_LISTED: Final = 20
 _LONGEST: Final = 300
-
-
-def write_summary(
-    reporter: pytest.TerminalReporter, results: Results, extra: Sequence[str], written: Sequence[str], records: str = ""
-) -> None:
-    """The section ``personalens`` of the terminal summary. `records` says what to do about those that are missing or stale, if any are."""
-    verbosity = reporter.config.get_verbosity()
-    reporter.write_sep("=", "personalens")
-    for text, style in summary_lines(results, verbose=verbosity > 0, domains=verbosity >= 0, written=written, records=records):
-        reporter.write_line(harmless(text), **dict.fromkeys(style, True))
-    for line in extra:
-        reporter.write_line(harmless(line))
 
 
 def summary_lines(

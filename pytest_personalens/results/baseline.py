@@ -11,10 +11,10 @@ from pydantic import ConfigDict, Field, model_validator
 
 from pytest_personalens.core.errors import DataError, SpecError
 from pytest_personalens.core.jsonfile import read_versioned, schema_of
-from pytest_personalens.results.values import SCHEMA as RESULTS_SCHEMA
-from pytest_personalens.results.values import read_results
 from pytest_personalens.core.scenario import Frozen
 from pytest_personalens.core.verdict import Dimension
+from pytest_personalens.results.values import SCHEMA as RESULTS_SCHEMA
+from pytest_personalens.results.values import read_results
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -6,20 +6,20 @@ from collections import defaultdict
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
+from pytest_personalens.core.verdict import DEFAULT_DIMENSIONS, READINGS, Dimension
 from pytest_personalens.results.baseline import setup_of_item
-from pytest_personalens.results.paired import changes_in, paired
-from pytest_personalens.results.values import Comparison, Difference, Flip
 from pytest_personalens.results.means import balanced, scores_of
+from pytest_personalens.results.paired import changes_in, paired
 from pytest_personalens.results.stats.paired import holm
 from pytest_personalens.results.stats.power import detectable
-from pytest_personalens.core.verdict import DEFAULT_DIMENSIONS, READINGS, Dimension
+from pytest_personalens.results.values import Comparison, Difference, Flip
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from pytest_personalens.results.baseline import Baseline, Entry
-    from pytest_personalens.results.values import Item, Results
     from pytest_personalens.results.means import Key, Pairs, Scores
+    from pytest_personalens.results.values import Item, Results
 
 #: Probability with which a drop of the size told as detectable is found.
 POWER: Final = 0.8

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, get_args
 
-from pytest_personalens.results.paired import paired
-from pytest_personalens.results.values import Arm, ArmName, Item, Paired
-from pytest_personalens.results.means import balanced, scores_of
-from pytest_personalens.results.summary import by_kind, group
+from pytest_personalens.core.settings import ArmName
 from pytest_personalens.core.verdict import READINGS, Dimension
+from pytest_personalens.results.means import balanced, scores_of
+from pytest_personalens.results.paired import paired
+from pytest_personalens.results.summary import by_kind, group
+from pytest_personalens.results.values import Arm, Item, Paired
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,16 +6,16 @@ from collections import Counter, defaultdict
 from statistics import fmean
 from typing import TYPE_CHECKING, NamedTuple
 
+from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.results.means import scenario_means, scores_by_turn
 from pytest_personalens.results.stats.intervals import bootstrap, wilson
-from pytest_personalens.core.verdict import Dimension
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from fractions import Fraction
 
-    from pytest_personalens.results.values import Item
     from pytest_personalens.results.means import Key
+    from pytest_personalens.results.values import Item
 
 
 class Estimate(NamedTuple):

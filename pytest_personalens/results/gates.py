@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Literal
 
+from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.results.controls import lift
 from pytest_personalens.results.figures import estimate, readings
 from pytest_personalens.results.gate_expressions import SCALES, TCR, Floor
-from pytest_personalens.results.values import Gate
 from pytest_personalens.results.stats.intervals import wilson
 from pytest_personalens.results.stats.trials import pass_hat
 from pytest_personalens.results.trials import passes_of
-from pytest_personalens.core.verdict import Dimension
+from pytest_personalens.results.values import Gate
 from pytest_personalens.results.wording import apart, count, p_text, sentence, share_text
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from pytest_personalens.results.values import Item
     from pytest_personalens.core.verdict import Dimension
+    from pytest_personalens.results.values import Item
 
 T = TypeVar("T")
 #: A scenario in one test: `Item.key`, user, task and test.

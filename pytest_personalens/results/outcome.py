@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_personalens.results.gate_expressions import floors_of
 from pytest_personalens.core.verdict import Dimension
+from pytest_personalens.results.gate_expressions import floors_of
 
 if TYPE_CHECKING:
+    from pytest_personalens.core.settings import Settings
     from pytest_personalens.results.baseline import Baseline
     from pytest_personalens.results.gate_expressions import Floor
     from pytest_personalens.results.values import Results
-    from pytest_personalens.core.settings import Settings
 
 
 class Demands(NamedTuple):

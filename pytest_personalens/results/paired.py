@@ -5,14 +5,14 @@ from __future__ import annotations
 from statistics import fmean
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.results.values import Paired
 from pytest_personalens.results.stats.paired import effect_interval, sign_flip
+from pytest_personalens.results.values import Paired
 
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from pytest_personalens.results.means import Pairs
     from pytest_personalens.core.verdict import Dimension
+    from pytest_personalens.results.means import Pairs
 
 _PLACES: Final = 6
 

@@ -7,17 +7,17 @@ from statistics import fmean
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from pytest_personalens.core.evaluation import Usage
-from pytest_personalens.results.values import Group, Item, Mean, Results
-from pytest_personalens.results.means import scenario_means, scores_by_turn, scores_of
+from pytest_personalens.core.usage import Usage
 from pytest_personalens.core.verdict import Dimension
+from pytest_personalens.results.means import scenario_means, scores_by_turn, scores_of
+from pytest_personalens.results.values import Group, Item, Mean, Results
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from pytest_personalens.results.drift import Drift
     from pytest_personalens.core.evaluation import Cause
-    from pytest_personalens.models.meter import Price
+    from pytest_personalens.core.usage import Price
+    from pytest_personalens.results.drift import Drift
 
 
 def summarize(

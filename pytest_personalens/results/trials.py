@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from pytest_personalens.results.values import Item, Trials
+from pytest_personalens.core.verdict import READINGS
 from pytest_personalens.results.means import scores_of
 from pytest_personalens.results.stats.trials import pass_hat, spread
-from pytest_personalens.core.verdict import READINGS
+from pytest_personalens.results.values import Item, Trials
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

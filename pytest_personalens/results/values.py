@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from pydantic import ConfigDict, Field, field_validator
 
-from pytest_personalens.results.drift import Drift
-from pytest_personalens.core.evaluation import Cause, Evaluation, Usage
+from pytest_personalens.core.evaluation import Cause, Evaluation
 from pytest_personalens.core.jsonfile import read_versioned, text_of, write_atomically
 from pytest_personalens.core.scenario import Frozen, Scenario
+from pytest_personalens.core.settings import ArmName
+from pytest_personalens.core.usage import Usage
 from pytest_personalens.core.verdict import Dimension
+from pytest_personalens.results.drift import Drift
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,8 +22,6 @@ SCHEMA: Final = "personalens-results/1"
 _READ: Final[dict[str, tuple[type, ...]]] = {
     "shard": (list, tuple), "trials": (int,), "judge_votes": (int,), "max_turns": (int,), "context": (str,), "users": (list, tuple),
 }  # fmt: skip
-#: A name of a run's arms: the run itself, or the same scenarios with the context withheld, in part or whole, or another user's.
-ArmName = Literal["", "none", "D", "I", "S", "swapped"]
 
 
 class Item(Frozen):

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Final, get_args
 
 from pytest_personalens.agents.by_model.prompts import Prompts, preferences_text, profile_text, situation_text, transcript_text
 from pytest_personalens.core.errors import JudgeFault
+from pytest_personalens.core.verdict import Dimension, Evidence, PartState, PreferenceCode, Reason, Verdict
 from pytest_personalens.models import Completion, Model, Request
 from pytest_personalens.models.meter import Meter
-from pytest_personalens.core.verdict import Dimension, Evidence, PartState, PreferenceCode, Reason, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

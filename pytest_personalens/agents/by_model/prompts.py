@@ -9,8 +9,8 @@ from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.devices import no_device
+from pytest_personalens.core.errors import DataError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,11 +6,11 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pytest_personalens.agents.language import slots
 from pytest_personalens.agents.embedded_judge.goal_parts import classes, parts
 from pytest_personalens.agents.embedded_judge.verb_forms import forms, gist
 from pytest_personalens.agents.embedded_judge.weights import words as listed
 from pytest_personalens.agents.embedded_judge.word_classes import word_classes
+from pytest_personalens.agents.language import slots
 from pytest_personalens.agents.language.lexicon import DOMAIN_WORDS
 from pytest_personalens.agents.language.reading import Reading
 from pytest_personalens.agents.language.statements import of_message, plain, substance

@@ -7,17 +7,17 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.agents.embedded_user.answers import Answer, Answers
-from pytest_personalens.agents.embedded_user.relevance import Bearing
-from pytest_personalens.agents.language.lexicon import in_domain
 from pytest_personalens.agents.embedded_user.objections import fits, objections
 from pytest_personalens.agents.embedded_user.openings import errand
 from pytest_personalens.agents.embedded_user.phrases import Speaker, SpeechlessError, folded, forms, number
 from pytest_personalens.agents.embedded_user.questions import is_courtesy, is_promise, options, questions
+from pytest_personalens.agents.embedded_user.relevance import Bearing
 from pytest_personalens.agents.embedded_user.replies import Replies, brings_facts
+from pytest_personalens.agents.embedded_user.style import manner, upper_first
+from pytest_personalens.agents.embedded_user.values import aside, bare, kind, spoken
+from pytest_personalens.agents.language.lexicon import in_domain
 from pytest_personalens.agents.language.statements import plain
 from pytest_personalens.agents.language.text import content, fold
-from pytest_personalens.agents.embedded_user.values import aside, bare, kind, spoken
-from pytest_personalens.agents.embedded_user.style import manner, upper_first
 from pytest_personalens.core.dialogue import UserTurn
 
 if TYPE_CHECKING:

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from pytest_personalens.agents.embedded_user import verbalize
 from pytest_personalens.agents.embedded_user.alternatives import EVERYDAY
 from pytest_personalens.agents.embedded_user.constraints import constraint
-from pytest_personalens.agents.language.lexicon import TypeWords, asks_for, in_domain
 from pytest_personalens.agents.embedded_user.measures import counts, sums
 from pytest_personalens.agents.embedded_user.objections import breach, fits
 from pytest_personalens.agents.embedded_user.phrases import number
 from pytest_personalens.agents.embedded_user.questions import alternatives, kind_of, options
+from pytest_personalens.agents.embedded_user.style import lower_first
+from pytest_personalens.agents.embedded_user.values import spoken
+from pytest_personalens.agents.language.lexicon import TypeWords, asks_for, in_domain
 from pytest_personalens.agents.language.statements import plain
 from pytest_personalens.agents.language.text import content, fold, mentions, stem, stems
-from pytest_personalens.agents.embedded_user.values import spoken
-from pytest_personalens.agents.embedded_user.style import lower_first
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.agents.embedded_user.alternatives import AMBIGUOUS, BESIDE, EVERYDAY, FILLER, alternatives_of, noun_of, says
 from pytest_personalens.agents.embedded_user.constraints import constraint
-from pytest_personalens.agents.language.lexicon import asks_for, in_domain
 from pytest_personalens.agents.embedded_user.replies import card
+from pytest_personalens.agents.language.lexicon import asks_for, in_domain
 from pytest_personalens.agents.language.slots import near
 from pytest_personalens.agents.language.statements import plain
 from pytest_personalens.agents.language.text import content, mentions, stem, stems
@@ -16,8 +16,8 @@ from pytest_personalens.agents.language.text import content, mentions, stem, ste
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_personalens.agents.language.lexicon import TypeWords
     from pytest_personalens.agents.embedded_user.replies import Replies, Said
+    from pytest_personalens.agents.language.lexicon import TypeWords
 
 Type = tuple[str, str, "TypeWords", tuple[str, ...]]
 

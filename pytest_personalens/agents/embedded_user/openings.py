@@ -6,8 +6,8 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.agents.embedded_user.phrases import forms, number
-from pytest_personalens.agents.language.text import mentions, sentences, stems
 from pytest_personalens.agents.embedded_user.style import first_person, lower_first, manner, upper_first
+from pytest_personalens.agents.language.text import mentions, sentences, stems
 
 if TYPE_CHECKING:
     from pytest_personalens.agents.embedded_user.style import Manner

@@ -7,9 +7,9 @@ import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_personalens.core.once import once
-from pytest_personalens.agents.language.text import fold, sentences
 from pytest_personalens.agents.embedded_user.style import upper_first
+from pytest_personalens.agents.language.text import fold, sentences
+from pytest_personalens.core.once import once
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

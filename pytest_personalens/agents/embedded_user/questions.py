@@ -6,8 +6,8 @@ import re
 from typing import Final, Literal, NamedTuple
 
 from pytest_personalens.agents.embedded_user.hearing import statements_of
-from pytest_personalens.agents.language.sentence_types import is_question
 from pytest_personalens.agents.embedded_user.listing import items
+from pytest_personalens.agents.language.sentence_types import is_question
 from pytest_personalens.agents.language.statements import plain
 
 Kind = Literal[

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.agents.language.text import stems
 from pytest_personalens.agents.embedded_user.style import first_person
+from pytest_personalens.agents.language.text import stems
 
 if TYPE_CHECKING:
     from pytest_personalens.core.scenario import Scenario

@@ -6,10 +6,10 @@ import re
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from pytest_personalens.core.once import once
 from pytest_personalens.agents.language.text import fold, mentions
-from pytest_personalens.datasets.embedded import EmbeddedDataset
+from pytest_personalens.core.once import once
 from pytest_personalens.core.scenario import DOMAINS
+from pytest_personalens.datasets.embedded import EmbeddedDataset
 
 #: Words that place a sentence in a domain.
 DOMAIN_WORDS: Final[dict[str, tuple[str, ...]]] = {

@@ -6,8 +6,8 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pytest_personalens.agents.language.sentence_types import is_deed, is_idle, is_negated, is_proposal, is_question, is_refusal
 from pytest_personalens.agents.language.lexicon import TypeWords, asks_for, in_domain, type_words
+from pytest_personalens.agents.language.sentence_types import is_deed, is_idle, is_negated, is_proposal, is_question, is_refusal
 from pytest_personalens.agents.language.text import fold, mentions, runs, sentences
 
 if TYPE_CHECKING:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from pytest_personalens.core.scenario import DOMAINS
 from pytest_personalens.datasets.quality import demography, diversity, rules_people, rules_tasks, rules_text
 from pytest_personalens.datasets.quality.corpus import Finding
 from pytest_personalens.datasets.quality.demography import Share
-from pytest_personalens.core.scenario import DOMAINS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

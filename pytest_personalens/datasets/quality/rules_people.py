@@ -6,9 +6,9 @@ import re
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Final
 
+from pytest_personalens.core.scenario import DOMAINS
 from pytest_personalens.datasets.quality.corpus import Corpus, Finding, Person, Type
 from pytest_personalens.datasets.quality.demography import category, country, minutes
-from pytest_personalens.core.scenario import DOMAINS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

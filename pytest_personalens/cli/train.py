@@ -1,0 +1,68 @@
+"""Trains the embedded judge on labelled dialogues, or tells how well judges so trained agree with the labels."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_personalens.agents.embedded_judge.weights import words
+from pytest_personalens.cli.command import errors_told
+from pytest_personalens.core.verdict import Dimension
+from pytest_personalens.judge_quality.examples import Example, examples, tagged_statements, word_lists
+from pytest_personalens.judge_quality.fitting import SCORED, Tagged, train
+from pytest_personalens.judge_quality.kappa import cohen
+from pytest_personalens.judge_quality.labels import read_labels
+from pytest_personalens.judge_quality.train import cross_validate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+
+def _report(named: Iterable[tuple[str, Sequence[Example]]], statements: Sequence[Tagged]) -> str:
+    named = list(named)
+    chosen = [e for _, part in named for e in part]
+    scores = cross_validate(chosen, statements)
+    rows, start = [], 0
+    for name, part in [*named, ("all", chosen)]:
+        begin, start = (0, start) if name == "all" else (start, start + len(part))
+        got = scores[begin : begin + len(part)]
+        for dimension in SCORED:
+            pairs = [(e.labelled.majority(dimension), s[0][dimension]) for e, s in zip(part, got, strict=True)]
+            both = [(a, b) for a, b in pairs if a is not None]
+            if both:
+                plain, weighted = cohen(both), cohen(both, quadratic=True)
+                rows.append(f"{name:24} {dimension.short:14} {len(both):5}  {_two(plain)}  {_two(weighted)}")
+    strangers = [s[1][Dimension.PERSONALIZATION] for s in scores]
+    own = [s[0][Dimension.PERSONALIZATION] for s in scores]
+    rows.append(f"mean P: {sum(own) / len(own):.2f}, under a stranger's profile {sum(strangers) / len(strangers):.2f}")
+    return "\n".join([f"{'labels':24} {'reading':14} {'n':>5}  kappa  weighted", *rows])
+
+
+def _two(value: float | None) -> str:
+    return "    -" if value is None else f"{value:5.2f}"
+
+
+@errors_told(status=2)
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command. Returns 0, or 2 for what cannot be read or learned from."""
+    parser = argparse.ArgumentParser(prog="python -m pytest_personalens.judge_quality.train", description=__doc__)
+    parser.add_argument("labels", nargs="+", type=Path, help="labelled dialogues")
+    parser.add_argument("--statements", type=Path, metavar="FILE", help="single statements with tags, to learn acts from as well")
+    parser.add_argument("--write", type=Path, metavar="FOLDER", help="train on all of them and write the tables here")
+    args = parser.parse_args(argv)
+    everything = [(path.stem, read_labels(path)) for path in args.labels]
+    labelled = [one for _, part in everything for one in part]
+    if args.write is None:
+        statements = tagged_statements(args.statements) if args.statements else []
+        known = {id(e.labelled): e for e in examples(labelled)}
+        print(_report(((name, [known[id(one)] for one in part]) for name, part in everything), statements))
+        return 0
+    for name, found in word_lists(labelled).items():
+        (args.write / f"{name}.txt").write_text("\n".join(found) + "\n", encoding="utf-8")
+    # Where these are the package's own lists, what is seen of the dialogues follows from them.
+    words.cache_clear()
+    statements = tagged_statements(args.statements) if args.statements else []
+    for name, table in train(examples(labelled), statements).tables.items():
+        (args.write / f"{name}.tsv").write_text(table.render(), encoding="utf-8")
+    return 0
