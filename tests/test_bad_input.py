@@ -89,7 +89,7 @@ def test_a_dataset_drives_neither_terminal_nor_runner(repo: Repository) -> None:
     for line in [*result.outlines, *result.errlines, *(Path(repo.path) / "s.md").read_text(encoding="utf-8").splitlines()]:
         assert not line.lstrip().startswith("::")
         assert not set("\x1b\u202e") & set(line)
-    reported = repo.python("-m", "pytest_personalens.cli.report", "r.json")
+    reported = repo.python("-m", "pytest_personalens", "report", "r.json")
     assert not any(line.lstrip().startswith("::") for line in reported.outlines)
 
 
@@ -202,8 +202,8 @@ def test_a_record_that_is_none(repo: Repository, spoil: Callable[[Path], None]) 
 def test_a_path_that_the_terminal_cannot_show(repo: Repository, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     assert repo.inline(*ARGS, "--personalens-fail-on", "nothing", "--personalens-json", f"{name}.json").ret == 0
     monkeypatch.setenv("PYTHONIOENCODING", "ascii")
-    assert repo.python("-m", "pytest_personalens.cli.report", f"{name}.json", "--markdown", f"{name}.md").ret == 0
-    one_line(repo.python("-m", "pytest_personalens.cli.report", f"{name}/x.json"))
+    assert repo.python("-m", "pytest_personalens", "report", f"{name}.json", "--markdown", f"{name}.md").ret == 0
+    one_line(repo.python("-m", "pytest_personalens", "report", f"{name}/x.json"))
 
 
 def test_nothing_is_bought_that_cannot_be_kept(paid: Repository) -> None:
@@ -259,7 +259,7 @@ def test_a_dialogue_with_a_line_separator(repo: Repository) -> None:
     line = (ROOT / "data" / "agreement" / "anchors.jsonl").read_text(encoding="utf-8").splitlines()[0]
     text = line.replace('"content": "', '"content": "One line\u2028and another. ', 1)
     (repo.path / "labels.jsonl").write_text(f"{text}\r\n", encoding="utf-8")
-    result = repo.python("-m", "pytest_personalens.judge_quality", "labels.jsonl")
+    result = repo.python("-m", "pytest_personalens", "agreement", "labels.jsonl")
     assert result.ret == 0
     assert "Traceback" not in str(result.stderr)
 
@@ -278,7 +278,7 @@ class Judge:
         return Verdict(dimension=dimension, score=1, justification="")
 """
     labels = str(ROOT / "data" / "agreement" / "anchors.jsonl")
-    command = ("-m", "pytest_personalens.judge_quality", labels, "--judge-model", "mine:Judge", "--live", "--dimensions", "tc")
+    command = ("-m", "pytest_personalens", "agreement", labels, "--judge-model", "mine:Judge", "--live", "--dimensions", "tc")
     repo.write(mine=f"STOP = 3\n{judge}")
     assert repo.python(*command).ret == 130
     (kept,) = (repo.path / "cache" / "agreement").glob("*.jsonl")

@@ -342,7 +342,7 @@ def test_the_same_comparison_on_workers_and_over_shards(saved: Repository) -> No
     assert (saved.path / "results.json").read_bytes() == whole
     for number in (1, 2):
         assert saved.inline(*COMPARE, "--personalens-shard", f"{number}/2", "--personalens-json", f"{number}.json").ret == 0
-    merged = saved.python("-m", "pytest_personalens.cli.merge", "1.json", "2.json", "--json", "merged.json", "--save-baseline", "new.json")
+    merged = saved.python("-m", "pytest_personalens", "merge", "1.json", "2.json", "--json", "merged.json", "--save-baseline", "new.json")
     assert merged.ret == 1
     merged.stdout.fnmatch_lines(["gate regression: p: FAILED, *"])
     assert (saved.path / "merged.json").read_bytes() == whole
@@ -355,7 +355,7 @@ def test_a_merge_does_not_pass_for_want_of_its_baseline(saved: Repository) -> No
     for number in (1, 2):
         assert saved.inline(*COMPARE, "--personalens-shard", f"{number}/2", "--personalens-json", f"{number}.json").ret == 0
     shutil.move(saved.path / "base.json", saved.path / "moved.json")
-    merge = ("-m", "pytest_personalens.cli.merge", "1.json", "2.json")
+    merge = ("-m", "pytest_personalens", "merge", "1.json", "2.json")
     refused = saved.python(*merge)
     assert refused.ret == 4
     refused.stderr.fnmatch_lines(["error: base.json: cannot be read: No such file or directory; *"])

@@ -85,9 +85,7 @@ def test_reports_of_an_earlier_run_and_the_summary_of_a_step_are_replaced(told: 
         assert told.run(*ARGS, *outputs).ret == 0
     for _ in range(2):
         for more in ((), ("--table", "3"), ("--table", "4")):
-            assert (
-                told.python("-m", "pytest_personalens.cli.report", "r.json", "--markdown", f"t{len(more and more[1])}.md", *more).ret == 0
-            )
+            assert told.python("-m", "pytest_personalens", "report", "r.json", "--markdown", f"t{len(more and more[1])}.md", *more).ret == 0
     (told.path / "step").write_text("what an earlier command of the step wrote")
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(told.path / "step"))
     assert told.inline(*ARGS, "--personalens-markdown", "step").ret == 0
@@ -100,7 +98,7 @@ def test_a_merge_replaces_none_of_its_shards(told: Repository, output: str) -> N
     before = (told.path / "2.json").read_bytes()
     (told.path / "link").symlink_to("2.json")
     for path in ("2.json", "link"):
-        merged = told.python("-m", "pytest_personalens.cli.merge", "1.json", "2.json", f"--{output}", path)
+        merged = told.python("-m", "pytest_personalens", "merge", "1.json", "2.json", f"--{output}", path)
         assert merged.ret == 4
         merged.stderr.fnmatch_lines([f"error: --{output}: {path} is what this command (shard 2) reads, and would be replaced; *"])
         assert (told.path / "2.json").read_bytes() == before
@@ -110,7 +108,7 @@ def test_a_merge_replaces_none_of_its_shards(told: Repository, output: str) -> N
 def test_a_report_does_not_replace_what_it_reports_on(told: Repository, more: tuple[str, ...]) -> None:
     told.inline(*ARGS, "--personalens-json", "r.json")
     before = (told.path / "r.json").read_bytes()
-    assert told.python("-m", "pytest_personalens.cli.report", "r.json", *more).ret == 4
+    assert told.python("-m", "pytest_personalens", "report", "r.json", *more).ret == 4
     assert (told.path / "r.json").read_bytes() == before
 
 
@@ -144,7 +142,7 @@ def test_a_link_to_the_results_keeps_pointing_there(told: Repository) -> None:
 
 def test_a_dataset_that_is_checked_replaces_no_file_of_somebody_elses(repo: Repository) -> None:
     (repo.path / "notes.json").write_text('{"cats": 3}\n')
-    command = ("-m", "pytest_personalens.datasets", "check", "embedded", "--json")
+    command = ("-m", "pytest_personalens", "check-dataset", "embedded", "--json")
     for path in ("notes.json", "conftest.py"):
         before = (repo.path / path).read_bytes()
         result = repo.python(*command, path)

@@ -45,7 +45,7 @@ def test_every_report_is_written_and_equal_with_workers(told: Repository) -> Non
 def test_stored_results_give_the_same_reports(told: Repository) -> None:
     low(told)
     told.run(*ARGS, *ALL)
-    again = told.python("-m", "pytest_personalens.cli.report", "out/r.json", "--html", "again.html", "--markdown", "again.md")
+    again = told.python("-m", "pytest_personalens", "report", "out/r.json", "--html", "again.html", "--markdown", "again.md")
     assert again.ret == 0
     assert (told.path / "again.html").read_bytes() == (told.path / "out" / "r.html").read_bytes()
     assert (told.path / "again.md").read_bytes() == (told.path / "out" / "r.md").read_bytes()
@@ -56,7 +56,7 @@ def test_shards_give_the_reports_of_the_whole(told: Repository) -> None:
     told.run(*ARGS, *ALL)
     for number in (1, 2):
         told.inline(*ARGS, "--personalens-shard", f"{number}/2", "--personalens-json", f"{number}.json")
-    merged = told.python("-m", "pytest_personalens.cli.merge", "1.json", "2.json", "--html", "m.html", "--markdown", "m.md")
+    merged = told.python("-m", "pytest_personalens", "merge", "1.json", "2.json", "--html", "m.html", "--markdown", "m.md")
     assert merged.ret == 1
     assert (told.path / "m.html").read_bytes() == (told.path / "out" / "r.html").read_bytes()
     assert (told.path / "m.md").read_bytes() == (told.path / "out" / "r.md").read_bytes()
@@ -67,15 +67,15 @@ def test_a_merged_report_that_cannot_be_written_takes_no_other_with_it(told: Rep
         told.inline(*ARGS, "--personalens-shard", f"{number}/2", "--personalens-json", f"{number}.json")
     (told.path / "full").symlink_to("/dev/full/no")
     files = ("--json", "out/m.json", "--markdown", "full", "--html", "out/m.html")
-    merged = told.python("-m", "pytest_personalens.cli.merge", "1.json", "2.json", *files)
+    merged = told.python("-m", "pytest_personalens", "merge", "1.json", "2.json", *files)
     assert merged.ret == 4
     merged.stderr.fnmatch_lines(["error: summary could not be written to full: *"])
     merged.stdout.fnmatch_lines(["overall *", "results: out/m.json", "report: out/m.html"])
-    again = told.python("-m", "pytest_personalens.cli.report", "out/m.json", "--markdown", "full", "--html", "made/again.html")
+    again = told.python("-m", "pytest_personalens", "report", "out/m.json", "--markdown", "full", "--html", "made/again.html")
     assert again.ret == 4
     again.stderr.fnmatch_lines(["error: summary could not be written to full: *"])
     assert (told.path / "made" / "again.html").read_bytes() == (told.path / "out" / "m.html").read_bytes()
-    piped = told.python("-m", "pytest_personalens.cli.report", "out/m.json", "--markdown", "-", "--html", "again.html")
+    piped = told.python("-m", "pytest_personalens", "report", "out/m.json", "--markdown", "-", "--html", "again.html")
     assert piped.outlines[0].startswith("#")
     assert piped.errlines == ["report: again.html"]
 

@@ -38,7 +38,7 @@ def shards(repo: Repository, of: int, *args: str, extra: dict[int, tuple[str, ..
 
 def merge(repo: Repository, *args: str) -> pytest.RunResult:
     files = sorted(path.name for path in repo.path.glob("shard-*.json"))
-    return repo.python("-m", "pytest_personalens.cli.merge", *files, *args)
+    return repo.python("-m", "pytest_personalens", "merge", *files, *args)
 
 
 def read(repo: Repository, name: str) -> dict[str, Any]:
@@ -103,7 +103,7 @@ def test_a_shard_leaves_the_gates_to_the_merge(scripted: Repository) -> None:
     result.stdout.fnmatch_lines(
         [
             "personalens: shard 2/3, 7 of 20 scenarios of embedded *",
-            "shard 2/3 of the run: its gates are decided over all shards, by python -m pytest_personalens.cli.merge",
+            "shard 2/3 of the run: its gates are decided over all shards, by python -m pytest_personalens merge",
             "below threshold:",
         ]
     )
@@ -295,7 +295,7 @@ def test_results_that_do_not_belong_together(empty_repo: Repository, two_shards:
     edit, message = FAULTS[fault]
     (empty_repo.path / "a.json").write_text(two_shards[0], encoding="utf-8")
     (empty_repo.path / "b.json").write_text(edit(two_shards[1]), encoding="utf-8")
-    refused(empty_repo.python("-m", "pytest_personalens.cli.merge", "a.json", "b.json"), message)
+    refused(empty_repo.python("-m", "pytest_personalens", "merge", "a.json", "b.json"), message)
 
 
 def test_results_that_overlap_are_missing_or_cannot_be_read(empty_repo: Repository, two_shards: list[str]) -> None:
@@ -305,7 +305,7 @@ def test_results_that_overlap_are_missing_or_cannot_be_read(empty_repo: Reposito
     (empty_repo.path / "of-five.json").write_text(setting(shard=[2, 5])(two_shards[0]), encoding="utf-8")
 
     def run(*args: str) -> pytest.RunResult:
-        return empty_repo.python("-m", "pytest_personalens.cli.merge", *args)
+        return empty_repo.python("-m", "pytest_personalens", "merge", *args)
 
     refused(
         run("1.json", "again.json"), "1.json and again.json both hold 'personalens::test_personalens*: they are not shards of one sample"

@@ -414,7 +414,7 @@ def test_the_command_in_a_process_of_its_own(stored: Path) -> None:
     def run(*args: str) -> subprocess.CompletedProcess[str]:
         environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "ascii"}
         return subprocess.run(
-            [sys.executable, "-m", "pytest_personalens.cli.report", *args], cwd=stored, env=environment, capture_output=True, text=True, encoding="utf-8", check=False,
+            [sys.executable, "-m", "pytest_personalens", "report", *args], cwd=stored, env=environment, capture_output=True, text=True, encoding="utf-8", check=False,
         )  # fmt: skip
 
     done = run("now.json", "before.json", "--markdown", "-")

@@ -41,7 +41,7 @@ def trained(path: Path, folder: Path, seed: str) -> dict[str, str]:
     """The files that training in a process of its own writes."""
     folder.mkdir()
     subprocess.run(
-        [sys.executable, "-m", "pytest_personalens.judge_quality.train", str(path), "--write", str(folder)],
+        [sys.executable, "-m", "pytest_personalens", "train", str(path), "--write", str(folder)],
         env={**os.environ, "PYTHONHASHSEED": seed, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
         check=True, capture_output=True, timeout=300,
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""``python -m pytest_personalens.judge_quality LABELS.jsonl``: how far to trust a judge, on dialogues that somebody labelled."""
+"""``python -m pytest_personalens agreement LABELS.jsonl``: how far to trust a judge, on dialogues that somebody labelled."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.cli.command import errors_told, run
+from pytest_personalens.cli.command import Parser, errors_told
 from pytest_personalens.core.errors import SpecError, told
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _INTERRUPTED: Final = 130
 
 
-@errors_told(status=2)
+@errors_told
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command. Returns 0, or 2 for what cannot be read or judged at all."""
     options = _parser().parse_args(arguments)
@@ -98,8 +98,8 @@ def _progress(total: int) -> Callable[[int], None]:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m pytest_personalens.judge_quality",
+    parser = Parser(
+        prog="personalens agreement",
         description="Run a judge over labelled dialogues and report how it agrees with the labels, and these with each other.",
     )
     parser.add_argument("labels", type=Path, help="labelled dialogues, a JSON object a line (docs/how-to/check-your-judge.md)")
@@ -110,7 +110,3 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--json", type=Path, metavar="FILE", help="write everything as JSON")
     parser.add_argument("--markdown", type=Path, metavar="FILE", help="write the figures as a Markdown table")
     return parser
-
-
-if __name__ == "__main__":
-    run(main)

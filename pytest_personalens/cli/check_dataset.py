@@ -1,4 +1,4 @@
-"""``python -m pytest_personalens.datasets check``: how good a dataset is, ours or anybody's."""
+"""How good a dataset is, ours or anybody's."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.cli.command import at_least, errors_told, run
+from pytest_personalens.cli.command import Parser, at_least, errors_told
 from pytest_personalens.core.destinations import writable
 from pytest_personalens.core.jsonfile import write_atomically
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _STDOUT: Final = Path("-")
 
 
-@errors_told(status=2)
+@errors_told
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command. Returns 0 when no rule found anything, 1 when one did, 2 when a dataset cannot be read."""
     options = _parser().parse_args(arguments)
@@ -50,20 +50,13 @@ def _print(measured: Sequence[Quality], *, details: bool, every: bool) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m pytest_personalens.datasets", description="Look at datasets of scenarios.")
-    commands = parser.add_subparsers(dest="command", required=True)
-    check = commands.add_parser(
-        "check",
-        help="measure datasets and find what is inconsistent",
+    parser = Parser(
+        prog="personalens check-dataset",
         description="Measure one or several datasets, side by side, and find what is inconsistent. Exit code 1 if anything is.",
     )
-    check.add_argument("dataset", nargs="+", help="'embedded', a folder in the embedded layout, or PersonaLens data")
-    check.add_argument("--details", action="store_true", help="every domain, preference type and demographic category")
-    check.add_argument("--all", action="store_true", help="every finding instead of a few of each rule")
-    check.add_argument("--words", type=at_least(1000), default=50_000, metavar="N", help="compare the texts over N words (default: 50000)")
-    check.add_argument("--json", type=Path, metavar="FILE", help="write everything as JSON; '-': to standard output, without the tables")
+    parser.add_argument("dataset", nargs="+", help="'embedded', a folder in the embedded layout, or PersonaLens data")
+    parser.add_argument("--details", action="store_true", help="every domain, preference type and demographic category")
+    parser.add_argument("--all", action="store_true", help="every finding instead of a few of each rule")
+    parser.add_argument("--words", type=at_least(1000), default=50_000, metavar="N", help="compare the texts over N words (default: 50000)")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write everything as JSON; '-': to standard output, without the tables")
     return parser
-
-
-if __name__ == "__main__":
-    run(main)

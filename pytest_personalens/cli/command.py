@@ -1,9 +1,10 @@
-"""How the commands of this package (``python -m pytest_personalens...``) end."""
+"""The door of every command, and how commands end."""
 
 from __future__ import annotations
 
 import argparse
 import functools
+import importlib
 import io
 import os
 import sys
@@ -20,25 +21,51 @@ BAD_INPUT: Final = 4
 Arguments = ParamSpec("Arguments")
 
 
-def errors_told(*, status: int) -> Callable[[Callable[Arguments, int]], Callable[Arguments, int]]:
-    """A command's `main`, with a fault of the input told in one line and `status` returned for it."""
+#: Command -> its module in this folder, and what it does.
+COMMANDS: Final = {
+    "report": ("report", "make a summary, Markdown, a page or a table from stored results, of one run or two"),
+    "merge": ("merge", "put the shards of a run together and decide its gates"),
+    "agreement": ("agreement", "measure how far a judge agrees with labelled dialogues"),
+    "check-dataset": ("check_dataset", "measure datasets of scenarios and find what is inconsistent"),
+    "sample-size": ("sample_size", "tell how many scenarios a comparison needs"),
+    "train": ("train", "train the embedded judge on labelled dialogues"),
+    "robustness": ("robustness", "test the embedded judge with other words, other meanings and empty replies"),
+}
 
-    def telling(main: Callable[Arguments, int]) -> Callable[Arguments, int]:
-        @functools.wraps(main)
-        def told(*args: Arguments.args, **kwargs: Arguments.kwargs) -> int:
-            try:
-                return main(*args, **kwargs)
-            except BrokenPipeError:
-                raise
-            except PersonalensError as error:
-                print(one_line(f"error: {error}"), file=sys.stderr)
-            except OSError as error:  # of a result; what cannot be read is a `DataError`
-                print(one_line(f"error: {error.filename}: cannot be written: {error.strerror}"), file=sys.stderr)
-            return status
 
-        return told
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command that the first argument names. Returns its exit code: 0 for success, 4 for bad input."""
+    parser = Parser(
+        prog="personalens",
+        description="Commands for results, judges and datasets. `personalens COMMAND --help` explains one of them.",
+        epilog="example: personalens report results.json --html report.html",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for name, (_, does) in COMMANDS.items():
+        commands.add_parser(name, help=does, add_help=False)
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    chosen = parser.parse_args(given[:1]).command
+    result: int = importlib.import_module(f"pytest_personalens.cli.{COMMANDS[chosen][0]}").main(given[1:])
+    return result
 
-    return telling
+
+def errors_told(main: Callable[Arguments, int]) -> Callable[Arguments, int]:
+    """A command's `main` that tells a fault of the input in one line and returns 4 for it."""
+
+    @functools.wraps(main)
+    def told(*args: Arguments.args, **kwargs: Arguments.kwargs) -> int:
+        try:
+            return main(*args, **kwargs)
+        except BrokenPipeError:
+            raise
+        except PersonalensError as error:
+            print(one_line(f"error: {error}"), file=sys.stderr)
+        except OSError as error:  # of a result; what cannot be read is a `DataError`
+            print(one_line(f"error: {error.filename}: cannot be written: {error.strerror}"), file=sys.stderr)
+        return BAD_INPUT
+
+    return told
 
 
 def tell(problems: Sequence[str]) -> int:

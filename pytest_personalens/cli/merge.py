@@ -1,4 +1,4 @@
-"""``python -m pytest_personalens.cli.merge RESULTS.json...``: the shards of a run put together, under its gates and in one report."""
+"""``python -m pytest_personalens merge RESULTS.json...``: the shards of a run put together, under its gates and in one report."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, get_type_hints
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
-from pytest_personalens.cli.command import BAD_INPUT, Parser, errors_told, run, tell
+from pytest_personalens.cli.command import Parser, errors_told, tell
 from pytest_personalens.core.destinations import apart
 from pytest_personalens.core.errors import DataError, SpecError
 from pytest_personalens.core.jsonfile import first_problem
@@ -55,7 +55,7 @@ class Shard(NamedTuple):
         return {"number of shards": self.of, "dataset": r.dataset, **shared, **r.origin, "requested": r.requested, "drawn": r.drawn}
 
 
-@errors_told(status=BAD_INPUT)
+@errors_told
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command. Returns 0, 1 when a gate or an item failed or not all of the run is there, or 4 for what cannot be merged."""
     options = _parser().parse_args(arguments)
@@ -239,7 +239,7 @@ def _read(read: Callable[[str], Any]) -> Callable[[str], Any]:
 
 def _parser() -> argparse.ArgumentParser:
     parser = Parser(
-        prog="python -m pytest_personalens.cli.merge",
+        prog="personalens merge",
         description="Put the results of all shards of a run together, decide its gates, report. Exit code 1 if a gate or an item failed.",
     )
     parser.add_argument("results", type=Path, nargs="+", metavar="RESULTS.json", help="what --personalens-json wrote, a file a shard")
@@ -261,7 +261,3 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("-v", "--verbose", action="store_true", help="every item below its threshold")
     return parser
-
-
-if __name__ == "__main__":
-    run(main)

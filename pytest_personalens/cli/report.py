@@ -1,4 +1,4 @@
-"""``python -m pytest_personalens.cli.report RESULTS.json [BEFORE.json]``: stored results as a summary, a page, Markdown or a table."""
+"""``python -m pytest_personalens report RESULTS.json [BEFORE.json]``: stored results as a summary, a page, Markdown or a table."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.cli.command import BAD_INPUT, Parser, errors_told, run, tell
+from pytest_personalens.cli.command import Parser, errors_told, tell
 from pytest_personalens.core.destinations import apart, writable
 from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.jsonfile import write_atomically
@@ -30,7 +30,7 @@ _LEVEL: Final = 0.05
 _STDOUT: Final = Path("-")
 
 
-@errors_told(status=BAD_INPUT)
+@errors_told
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command. Returns 0, whatever the gates said, for a report is none; or 4 for what cannot be read or reported on."""
     options = _parser().parse_args(arguments)
@@ -99,7 +99,7 @@ def _put(text: str, path: Path) -> None:
 
 def _parser() -> argparse.ArgumentParser:
     parser = Parser(
-        prog="python -m pytest_personalens.cli.report",
+        prog="personalens report",
         description="Report on the results of a run, or of two. Decides nothing: the exit code is 0 whatever the gates said.",
     )
     parser.add_argument("results", type=Path, metavar="RESULTS.json", help="what --personalens-json wrote")
@@ -110,7 +110,3 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--beside", type=Path, metavar="FILE.csv", help="rows to print below --table 3, which you copy from the paper")
     parser.add_argument("-v", "--verbose", action="store_true", help="every item below its threshold, and every score that differs")
     return parser
-
-
-if __name__ == "__main__":
-    run(main)

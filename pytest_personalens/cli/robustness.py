@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_personalens.agents import EmbeddedJudge
-from pytest_personalens.cli.command import errors_told
+from pytest_personalens.cli.command import Parser, errors_told
 from pytest_personalens.judge_quality.labels import read_labels
 from pytest_personalens.judge_quality.robustness import constant_bots, kept_under_changes, sensitivity
 
@@ -17,10 +16,10 @@ if TYPE_CHECKING:
     from pytest_personalens.core.scenario import Scenario
 
 
-@errors_told(status=2)
+@errors_told
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command. Returns 0, or 2 for what cannot be read."""
-    parser = argparse.ArgumentParser(prog="python -m pytest_personalens.judge_quality.robustness", description=__doc__)
+    parser = Parser(prog="personalens robustness", description=__doc__)
     parser.add_argument("labels", nargs="+", type=Path, help="labelled dialogues")
     parser.add_argument("--scenarios", type=int, default=100, metavar="N", help="scenarios for each constant bot (default: 100)")
     args = parser.parse_args(argv)

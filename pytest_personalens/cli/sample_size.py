@@ -1,4 +1,4 @@
-"""``python -m pytest_personalens.results.stats``: how many scenarios it takes to find how small a drop."""
+"""``python -m pytest_personalens sample-size``: how many scenarios it takes to find how small a drop."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 from math import sqrt
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.cli.command import at_least, run
+from pytest_personalens.cli.command import Parser, at_least
 from pytest_personalens.results.stats.power import Noise, smallest_drop
 
 if TYPE_CHECKING:
@@ -47,8 +47,8 @@ def _cell(drop: float | None, times: int, digits: int) -> str:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m pytest_personalens.results.stats",
+    parser = Parser(
+        prog="personalens sample-size",
         description="Print, as Markdown, the smallest drop of the task completion rate (TCR, in percentage points) and of the mean "
         "personalization (P, in points) that a comparison of two runs finds, by the number of scenarios and by how much the scores of "
         "identical runs differ.",
@@ -67,7 +67,3 @@ def _share(text: str) -> float:
     if not 0 < number < 1:
         raise argparse.ArgumentTypeError(f"expected a number between 0 and 1, found {text!r}")
     return number
-
-
-if __name__ == "__main__":
-    run(main)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_personalens.agents.embedded_judge.weights import words
-from pytest_personalens.cli.command import errors_told
+from pytest_personalens.cli.command import Parser, errors_told
 from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.judge_quality.examples import Example, examples, tagged_statements, word_lists
 from pytest_personalens.judge_quality.fitting import SCORED, Tagged, train
@@ -43,10 +42,10 @@ def _two(value: float | None) -> str:
     return "    -" if value is None else f"{value:5.2f}"
 
 
-@errors_told(status=2)
+@errors_told
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command. Returns 0, or 2 for what cannot be read or learned from."""
-    parser = argparse.ArgumentParser(prog="python -m pytest_personalens.judge_quality.train", description=__doc__)
+    parser = Parser(prog="personalens train", description=__doc__)
     parser.add_argument("labels", nargs="+", type=Path, help="labelled dialogues")
     parser.add_argument("--statements", type=Path, metavar="FILE", help="single statements with tags, to learn acts from as well")
     parser.add_argument("--write", type=Path, metavar="FOLDER", help="train on all of them and write the tables here")

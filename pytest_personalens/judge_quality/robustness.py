@@ -1,6 +1,6 @@
 """Does a judge's verdict stay where only words change, fall where the meaning does, and stay low for replies that say nothing?
 
-``python -m pytest_personalens.judge_quality.robustness LABELS.jsonl...`` prints three tables for the embedded judge.
+``python -m pytest_personalens robustness LABELS.jsonl...`` prints three tables for the embedded judge.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Trains the embedded judge: from labelled dialogues and statements to tables of weights; or tells how well such judges agree.
 
-``python -m pytest_personalens.judge_quality.train LABELS.jsonl... --write FOLDER`` (with scikit-learn installed) writes the tables;
+``python -m pytest_personalens train LABELS.jsonl... --write FOLDER`` (with scikit-learn installed) writes the tables;
 without ``--write`` it cross-validates by scenario and prints how far judges agree that were trained without the scenario.
 """
 

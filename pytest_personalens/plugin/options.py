@@ -53,7 +53,7 @@ _SHARE: Final = number(0, 1)
 OPTIONS: Final = (
     Option("sample", "N", None, _POSITIVE, "Draw N scenarios and make one test item of each; without it the plugin does nothing", mark=True, type="int"),
     Option("seed", "TEXT", DEFAULT_SEED, some("a text"), "Seed of the draw; another text gives another sample", mark=True),
-    Option("shard", "K/N", None, shard, "Run part K of N of the sample, such as 3/10; python -m pytest_personalens.cli.merge puts the results of the parts together and decides the gates"),
+    Option("shard", "K/N", None, shard, "Run part K of N of the sample, such as 3/10; python -m pytest_personalens merge puts the results of the parts together and decides the gates"),
     Option("data", "embedded|PATH", "embedded", some("'embedded' or a path"), "The embedded benchmark, a dataset added by a plugin, or the path of an official PersonaLens checkout, of its data folder, or of a folder in the embedded layout"),
     Option("users", "LIST", (), some("user ids"), "Only these users: ids separated by commas, official-30, or file:PATH with an id a line", many=True, type="linelist"),
     Option("domain", "NAME", (), some("a domain"), "Only scenarios that span this domain; may be repeated. Applied before sampling", many=True, mark=True, type="linelist"),
@@ -311,7 +311,7 @@ def _paths(config: pytest.Config, sample: int | None, shard: tuple[int, int] | N
         if shard is not None and flag in judged:
             raise pytest.UsageError(f"{flag}: the judge is held against whole runs; give it to a run without --personalens-shard")
         if shard is not None:
-            raise pytest.UsageError(f"{flag}: a shard is a part of a run; give it to python -m pytest_personalens.cli.merge")
+            raise pytest.UsageError(f"{flag}: a shard is a part of a run; give it to python -m pytest_personalens merge")
     return {name.replace("-", "_"): path for name, path in found.items()}
 
 

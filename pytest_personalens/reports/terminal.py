@@ -79,7 +79,7 @@ def _figure(group: Group, dimension: Dimension) -> str:
 def _notes(results: Results, *, verbose: bool, records: str) -> Iterator[str]:
     if results.settings.get("shard"):
         number, of = results.settings["shard"]
-        yield f"shard {number}/{of} of the run: its gates are decided over all shards, by python -m pytest_personalens.cli.merge"
+        yield f"shard {number}/{of} of the run: its gates are decided over all shards, by python -m pytest_personalens merge"
     if not results.complete:
         yield "a part of the run only: it was stopped, or shards are missing; no gate is decided"
     if results.left_out:
