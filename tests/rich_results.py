@@ -13,11 +13,10 @@ from pytest_personalens.core.usage import Usage
 from pytest_personalens.core.verdict import READINGS, Dimension, Evidence, Verdict, Vote
 from pytest_personalens.results.baseline import baseline_of
 from pytest_personalens.results.comparison import compare
-from pytest_personalens.results.controls import arms_of
+from pytest_personalens.results.controls import arms_of, trials_of
 from pytest_personalens.results.gate_expressions import Floor
 from pytest_personalens.results.gates import check_gates
 from pytest_personalens.results.summary import summarize
-from pytest_personalens.results.trials import trials_of
 from pytest_personalens.results.values import Item, Results
 
 if TYPE_CHECKING:

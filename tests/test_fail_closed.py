@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pytest_personalens.results.figures import by_turn, readings
+from pytest_personalens.results.means import by_turn, readings
 from tests.conftest import BOT, TOLD, Repository
 from tests.rich_results import rich_results
 

@@ -10,10 +10,11 @@ import pytest
 from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.datasets.embedded import data_folder
 from pytest_personalens.judge_quality import read_labels
+from pytest_personalens.judge_quality.adopted import Baseline, Scored
 from pytest_personalens.judge_quality.anchors import open_anchors
 from pytest_personalens.judge_quality.chance import otherwise_p, sign_p
 from pytest_personalens.judge_quality.drift import compare
-from pytest_personalens.results.drift import Baseline, Outcome, Scored
+from pytest_personalens.results.drift import Outcome
 from pytest_personalens.results.values import Results
 from tests.conftest import Repository
 from tests.endpoint import Call, Endpoint, Reply, play

@@ -13,9 +13,10 @@ from pytest_personalens.core.errors import BudgetSpent, ModelBusy, ModelError, S
 from pytest_personalens.core.usage import Price, Usage, price_of, read_prices
 from pytest_personalens.models import Completion, Model, Request
 from pytest_personalens.models.meter import Budget, Meter
+from pytest_personalens.models.open import open_model
 from pytest_personalens.models.rate_limit import COOLDOWN, Limiter
 from pytest_personalens.models.retry import Reliable
-from pytest_personalens.models.specs import open_model, read_parameters, read_spec
+from pytest_personalens.models.specs import read_parameters, read_spec
 from tests.endpoint import Endpoint, Reply
 
 BOTH = pytest.mark.parametrize("spec", ["bedrock:claude-3-haiku-v1", "openai:small"])

@@ -16,7 +16,8 @@ from pytest_personalens.core.evaluation import Evaluation, evaluate
 from pytest_personalens.core.scenario import Scenario
 from pytest_personalens.core.verdict import Dimension, Verdict
 from pytest_personalens.datasets import EmbeddedDataset
-from pytest_personalens.engine.replay import Evidence, Replay, ReplayJudge, ReplayUserAgent, read_record, record_of
+from pytest_personalens.engine.record import Evidence, read_record, record_of
+from pytest_personalens.engine.replay import Replay, ReplayJudge, ReplayUserAgent
 from tests.conftest import MODELS, PAID, Repository, ScriptedUser, calls, records
 
 

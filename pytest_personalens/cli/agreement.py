@@ -65,8 +65,8 @@ def open_judge(spec: str, meter: Meter) -> Judge:
     from pytest_personalens.agents.by_model.model_judge import ModelJudge
     from pytest_personalens.agents.by_model.prompts import Prompts
     from pytest_personalens.agents.checked import offered
+    from pytest_personalens.models.open import open_model
     from pytest_personalens.models.retry import Reliable
-    from pytest_personalens.models.specs import open_model
 
     if spec == "embedded":
         return EmbeddedJudge()

@@ -4,27 +4,24 @@ from __future__ import annotations
 
 import threading
 import time
-from concurrent.futures import wait
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from pytest_personalens.core.errors import RecordError
 from pytest_personalens.core.evaluation import Evaluation, evaluate
 from pytest_personalens.engine.assistant import guarded
-from pytest_personalens.engine.replay import Record, Replay, ReplayAssistant, ReplayJudge, ReplayUserAgent, ResumedAssistant
+from pytest_personalens.engine.record import Record
+from pytest_personalens.engine.replay import Replay, ReplayAssistant, ReplayJudge, ReplayUserAgent, ResumedAssistant
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from concurrent.futures import Executor, Future
+    from collections.abc import Mapping, Sequence
 
     from pytest_personalens.core.scenario import Context, Scenario
     from pytest_personalens.core.usage import Usage
     from pytest_personalens.core.verdict import Dimension
     from pytest_personalens.engine.other_records import Elsewhere
     from pytest_personalens.engine.participants import Crew
-    from pytest_personalens.engine.replay import StoredVerdict
+    from pytest_personalens.engine.record import StoredVerdict
 
-#: While it waits, an item looks up this often, in seconds.
-TICK: Final = 0.2
 Assistant = Any
 
 
@@ -140,49 +137,3 @@ def work(job: Job, crew: Crew, assistant: Assistant, keep: Keep | None = None) -
         time.perf_counter() - started,
         raised[-1] if evaluation.cause == "assistant" and raised else None,
     )
-
-
-class Engine:
-    """Evaluations under way, by the node id of the item that will ask for each. Used from one thread.
-
-    `executor` runs `size` of them at once; so many more may wait in line that the slowest dialogue leaves no place idle.
-    """
-
-    def __init__(self, executor: Executor, size: int) -> None:
-        self.size, self._executor = size, executor
-        self._under_way: dict[str, Future[Done]] = {}
-        self.done = 0
-
-    @property
-    def room(self) -> int:
-        """How many more may be submitted now: the line is ten dialogues for each place."""
-        return max(0, 10 * self.size - len(self._under_way))
-
-    def __contains__(self, key: str) -> bool:
-        return key in self._under_way
-
-    def submit(self, key: str, task: Callable[..., Done], *args: Any, bought: Callable[[Evaluation], None] | None = None) -> None:
-        """Have `task` run for the item `key`; `bought` is called with what came of it, at its whole cost, as soon as it is there."""
-        future = self._under_way[key] = self._executor.submit(task, *args)
-
-        def came(future: Future[Done]) -> None:
-            if future.cancelled():
-                return
-            self.done += 1
-            if bought is not None and future.exception() is None:
-                done = future.result()
-                bought(done.evaluation.model_copy(update={"usage": done.cost}))
-
-        future.add_done_callback(came)
-
-    def take(self, key: str, idle: Callable[[], None]) -> Done:
-        """Wait for the evaluation of the item `key`; `idle` is called at once and every `TICK` seconds while there is none."""
-        future = self._under_way.pop(key)
-        while not future.done():
-            idle()
-            wait([future], timeout=TICK)
-        return future.result()
-
-    def close(self) -> None:
-        """Give up what is under way."""
-        self._executor.shutdown(wait=False, cancel_futures=True)

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.core.devices import no_device
 from pytest_personalens.core.errors import RecordError
-from pytest_personalens.engine.replay import read_record
+from pytest_personalens.engine.record import read_record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pytest_personalens.engine.replay import Record
+    from pytest_personalens.engine.record import Record
 
 #: The folder of records beside a test file.
 FOLDER: Final = "__personalens__"

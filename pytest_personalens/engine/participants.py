@@ -17,9 +17,9 @@ from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.engine.assistant import EventLoop, import_assistant
 from pytest_personalens.models import Model
 from pytest_personalens.models.meter import Meter, Total
+from pytest_personalens.models.open import open_model
 from pytest_personalens.models.rate_limit import Limiter
 from pytest_personalens.models.retry import Reliable
-from pytest_personalens.models.specs import open_model
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -11,7 +11,7 @@ from pytest_personalens.results.drift import Drift, Outcome, Shift
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_personalens.results.drift import Baseline
+    from pytest_personalens.judge_quality.adopted import Baseline
 
     Pairs = Sequence[tuple[int, int]]
 

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import pytest
 
-from pytest_personalens.core.settings import Settings
 from pytest_personalens.plugin import hookspecs
 from pytest_personalens.plugin.input_errors import errors_in_one_line
 from pytest_personalens.plugin.items import (
@@ -26,6 +25,7 @@ from pytest_personalens.plugin.items import (
     is_to_be_evaluated,
     to_be_evaluated,
 )
+from pytest_personalens.plugin.keys import ATTEMPT, SESSION, SETTINGS, SYRUPY
 from pytest_personalens.plugin.options import (
     add_options,
     check_paths,
@@ -47,14 +47,8 @@ if TYPE_CHECKING:
     from pytest_personalens.plugin.run import Session
     from pytest_personalens.plugin.xdist import Deaths
 
-SETTINGS: pytest.StashKey[Settings] = pytest.StashKey()
-SESSION: pytest.StashKey[Session] = pytest.StashKey()
-#: syrupy's session, which its fixture `snapshot` tells; asked by one item, because the fixture takes long for each.
-SYRUPY: pytest.StashKey[SnapshotSession] = pytest.StashKey()
 #: The workers of this run that died, where several dialogues run in each.
 DEATHS: pytest.StashKey[Deaths] = pytest.StashKey()
-#: How often an item was set up: a plugin that runs it again after a failure takes the same item.
-ATTEMPT: pytest.StashKey[int] = pytest.StashKey()
 
 _LARGE = 10_000  # scenarios
 _NO_SAMPLE = "personalens: give --personalens-sample N (or personalens_sample in the configuration) to run this"
@@ -291,7 +285,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Generator[None, Any, Any]:
     report: pytest.TestReport = yield
     if SESSION in item.config.stash and (call.when == "call" or (call.when == "setup" and not report.passed)):
-        from pytest_personalens.plugin.fixture import ITEM_KEY, SECONDS
+        from pytest_personalens.plugin.keys import ITEM_KEY, SECONDS
 
         if call.when == "call" and SECONDS in item.stash and item.config.stash[SETTINGS].side_by_side:
             # What its evaluation took, not how much of that was left when its turn came.

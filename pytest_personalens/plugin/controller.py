@@ -16,12 +16,11 @@ from pytest_personalens.engine.source import origin
 from pytest_personalens.plugin.input_errors import errors_in_one_line
 from pytest_personalens.plugin.items import item_of
 from pytest_personalens.plugin.options import refuse_nothing
-from pytest_personalens.plugin.outputs import Outputs
-from pytest_personalens.plugin.paths import flag, path_of
+from pytest_personalens.plugin.outputs import Outputs, flag, path_of
 from pytest_personalens.plugin.prepare import record_command
 from pytest_personalens.reports.files import Written
 from pytest_personalens.results.gate_expressions import with_groups
-from pytest_personalens.results.outcome import Demands, conclude
+from pytest_personalens.results.gates import Demands, conclude
 from pytest_personalens.results.summary import summarize, with_drift
 from pytest_personalens.results.values import Gate, Item, Results
 from pytest_personalens.results.wording import UNJUDGED
@@ -91,7 +90,7 @@ class Ledger:
     @errors_in_one_line()
     def pytest_sessionstart(self) -> None:
         # After the plugin's own, which opens dataset and judge, and before xdist's, which starts the workers.
-        from pytest_personalens.plugin import SESSION
+        from pytest_personalens.plugin.keys import SESSION
 
         session = self._config.stash[SESSION]
         try:
@@ -233,7 +232,7 @@ class Ledger:
                 why = "the run was left before its first result" if self._left else "no test that ran asks for the fixture personalens"
                 terminalreporter.write_line(f"personalens: no gate is decided: {why}", yellow=True)
             return
-        from pytest_personalens.plugin import SESSION
+        from pytest_personalens.plugin.keys import SESSION
         from pytest_personalens.plugin.run import KEPT_NOWHERE
         from pytest_personalens.plugin.summary import write_summary
 
@@ -287,7 +286,7 @@ class Ledger:
         return f"write the records that are missing or stale with: {record_command(self._config)}" if wrong else ""
 
     def _close(self, *, complete: bool) -> Results | None:
-        from pytest_personalens.plugin import SESSION
+        from pytest_personalens.plugin.keys import SESSION
 
         session, drawn = self._config.stash[SESSION], self._drawn_from()
         missing = self._missing(drawn)
@@ -314,7 +313,7 @@ class Ledger:
 
     def _missing(self, drawn: Drawn) -> Missing:
         """The items that brought no result."""
-        from pytest_personalens.plugin import SESSION
+        from pytest_personalens.plugin.keys import SESSION
 
         session = self._config.stash[SESSION]
         refs = {ref.id: ref for ref in session.sample(self._settings).refs}
@@ -332,7 +331,7 @@ class Ledger:
         )
 
     def _drawn_from(self) -> Drawn:
-        from pytest_personalens.plugin import SESSION
+        from pytest_personalens.plugin.keys import SESSION
         from pytest_personalens.plugin.run import Drawn
 
         return Drawn(*self._drawn)._replace(knows=self._knows) if self._drawn else self._config.stash[SESSION].drawn()
@@ -355,7 +354,7 @@ class Ledger:
         return self._failed <= items | gates
 
     def _end_run(self) -> None:
-        from pytest_personalens.plugin import SESSION
+        from pytest_personalens.plugin.keys import SESSION
         from pytest_personalens.plugin.resume import end_run
 
         items = list(self._items.values())
@@ -364,7 +363,7 @@ class Ledger:
             end_run(self._config.stash[SESSION].folder, settled)
 
     def _judged(self, watch: Watch, results: Results) -> Results:
-        from pytest_personalens.plugin import SESSION
+        from pytest_personalens.plugin.keys import SESSION
 
         session = self._config.stash[SESSION]
         self._outputs.keep(results)

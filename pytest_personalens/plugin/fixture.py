@@ -12,8 +12,9 @@ from pytest_personalens.core.safe_text import harmless
 from pytest_personalens.core.verdict import Dimension, dimension
 from pytest_personalens.engine.assistant import own_traceback, takes_context
 from pytest_personalens.engine.job import work
-from pytest_personalens.engine.replay import first_difference
+from pytest_personalens.engine.record import first_difference
 from pytest_personalens.plugin.items import asks_for_context, test_of
+from pytest_personalens.plugin.keys import ITEM_KEY, SECONDS
 from pytest_personalens.plugin.prefetch import ahead_of
 from pytest_personalens.plugin.prepare import errand_of, rerun
 from pytest_personalens.reports.transcript import difference_lines, failure_text
@@ -27,10 +28,6 @@ if TYPE_CHECKING:
     from pytest_personalens.core.scenario import Context, Scenario
     from pytest_personalens.plugin.items import Case
     from pytest_personalens.plugin.run import Session
-
-ITEM_KEY: pytest.StashKey[Item] = pytest.StashKey()
-#: How long the item's evaluation took, whenever that was.
-SECONDS: pytest.StashKey[float] = pytest.StashKey()
 
 
 class Personalens:

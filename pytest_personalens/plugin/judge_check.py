@@ -14,10 +14,11 @@ from pytest_personalens.core.errors import DataError, SpecError
 from pytest_personalens.core.jsonfile import write_atomically
 from pytest_personalens.core.scenario import Context
 from pytest_personalens.core.verdict import Dimension
+from pytest_personalens.judge_quality.adopted import Baseline, Scored, read_adopted
 from pytest_personalens.judge_quality.anchors import open_anchors, read_anchors
 from pytest_personalens.judge_quality.drift import compare
-from pytest_personalens.plugin.paths import path_of
-from pytest_personalens.results.drift import Baseline, Drift, Scored, read_adopted
+from pytest_personalens.plugin.outputs import path_of
+from pytest_personalens.results.drift import Drift
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from pytest_personalens.core.errors import DataError, SpecError
-from pytest_personalens.plugin.paths import flag, path_of
 from pytest_personalens.reports.files import Files, checked, write_files
 from pytest_personalens.results.values import write_json
 
@@ -104,3 +103,18 @@ class Outputs:
             written.annotations.extend(annotation_lines(results, root=root, lines=lines))
         except Exception as error:  # as of every report
             written.problems.append(f"annotations could not be made: {type(error).__name__}: {error}")
+
+
+def path_of(config: pytest.Config, settings: Settings, name: str) -> Path:
+    """Where a path option points: from the working directory on the command line, from the root folder in the configuration."""
+    on_command_line = config.getoption(f"personalens_{name}") is not None
+    try:
+        given = Path(str(getattr(settings, name))).expanduser()
+    except RuntimeError as error:  # the home of a user that there is not
+        raise pytest.UsageError(f"{flag(name)}: {error}") from None
+    return (config.invocation_params.dir if on_command_line else config.rootpath) / given
+
+
+def flag(name: str) -> str:
+    """``--personalens-save-baseline`` for ``save_baseline``."""
+    return f"--personalens-{name.replace('_', '-')}"

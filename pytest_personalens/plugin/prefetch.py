@@ -10,7 +10,8 @@ import pytest
 from pytest_personalens.core.errors import PersonalensError
 from pytest_personalens.core.evaluation import unscored
 from pytest_personalens.core.threads import Threads
-from pytest_personalens.engine.job import Done, Engine, work
+from pytest_personalens.engine.job import Done, work
+from pytest_personalens.engine.pool import Engine
 from pytest_personalens.plugin.items import PARAM, case_of, dialogue_of, is_ours
 from pytest_personalens.plugin.prepare import errand_of
 from pytest_personalens.plugin.progress import LiveLine

@@ -20,7 +20,7 @@ from pytest_personalens.core.errors import RecordError
 from pytest_personalens.core.jsonfile import write_atomically
 from pytest_personalens.core.scenario import slug
 from pytest_personalens.engine.other_records import FOLDER
-from pytest_personalens.engine.replay import ADVICE, Record, StoredVerdict, read_record, record_of
+from pytest_personalens.engine.record import ADVICE, Record, StoredVerdict, read_record, record_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from pytest_personalens.core.safe_text import harmless
 from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.reports.markup import figure, plain, table
-from pytest_personalens.reports.terminal import HEADINGS
+from pytest_personalens.results.wording import HEADINGS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

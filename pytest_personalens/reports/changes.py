@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_personalens.core.verdict import READINGS
-from pytest_personalens.results.comparison import flips_of, left_out
+from pytest_personalens.results.comparison import flips_of, left_out, paired
 from pytest_personalens.results.means import balanced, scores_of
-from pytest_personalens.results.paired import paired
 from pytest_personalens.results.values import Comparison, Difference
 
 if TYPE_CHECKING:

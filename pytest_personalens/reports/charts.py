@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from pytest_personalens.results.figures import Estimate
+    from pytest_personalens.results.means import Estimate
 
 #: CSS pixels: as wide as a phone has room for, so that its text can be read there; three stand side by side on a desk.
 WIDTH: Final = 400

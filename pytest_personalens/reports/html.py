@@ -19,7 +19,7 @@ from pytest_personalens.reports import charts, overview
 from pytest_personalens.reports.changes import changes_of
 from pytest_personalens.reports.payload import NAMES, payload, script_json, shown_dimensions
 from pytest_personalens.reports.svg import TC
-from pytest_personalens.results.figures import Estimate, by_turn, estimate, readings
+from pytest_personalens.results.means import Estimate, by_turn, estimate, readings
 from pytest_personalens.results.wording import found, p_value, signed
 
 if TYPE_CHECKING:

@@ -11,8 +11,7 @@ from pytest_personalens.reports.beside import moved_table, overlap, side_by_side
 from pytest_personalens.reports.crashes import crash_groups, crashes_title
 from pytest_personalens.reports.failures import failure_row, failures, verdict_line
 from pytest_personalens.reports.markup import code, figure, interval, plain, table
-from pytest_personalens.reports.terminal import HEADINGS
-from pytest_personalens.results.wording import found, gate_outcome, p_value
+from pytest_personalens.results.wording import HEADINGS, found, gate_outcome, p_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -10,13 +10,13 @@ from pytest_personalens.reports.charts import Histogram, Panel, Row
 from pytest_personalens.reports.crashes import crash_groups, crashes_title
 from pytest_personalens.reports.payload import NAMES
 from pytest_personalens.reports.svg import SOFT, TC, P
-from pytest_personalens.results.figures import Estimate, estimate, readings, score_counts
+from pytest_personalens.results.means import Estimate, estimate, readings, score_counts
 from pytest_personalens.results.wording import CAUSES, REPORT_ONLY, REPORTED_GATES, UNJUDGED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pytest_personalens.results.figures import Reading
+    from pytest_personalens.results.means import Reading
     from pytest_personalens.results.values import Item, Results
 
 #: What the assistant knew.

@@ -11,8 +11,7 @@ from pytest_personalens.core.safe_text import harmless
 from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.reports.comparability import comparability
 from pytest_personalens.reports.markup import figure, interval, plain, table
-from pytest_personalens.reports.terminal import HEADINGS
-from pytest_personalens.results.wording import p_text
+from pytest_personalens.results.wording import HEADINGS, p_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -10,24 +10,12 @@ from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.reports.comparison import low_lines, outcome_lines
 from pytest_personalens.reports.crashes import crash_groups, crashes_title
 from pytest_personalens.reports.drift import drift_lines
-from pytest_personalens.results.wording import CAUSES, REPORT_ONLY, REPORTED_GATES, count, gate_outcome
+from pytest_personalens.results.wording import CAUSES, HEADINGS, REPORT_ONLY, REPORTED_GATES, count, gate_outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from pytest_personalens.results.values import Group, Results
-
-#: Dimension -> the heading of its column, in every table of text.
-HEADINGS: Final = {
-    Dimension.TASK_COMPLETION: "TCR",
-    Dimension.PERSONALIZATION: "P",
-    Dimension.NATURALNESS_USER: "Nat.u",
-    Dimension.NATURALNESS_ASSISTANT: "Nat.a",
-    Dimension.COHERENCE_USER: "Coh.u",
-    Dimension.COHERENCE_ASSISTANT: "Coh.a",
-    Dimension.PERSONALIZATION_TURNS: "P.last",
-    Dimension.OPENING_LEAK: "Leak",
-}
 
 
 _MOST_LISTED: Final = 20

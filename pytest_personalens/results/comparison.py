@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from statistics import fmean
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.verdict import DEFAULT_DIMENSIONS, READINGS, Dimension
 from pytest_personalens.results.baseline import setup_of_item
 from pytest_personalens.results.means import balanced, scores_of
-from pytest_personalens.results.paired import changes_in, paired
-from pytest_personalens.results.stats.paired import holm
+from pytest_personalens.results.stats.paired import effect_interval, holm, sign_flip
 from pytest_personalens.results.stats.power import detectable
-from pytest_personalens.results.values import Comparison, Difference, Flip
+from pytest_personalens.results.values import Comparison, Difference, Flip, Paired
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
+    from fractions import Fraction
 
     from pytest_personalens.results.baseline import Baseline, Entry
     from pytest_personalens.results.means import Key, Pairs, Scores
     from pytest_personalens.results.values import Item, Results
+
 
 #: Probability with which a drop of the size told as detectable is found.
 POWER: Final = 0.8
@@ -184,3 +186,29 @@ def left_out(
 
 def _uneven(then: Mapping[Key, Scores], now: Mapping[Key, Scores]) -> set[Key]:
     return {key for key in then.keys() & now.keys() if len(then[key]) != len(now[key])}
+
+
+_PLACES: Final = 6
+
+
+def paired(dimension: Dimension, pairs: Pairs, *, rising: bool = False) -> Paired:
+    """At least one pair of means (before, after), side by side; `p` is that of a drop, or of a rise where that is the question."""
+    changes = changes_in(pairs)
+    low, high = effect_interval(changes, dimension.scale.high - dimension.scale.low)
+    return Paired(
+        dimension=dimension,
+        pairs=len(pairs),
+        before=round(fmean(before for before, _ in pairs.values()), _PLACES),
+        after=round(fmean(after for _, after in pairs.values()), _PLACES),
+        change=round(fmean(changes), _PLACES),
+        low=round(low, _PLACES),
+        high=round(high, _PLACES),
+        better=sum(change > 0 for change in changes),
+        worse=sum(change < 0 for change in changes),
+        p=round(sign_flip([-c for c in changes] if rising else changes).p, _PLACES),
+    )
+
+
+def changes_in(pairs: Pairs) -> list[Fraction]:
+    """After - before, one for each pair, in their order."""
+    return [after - before for before, after in pairs.values()]

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import TYPE_CHECKING, get_args
 
 from pytest_personalens.core.settings import ArmName
 from pytest_personalens.core.verdict import READINGS, Dimension
+from pytest_personalens.results.comparison import paired
 from pytest_personalens.results.means import balanced, scores_of
-from pytest_personalens.results.paired import paired
+from pytest_personalens.results.stats.trials import pass_hat, spread
 from pytest_personalens.results.summary import by_kind, group
-from pytest_personalens.results.values import Arm, Item, Paired
+from pytest_personalens.results.values import Arm, Item, Paired, Trials
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from pytest_personalens.results.means import Key
 
 
 def arms_of(items: Sequence[Item]) -> tuple[Arm, ...]:
@@ -32,3 +36,24 @@ def lift(control: Sequence[Item], own: Sequence[Item], dimension: Dimension) -> 
     """How much better the run itself was than a control, by scenario; `p` is that of a rise. None without a scenario scored in both."""
     pairs = balanced(scores_of(control, dimension), scores_of(own, dimension))
     return paired(dimension, pairs, rising=True) if pairs else None
+
+
+def passes_of(items: Sequence[Item]) -> list[tuple[int, int]]:
+    """(passed, scored) trials of each scenario, by its thresholds; what could not be scored is no trial."""
+    found: defaultdict[Key, list[bool]] = defaultdict(list)
+    for item in items:
+        if item.evaluation.scored:
+            found[item.key].append(item.status == "passed")
+    return [(sum(passed), len(passed)) for passed in found.values()]
+
+
+def trials_of(items: Sequence[Item], count: int) -> Trials:
+    """What `count` trials of each scenario showed."""
+    passes = passes_of(items)
+    means = [pass_hat(passes, k) for k in range(1, count + 1)]
+    spreads = {dimension: spread(list(scores_of(items, dimension).values())) for dimension in READINGS}
+    return Trials(
+        count=count,
+        pass_k=tuple(None if mean is None else round(mean, 6) for mean in means),
+        spread={dimension: round(value, 6) for dimension, value in spreads.items() if value is not None},
+    )

@@ -2,67 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Literal
 
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import Field
 
-from pytest_personalens.core.errors import DataError
-from pytest_personalens.core.jsonfile import read_versioned, text_of
 from pytest_personalens.core.scenario import Frozen
 from pytest_personalens.core.verdict import Dimension
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-SCHEMA: Final = "personalens-judge/1"
-
-
-class Scored(Frozen):
-    """The scores of one item; `dialogue` is a digest of its transcript."""
-
-    dialogue: str
-    scores: dict[Dimension, int]
-
-
-class Baseline(Frozen):
-    """How a judge read the anchors, and what the run scored that it was adopted in.
-
-    `exact` is true for a judge that gives equal verdicts on equal dialogues. `setup` is what shapes scores beside judge and
-    assistant; `scores` has a key ``DATASET VERSION/SCENARIO`` for each item that could be scored.
-    """
-
-    model_config = ConfigDict(populate_by_name=True)
-    schema_version: Literal["personalens-judge/1"] = Field(default=SCHEMA, alias="schema")
-    judge: str
-    exact: bool
-    anchors: str
-    verdicts: dict[Dimension, dict[str, int]]
-    assistant: str
-    setup: dict[str, str]
-    scores: dict[str, Scored] = Field(default_factory=dict)
-
-    @model_validator(mode="after")
-    def _on_scale(self) -> Baseline:
-        readings = [(d, s) for d, scores in self.verdicts.items() for s in scores.values()]
-        readings += [(d, s) for item in self.scores.values() for d, s in item.scores.items()]
-        for dimension, score in readings:
-            low, high = dimension.scale
-            if not low <= score <= high:
-                raise ValueError(f"{dimension.value} is scored {low} to {high}, not {score}")
-        return self
-
-    def text(self) -> str:
-        """The file's content: sorted, a value a line."""
-        return text_of(self, sort_keys=True)
-
-
-def read_adopted(path: Path) -> Baseline:
-    """The baseline in a file. Raises `DataError` saying in one line what is wrong with it."""
-    if not path.exists():
-        raise DataError(path, "cannot be read: No such file or directory; write it with --personalens-adopt-judge")
-    return read_versioned(
-        path, Baseline, SCHEMA, what="a baseline of --personalens-adopt-judge", advice="restore it, or adopt the judge again"
-    )
+    pass
 
 
 class Shift(Frozen):

@@ -106,3 +106,16 @@ def sentence(difference: Difference) -> str:
     if d.detectable is None:
         return f"{told}: {NOT_DROPPED}{beyond}; and these scenarios are too few to find any"
     return f"{told}: {NOT_DROPPED}{beyond}; one of {d.detectable:.2f} would have been found 4 times in 5"
+
+
+#: Dimension -> the heading of its column, in every table of text.
+HEADINGS: Final = {
+    Dimension.TASK_COMPLETION: "TCR",
+    Dimension.PERSONALIZATION: "P",
+    Dimension.NATURALNESS_USER: "Nat.u",
+    Dimension.NATURALNESS_ASSISTANT: "Nat.a",
+    Dimension.COHERENCE_USER: "Coh.u",
+    Dimension.COHERENCE_ASSISTANT: "Coh.a",
+    Dimension.PERSONALIZATION_TURNS: "P.last",
+    Dimension.OPENING_LEAK: "Leak",
+}

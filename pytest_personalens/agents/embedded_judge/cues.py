@@ -6,7 +6,7 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pytest_personalens.agents.embedded_judge.goal_parts import classes, parts
+from pytest_personalens.agents.embedded_judge.goal import classes, parts
 from pytest_personalens.agents.embedded_judge.verb_forms import forms, gist
 from pytest_personalens.agents.embedded_judge.weights import words as listed
 from pytest_personalens.agents.embedded_judge.word_classes import word_classes

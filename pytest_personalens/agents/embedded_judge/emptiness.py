@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.agents.embedded_judge.goal_parts import classes
+from pytest_personalens.agents.embedded_judge.goal import classes
 from pytest_personalens.agents.language.lexicon import DOMAIN_WORDS
 from pytest_personalens.agents.language.statements import of_message, plain
 from pytest_personalens.agents.language.text import content, runs, stem

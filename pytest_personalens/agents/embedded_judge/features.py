@@ -6,7 +6,7 @@ from functools import cached_property
 from math import log, log1p
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.agents.embedded_judge import emptiness, goal_parts, knowledge, requests
+from pytest_personalens.agents.embedded_judge import emptiness, goal, goal_parts, knowledge, requests
 from pytest_personalens.agents.embedded_judge.acts import ACTS, Spoken, spoken
 from pytest_personalens.agents.embedded_judge.weights import table
 
@@ -36,9 +36,9 @@ class Features:
         return goal_parts.said(self.spoken)
 
     @cached_property
-    def parts(self) -> tuple[goal_parts.Part, ...]:
+    def parts(self) -> tuple[goal.Part, ...]:
         """The parts of the goal."""
-        return goal_parts.parts(self.scenario.task)
+        return goal.parts(self.scenario.task)
 
     @cached_property
     def part_numbers(self) -> list[dict[str, float]]:

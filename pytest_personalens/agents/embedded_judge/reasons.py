@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from pytest_personalens.agents.embedded_judge.acts import Spoken
     from pytest_personalens.agents.embedded_judge.features import Features
-    from pytest_personalens.agents.embedded_judge.goal_parts import Part
+    from pytest_personalens.agents.embedded_judge.goal import Part
     from pytest_personalens.agents.embedded_judge.knowledge import Finding
 
 #: An act is named as a reason from this probability on.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_personalens.agents.embedded_judge.goal_parts import classes
+from pytest_personalens.agents.embedded_judge.goal import classes
 from pytest_personalens.agents.language import slots
 from pytest_personalens.agents.language.statements import plain
 from pytest_personalens.agents.language.text import content

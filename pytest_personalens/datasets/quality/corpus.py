@@ -12,9 +12,9 @@ from pydantic import ConfigDict
 from pytest_personalens.core.devices import no_device
 from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.scenario import DOMAINS, slug
-from pytest_personalens.datasets.base import open_dataset
 from pytest_personalens.datasets.embedded import EmbeddedDataset
 from pytest_personalens.datasets.official import SITUATION, TASK_ID, OfficialDataset, read_json, table
+from pytest_personalens.datasets.open import open_dataset
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

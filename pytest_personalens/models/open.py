@@ -1,0 +1,32 @@
+"""Opens the model that a spec names."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_personalens.models.specs import PROVIDERS, read_spec
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pytest_personalens.models.base import Model
+
+
+def open_model(text: str, defaults: Mapping[str, str] | None = None, *, connections: int = 64) -> Model | None:
+    """The model of a spec; None if its provider is not one of ours. Nothing is loaded or connected before its first call.
+
+    `defaults` are parameters for specs that do not name them, as `read_parameters` returns them; `connections` is how many
+    calls may be in flight at once.
+    """
+    spec = read_spec(text)
+    if spec is None:
+        return None
+    given = {k: PROVIDERS[spec.provider][k].read(v) for k, v in (defaults or {}).items() if k in PROVIDERS[spec.provider]}
+    spec = spec._replace(parameters={**given, **spec.parameters})
+    if spec.provider == "bedrock":
+        from pytest_personalens.models.bedrock import Bedrock
+
+        return Bedrock(spec, connections=connections)
+    from pytest_personalens.models.openai import OpenAI
+
+    return OpenAI(spec, connections=connections)
