@@ -60,7 +60,7 @@ clean: ## remove what was made
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache
 
 reference: $(VENV)/demo ## write the generated pages of the reference
-	$(BIN)/python docs/generate_reference.py
+	$(BIN)/python -m tests.support.reference
 
 records: $(VENV)/demo ## write the example project's records anew
 	rm -rf example_project/tests/__personalens__

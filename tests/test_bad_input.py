@@ -158,7 +158,7 @@ def test_a_file_of_labels_a_baseline_and_a_judge(repo: Repository, spoil: Callab
     ):
         one_line(repo.inline(*ARGS, *args))
     for command in (("report", "x.json"), ("merge", "x.json")):
-        one_line(repo.python("-m", f"pytest_personalens.{command[0]}", *command[1:]))
+        one_line(repo.python("-m", "pytest_personalens", *command))
 
 
 @pytest.mark.parametrize("layout", ["embedded", "official"])

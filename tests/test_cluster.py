@@ -20,7 +20,7 @@ from pytest_personalens.core.scenario import Scenario
 from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.engine.dask import work_there
 from pytest_personalens.engine.job import Job
-from pytest_personalens.engine.participants import Recipe
+from pytest_personalens.engine.participants import ParticipantSpecs
 from tests.conftest import Repository
 from tests.endpoint import Endpoint
 
@@ -182,7 +182,7 @@ def test_on_a_cluster_a_run_goes_on_where_it_was_killed(empty_repo: Repository, 
 @pytest.mark.usefixtures("endpoint")
 def test_no_secret_travels(dask: Dask, scenario: Scenario, endpoint: Endpoint) -> None:
     """What a task is made of is the job and the recipe; keys are the workers' own business."""
-    recipe = Recipe(root="/chatbot", user_model="openai:small", judge_model="bedrock:nova-lite", assistant="clusterbot:reply")
+    recipe = ParticipantSpecs(root="/chatbot", user_model="openai:small", judge_model="bedrock:nova-lite", assistant="clusterbot:reply")
     job = Job(scenario, scenario.context(), (Dimension.PERSONALIZATION,), {}, 0, 60.0, (), True, "")
     os.environ["OPENAI_API_KEY"] = os.environ["AWS_SECRET_ACCESS_KEY"] = "s3cret-k3y"
     assert b"s3cret-k3y" not in pickle.dumps((work_there, recipe, job))

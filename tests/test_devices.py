@@ -32,8 +32,8 @@ def test_a_device_is_no_file(repo: Repository, zero: Path) -> None:
     one_line(repo.inline(*ARGS, "--personalens-adopt-judge", "j.json", "--personalens-anchors=zero"))
     one_line(repo.inline(*ARGS, "--personalens-json=zero"))
     for command in ("report", "merge", "agreement"):
-        result = repo.python("-m", f"pytest_personalens.{command}", "zero")
-        assert result.ret in (2, 4)
+        result = repo.python("-m", "pytest_personalens", command, "zero")
+        assert result.ret == 4
         result.stderr.fnmatch_lines(["error: *a device, and no file*"])
     assert zero.is_char_device()
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pytest_personalens.results.means import by_turn, readings
+from pytest_personalens.results.means import by_turn, item_scores
 from tests.conftest import BOT, TOLD, Repository
 from tests.rich_results import rich_results
 
@@ -264,7 +264,7 @@ def test_the_reason_beside_a_drop_is_that_of_the_trial_that_fell(told: Repositor
 def test_figures_by_turn_are_one_and_the_same_everywhere() -> None:
     found = rich_results(40, trials=3)
     assert found.by_turn
-    assert [mean.value for mean in found.by_turn] == [round(e.value or 0.0, 6) for e in by_turn(readings(found.own))]
+    assert [mean.value for mean in found.by_turn] == [round(e.value or 0.0, 6) for e in by_turn(item_scores(found.own))]
 
 
 def test_a_file_nested_too_deep_is_one_line(told: Repository) -> None:

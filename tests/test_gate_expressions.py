@@ -9,7 +9,7 @@ import pytest
 
 from pytest_personalens.core.scenario import ScenarioRef
 from pytest_personalens.datasets import Strangers
-from pytest_personalens.results.gate_expressions import Floor, read_floor
+from pytest_personalens.results.gate_expressions import GateExpression, read_floor
 from tests.conftest import TOLD, Repository
 
 ARGS = ("--personalens-sample", "20", "--personalens-user-model", "told", "--personalens-judge-model", "told")
@@ -19,16 +19,16 @@ GATE = "--personalens-gate"
 @pytest.mark.parametrize(
     ("text", "floor"),
     [
-        ("tcr >= 0.9", Floor("", "tcr", 0.9)),
-        ("TC>=90%", Floor("", "tcr", 0.9)),
-        (" Rental Cars : p>=2.5 ", Floor("Rental Cars", "p", 2.5)),
-        ("multi:coh-assistant >= 4", Floor("multi", "coh-assistant", 4.0)),
-        ("valid >= 95%", Floor("", "valid", 0.95)),
-        ("lift >= -0.1", Floor("", "lift", -0.1)),
-        ("pass^3 >= 0.5", Floor("", "pass^3", 0.5)),
+        ("tcr >= 0.9", GateExpression("", "tcr", 0.9)),
+        ("TC>=90%", GateExpression("", "tcr", 0.9)),
+        (" Rental Cars : p>=2.5 ", GateExpression("Rental Cars", "p", 2.5)),
+        ("multi:coh-assistant >= 4", GateExpression("multi", "coh-assistant", 4.0)),
+        ("valid >= 95%", GateExpression("", "valid", 0.95)),
+        ("lift >= -0.1", GateExpression("", "lift", -0.1)),
+        ("pass^3 >= 0.5", GateExpression("", "pass^3", 0.5)),
     ],
 )
-def test_an_expression(text: str, floor: Floor) -> None:
+def test_an_expression(text: str, floor: GateExpression) -> None:
     assert read_floor(text) == floor
 
 

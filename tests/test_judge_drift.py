@@ -10,7 +10,7 @@ import pytest
 from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.datasets.embedded import data_folder
 from pytest_personalens.judge_quality import read_labels
-from pytest_personalens.judge_quality.adopted import Baseline, Scored
+from pytest_personalens.judge_quality.adopted import AdoptedJudge, Scored
 from pytest_personalens.judge_quality.anchors import open_anchors
 from pytest_personalens.judge_quality.chance import otherwise_p, sign_p
 from pytest_personalens.judge_quality.drift import compare
@@ -368,10 +368,10 @@ def test_moving_otherwise_is_told_from_moving_alike() -> None:
     assert otherwise_p([], []) == 1
 
 
-def baseline(verdicts: int, scores: int, words: str, *, anchors: int = 24, exact: bool = False) -> Baseline:
+def baseline(verdicts: int, scores: int, words: str, *, anchors: int = 24, exact: bool = False) -> AdoptedJudge:
     """`verdicts` anchors and `scores` scenarios stand one step lower than the others."""
     p = Dimension.PERSONALIZATION
-    return Baseline(
+    return AdoptedJudge(
         judge="j", exact=exact, anchors="a", assistant="bot", setup={},
         verdicts={p: {str(n): 3 - (n < verdicts) for n in range(anchors)}},
         scores={str(n): Scored(dialogue=words, scores={p: 3 - (n < scores)}) for n in range(30)},

@@ -86,7 +86,8 @@ def test_workers_whose_controller_was_killed_make_no_further_call(repo: Reposito
 
 AGREEMENT = (
     "-m",
-    "pytest_personalens.judge_quality",
+    "pytest_personalens",
+    "agreement",
     str(ROOT / "data" / "agreement" / "anchors.jsonl"),
     "--judge-model",
     "openai:small",

@@ -16,7 +16,7 @@ from pytest_personalens.core.evaluation import Evaluation, evaluate
 from pytest_personalens.core.scenario import Scenario
 from pytest_personalens.core.verdict import Dimension, Verdict
 from pytest_personalens.datasets import EmbeddedDataset
-from pytest_personalens.engine.record import Evidence, read_record, record_of
+from pytest_personalens.engine.record import EvidenceDigests, read_record, record_of
 from pytest_personalens.engine.replay import Replay, ReplayJudge, ReplayUserAgent
 from tests.conftest import MODELS, PAID, Repository, ScriptedUser, calls, records
 
@@ -316,10 +316,10 @@ def test_a_record_that_is_written_otherwise_is_the_same_record(repo: Repository,
 
 def test_evidence_tells_dialogues_apart_in_any_order(scenario: Scenario) -> None:
     dialogues = [Dialogue(messages=(Message(role="user", content=text),)) for text in ("a", "b", "a")]
-    one = Evidence(scenario)
+    one = EvidenceDigests(scenario)
     for dialogue in (*dialogues, *reversed(dialogues)):
         for dimension in Dimension:
-            assert one.of_reading("judge", dialogue, dimension) == Evidence(scenario).of_reading("judge", dialogue, dimension)
+            assert one.of_reading("judge", dialogue, dimension) == EvidenceDigests(scenario).of_reading("judge", dialogue, dimension)
     assert len({one.of_reading("judge", d, Dimension.PERSONALIZATION) for d in dialogues}) == 2
 
 

@@ -1,4 +1,4 @@
-"""User agents and judges: the embedded ones, and those that a language model plays."""
+"""Who plays the user, the judge and the assistant: embedded agents, and language models."""
 
 from __future__ import annotations
 

@@ -1,0 +1,1 @@
+"""The commands: `python -m pytest_personalens COMMAND`."""

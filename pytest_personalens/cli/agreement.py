@@ -25,7 +25,7 @@ _INTERRUPTED: Final = 130
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command. Returns 0, or 2 for what cannot be read or judged at all."""
     options = _parser().parse_args(arguments)
-    from pytest_personalens.core.destinations import apart, writable
+    from pytest_personalens.core.destinations import refuse_shared_files, writable
     from pytest_personalens.core.jsonfile import write_atomically
     from pytest_personalens.core.verdict import dimensions
     from pytest_personalens.judge_quality import measure, read_labels, render
@@ -39,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         raise SpecError(f"{options.judge_model} costs money: add --live to call it")
     # Before anything is paid for: a path that cannot be written is told now, and a file of somebody else's is not replaced.
     files = {f"--{kind}": path for kind, path in (("json", options.json), ("markdown", options.markdown)) if path is not None}
-    apart(files, {"this command": options.labels})
+    refuse_shared_files(files, {"this command": options.labels})
     for flag, path in files.items():
         writable(path, flag, kind=flag.removeprefix("--"))
     chosen, kept = dimensions(options.dimensions.split(",")), Kept(labelled, judge) if judge.paid else None

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.cli.command import Parser, errors_told, tell
-from pytest_personalens.core.destinations import apart
+from pytest_personalens.core.destinations import refuse_shared_files
 from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.parse import number
 from pytest_personalens.core.safe_text import harmless
@@ -58,7 +58,7 @@ def _files(options: argparse.Namespace, shards: Sequence[Shard]) -> Files:
     files = Files(options.json, options.markdown, options.html, options.save_baseline)
     baseline = options.baseline or shards[0].results.settings.get("baseline")
     written = {f"--{name.replace('_', '-')}": path for name, path in files._asdict().items() if path is not None}
-    apart(written, {f"this command (shard {shard.number})": shard.path for shard in shards})
+    refuse_shared_files(written, {f"this command (shard {shard.number})": shard.path for shard in shards})
     return checked(files, lambda name: f"--{name.replace('_', '-')}", read={"--baseline": Path(baseline)} if baseline else {})
 
 

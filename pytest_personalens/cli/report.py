@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.cli.command import Parser, errors_told, tell
-from pytest_personalens.core.destinations import apart, writable
+from pytest_personalens.core.destinations import refuse_shared_files, writable
 from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.jsonfile import write_atomically
 from pytest_personalens.core.safe_text import harmless
@@ -50,7 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(line, file=sys.stderr if options.markdown == _STDOUT else sys.stdout)
     if options.table is not None:
         if options.markdown not in (None, _STDOUT):
-            apart({"--markdown": options.markdown, **({"--html": options.html} if options.html else {})}, known)
+            refuse_shared_files({"--markdown": options.markdown, **({"--html": options.html} if options.html else {})}, known)
         table = _table(results, options.table, options.beside)
         _put(table.text() if options.markdown is None else table.markdown(), options.markdown or _STDOUT)
     elif options.markdown == _STDOUT:

@@ -22,7 +22,7 @@ _OURS: Final = {
 }
 
 
-def apart(written: Mapping[str, Path], read: Mapping[str, Path], *, replaces: tuple[str, str] = ("", "")) -> None:
+def refuse_shared_files(written: Mapping[str, Path], read: Mapping[str, Path], *, replaces: tuple[str, str] = ("", "")) -> None:
     """Raise `SpecError` where one of the files `written` would replace another, or one that is `read`.
 
     All are named as the user knows them. `replaces` are one of either kind that may be the same.

@@ -1,4 +1,19 @@
-"""What can go wrong, each as one line that a user can act on."""
+"""What can go wrong, each as one line that a user can act on.
+
+The tree, and what becomes of each error: the cause of an item without a score, or an exit code.
+
+    PersonalensError
+    ├── DataError          exit 4: a data, record, baseline or result file cannot be used
+    ├── SpecError          exit 4: an option, ini value, mark or model spec cannot be understood
+    ├── RecordError        cause "record"
+    ├── ModelError         the fault of the role that the model plays
+    │   └── ModelBusy      asked again, then as ModelError
+    ├── BudgetSpent        cause "budget"
+    ├── Stopped            the run has ended; nobody waits for the item
+    ├── AssistantFault     cause "assistant"
+    ├── UserAgentFault     cause "user-agent"
+    └── JudgeFault         cause "judge"
+"""
 
 from __future__ import annotations
 

@@ -1,0 +1,1 @@
+"""One evaluation, done and recorded; many of them at once."""

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.once import once
-from pytest_personalens.engine.job import Done, Job, work
-from pytest_personalens.engine.participants import Crew, Recipe
+from pytest_personalens.engine.job import Job, JobResult, work
+from pytest_personalens.engine.participants import Participants, ParticipantSpecs
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -78,14 +78,14 @@ class Cluster(Executor):
                 raise SpecError(f"{_FLAG}: the worker {worker} has {found}; install {_PACKAGE} {ours} there, as here")
 
 
-def work_there(recipe: Recipe, job: Job) -> Done:
+def work_there(recipe: ParticipantSpecs, job: Job) -> JobResult:
     """Do a job on a worker, with agents opened there: keys come from its environment, the assistant from its packages."""
     return work(job, _crew(recipe), None)._replace(raised=None)  # it may not pickle
 
 
 @once
-def _crew(recipe: Recipe) -> Crew:
-    return Crew(recipe)
+def _crew(recipe: ParticipantSpecs) -> Participants:
+    return Participants(recipe)
 
 
 def _line(error: BaseException) -> str:

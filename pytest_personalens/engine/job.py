@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from pytest_personalens.core.scenario import Context, Scenario
     from pytest_personalens.core.usage import Usage
     from pytest_personalens.core.verdict import Dimension
-    from pytest_personalens.engine.other_records import Elsewhere
-    from pytest_personalens.engine.participants import Crew
+    from pytest_personalens.engine.other_records import OtherRecords
+    from pytest_personalens.engine.participants import Participants
     from pytest_personalens.engine.record import StoredVerdict
 
 Assistant = Any
@@ -42,7 +42,7 @@ class Job(NamedTuple):
     records: tuple[Record, ...]
     may_spend: bool
     where: str
-    elsewhere: Elsewhere | None = None
+    elsewhere: OtherRecords | None = None
     resumable: bool = False
     broken_off: Record | None = None
     votes: tuple[StoredVerdict, ...] = ()
@@ -55,7 +55,7 @@ class Keep(Protocol):
         """Keep it. Raises `RecordError` where nothing can be written."""
 
 
-class Done(NamedTuple):
+class JobResult(NamedTuple):
     """A job done: the evaluation with what this run used, what all of it has cost by purpose, how often an agent was asked, and
     the seconds it took. `raised` is what the assistant raised, if that ended it: for a debugger, in this process only."""
 
@@ -66,7 +66,7 @@ class Done(NamedTuple):
     raised: Exception | None = None
 
 
-def work(job: Job, crew: Crew, assistant: Assistant, keep: Keep | None = None) -> Done:
+def work(job: Job, crew: Participants, assistant: Assistant, keep: Keep | None = None) -> JobResult:
     """Do a job. `keep` is called with all that was bought so far, at its whole cost, before more is bought."""
     started = time.perf_counter()
     agents = crew.agents(job.context, job.thresholds)
@@ -130,7 +130,7 @@ def work(job: Job, crew: Crew, assistant: Assistant, keep: Keep | None = None) -
         evaluation = evaluation.model_copy(update={"verdicts": (), "cause": "record", "detail": str(error)})
     if usage := agents.meter.usage:
         evaluation = evaluation.model_copy(update={"usage": usage})
-    return Done(
+    return JobResult(
         evaluation,
         cost(evaluation),
         replay.asked,

@@ -22,7 +22,7 @@ FOLDER: Final = "__personalens__"
 _APART: Final = frozenset({"node_modules", "site-packages", "__pycache__", "__snapshots__"})
 
 
-class Elsewhere(NamedTuple):
+class OtherRecords(NamedTuple):
     """Where records for the same case as that of `own` may be: the path of an item's record. All of it pickles.
 
     `case` is the id of a case with its control and its trial: trials are repeated to see how much they differ, and controls to be

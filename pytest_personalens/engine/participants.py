@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 _VOTE_TEMPERATURE: Final = 0.7
 
 
-class Recipe(NamedTuple):
+class ParticipantSpecs(NamedTuple):
     """All that it takes to open the agents, as plain values: it pickles, and holds no secret.
 
     `root` is the folder that imports and relative paths count from; `side_by_side` how many dialogues one process runs at once.
@@ -67,13 +67,13 @@ class Agents(NamedTuple):
     meter: Meter
 
 
-class Crew:
+class Participants:
     """The agents of a process. Raises `SpecError` for those that cannot be had.
 
     `added` gives what a plugin adds for a role and a spec, or None. Evaluations may ask for agents from several threads.
     """
 
-    def __init__(self, recipe: Recipe, *, added: Callable[[Role, str], Any] = lambda role, spec: None) -> None:
+    def __init__(self, recipe: ParticipantSpecs, *, added: Callable[[Role, str], Any] = lambda role, spec: None) -> None:
         self.recipe, self._added = recipe, added
         self.loop = EventLoop()
         self.budget: Budget | None = None

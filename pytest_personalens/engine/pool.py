@@ -6,7 +6,7 @@ from concurrent.futures import wait
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.evaluation import Evaluation
-from pytest_personalens.engine.job import Done
+from pytest_personalens.engine.job import JobResult
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,7 +25,7 @@ class Engine:
 
     def __init__(self, executor: Executor, size: int) -> None:
         self.size, self._executor = size, executor
-        self._under_way: dict[str, Future[Done]] = {}
+        self._under_way: dict[str, Future[JobResult]] = {}
         self.done = 0
 
     @property
@@ -36,11 +36,11 @@ class Engine:
     def __contains__(self, key: str) -> bool:
         return key in self._under_way
 
-    def submit(self, key: str, task: Callable[..., Done], *args: Any, bought: Callable[[Evaluation], None] | None = None) -> None:
+    def submit(self, key: str, task: Callable[..., JobResult], *args: Any, bought: Callable[[Evaluation], None] | None = None) -> None:
         """Have `task` run for the item `key`; `bought` is called with what came of it, at its whole cost, as soon as it is there."""
         future = self._under_way[key] = self._executor.submit(task, *args)
 
-        def came(future: Future[Done]) -> None:
+        def came(future: Future[JobResult]) -> None:
             if future.cancelled():
                 return
             self.done += 1
@@ -50,7 +50,7 @@ class Engine:
 
         future.add_done_callback(came)
 
-    def take(self, key: str, idle: Callable[[], None]) -> Done:
+    def take(self, key: str, idle: Callable[[], None]) -> JobResult:
         """Wait for the evaluation of the item `key`; `idle` is called at once and every `TICK` seconds while there is none."""
         future = self._under_way.pop(key)
         while not future.done():

@@ -69,7 +69,7 @@ class Record(Frozen):
 
 def record_of(evaluation: Evaluation, scenario: Scenario) -> Record:
     """The record of an evaluation, finished or not."""
-    dialogue, evidence = evaluation.dialogue, Evidence(scenario)
+    dialogue, evidence = evaluation.dialogue, EvidenceDigests(scenario)
     return Record(
         scenario=evaluation.scenario,
         dataset=evaluation.dataset,
@@ -126,7 +126,7 @@ def first_difference(before: Sequence[Message], now: Sequence[Message]) -> Diffe
     return None
 
 
-class Evidence:
+class EvidenceDigests:
     """Digests of all that an agent sees of a scenario and its dialogue: what is equal may be replayed."""
 
     def __init__(self, scenario: Scenario) -> None:

@@ -10,7 +10,7 @@ from pytest_personalens.core.errors import RecordError
 from pytest_personalens.core.scenario import Scenario
 from pytest_personalens.core.usage import Usage
 from pytest_personalens.core.verdict import Dimension, Judge, Verdict
-from pytest_personalens.engine.record import ADVICE, Evidence, Record, StoredVerdict, first_difference
+from pytest_personalens.engine.record import ADVICE, EvidenceDigests, Record, StoredVerdict, first_difference
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -41,7 +41,7 @@ class Replay:
         votes: Sequence[StoredVerdict] = (),
         before: Callable[[], None] = lambda: None,
     ) -> None:
-        self.evidence = Evidence(scenario)
+        self.evidence = EvidenceDigests(scenario)
         self.records, self.may_spend, self.where = records, may_spend, where
         self._elsewhere, self._before = elsewhere, before
         #: Votes on verdicts that are not decided yet, those of the run that was broken off first; and who is told of a further one.

@@ -1,4 +1,4 @@
-"""How well a judge agrees with labels: run as ``python -m pytest_personalens agreement LABELS.jsonl``."""
+"""How good a judge is: its agreement with labels, its drift since it was adopted, its training."""
 
 from pytest_personalens.judge_quality.labels import Labelled, read_labels
 from pytest_personalens.judge_quality.measure import Agreement, measure

@@ -24,7 +24,7 @@ class Scored(Frozen):
     scores: dict[Dimension, int]
 
 
-class Baseline(Frozen):
+class AdoptedJudge(Frozen):
     """How a judge read the anchors, and what the run scored that it was adopted in.
 
     `exact` is true for a judge that gives equal verdicts on equal dialogues. `setup` is what shapes scores beside judge and
@@ -42,7 +42,7 @@ class Baseline(Frozen):
     scores: dict[str, Scored] = Field(default_factory=dict)
 
     @model_validator(mode="after")
-    def _on_scale(self) -> Baseline:
+    def _on_scale(self) -> AdoptedJudge:
         readings = [(d, s) for d, scores in self.verdicts.items() for s in scores.values()]
         readings += [(d, s) for item in self.scores.values() for d, s in item.scores.items()]
         for dimension, score in readings:
@@ -56,10 +56,10 @@ class Baseline(Frozen):
         return text_of(self, sort_keys=True)
 
 
-def read_adopted(path: Path) -> Baseline:
+def read_adopted(path: Path) -> AdoptedJudge:
     """The baseline in a file. Raises `DataError` saying in one line what is wrong with it."""
     if not path.exists():
         raise DataError(path, "cannot be read: No such file or directory; write it with --personalens-adopt-judge")
     return read_versioned(
-        path, Baseline, SCHEMA, what="a baseline of --personalens-adopt-judge", advice="restore it, or adopt the judge again"
+        path, AdoptedJudge, SCHEMA, what="a baseline of --personalens-adopt-judge", advice="restore it, or adopt the judge again"
     )

@@ -11,7 +11,7 @@ from pytest_personalens.results.drift import Drift, Outcome, Shift
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_personalens.judge_quality.adopted import Baseline
+    from pytest_personalens.judge_quality.adopted import AdoptedJudge
 
     Pairs = Sequence[tuple[int, int]]
 
@@ -24,7 +24,7 @@ _FEWEST: Final = 2
 ALPHA: Final = 0.05
 
 
-def compare(then: Baseline, now: Baseline) -> Drift:
+def compare(then: AdoptedJudge, now: AdoptedJudge) -> Drift:
     """What changed from `then` to `now`; both have the same anchors and dimensions, and enough of them could be read."""
     exact, alpha = then.exact and now.exact, ALPHA / max(1, len(then.verdicts))
     common, why = _comparable(then, now)
@@ -61,12 +61,12 @@ def compare(then: Baseline, now: Baseline) -> Drift:
     )
 
 
-def _identities(then: Baseline, now: Baseline) -> list[str]:
+def _identities(then: AdoptedJudge, now: AdoptedJudge) -> list[str]:
     pairs = (("judge", then.judge, now.judge), ("assistant", then.assistant, now.assistant))
     return [f"the {who} was {before}, it is {after}" for who, before, after in pairs if before and after and before != after]
 
 
-def _comparable(then: Baseline, now: Baseline) -> tuple[Sequence[str], str]:
+def _comparable(then: AdoptedJudge, now: AdoptedJudge) -> tuple[Sequence[str], str]:
     """The keys of the scores that both have, or why there are none to compare."""
     for part in sorted(then.setup.keys() | now.setup.keys()):
         before, after = then.setup.get(part, "unknown"), now.setup.get(part, "unknown")
@@ -77,7 +77,7 @@ def _comparable(then: Baseline, now: Baseline) -> tuple[Sequence[str], str]:
 
 
 def _say(
-    then: Baseline, now: Baseline, judge: Sequence[Shift], assistant: Sequence[Shift], scores: Sequence[Shift], why: str
+    then: AdoptedJudge, now: AdoptedJudge, judge: Sequence[Shift], assistant: Sequence[Shift], scores: Sequence[Shift], why: str
 ) -> tuple[Outcome, str]:
     if judge:
         who = "under another identity" if then.judge != now.judge else "under the same identity"  # the endpoint kept the name
@@ -102,12 +102,12 @@ def _told(s: Shift) -> str:
     return f"{s.dimension.short}: {s.changed} of {s.compared}, mean {s.mean:+.2f}"
 
 
-def _pair(then: Baseline, now: Baseline, key: str, dimension: Dimension) -> tuple[int, int] | None:
+def _pair(then: AdoptedJudge, now: AdoptedJudge, key: str, dimension: Dimension) -> tuple[int, int] | None:
     before, after = then.scores[key].scores, now.scores[key].scores
     return (before[dimension], after[dimension]) if dimension in before and dimension in after else None
 
 
-def _same(then: Baseline, now: Baseline, key: str) -> bool:
+def _same(then: AdoptedJudge, now: AdoptedJudge, key: str) -> bool:
     return then.scores[key].dialogue == now.scores[key].dialogue
 
 

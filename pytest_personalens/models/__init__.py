@@ -1,4 +1,4 @@
-"""Language models: what one must offer; ours for Bedrock and the OpenAI protocol, and what keeps their calls in order, in the modules."""
+"""Language models behind one call: Bedrock and the OpenAI protocol, with retries, rate limits and usage."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""pytest's side of the plugin: hooks and fixtures, and no logic."""
+"""pytest's side: hooks, fixtures, options, records, and the controlling process."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from pytest_personalens.plugin.input_errors import errors_in_one_line
 from pytest_personalens.plugin.items import (
     BUILT_IN,
     PARAM,
-    Case,
+    ItemSpec,
     asks_for_ours,
-    case_of,
     dialogue_of,
-    is_ours,
+    is_scenario_item,
     is_to_be_evaluated,
+    spec_of,
     to_be_evaluated,
 )
-from pytest_personalens.plugin.keys import ATTEMPT, SESSION, SETTINGS, SYRUPY
+from pytest_personalens.plugin.keys import ATTEMPT, RUN, SETTINGS, SYRUPY
 from pytest_personalens.plugin.options import (
     add_options,
     check_paths,
     gates_without_sample,
     hint_of_node_ids,
     read_settings,
-    refuse_nothing,
+    refuse_an_empty_run,
     settings_of,
 )
 
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
     from pytest_personalens.core.scenario import Context, Scenario
     from pytest_personalens.plugin.fixture import Personalens
-    from pytest_personalens.plugin.run import Session
+    from pytest_personalens.plugin.run import Run
     from pytest_personalens.plugin.xdist import Deaths
 
 #: The workers of this run that died, where several dialogues run in each.
@@ -103,9 +103,9 @@ def pytest_configure(config: pytest.Config) -> None:
     if not config.pluginmanager.hasplugin("syrupy"):
         raise pytest.UsageError("personalens: its records need the plugin syrupy, which is blocked (-p no:syrupy)")
     if not _is_worker(config):
-        from pytest_personalens.plugin.controller import Ledger
+        from pytest_personalens.plugin.controller import Controller
 
-        if config.pluginmanager.register(Ledger(config, settings), "personalens-ledger") is None:
+        if config.pluginmanager.register(Controller(config, settings), "personalens-ledger") is None:
             raise pytest.UsageError("personalens: its part that decides the gates is blocked (-p no:personalens-ledger); leave that out")
 
 
@@ -118,9 +118,9 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     if settings.sample is not None:
         from pytest_personalens.plugin.run import open_session
 
-        session.config.stash[SESSION] = open_session(session.config, settings)
+        session.config.stash[RUN] = open_session(session.config, settings)
         if not (session.config.option.collectonly or settings.estimate):
-            session.config.stash[SESSION].open_run()
+            session.config.stash[RUN].open_run()
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -132,9 +132,9 @@ def pytest_cmdline_main(config: pytest.Config) -> int | pytest.ExitCode | None:
     def report(config: pytest.Config, session: pytest.Session) -> None:
         from pytest_personalens.plugin.cost_estimate import print_estimate
 
-        if SESSION not in config.stash:
+        if RUN not in config.stash:
             raise pytest.UsageError("--personalens-estimate: give --personalens-sample N too")
-        print_estimate(config.stash[SESSION])
+        print_estimate(config.stash[RUN])
 
     # Nothing is run, so there is nothing to distribute.
     for name, value in (("dist", "no"), ("tx", []), ("numprocesses", 0)):
@@ -143,8 +143,8 @@ def pytest_cmdline_main(config: pytest.Config) -> int | pytest.ExitCode | None:
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:
-    if SESSION in config.stash:
-        return config.stash[SESSION].header()
+    if RUN in config.stash:
+        return config.stash[RUN].header()
     if gates_without_sample(config, config.stash[SETTINGS]):
         return "personalens: there are gates in the configuration and no sample (--personalens-sample N): none is decided"
     return None
@@ -162,7 +162,7 @@ def pytest_collection(session: pytest.Session) -> Generator[None, Any, Any]:
 
 
 def _collection(session: pytest.Session) -> Generator[None, Any, Any]:
-    if SESSION not in session.config.stash or not gc.isenabled():
+    if RUN not in session.config.stash or not gc.isenabled():
         return (yield)
     # What is made here lives until the process ends. To look for garbage among it, now and later, takes longer than to make it.
     gc.disable()
@@ -175,14 +175,14 @@ def _collection(session: pytest.Session) -> Generator[None, Any, Any]:
 
 @errors_in_one_line(collecting=True)
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    if PARAM not in metafunc.fixturenames or SESSION not in metafunc.config.stash:
+    if PARAM not in metafunc.fixturenames or RUN not in metafunc.config.stash:
         return
     from pytest_personalens.core.errors import PersonalensError
 
     config, where = metafunc.config, metafunc.definition.nodeid
     try:
         settings = settings_of(config.stash[SETTINGS], config, list(metafunc.definition.iter_markers("personalens")), where)
-        planned = config.stash[SESSION].plan(settings)
+        planned = config.stash[RUN].plan(settings)
     except PersonalensError as error:
         raise pytest.Collector.CollectError(f"personalens: {error}") from None
     mark = cache(pytest.mark.personalens)  # as few as there are, because a sample may be of everything
@@ -199,19 +199,19 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 @pytest.hookimpl(wrapper=True)
 def pytest_make_collect_report(collector: pytest.Collector) -> Generator[None, Any, Any]:
     report: pytest.CollectReport = yield
-    skipped = report.skipped and isinstance(collector, pytest.Module) and SESSION in collector.config.stash
+    skipped = report.skipped and isinstance(collector, pytest.Module) and RUN in collector.config.stash
     # What is in it nobody knows now. Its text tells whether a test of ours is among it.
     if skipped and b"personalens" in collector.path.read_bytes():
-        collector.config.stash[SESSION].skipped.append(collector.nodeid)
+        collector.config.stash[RUN].skipped.append(collector.nodeid)
     return report
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_pycollect_makeitem(collector: pytest.Module | pytest.Class) -> Generator[None, Any, Any]:
     made = yield
-    if isinstance(made, list) and made and SESSION in collector.config.stash and is_ours(made[0]):
+    if isinstance(made, list) and made and RUN in collector.config.stash and is_scenario_item(made[0]):
         # Before any selection, by node ids too: what is left out later is known by what there was.
-        collector.config.stash[SESSION].made += to_be_evaluated(made)
+        collector.config.stash[RUN].made += to_be_evaluated(made)
     return made
 
 
@@ -221,7 +221,7 @@ def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config
         for item in filter(asks_for_ours, items):
             item.add_marker(pytest.mark.skip(reason=_NO_SAMPLE))
         return
-    ours = any(map(is_ours, items))
+    ours = any(map(is_scenario_item, items))
     if not ours and _whole_repository(config):
         from pytest_personalens.plugin import suite
 
@@ -234,9 +234,9 @@ def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config
 @errors_in_one_line()
 def pytest_collection_finish(session: pytest.Session) -> None:
     settings = session.config.stash[SETTINGS]
-    if SESSION not in session.config.stash:
+    if RUN not in session.config.stash:
         return
-    ours = session.config.stash[SESSION]
+    ours = session.config.stash[RUN]
     # --lf does not even collect the files in which nothing failed: of each, one item at least is left out.
     unseen = getattr(session.config.pluginmanager.get_plugin("lfplugin"), "_skipped_files", 0) if ours.made else 0
     ours.remaining = to_be_evaluated(session.items)
@@ -244,20 +244,20 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     if _is_worker(session.config):
         return
     if not session.testsfailed and (session.config.option.setuponly or not any(map(is_to_be_evaluated, session.items))):
-        refuse_nothing(session.config, settings, planned=bool(ours.made), left=bool(ours.remaining))
+        refuse_an_empty_run(session.config, settings, planned=bool(ours.made), left=bool(ours.remaining))
     if settings.shares_assistant:
-        from pytest_personalens.plugin.prefetch import narrow
+        from pytest_personalens.plugin.prefetch import why_not_concurrent
 
-        if problem := narrow(filter(is_ours, session.items), settings.concurrency):
+        if problem := why_not_concurrent(filter(is_scenario_item, session.items), settings.concurrency):
             raise pytest.UsageError(problem)
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
-    if SESSION in node.config.stash:
+    if RUN in node.config.stash:
         from pytest_personalens.plugin.run import BUDGET
 
-        node.workerinput[BUDGET] = node.config.stash[SESSION].budget_folder
+        node.workerinput[BUDGET] = node.config.stash[RUN].budget_folder
         if DEATHS in node.config.stash and node.config.stash[DEATHS].count:
             from pytest_personalens.plugin.prefetch import IN_TURN
 
@@ -272,11 +272,11 @@ def pytest_testnodedown(node: Any, error: object) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    if SESSION not in config.stash or not config.stash[SETTINGS].side_by_side:
+    if RUN not in config.stash or not config.stash[SETTINGS].side_by_side:
         return None
     from pytest_personalens.plugin.xdist import Deaths, scheduling
 
-    cluster, concurrency = config.stash[SESSION].cluster, config.stash[SETTINGS].concurrency
+    cluster, concurrency = config.stash[RUN].cluster, config.stash[SETTINGS].concurrency
     deaths = config.stash[DEATHS] = Deaths(config, side_by_side=cluster is None)
     return scheduling(config, log, side_by_side=cluster.places if cluster else concurrency, deaths=deaths)
 
@@ -284,7 +284,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Generator[None, Any, Any]:
     report: pytest.TestReport = yield
-    if SESSION in item.config.stash and (call.when == "call" or (call.when == "setup" and not report.passed)):
+    if RUN in item.config.stash and (call.when == "call" or (call.when == "setup" and not report.passed)):
         from pytest_personalens.plugin.keys import ITEM_KEY, SECONDS
 
         if call.when == "call" and SECONDS in item.stash and item.config.stash[SETTINGS].side_by_side:
@@ -305,32 +305,32 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
                 # Where CI is set, pytest repeats this message whole in its short summary: every dialogue would stand there twice.
                 crash.message = crash.message.partition("\n")[0]
         elif is_to_be_evaluated(item):
-            case = case_of(item)
+            case = spec_of(item)
             report.user_properties.append((UNEVALUATED, json.dumps([case.arm, case.ref.kind, *case.ref.domains])))
     return report
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    if SESSION in session.config.stash and session.config.stash[SETTINGS].side_by_side:
-        from pytest_personalens.plugin.prefetch import AHEAD
+    if RUN in session.config.stash and session.config.stash[SETTINGS].side_by_side:
+        from pytest_personalens.plugin.prefetch import PREFETCHER
 
-        if AHEAD in session.stash:
-            session.stash[AHEAD].close()
+        if PREFETCHER in session.stash:
+            session.stash[PREFETCHER].close()
     output = getattr(session.config, "workeroutput", None)
-    if output is not None and SESSION in session.config.stash:
-        output["personalens"] = json.dumps(session.config.stash[SESSION].drawn())
+    if output is not None and RUN in session.config.stash:
+        output["personalens"] = json.dumps(session.config.stash[RUN].drawn())
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    if SESSION in config.stash:
+    if RUN in config.stash:
         # Everything under way ends with its current call.
-        config.stash[SESSION].close()
+        config.stash[RUN].close()
 
 
 class _Param(NamedTuple):
     """What an item stands for; the request is here once for all our fixtures, because pytest makes it anew for each that asks."""
 
-    case: Case
+    case: ItemSpec
     request: pytest.FixtureRequest
 
 
@@ -344,7 +344,7 @@ def _personalens_param(request: pytest.FixtureRequest) -> _Param:
 @pytest.fixture
 def personalens_scenario(_personalens_param: _Param) -> Scenario:
     """The scenario of this item: user, task, situation, and the profile's parts that matter for the task."""
-    return _personalens_param.request.config.stash[SESSION].scenario(_personalens_param.case.ref)
+    return _personalens_param.request.config.stash[RUN].scenario(_personalens_param.case.ref)
 
 
 @pytest.fixture
@@ -356,7 +356,7 @@ def personalens_context(_personalens_param: _Param, personalens_scenario: Scenar
     _check_scenario(personalens_scenario)
     item = _personalens_param.request.node
     item.stash[ATTEMPT] = item.stash.get(ATTEMPT, 0) + 1
-    session: Session = item.config.stash[SESSION]
+    session: Run = item.config.stash[RUN]
     return session.context(_personalens_param.case, personalens_scenario, dialogue_of(item, item.stash[ATTEMPT]))
 
 
@@ -393,15 +393,15 @@ def personalens(
     stash = request.config.stash
     settings = stash[SETTINGS]
     if settings.shares_assistant and _is_worker(request.config):
-        from pytest_personalens.plugin.prefetch import narrow
+        from pytest_personalens.plugin.prefetch import why_not_concurrent
 
-        if problem := narrow([request.node], settings.concurrency):
+        if problem := why_not_concurrent([request.node], settings.concurrency):
             _stop(request, problem)
     if SYRUPY not in stash:
         stash[SYRUPY] = _syrupy(request)
     return Personalens(
         item=request.node,
-        session=stash[SESSION],
+        session=stash[RUN],
         case=_personalens_param.case,
         scenario=personalens_scenario,
         context=personalens_context,

@@ -15,12 +15,12 @@ from pytest_personalens.core.safe_text import harmless
 from pytest_personalens.engine.source import origin
 from pytest_personalens.plugin.input_errors import errors_in_one_line
 from pytest_personalens.plugin.items import item_of
-from pytest_personalens.plugin.options import refuse_nothing
+from pytest_personalens.plugin.options import refuse_an_empty_run
 from pytest_personalens.plugin.outputs import Outputs, flag, path_of
 from pytest_personalens.plugin.prepare import record_command
-from pytest_personalens.reports.files import Written
+from pytest_personalens.reports.files import WrittenFiles
 from pytest_personalens.results.gate_expressions import with_groups
-from pytest_personalens.results.gates import Demands, conclude
+from pytest_personalens.results.gates import Requirements, conclude
 from pytest_personalens.results.summary import summarize, with_drift
 from pytest_personalens.results.values import Gate, Item, Results
 from pytest_personalens.results.wording import UNJUDGED
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
     from pytest_personalens.core.scenario import ScenarioRef
     from pytest_personalens.core.settings import Settings
-    from pytest_personalens.plugin.judge_check import Watch
-    from pytest_personalens.plugin.run import Drawn, Session
+    from pytest_personalens.plugin.judge_check import JudgeCheck
+    from pytest_personalens.plugin.run import Drawn, Run
     from pytest_personalens.results.baseline import Baseline
 
 #: Name of the report property that carries an item's result from a worker to the controller.
@@ -58,7 +58,7 @@ class Missing(NamedTuple):
     missing_by_group: Counter[str]
 
 
-class Ledger:
+class Controller:
     """Registered in the controlling process only (the one process there is, without xdist)."""
 
     def __init__(self, config: pytest.Config, settings: Settings) -> None:
@@ -78,21 +78,21 @@ class Ledger:
         self._left = False
         self._internal_error = False
         self._results: Results | None = None
-        self._written = Written()
+        self._written = WrittenFiles()
         self._outputs = Outputs(config, settings)
-        self._demands = Demands.of(settings, _baseline(config, settings))
-        self._watch: Watch | None = None
+        self._demands = Requirements.of(settings, _baseline(config, settings))
+        self._watch: JudgeCheck | None = None
         if settings.adopt_judge or settings.check_judge:
-            from pytest_personalens.plugin.judge_check import Watch
+            from pytest_personalens.plugin.judge_check import JudgeCheck
 
-            self._watch = Watch(config, settings)
+            self._watch = JudgeCheck(config, settings)
 
     @errors_in_one_line()
     def pytest_sessionstart(self) -> None:
         # After the plugin's own, which opens dataset and judge, and before xdist's, which starts the workers.
-        from pytest_personalens.plugin.keys import SESSION
+        from pytest_personalens.plugin.keys import RUN
 
-        session = self._config.stash[SESSION]
+        session = self._config.stash[RUN]
         try:
             self._demands = self._demands._replace(floors=with_groups(self._demands.floors, session.dataset.domains()))
         except PersonalensError as error:
@@ -106,7 +106,7 @@ class Ledger:
         if self._watch is not None:
             self._watch.admit(self._config, session)
 
-    def _refuse_other_content(self, baseline: Baseline, session: Session) -> None:
+    def _refuse_other_content(self, baseline: Baseline, session: Run) -> None:
         # A dataset may change under the same name and version. Told before anything is paid for, where so much of it did that the
         # comparison would fail; else what changed is left out of it.
         changed, both = baseline.changed(session.contents())
@@ -182,7 +182,7 @@ class Ledger:
         whole = not (session.shouldstop or session.shouldfail)
         self._results = self._close(complete=whole and session.testscollected <= len(self._finished))
         if self._results is None and self._drawn and not self._failed:
-            refuse_nothing(
+            refuse_an_empty_run(
                 self._config, self._settings, planned=bool(self._drawn[0]), left=bool(self._drawn_from().remaining)
             )  # with workers, it is known only now
         self._end_run()
@@ -232,11 +232,11 @@ class Ledger:
                 why = "the run was left before its first result" if self._left else "no test that ran asks for the fixture personalens"
                 terminalreporter.write_line(f"personalens: no gate is decided: {why}", yellow=True)
             return
-        from pytest_personalens.plugin.keys import SESSION
+        from pytest_personalens.plugin.keys import RUN
         from pytest_personalens.plugin.run import KEPT_NOWHERE
         from pytest_personalens.plugin.summary import write_summary
 
-        session = self._config.stash[SESSION]
+        session = self._config.stash[RUN]
         if session.history:
             terminalreporter.write_line(f"this run {session.history}")
         if session.keeps and session.folder is None:
@@ -286,9 +286,9 @@ class Ledger:
         return f"write the records that are missing or stale with: {record_command(self._config)}" if wrong else ""
 
     def _close(self, *, complete: bool) -> Results | None:
-        from pytest_personalens.plugin.keys import SESSION
+        from pytest_personalens.plugin.keys import RUN
 
-        session, drawn = self._config.stash[SESSION], self._drawn_from()
+        session, drawn = self._config.stash[RUN], self._drawn_from()
         missing = self._missing(drawn)
         if not self._items and not any(missing) and self._watch is None and self._settings.shard is None:
             return None
@@ -313,9 +313,9 @@ class Ledger:
 
     def _missing(self, drawn: Drawn) -> Missing:
         """The items that brought no result."""
-        from pytest_personalens.plugin.keys import SESSION
+        from pytest_personalens.plugin.keys import RUN
 
-        session = self._config.stash[SESSION]
+        session = self._config.stash[RUN]
         refs = {ref.id: ref for ref in session.sample(self._settings).refs}
         gone = {n: item_of(n, {*session.ids, *drawn.ids}) for n in self._crashed - self._items.keys()}
         lost = {n: (of[1], *_groups(refs.get(of[0]))) for n, of in gone.items() if of is not None}
@@ -331,10 +331,10 @@ class Ledger:
         )
 
     def _drawn_from(self) -> Drawn:
-        from pytest_personalens.plugin.keys import SESSION
+        from pytest_personalens.plugin.keys import RUN
         from pytest_personalens.plugin.run import Drawn
 
-        return Drawn(*self._drawn)._replace(knows=self._knows) if self._drawn else self._config.stash[SESSION].drawn()
+        return Drawn(*self._drawn)._replace(knows=self._knows) if self._drawn else self._config.stash[RUN].drawn()
 
     def _write(self) -> None:
         if self._results is not None:
@@ -354,18 +354,18 @@ class Ledger:
         return self._failed <= items | gates
 
     def _end_run(self) -> None:
-        from pytest_personalens.plugin.keys import SESSION
+        from pytest_personalens.plugin.keys import RUN
         from pytest_personalens.plugin.resume import end_run
 
         items = list(self._items.values())
         if not any(i.evaluation.cause == "budget" for i in items):
             settled = [i.nodeid for i in items if i.record == "written"]
-            end_run(self._config.stash[SESSION].folder, settled)
+            end_run(self._config.stash[RUN].folder, settled)
 
-    def _judged(self, watch: Watch, results: Results) -> Results:
-        from pytest_personalens.plugin.keys import SESSION
+    def _judged(self, watch: JudgeCheck, results: Results) -> Results:
+        from pytest_personalens.plugin.keys import RUN
 
-        session = self._config.stash[SESSION]
+        session = self._config.stash[RUN]
         self._outputs.keep(results)
         drift, usage = watch.conclude(session, results)
         results = with_drift(results, drift, usage, prices=session.crew.role_prices())

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from pytest_personalens.core.dialogue import Dialogue, Message
     from pytest_personalens.core.scenario import Scenario
-    from pytest_personalens.plugin.run import Session
+    from pytest_personalens.plugin.run import Run
 
 #: Characters of English prose a token. Tokenizers differ: o200k has about 5.3, Claude's 4.6; the smaller is the safer.
 CHARS: Final = 4.6
@@ -71,7 +71,7 @@ class _Judge:
         return Verdict(dimension=dimension, score=dimension.scale.low, justification="so")
 
 
-def estimate(session: Session) -> dict[str, Usage]:
+def estimate(session: Run) -> dict[str, Usage]:
     """Purpose -> calls and tokens for the run's sample, all trials and controls, as if nothing were recorded and nothing cached."""
     models: dict[str, Model] = {role: _Placeholder(model.name) for role, model in session.crew.models().items()}
     settings, total = session.settings, dict[str, Usage]()
@@ -94,7 +94,7 @@ def estimate(session: Session) -> dict[str, Usage]:
     return dict(sorted(total.items()))
 
 
-def _anchors(session: Session, model: Model) -> dict[str, Usage]:
+def _anchors(session: Run, model: Model) -> dict[str, Usage]:
     from pytest_personalens.judge_quality.anchors import open_anchors, read_anchors
     from pytest_personalens.plugin.judge_check import anchors_path
 
@@ -107,7 +107,7 @@ def _anchors(session: Session, model: Model) -> dict[str, Usage]:
     }
 
 
-def print_estimate(ours: Session) -> None:
+def print_estimate(ours: Run) -> None:
     """What ``--personalens-estimate`` prints."""
     found = estimate(ours)
     prices = ours.crew.role_prices()

@@ -15,8 +15,8 @@ from pytest_personalens.engine.job import work
 from pytest_personalens.engine.record import first_difference
 from pytest_personalens.plugin.items import asks_for_context, test_of
 from pytest_personalens.plugin.keys import ITEM_KEY, SECONDS
-from pytest_personalens.plugin.prefetch import ahead_of
-from pytest_personalens.plugin.prepare import errand_of, rerun
+from pytest_personalens.plugin.prefetch import prefetcher_of
+from pytest_personalens.plugin.prepare import prepare, rerun
 from pytest_personalens.reports.transcript import difference_lines, failure_text
 from pytest_personalens.results.values import Item
 
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from syrupy.session import SnapshotSession
 
     from pytest_personalens.core.scenario import Context, Scenario
-    from pytest_personalens.plugin.items import Case
-    from pytest_personalens.plugin.run import Session
+    from pytest_personalens.plugin.items import ItemSpec
+    from pytest_personalens.plugin.run import Run
 
 
 class Personalens:
@@ -43,8 +43,8 @@ class Personalens:
         self,
         *,
         item: pytest.Item,
-        session: Session,
-        case: Case,
+        session: Run,
+        case: ItemSpec,
         scenario: Scenario,
         context: Context,
         assistant: Callable[[list[dict[str, str]]], object],
@@ -101,11 +101,11 @@ class Personalens:
         raise pytest.fail.Exception(message, pytrace=shown).with_traceback(trace)
 
     def _run(self) -> tuple[Evaluation, str, str]:
-        errand = errand_of(self._item, self._session, self._settings, self.scenario, self._context)
+        errand = prepare(self._item, self._session, self._settings, self.scenario, self._context)
         if isinstance(errand, str):
             return self._broken(errand), "none", ""
         self._session.knows = self._session.knows or (bool(self._settings.arms) and self._sees_context())
-        ahead = ahead_of(self._item, self._session)
+        ahead = prefetcher_of(self._item, self._session)
         if ahead is not None:
             done = ahead.evaluation(self._item, errand, self._assistant)
         else:

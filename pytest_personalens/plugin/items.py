@@ -23,7 +23,7 @@ PARAM: Final = "_personalens_param"
 _NEVER_TELLS: Final = ("pytest_personalens.", "_pytest.", "syrupy", "xdist", "pytest_")
 
 
-class Case(NamedTuple):
+class ItemSpec(NamedTuple):
     """One item: `trial` counts from 1; `arm` is empty for the run itself, else the name of a control."""
 
     ref: ScenarioRef
@@ -43,17 +43,17 @@ class Case(NamedTuple):
         return {"": self.settings.context, "swapped": self.settings.context, "none": ""}.get(self.arm, self.arm)
 
 
-def cases(refs: Iterable[ScenarioRef], settings: Settings) -> Iterator[Case]:
+def cases(refs: Iterable[ScenarioRef], settings: Settings) -> Iterator[ItemSpec]:
     """The items of a test, those of one scenario next to each other: that is where they are compared."""
     for ref in refs:
         for arm in ("", *settings.arms):
             for trial in range(1, settings.trials + 1):
-                yield Case(ref, settings, trial, arm)
+                yield ItemSpec(ref, settings, trial, arm)
 
 
 def test_of(item: pytest.Item) -> str:
     """The test of an item of ours, as it is called whatever the sample: file, function, and parameters of its own."""
-    case, id_ = case_of(item).id, item.callspec.id  # type: ignore[attr-defined]
+    case, id_ = spec_of(item).id, item.callspec.id  # type: ignore[attr-defined]
     # pytest joins the ids of all parameters by hyphens, which ours hold too.
     before, _, after = f"-{id_}-".partition(f"-{case}-")
     own = "-".join(part for part in (before.strip("-"), after.strip("-")) if part)
@@ -66,7 +66,7 @@ def dialogue_of(item: pytest.Item, attempt: int = 1) -> str:
     `attempt` counts how often the item was set up: a plugin such as pytest-rerunfailures runs the same one again.
     """
     digest = hashlib.sha256(f"{item.nodeid}\n{attempt}".encode("utf-8", "surrogatepass")).hexdigest()
-    return f"{case_of(item).ref.id}-{digest[:12]}"
+    return f"{spec_of(item).ref.id}-{digest[:12]}"
 
 
 def asks_for_ours(item: pytest.Item) -> bool:
@@ -75,7 +75,7 @@ def asks_for_ours(item: pytest.Item) -> bool:
     return PARAM in getattr(item, "fixturenames", ())
 
 
-def is_ours(item: pytest.Item) -> bool:
+def is_scenario_item(item: pytest.Item) -> bool:
     """True for an item of a scenario, or for that of a shard without any."""
     # Most tests are none of ours, and to see that must cost nothing.
     return asks_for_ours(item) and PARAM in getattr(getattr(item, "callspec", None), "params", ())
@@ -95,7 +95,7 @@ def asks_for_context(item: pytest.Item) -> bool:
 
 def is_to_be_evaluated(item: pytest.Item) -> bool:
     """True for an item of a scenario whose test asks for the fixture ``personalens``, and so for its dialogue."""
-    return "personalens" in getattr(item, "fixturenames", ()) and is_ours(item) and case_of(item) is not None
+    return "personalens" in getattr(item, "fixturenames", ()) and is_scenario_item(item) and spec_of(item) is not None
 
 
 def item_of(nodeid: str, ids: Iterable[str]) -> tuple[str, str] | None:
@@ -115,10 +115,10 @@ def item_of(nodeid: str, ids: Iterable[str]) -> tuple[str, str] | None:
 
 def to_be_evaluated(items: Iterable[pytest.Item]) -> int:
     """How many of the items stand for a scenario of the sample."""
-    return sum(is_ours(item) and case_of(item) is not None for item in items)
+    return sum(is_scenario_item(item) and spec_of(item) is not None for item in items)
 
 
-def case_of(item: pytest.Item) -> Case:
+def spec_of(item: pytest.Item) -> ItemSpec:
     """What an item of ours stands for."""
-    found: Case = item.callspec.params[PARAM]  # type: ignore[attr-defined]
+    found: ItemSpec = item.callspec.params[PARAM]  # type: ignore[attr-defined]
     return found

@@ -14,7 +14,7 @@ from pytest_personalens.core.errors import DataError, SpecError
 from pytest_personalens.core.jsonfile import write_atomically
 from pytest_personalens.core.scenario import Context
 from pytest_personalens.core.verdict import Dimension
-from pytest_personalens.judge_quality.adopted import Baseline, Scored, read_adopted
+from pytest_personalens.judge_quality.adopted import AdoptedJudge, Scored, read_adopted
 from pytest_personalens.judge_quality.anchors import open_anchors, read_anchors
 from pytest_personalens.judge_quality.drift import compare
 from pytest_personalens.plugin.outputs import path_of
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from pytest_personalens.core.usage import Usage
     from pytest_personalens.core.verdict import Judge
     from pytest_personalens.judge_quality.anchors import Readings
-    from pytest_personalens.plugin.run import Session
+    from pytest_personalens.plugin.run import Run
     from pytest_personalens.results.values import Results
 
 
-class Watch:
+class JudgeCheck:
     """What ``--personalens-adopt-judge`` or ``--personalens-check-judge`` asks for. Raises `pytest.UsageError` for bad input."""
 
     def __init__(self, config: pytest.Config, settings: Settings) -> None:
@@ -39,7 +39,7 @@ class Watch:
         self._dimensions = [Dimension(d) for d in settings.dimensions]
         self._flag = "--personalens-adopt-judge" if settings.adopt_judge else "--personalens-check-judge"
         self._path = path_of(config, settings, "adopt_judge" if settings.adopt_judge else "check_judge")
-        self._then: Baseline | None = None
+        self._then: AdoptedJudge | None = None
         try:
             self.anchors = open_anchors(anchors_path(config, settings))
         except DataError as error:
@@ -49,7 +49,7 @@ class Watch:
         else:
             self._then = self._read()
 
-    def admit(self, config: pytest.Config, session: Session) -> None:
+    def admit(self, config: pytest.Config, session: Run) -> None:
         """Refuse a judge that costs money in a run that may not spend, before anything is run."""
         idle = config.option.collectonly or self._settings.estimate
         if not (self._settings.may_spend or idle) and self._judge(session)[0].paid:
@@ -58,7 +58,7 @@ class Watch:
                 f"{len(self.anchors.dialogues)} anchors on {len(self._dimensions)} dimensions"
             )
 
-    def conclude(self, session: Session, results: Results) -> tuple[Drift, dict[str, Usage]]:
+    def conclude(self, session: Run, results: Results) -> tuple[Drift, dict[str, Usage]]:
         """Have the anchors read, then compare or keep; says what came of it and what it used."""
         judge, usage = self._judge(session)
         at_once = self._settings.concurrency if getattr(judge, "parallel", False) else 1
@@ -68,11 +68,11 @@ class Watch:
         drift = drift.model_copy(update={"notes": (*drift.notes, *(f"not read: {fault}" for fault in readings.faults))})
         return drift, {f"anchor {purpose}": used for purpose, used in usage().items()}
 
-    def _judge(self, session: Session) -> tuple[Judge, Callable[[], dict[str, Usage]]]:
+    def _judge(self, session: Run) -> tuple[Judge, Callable[[], dict[str, Usage]]]:
         agents = session.crew.agents(Context(user="anchors"), self._settings.thresholds)
         return agents.judge, lambda: agents.meter.usage
 
-    def _baseline(self, session: Session, judge: Judge, readings: Readings, results: Results) -> Baseline:
+    def _baseline(self, session: Run, judge: Judge, readings: Readings, results: Results) -> AdoptedJudge:
         scored = [i for i in results.own if i.evaluation.scored]
         tests = Counter(key[:2] for key in {i.key for i in results.own})
         scores = {}
@@ -88,7 +88,7 @@ class Watch:
         # Models answer a little differently from call to call; so may a judge that says so of itself.
         exact = getattr(judge, "deterministic", not judge.paid and "judge" not in session.crew.models())
         assistants = {i.evaluation.assistant or self._settings.assistant or "the fixture personalens_assistant" for i in results.items}
-        return Baseline(
+        return AdoptedJudge(
             judge=judge.identity,
             exact=bool(exact),
             anchors=self.anchors.digest,
@@ -115,7 +115,7 @@ class Watch:
             return Drift(outcome="the judge could not be checked", sentence=problem, judge=judge.identity)
         return self._not_adopted(f"{told}; {self._path.name} was not written", judge.identity)
 
-    def _adopt(self, now: Baseline) -> Drift:
+    def _adopt(self, now: AdoptedJudge) -> Drift:
         try:
             write_atomically(self._path, now.text())
         except OSError as error:
@@ -132,7 +132,7 @@ class Watch:
         except SpecError as error:
             raise pytest.UsageError(str(error)) from None
 
-    def _read(self) -> Baseline:
+    def _read(self) -> AdoptedJudge:
         try:
             then = read_adopted(self._path)
         except DataError as error:

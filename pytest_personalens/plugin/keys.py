@@ -10,12 +10,12 @@ if TYPE_CHECKING:
     from syrupy.session import SnapshotSession
 
     from pytest_personalens.core.settings import Settings
-    from pytest_personalens.plugin.run import Session
+    from pytest_personalens.plugin.run import Run
     from pytest_personalens.results.values import Item
 
 # Of the run.
 SETTINGS: pytest.StashKey[Settings] = pytest.StashKey()
-SESSION: pytest.StashKey[Session] = pytest.StashKey()
+RUN: pytest.StashKey[Run] = pytest.StashKey()
 #: syrupy's session, which its fixture `snapshot` tells; asked by one item, because the fixture takes long for each.
 SYRUPY: pytest.StashKey[SnapshotSession] = pytest.StashKey()
 

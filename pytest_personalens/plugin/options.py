@@ -241,7 +241,7 @@ def gates_without_sample(config: pytest.Config, settings: Settings) -> bool:
     return settings.sample is None and (settings.asks_for_gates or _configured(config, _BY_KEY["gate"])[0] is not None)
 
 
-def refuse_nothing(config: pytest.Config, settings: Settings, *, planned: bool, left: bool) -> None:
+def refuse_an_empty_run(config: pytest.Config, settings: Settings, *, planned: bool, left: bool) -> None:
     """Raise `pytest.UsageError` for a run that evaluates nothing, where its command line, and not the configuration alone, asks for a
     sample or a gate. `planned`: there are tests of ours among what was collected; `left`:
     some of them, which ask for no dialogue, are run.

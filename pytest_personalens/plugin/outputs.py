@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from pytest_personalens.core.settings import Settings
-    from pytest_personalens.reports.files import Written
+    from pytest_personalens.reports.files import WrittenFiles
     from pytest_personalens.results.values import Results
 
 
@@ -86,7 +86,7 @@ class Outputs:
             with suppress(OSError):
                 write_json(results, self._files.json)
 
-    def write(self, results: Results, lines: Mapping[str, int]) -> Written:
+    def write(self, results: Results, lines: Mapping[str, int]) -> WrittenFiles:
         """Write all that was asked for. `lines` are those of the tests in their files, by node id, from 1."""
         written = write_files(results, self._files)
         self.put_back()
@@ -94,7 +94,7 @@ class Outputs:
             self._tell_github(results, lines, written)
         return written
 
-    def _tell_github(self, results: Results, lines: Mapping[str, int], written: Written) -> None:
+    def _tell_github(self, results: Results, lines: Mapping[str, int], written: WrittenFiles) -> None:
         from pytest_personalens.reports.github import annotation_lines, append_summary, link, root_in_repository, summary_path
 
         root, page = root_in_repository(self._root), summary_path()

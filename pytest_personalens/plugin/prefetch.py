@@ -10,18 +10,18 @@ import pytest
 from pytest_personalens.core.errors import PersonalensError
 from pytest_personalens.core.evaluation import unscored
 from pytest_personalens.core.threads import Threads
-from pytest_personalens.engine.job import Done, work
+from pytest_personalens.engine.job import JobResult, work
 from pytest_personalens.engine.pool import Engine
-from pytest_personalens.plugin.items import PARAM, case_of, dialogue_of, is_ours
-from pytest_personalens.plugin.prepare import errand_of
+from pytest_personalens.plugin.items import PARAM, dialogue_of, is_scenario_item, spec_of
+from pytest_personalens.plugin.prepare import prepare
 from pytest_personalens.plugin.progress import LiveLine
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from pytest_personalens.engine.job import Assistant
-    from pytest_personalens.plugin.prepare import Errand
-    from pytest_personalens.plugin.run import Session
+    from pytest_personalens.plugin.prepare import Prepared
+    from pytest_personalens.plugin.run import Run
 
 _ASSISTANT: Final = "personalens_assistant"
 #: Fixtures that decide what an evaluation is about; where somebody overrides one, only the item itself knows.
@@ -29,11 +29,11 @@ _OURS: Final = ("personalens", "personalens_scenario", "personalens_context")
 #: Set in what a worker is told that takes the place of one that died: it evaluates no dialogue before its turn, so that the one that
 #: ends it is known.
 IN_TURN: Final = "personalens_in_turn"
-AHEAD: pytest.StashKey[Ahead] = pytest.StashKey()
+PREFETCHER: pytest.StashKey[Prefetcher] = pytest.StashKey()
 _HOMES: Final[dict[str, type[pytest.Collector]]] = {"session": pytest.Session, "package": pytest.Package, "module": pytest.Module}
 
 
-def narrow(items: Iterable[pytest.Item], wanted: int) -> str:
+def why_not_concurrent(items: Iterable[pytest.Item], wanted: int) -> str:
     """Why these items cannot be evaluated side by side: an assistant that each of them gets anew. Empty if they can."""
     for fixture in {id(f): f for item in items if (f := _fixture(item, _ASSISTANT)) is not None}.values():
         if fixture.scope not in _HOMES:
@@ -46,31 +46,31 @@ def narrow(items: Iterable[pytest.Item], wanted: int) -> str:
     return ""
 
 
-class Ahead:
+class Prefetcher:
     """Keeps `--personalens-concurrency` dialogues of this process under way; each item takes its own when its turn comes."""
 
-    def __init__(self, session: pytest.Session, ours: Session) -> None:
+    def __init__(self, session: pytest.Session, ours: Run) -> None:
         self._items, self._ours = session.items, ours
         self._places = {item: place for place, item in enumerate(session.items)}
         self._seen = -1
         self._engine = _engine(ours)
         #: Whoever an option names serves all items alike.
         self._named = ours.settings.assistant is not None
-        self._line = LiveLine(session.config, total=sum(map(is_ours, session.items)))
+        self._line = LiveLine(session.config, total=sum(map(is_scenario_item, session.items)))
         # Under xdist a worker knows the next items that it was sent, and no others are its own.
         plugins = session.config.pluginmanager.get_plugins()
         self._in_turn = ours.cluster is None and IN_TURN in getattr(session.config, "workerinput", {})
         self._worker: Any = next((p for p in plugins if type(p).__name__ == "WorkerInteractor"), None)
 
-    def evaluation(self, item: pytest.Item, errand: Errand, assistant: Assistant) -> Done:
+    def evaluation(self, item: pytest.Item, errand: Prepared, assistant: Assistant) -> JobResult:
         """The evaluation of `item`, begun before or now, with those of the next items under way beside it."""
         if item.nodeid not in self._engine:
             self._submit(item, errand, assistant)
         for other in self._after(item):
-            case = case_of(other)
+            case = spec_of(other)
             with suppress(PersonalensError):  # what is wrong is told at its turn
                 scenario = self._ours.scenario(case.ref)
-                found = errand_of(other, self._ours, case.settings, scenario, self._ours.context(case, scenario, dialogue_of(other)))
+                found = prepare(other, self._ours, case.settings, scenario, self._ours.context(case, scenario, dialogue_of(other)))
                 if not isinstance(found, str):
                     self._submit(other, found, assistant)
         crew = self._ours.crew
@@ -80,7 +80,7 @@ class Ahead:
             if self._ours.cluster is None:
                 raise
             detail = " ".join(f"the cluster gave this dialogue up: {type(error).__name__}: {error}".split())
-            return Done(unscored(errand.job.scenario, cause="lost", detail=detail), {}, 0, 0.0)
+            return JobResult(unscored(errand.job.scenario, cause="lost", detail=detail), {}, 0, 0.0)
         finally:
             self._line.clear()
 
@@ -88,7 +88,7 @@ class Ahead:
         """Give up what is under way."""
         self._engine.close()
 
-    def _submit(self, item: pytest.Item, errand: Errand, assistant: Assistant) -> None:
+    def _submit(self, item: pytest.Item, errand: Prepared, assistant: Assistant) -> None:
         crew, cluster = self._ours.crew, self._ours.cluster
         if cluster is None:
             self._engine.submit(item.nodeid, work, errand.job, crew, assistant, errand.keep)
@@ -111,10 +111,10 @@ class Ahead:
         here = self._whose(item)
         for place in self._coming(self._places[item]) if here is not None else ():
             other = self._items[place]
-            if not self._engine.room or (is_ours(other) and self._whose(other) != here):
+            if not self._engine.room or (is_scenario_item(other) and self._whose(other) != here):
                 return
             self._seen = max(self._seen, place)
-            if is_ours(other) and other.nodeid not in self._engine and not any(other.iter_markers("skip")):
+            if is_scenario_item(other) and other.nodeid not in self._engine and not any(other.iter_markers("skip")):
                 yield other
 
     def _coming(self, place: int) -> Iterator[int]:
@@ -126,17 +126,17 @@ class Ahead:
         yield from (index for index in coming if isinstance(index, int))
 
 
-def ahead_of(item: pytest.Item, ours: Session) -> Ahead | None:
+def prefetcher_of(item: pytest.Item, ours: Run) -> Prefetcher | None:
     """What evaluates the items of this process before their turn; None where each waits for its own."""
     if ours.settings.concurrency == 1 and ours.cluster is None:
         return None
     stash = item.session.stash
-    if AHEAD not in stash:
-        stash[AHEAD] = Ahead(item.session, ours)
-    return stash[AHEAD]
+    if PREFETCHER not in stash:
+        stash[PREFETCHER] = Prefetcher(item.session, ours)
+    return stash[PREFETCHER]
 
 
-def _engine(ours: Session) -> Engine:
+def _engine(ours: Run) -> Engine:
     if ours.cluster is not None:
         return Engine(ours.cluster, ours.cluster.places)
     return Engine(Threads(ours.settings.concurrency), ours.settings.concurrency)

@@ -10,8 +10,8 @@ from pytest_personalens.core.errors import RecordError
 from pytest_personalens.core.redaction import redacted
 from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.engine.job import Job, Keep
-from pytest_personalens.engine.other_records import Elsewhere
-from pytest_personalens.plugin.items import BUILT_IN, case_of
+from pytest_personalens.engine.other_records import OtherRecords
+from pytest_personalens.plugin.items import BUILT_IN, spec_of
 from pytest_personalens.plugin.options import OPTIONS, flags_of
 from pytest_personalens.plugin.records import Journal, RecordStore
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from pytest_personalens.core.scenario import Context, Scenario
     from pytest_personalens.core.settings import Settings
-    from pytest_personalens.plugin.run import Session
+    from pytest_personalens.plugin.run import Run
 
 #: What a command that writes records leaves out of the run's own: it must not accept the team's snapshots on the way.
 _SNAPSHOTS = ("--snapshot-update", "--snapshot-update-new-only")
@@ -32,7 +32,7 @@ _OF_THE_RUN = frozenset(
 )  # fmt: skip
 
 
-class Errand(NamedTuple):
+class Prepared(NamedTuple):
     """A job and its record; `keep` puts what was bought where a crash cannot reach it, or is None where nothing is bought."""
 
     job: Job
@@ -40,7 +40,7 @@ class Errand(NamedTuple):
     keep: Keep | None
 
 
-def errand_of(item: pytest.Item, session: Session, settings: Settings, scenario: Scenario, context: Context) -> Errand | str:
+def prepare(item: pytest.Item, session: Run, settings: Settings, scenario: Scenario, context: Context) -> Prepared | str:
     """What `item` wants evaluated, or what is wrong with its record."""
     anew = settings.record == "all"
     store = RecordStore(item, session.folder, session.run, settings.record)
@@ -53,7 +53,7 @@ def errand_of(item: pytest.Item, session: Session, settings: Settings, scenario:
     if anew and not this_run:
         bought, votes = None, ()
     records += (bought,) if bought is not None else ()
-    others = Elsewhere(str(item.config.rootpath), str(store.path), case_of(item).id, scenario.id)
+    others = OtherRecords(str(item.config.rootpath), str(store.path), spec_of(item).id, scenario.id)
     job = Job(
         scenario=scenario,
         context=context,
@@ -69,7 +69,7 @@ def errand_of(item: pytest.Item, session: Session, settings: Settings, scenario:
         broken_off=bought if session.settings.resume and this_run else None,
         votes=votes,
     )
-    return Errand(job, store, (lambda evaluation, votes=(): store.keep(evaluation, scenario, votes)) if keeps else None)
+    return Prepared(job, store, (lambda evaluation, votes=(): store.keep(evaluation, scenario, votes)) if keeps else None)
 
 
 def rerun(item: pytest.Item) -> str:
@@ -86,7 +86,7 @@ def rerun(item: pytest.Item) -> str:
             words += [o.flag, str(value)]
     # The built-in suite has no file that could be named.
     if item.nodeid.startswith(f"{BUILT_IN}::"):
-        words += ["-k", f"[{case_of(item).id}]"]
+        words += ["-k", f"[{spec_of(item).id}]"]
     else:
         words.append(f"{os.path.relpath(item.path, config.invocation_params.dir)}::{item.nodeid.partition('::')[2]}")
     if "--personalens-live" in flags_of(config):

@@ -17,7 +17,7 @@ from pytest_personalens.core.scenario import Context, ScenarioRef
 from pytest_personalens.core.usage import price_of, read_prices
 from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.datasets import CheckedDataset, Sample, Strangers, draw, open_dataset
-from pytest_personalens.engine.participants import Crew, Recipe
+from pytest_personalens.engine.participants import Participants, ParticipantSpecs
 from pytest_personalens.models.meter import Budget
 from pytest_personalens.models.specs import read_parameters, read_spec
 from pytest_personalens.plugin.items import cases
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from pytest_personalens.core.usage import Price
     from pytest_personalens.datasets import Dataset
     from pytest_personalens.engine.dask import Cluster
-    from pytest_personalens.plugin.items import Case
-    from pytest_personalens.results.baseline import Terms
+    from pytest_personalens.plugin.items import ItemSpec
+    from pytest_personalens.results.baseline import ComparisonTerms
     from pytest_personalens.results.values import Item
 
 
@@ -64,14 +64,14 @@ class Drawn(NamedTuple):
     remaining: int = 0
 
 
-class Session:
+class Run:
     """Opens the dataset and the agents once, and draws samples. Raises `PersonalensError` for what cannot be had."""
 
     def __init__(self, config: pytest.Config, settings: Settings) -> None:
         self.config, self.settings = config, settings
         self.dataset = self._dataset()
         self.prices = _prices(config)
-        self.crew = Crew(self._recipe(), added=self._added)
+        self.crew = Participants(self._recipe(), added=self._added)
         self.crew.is_worker = hasattr(config, "workerinput")
         self.folder = _cache(config)
         self.run, self.history = "", ""
@@ -126,12 +126,12 @@ class Session:
             self._samples[key] = sample
         return self._samples[key]
 
-    def plan(self, settings: Settings) -> list[Case]:
+    def plan(self, settings: Settings) -> list[ItemSpec]:
         """The items of a test. Raises as `sample` does."""
         sample = self._used[_draw_of(settings)] = self.sample(settings)
         return list(cases(sample.refs, settings))
 
-    def context(self, case: Case, scenario: Scenario, dialogue: str = "") -> Context:
+    def context(self, case: ItemSpec, scenario: Scenario, dialogue: str = "") -> Context:
         """What the assistant of an item may know; `dialogue` is the id of what is to be said. Raises `SpecError`
         for another user's context where nobody has such a task.
 
@@ -145,13 +145,13 @@ class Session:
         told = {"user": f"{scenario.user}+{case.arm}", "dialogue": dialogue, "situation": moment}
         return known.context(case.given).model_copy(update=told)
 
-    def terms(self) -> Terms:
+    def terms(self) -> ComparisonTerms:
         """What this run must have in common with one that it is compared with."""
-        from pytest_personalens.results.baseline import Terms, setup_of
+        from pytest_personalens.results.baseline import ComparisonTerms, setup_of
 
         agents = self.crew.agents(Context(user=""), self.settings.thresholds)
         setup = setup_of(agents.judge.identity, agents.user_agent.identity, self.settings._asdict())
-        return Terms(dataset=f"{self.dataset.name} {self.dataset.version}", setup=setup)
+        return ComparisonTerms(dataset=f"{self.dataset.name} {self.dataset.version}", setup=setup)
 
     def scenarios(self, items: Iterable[Item]) -> dict[str, Scenario]:
         """Scenario id -> who asked for what, of the items of this run."""
@@ -256,9 +256,9 @@ class Session:
             raise SpecError(f"--personalens-data: the dataset {spec!r} cannot be had: {told(error)}") from error
         return CheckedDataset(added) if added is not None else open_dataset(spec, base=self.config.rootpath)
 
-    def _recipe(self) -> Recipe:
+    def _recipe(self) -> ParticipantSpecs:
         s = self.settings
-        return Recipe(
+        return ParticipantSpecs(
             root=str(self.config.rootpath),
             user_model=s.user_model,
             judge_model=s.judge_model,
@@ -315,9 +315,9 @@ def _lines(config: pytest.Config, name: str) -> list[str]:
     return [line for line in map(str, config.getini(name)) if line.strip()]
 
 
-def open_session(config: pytest.Config, settings: Settings) -> Session:
+def open_session(config: pytest.Config, settings: Settings) -> Run:
     """The session, with every problem turned into a `pytest.UsageError` of one line."""
     try:
-        return Session(config, settings)
+        return Run(config, settings)
     except PersonalensError as error:
         raise pytest.UsageError(f"personalens: {error}") from None

@@ -1,1 +1,1 @@
-"""Reports made from the results of a run."""
+"""Results as text, Markdown, HTML and GitHub annotations."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_personalens.core.destinations import apart, writable
+from pytest_personalens.core.destinations import refuse_shared_files, writable
 from pytest_personalens.core.errors import PersonalensError, SpecError
 from pytest_personalens.core.jsonfile import write_atomically
 from pytest_personalens.results.values import write_json
@@ -28,7 +28,7 @@ class Files(NamedTuple):
 
 
 @dataclass
-class Written:
+class WrittenFiles:
     """Lines that say what was written and what could not be, and the annotations for GitHub."""
 
     done: list[str] = field(default_factory=list)
@@ -46,9 +46,9 @@ class Written:
             self.done.append(f"{what}: {path}")
 
 
-def write_files(results: Results, files: Files, *, before: Results | None = None) -> Written:
+def write_files(results: Results, files: Files, *, before: Results | None = None) -> WrittenFiles:
     """Write all that is asked for. The reports hold the results against another run, `before`, if it is given."""
-    written = Written()
+    written = WrittenFiles()
     if (path := files.json) is not None:
         written.attempt("results", path, lambda: write_json(results, path))
     if (summary := files.markdown) is not None:
@@ -86,5 +86,5 @@ def checked(files: Files, flag: Callable[[str], str], *, read: Mapping[str, Path
     for name, path in wanted.items():
         writable(path, flag(name), kind=name)
     # A baseline may be replaced by the one that is saved: that is asked for in so many words.
-    apart({flag(name): path for name, path in wanted.items()}, read, replaces=(flag("save_baseline"), flag("baseline")))
+    refuse_shared_files({flag(name): path for name, path in wanted.items()}, read, replaces=(flag("save_baseline"), flag("baseline")))
     return files

@@ -19,7 +19,7 @@ from pytest_personalens.reports import charts, overview
 from pytest_personalens.reports.changes import changes_of
 from pytest_personalens.reports.payload import NAMES, payload, script_json, shown_dimensions
 from pytest_personalens.reports.svg import TC
-from pytest_personalens.results.means import Estimate, by_turn, estimate, readings
+from pytest_personalens.results.means import Estimate, by_turn, estimate, item_scores
 from pytest_personalens.results.wording import found, p_value, signed
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_personalens.reports.charts import Histogram
-    from pytest_personalens.reports.overview import Line
+    from pytest_personalens.reports.overview import OverviewLine
     from pytest_personalens.results.values import Results
 
 TITLE: Final = "Personalization report"
@@ -93,11 +93,11 @@ def _figures(results: Results, before: Results | None) -> dict[str, Any]:
     dimensions = [d for d in shown_dimensions(results) if d.value in results.overall.means]
     whole, domains = overview.group_lines(results, dimensions)
     arms = overview.arm_lines(results, dimensions)
-    own = readings(results.own)
+    own = item_scores(results.own)
     under_test = str(results.settings.get("assistant") or "")
     turns = by_turn(own)
     shown = list(overview.histograms(own, dimensions))
-    then = readings(before.own) if before else []
+    then = item_scores(before.own) if before else []
     tiles = [_tile(results, d, whole[0].estimates[dimensions.index(d)]) for d in _TILES if d in dimensions]
     return {
         "results": results,
@@ -140,8 +140,8 @@ def _tile(results: Results, dimension: Dimension, value: Estimate) -> dict[str, 
 def _charts(
     results: Results,
     dimensions: Sequence[Dimension],
-    domains: Sequence[Line],
-    arms: Sequence[Line],
+    domains: Sequence[OverviewLine],
+    arms: Sequence[OverviewLine],
     turns: Sequence[Estimate],
     shown: Sequence[Histogram],
 ) -> dict[str, str]:

@@ -10,13 +10,13 @@ from pytest_personalens.reports.charts import Histogram, Panel, Row
 from pytest_personalens.reports.crashes import crash_groups, crashes_title
 from pytest_personalens.reports.payload import NAMES
 from pytest_personalens.reports.svg import SOFT, TC, P
-from pytest_personalens.results.means import Estimate, estimate, readings, score_counts
+from pytest_personalens.results.means import Estimate, estimate, item_scores, score_counts
 from pytest_personalens.results.wording import CAUSES, REPORT_ONLY, REPORTED_GATES, UNJUDGED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pytest_personalens.results.means import Reading
+    from pytest_personalens.results.means import ItemScores
     from pytest_personalens.results.values import Item, Results
 
 #: What the assistant knew.
@@ -40,7 +40,7 @@ class Headline(NamedTuple):
     reasons: tuple[tuple[str, str], ...]
 
 
-class Line(NamedTuple):
+class OverviewLine(NamedTuple):
     """A row of a table of figures: counts of its items, and an estimate for each dimension."""
 
     name: str
@@ -129,18 +129,18 @@ def panels(results: Results, *, of_run: bool) -> list[Panel]:
     return [panel(d, mean=m.value if of_run else None, floor=floor.get(d)) for d, m in means.items() if m is not None]
 
 
-def domain_rows(lines: Sequence[Line], dimensions: Sequence[Dimension]) -> list[Row]:
+def domain_rows(lines: Sequence[OverviewLine], dimensions: Sequence[Dimension]) -> list[Row]:
     """A row of a chart for each group, the best personalized first, with TCR and P as far as they were read."""
     places = [dimensions.index(d) for d in _MAIN if d in dimensions]
     places = [n for n in places if any(line.estimates[n].value is not None for line in lines)]
 
-    def order(line: Line) -> tuple[float, ...]:
+    def order(line: OverviewLine) -> tuple[float, ...]:
         return tuple(-(line.estimates[n].value or 0.0) for n in reversed(places))
 
     return [Row(line.name, f"{line.scored:,}", [line.estimates[n] for n in places]) for line in sorted(lines, key=order)]
 
 
-def group_lines(results: Results, dimensions: Sequence[Dimension]) -> tuple[list[Line], list[Line]]:
+def group_lines(results: Results, dimensions: Sequence[Dimension]) -> tuple[list[OverviewLine], list[OverviewLine]]:
     """The figures of the whole run and by kind, and those by domain."""
     own = results.own
     by_domain: dict[str, list[Item]] = {g.name: [] for g in results.domains}
@@ -152,13 +152,13 @@ def group_lines(results: Results, dimensions: Sequence[Dimension]) -> tuple[list
     return whole, [_line(name, items, dimensions) for name, items in by_domain.items()]
 
 
-def arm_lines(results: Results, dimensions: Sequence[Dimension]) -> list[Line]:
+def arm_lines(results: Results, dimensions: Sequence[Dimension]) -> list[OverviewLine]:
     """The figures of the run itself and of each of its controls."""
     lines = [_line(_capital(ARMS[""]), results.own, dimensions)] if results.arms else []
     return lines + [_line(_capital(ARMS[a.name]), [i for i in results.items if i.arm == a.name], dimensions) for a in results.arms]
 
 
-def histograms(read: Sequence[Reading], dimensions: Sequence[Dimension]) -> Iterator[Histogram]:
+def histograms(read: Sequence[ItemScores], dimensions: Sequence[Dimension]) -> Iterator[Histogram]:
     """How often each score was given, by dimension."""
     for dimension in dimensions:
         if dimension is Dimension.PERSONALIZATION_TURNS:
@@ -185,9 +185,9 @@ def notes(results: Results) -> Iterator[tuple[str, str]]:
         yield f"{low:,} dialogues are below a threshold; the gates decide.", "low"
 
 
-def _line(name: str, items: Sequence[Item], dimensions: Sequence[Dimension]) -> Line:
-    read = readings(items)
-    return Line(name, len(items), len(read), [estimate(read, d) for d in dimensions])
+def _line(name: str, items: Sequence[Item], dimensions: Sequence[Dimension]) -> OverviewLine:
+    read = item_scores(items)
+    return OverviewLine(name, len(items), len(read), [estimate(read, d) for d in dimensions])
 
 
 def _capital(text: str) -> str:

@@ -28,7 +28,7 @@ _BY_MARK: Final = (_JUDGE, "the context", "the limit of turns")
 _ADVICE: Final = "restore it, or save a new one with --personalens-save-baseline"
 
 
-class Terms(Frozen):
+class ComparisonTerms(Frozen):
     """What two runs must have in common for their scores to be compared: all that shapes a score but the assistant."""
 
     dataset: str
@@ -75,7 +75,7 @@ class Baseline(Frozen):
     model_config = ConfigDict(populate_by_name=True)
     schema_version: Literal["personalens-baseline/1"] = Field(default=SCHEMA, alias="schema")
     plugin: str = Field(default_factory=lambda: version("pytest-personalens"))
-    terms: Terms
+    terms: ComparisonTerms
     entries: tuple[Entry, ...]
 
     @model_validator(mode="after")
@@ -86,7 +86,7 @@ class Baseline(Frozen):
             raise ValueError(f"trial {entry.trial} of {entry.scenario} in {entry.test} stands there twice")
         return self
 
-    def refuses(self, now: Terms) -> str:
+    def refuses(self, now: ComparisonTerms) -> str:
         """Why a run under other terms cannot be compared, in a few words; empty if it can."""
         then = self.terms
         if then.dataset != now.dataset:
@@ -166,12 +166,12 @@ def _twice(entries: Sequence[Entry]) -> Entry | None:
     return None
 
 
-def terms_of(results: Results) -> Terms:
+def terms_of(results: Results) -> ComparisonTerms:
     """The terms of a run that has ended, by what most of its items had; it has at least one."""
     judges = Counter(item.evaluation.judge for item in results.own)
     users = Counter(item.evaluation.user_agent for item in results.own)
     judge, user = (max(sorted(found), key=lambda name, found=found: found[name]) for found in (judges, users))  # type: ignore[misc]
-    return Terms(dataset=results.dataset, setup=setup_of(judge, user, results.settings))
+    return ComparisonTerms(dataset=results.dataset, setup=setup_of(judge, user, results.settings))
 
 
 def setup_of(judge: str, user_agent: str, settings: Mapping[str, Any]) -> dict[str, str]:

@@ -21,7 +21,7 @@ _EXPRESSION: Final = re.compile(r"\s*(?:(?P<group>[^:<>=]+):)?\s*(?P<metric>[\w^
 KINDS: Final = ("single", "multi")
 
 
-class Floor(NamedTuple):
+class GateExpression(NamedTuple):
     """The least value of a metric, over a domain, a kind, or the whole run (an empty `group`)."""
 
     group: str
@@ -34,7 +34,7 @@ class Floor(NamedTuple):
         return f"{self.group}: {self.metric}" if self.group else self.metric
 
 
-def read_floor(text: str) -> Floor:
+def read_floor(text: str) -> GateExpression:
     """The floor that ``[GROUP:] METRIC >= VALUE`` asks for. Raises ValueError saying what it expected."""
     found = _EXPRESSION.fullmatch(text)
     if found is None:
@@ -55,14 +55,14 @@ def read_floor(text: str) -> Floor:
     if not low <= value <= high:
         meant = f"; did you mean {found['value']}%?" if high == 1 and 1 < value <= 100 else ""
         raise ValueError(f"{metric} lies from {low} to {high}{meant}")
-    return Floor((found["group"] or "").strip(), metric, value)
+    return GateExpression((found["group"] or "").strip(), metric, value)
 
 
-def floors_of(settings: Settings) -> tuple[Floor, ...]:
+def floors_of(settings: Settings) -> tuple[GateExpression, ...]:
     """The floors of a run, each once, those over all first. Raises `SpecError` for two of one thing and for what is not measured."""
     short = [("--personalens-min-tcr", TCR, settings.min_tcr), ("--personalens-min-p", "p", settings.min_p)]
-    floors = [(flag, Floor("", metric, least)) for flag, metric, least in short if least is not None]
-    floors += [("--personalens-gate", Floor(*given)) for given in settings.gate]
+    floors = [(flag, GateExpression("", metric, least)) for flag, metric, least in short if least is not None]
+    floors += [("--personalens-gate", GateExpression(*given)) for given in settings.gate]
     seen: dict[str, str] = {}
     for flag, floor in floors:
         where = f"{flag}: {floor.name}"
@@ -86,7 +86,7 @@ def floors_of(settings: Settings) -> tuple[Floor, ...]:
     return tuple(floor for _, floor in floors)
 
 
-def with_groups(floors: Sequence[Floor], domains: Collection[str]) -> tuple[Floor, ...]:
+def with_groups(floors: Sequence[GateExpression], domains: Collection[str]) -> tuple[GateExpression, ...]:
     """The floors with their groups as the dataset spells them. Raises `SpecError` for a group that it does not have."""
     known = {name.lower(): name for name in (*KINDS, *domains)}
     for floor in floors:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.results.controls import lift, passes_of
-from pytest_personalens.results.gate_expressions import SCALES, TCR, Floor, floors_of
-from pytest_personalens.results.means import estimate, readings
+from pytest_personalens.results.gate_expressions import SCALES, TCR, GateExpression, floors_of
+from pytest_personalens.results.means import estimate, item_scores
 from pytest_personalens.results.stats.intervals import wilson
 from pytest_personalens.results.stats.trials import pass_hat
 from pytest_personalens.results.values import Gate
@@ -32,7 +32,7 @@ _LABELS: Final = {
 }
 
 
-def check_gates(results: Results, floors: Sequence[Floor], *, min_valid: float, measured: bool = False) -> tuple[Gate, ...]:
+def check_gates(results: Results, floors: Sequence[GateExpression], *, min_valid: float, measured: bool = False) -> tuple[Gate, ...]:
     """The verdict of every gate of a whole run; none is asked for where there is neither a floor nor a comparison.
 
     Beside them stands the gate ``valid``: the share of items that could be scored must reach `min_valid`, unless a floor says
@@ -45,7 +45,7 @@ def check_gates(results: Results, floors: Sequence[Floor], *, min_valid: float, 
     if results.comparison is not None:
         gates += _regressions(results.comparison, least[""])
     if (gates or shares or measured) and all(floor.group for floor in shares):
-        shares.append(Floor("", "valid", min_valid))
+        shares.append(GateExpression("", "valid", min_valid))
     return (*gates, *(_gate(results, floor, least[""]) for floor in shares))
 
 
@@ -54,7 +54,7 @@ def judge_gate(drift: Drift) -> Gate:
     return Gate(name="judge", kind="judge", value=drift.kept, floor=1.0, passed=drift.passed, message=drift.sentence)
 
 
-def _gate(results: Results, floor: Floor, least: float) -> Gate:
+def _gate(results: Results, floor: GateExpression, least: float) -> Gate:
     if floor.group and not _members(results.own, floor.group):
         return _closed(floor, f"no scenario of {floor.group} is in this sample")
     if floor.metric == "valid":
@@ -68,7 +68,7 @@ def _gate(results: Results, floor: Floor, least: float) -> Gate:
     return _mean(results, floor)
 
 
-def _few(results: Results, floor: Floor, least: float) -> str:
+def _few(results: Results, floor: GateExpression, least: float) -> str:
     """Why a gate is not decided: too few of the items that it is about could be scored. Empty where they are enough."""
     items = _members(results.own, floor.group)
     scored = sum(i.evaluation.scored for i in items)
@@ -79,10 +79,10 @@ def _few(results: Results, floor: Floor, least: float) -> str:
     return "" if round(scored / total, 6) >= least else f"only {scored} of {its}{count(total, 'item')} could be scored; {share_text(least)}"
 
 
-def _mean(results: Results, floor: Floor) -> Gate:
+def _mean(results: Results, floor: GateExpression) -> Gate:
     dimension = SCALES[floor.metric]
     items = _members(results.own, floor.group)
-    found, label = estimate(readings(items), dimension), _LABELS[floor.metric]
+    found, label = estimate(item_scores(items), dimension), _LABELS[floor.metric]
     if found.value is None or found.low is None or found.high is None:
         return _closed(floor, f"{label}: no item could be scored")
     gate = _against(floor, found.value, (found.low, found.high), label, f"over {count(found.scenarios)}")
@@ -95,7 +95,7 @@ def _mean(results: Results, floor: Floor) -> Gate:
     return gate
 
 
-def _reliable(results: Results, floor: Floor, least: float) -> Gate:
+def _reliable(results: Results, floor: GateExpression, least: float) -> Gate:
     k = int(floor.metric.removeprefix("pass^"))
     items = _members(results.own, floor.group)
     passes, asked = passes_of(items), len({i.key for i in items})
@@ -109,7 +109,7 @@ def _reliable(results: Results, floor: Floor, least: float) -> Gate:
     return _against(floor, value, wilson(value * used, used), label, f"over {count(used)}")
 
 
-def _lift(results: Results, floor: Floor, least: float) -> Gate:
+def _lift(results: Results, floor: GateExpression, least: float) -> Gate:
     arm = "swapped" if "swapped" in (results.settings.get("control") or ()) else "none"
     items = _members(results.items, floor.group)
     found = lift([i for i in items if i.arm == arm], [i for i in items if not i.arm], Dimension.PERSONALIZATION)
@@ -123,7 +123,7 @@ def _lift(results: Results, floor: Floor, least: float) -> Gate:
     return gate.model_copy(update={"kind": "lift"})
 
 
-def _valid(results: Results, floor: Floor) -> Gate:
+def _valid(results: Results, floor: GateExpression) -> Gate:
     items = _members(results.own, floor.group)
     scored = sum(i.evaluation.scored for i in items)
     total = len(items) + results.missing_by_group.get(floor.group, 0) if floor.group else results.expected
@@ -136,7 +136,7 @@ def _valid(results: Results, floor: Floor) -> Gate:
     return Gate(name=floor.name, kind="valid", value=share, floor=floor.least, passed=passed, message=message)
 
 
-def _against(floor: Floor, value: float, interval: tuple[float, float], label: str, over: str) -> Gate:
+def _against(floor: GateExpression, value: float, interval: tuple[float, float], label: str, over: str) -> Gate:
     # Compared as the mean is shown elsewhere: what reads 0.90 must not miss 0.9 by the last bits of a sum.
     value, low, high = (round(figure, 6) for figure in (value, *interval))
     passed = value >= floor.least
@@ -186,7 +186,7 @@ def _nothing_to_compare(comparison: Comparison, min_valid: float) -> str:
     return ""
 
 
-def _closed(floor: Floor, message: str, kind: Literal["floor", "lift"] = "floor") -> Gate:
+def _closed(floor: GateExpression, message: str, kind: Literal["floor", "lift"] = "floor") -> Gate:
     """The gate of a floor that there is nothing to hold against."""
     return Gate(name=floor.name, kind=kind, value=None, floor=floor.least, passed=False, message=message)
 
@@ -203,20 +203,20 @@ def _members(items: Sequence[Item], group: str) -> list[Item]:
     return [i for i in items if not group or group == i.evaluation.kind or group in i.evaluation.domains]
 
 
-class Demands(NamedTuple):
+class Requirements(NamedTuple):
     """What a run is held against: its floors, and a baseline with the level and the margins of the comparison."""
 
-    floors: tuple[Floor, ...]
+    floors: tuple[GateExpression, ...]
     baseline: Baseline | None
     settings: Settings
 
     @classmethod
-    def of(cls, settings: Settings, baseline: Baseline | None) -> Demands:
+    def of(cls, settings: Settings, baseline: Baseline | None) -> Requirements:
         """What `settings` ask for. Raises `SpecError` for floors that cannot be."""
         return cls(floors_of(settings), baseline, settings)
 
 
-def conclude(results: Results, demands: Demands) -> Results:
+def conclude(results: Results, demands: Requirements) -> Results:
     """The results with all that follows from them; a run that is not whole has neither comparison nor gates."""
     # What a run does not ask for is not loaded: it would be felt in a replay.
     s, update = demands.settings, dict[str, object]()

@@ -91,7 +91,7 @@ class Estimate(NamedTuple):
     dialogues: int = 0
 
 
-class Reading(NamedTuple):
+class ItemScores(NamedTuple):
     """The scores of a scored item."""
 
     key: Key
@@ -99,10 +99,10 @@ class Reading(NamedTuple):
     turns: tuple[int, ...]
 
 
-def readings(items: Iterable[Item]) -> list[Reading]:
+def item_scores(items: Iterable[Item]) -> list[ItemScores]:
     """The scored ones among `items`, looked up once for all the figures that they are part of."""
     return [
-        Reading(
+        ItemScores(
             item.key,
             {v.dimension: v.score for v in item.evaluation.verdicts},
             next((v.turns for v in item.evaluation.verdicts if v.turns), ()),
@@ -112,7 +112,7 @@ def readings(items: Iterable[Item]) -> list[Reading]:
     ]
 
 
-def estimate(read: Iterable[Reading], dimension: Dimension) -> Estimate:
+def estimate(read: Iterable[ItemScores], dimension: Dimension) -> Estimate:
     """The mean score on `dimension`.
 
     Trials of a scenario are no more independent than its sentences are: the interval is one over scenarios, by Wilson for a
@@ -125,13 +125,13 @@ def estimate(read: Iterable[Reading], dimension: Dimension) -> Estimate:
     return _over(scores, dimension)
 
 
-def by_turn(read: Iterable[Reading]) -> list[Estimate]:
+def by_turn(read: Iterable[ItemScores]) -> list[Estimate]:
     """Personalization as it stood after the first, second, ... turn of the assistant, where it was read by turn."""
     turns = scores_by_turn((one.key, one.turns) for one in read)
     return [_over(scores, Dimension.PERSONALIZATION_TURNS) for scores in turns]
 
 
-def score_counts(read: Iterable[Reading], dimension: Dimension) -> list[int]:
+def score_counts(read: Iterable[ItemScores], dimension: Dimension) -> list[int]:
     """How many have each score of the dimension's scale, from its lowest."""
     found = Counter(one.scores.get(dimension) for one in read)
     low, high = dimension.scale

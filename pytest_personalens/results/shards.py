@@ -16,7 +16,7 @@ from pytest_personalens.core.scenario import DOMAINS, Frozen
 from pytest_personalens.core.settings import Settings
 from pytest_personalens.results.baseline import read_baseline, refusal, terms_of
 from pytest_personalens.results.gate_expressions import with_groups
-from pytest_personalens.results.gates import Demands, conclude
+from pytest_personalens.results.gates import Requirements, conclude
 from pytest_personalens.results.summary import summarize
 from pytest_personalens.results.values import Results, read_results
 
@@ -119,7 +119,7 @@ def merge(shards: Sequence[Shard], given: Mapping[str, Any], *, partial: bool = 
     told = {id_: scenario for shard in shards for id_, scenario in shard.results.scenarios.items()}
     results = results.model_copy(update={"usd": _dollars(shards), "scenarios": dict(sorted(told.items()))})
     settings = settings._replace(save_baseline=None if save_baseline is None else str(save_baseline))
-    demands = Demands.of(settings, _baseline(settings, results) if results.complete else None)
+    demands = Requirements.of(settings, _baseline(settings, results) if results.complete else None)
     domains = {domain for item in items for domain in item.evaluation.domains} | set(DOMAINS)
     return conclude(results, demands._replace(floors=with_groups(demands.floors, sorted(domains))))
 

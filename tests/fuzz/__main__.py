@@ -87,7 +87,16 @@ class Fuzzer:
         )
         reports = ("--personalens-html=x.html", "--personalens-markdown=x.md", "--personalens-json=x.json")
         self.runner.run(Case("", ("--personalens-sample=2", *reports)), folder, good=True)
-        more = ["merge", "report", "agreement", "datasets.quality", "watch", "drift.compare", "estimate", "ahead"]
+        more = [
+            "cli.merge",
+            "cli.report",
+            "cli.agreement",
+            "datasets.quality",
+            "plugin.judge_check",
+            "judge_quality.drift",
+            "plugin.cost_estimate",
+            "plugin.prefetch",
+        ]
         return [*names.read_text(encoding="utf-8").split(), *(f"pytest_personalens.{name}" for name in more)]
 
 

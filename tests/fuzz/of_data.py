@@ -33,8 +33,8 @@ def own_data(setup: Setup) -> Case:
     if setup.mutates and setup.rng.random() < 0.25:
         return Case(
             f"datasets check, {name}: {spoilt.what}",
-            ("check", "own"),
-            "datasets.__main__",
+            ("own",),
+            "check-dataset",
             passes=lambda text: not spoilt.useless and "scenarios" in text,
         )
     if setup.mutates and setup.rng.random() < 0.3:
@@ -53,8 +53,8 @@ def official(setup: Setup) -> Case:
     if setup.mutates and setup.rng.random() < 0.2:
         return Case(
             f"datasets check, {name}: {spoilt.what}",
-            ("check", "official"),
-            "datasets.__main__",
+            ("official",),
+            "check-dataset",
             passes=lambda text: not spoilt.useless and "scenarios" in text,
         )
     return Case(f"{name}: {spoilt.what}", ("--personalens-sample=8", *RUN[1:], "--personalens-data=official"))
@@ -104,7 +104,7 @@ def labels(setup: Setup) -> Case:
     name, spoilt = _spoilt(setup, "labels.jsonl")
     more = ("--json=out.json", "--markdown=out.md") if setup.rng.random() < 0.3 else ()
     passes = never if spoilt.useless else lambda text: "dialogues" in text
-    return Case(f"{name}: {spoilt.what}", ("labels.jsonl", *more), "agreement.__main__", passes=passes, writes=True)
+    return Case(f"{name}: {spoilt.what}", ("labels.jsonl", *more), "agreement", passes=passes, writes=True)
 
 
 def rows(setup: Setup) -> Case:

@@ -165,8 +165,8 @@ _COMMANDS: Final[dict[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
         ("json", "markdown", "html", "baseline", "save-baseline", "gate", "min-tcr", "min-p", "min-valid"),
     ),
     "report": (("results.json",), ("html", "markdown", "table", "beside")),
-    "agreement.__main__": (("labels.jsonl",), ("judge-model", "dimensions", "json", "markdown")),
-    "datasets.__main__": (("check", "own"), ("words", "json")),
+    "agreement": (("labels.jsonl",), ("judge-model", "dimensions", "json", "markdown")),
+    "check-dataset": (("own",), ("words", "json")),
     "stats.__main__": ((), ("level", "power", "tests")),
 }
 _OWN_VALUES: Final[dict[str, tuple[str, ...]]] = {
@@ -200,7 +200,7 @@ def _passes_command(name: str) -> Callable[[str], bool]:
     return {
         "merge": lambda text: "usage:" in text,
         "report": lambda text: bool(re.search(r"overall|^report: |^summary: |Table [34]|^## ", text, re.MULTILINE)),
-        "agreement.__main__": lambda text: "kappa" in text or "labelled" in text or "usage:" in text,
-        "datasets.__main__": lambda text: "scenarios" in text or "usage:" in text,
+        "agreement": lambda text: "kappa" in text or "labelled" in text or "usage:" in text,
+        "check-dataset": lambda text: "scenarios" in text or "usage:" in text,
         "stats.__main__": lambda text: "| scenarios |" in text or "usage:" in text,
     }[name]

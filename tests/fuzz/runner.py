@@ -125,15 +125,15 @@ class Runner:
 
 def command(case: Case) -> int:
     """Run the case's command in this process, as Python would; returns its exit status."""
-    sys.argv = [case.module, *case.arguments]
+    sys.argv = ["personalens", case.module, *case.arguments]
     try:
         if case.module == "pytest":
             import pytest
 
             return int(pytest.main([_ALREADY_IMPORTED, *case.arguments]))
-        from pytest_personalens.cli.command import run
+        from pytest_personalens.cli.command import main, run
 
-        run(importlib.import_module(f"pytest_personalens.{case.module}").main)
+        run(main)
     except SystemExit as ended:
         return ended.code if isinstance(ended.code, int) else int(ended.code is not None)
 

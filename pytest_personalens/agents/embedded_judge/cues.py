@@ -12,7 +12,7 @@ from pytest_personalens.agents.embedded_judge.weights import words as listed
 from pytest_personalens.agents.embedded_judge.word_classes import word_classes
 from pytest_personalens.agents.language import slots
 from pytest_personalens.agents.language.lexicon import DOMAIN_WORDS
-from pytest_personalens.agents.language.reading import Reading
+from pytest_personalens.agents.language.reading import DialogueReading
 from pytest_personalens.agents.language.statements import of_message, plain, substance
 from pytest_personalens.agents.language.text import content, mentions, runs, stem
 
@@ -108,8 +108,8 @@ class _Reader:
         return {(a.turn, a.sentence): a.again for a in sorted(self._reading.asks, key=lambda a: a.again)}
 
     @cached_property
-    def _reading(self) -> Reading:
-        return Reading(self.scenario, self.messages)
+    def _reading(self) -> DialogueReading:
+        return DialogueReading(self.scenario, self.messages)
 
     def message(self, turn: int) -> Iterator[Line]:
         message = self.messages[turn]

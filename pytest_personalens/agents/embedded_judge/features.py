@@ -31,7 +31,7 @@ class Features:
         self.spoken = spoken(scenario, self.messages) if said is None else tuple(said)
 
     @cached_property
-    def statements(self) -> tuple[goal_parts.Said, ...]:
+    def statements(self) -> tuple[goal_parts.AssistantStatement, ...]:
         """The assistant's statements as they are held against the goal."""
         return goal_parts.said(self.spoken)
 
@@ -52,7 +52,7 @@ class Features:
         return tuple(model.of_numbers(numbers)["reached"] for numbers in self.part_numbers)
 
     @cached_property
-    def findings(self) -> tuple[knowledge.Finding, ...]:
+    def findings(self) -> tuple[knowledge.PreferenceFinding, ...]:
         """What became of each preference."""
         return knowledge.findings(self.scenario, self.messages, self.spoken)
 

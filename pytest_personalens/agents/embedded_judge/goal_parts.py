@@ -22,7 +22,7 @@ _STATES: Final = ("deed", "promise", "proposal", "failure", "slip", "question", 
 _LATE: Final = ("deed", "promise", "proposal", "failure", "slip", "handing back", "question")
 
 
-class Said(NamedTuple):
+class AssistantStatement(NamedTuple):
     """A statement of the assistant as it is held against parts."""
 
     one: Spoken
@@ -37,14 +37,16 @@ class Said(NamedTuple):
         return max(acts["deed"], acts["fact"], 0.8 * acts["use"])
 
 
-def said(spoken: Sequence[Spoken]) -> tuple[Said, ...]:
+def said(spoken: Sequence[Spoken]) -> tuple[AssistantStatement, ...]:
     """The statements of the assistant."""
     return tuple(
-        Said(s, classes(s.line.words), plain(s.line.text), slots.details(s.line.text)) for s in spoken if s.line.role == "assistant"
+        AssistantStatement(s, classes(s.line.words), plain(s.line.text), slots.details(s.line.text))
+        for s in spoken
+        if s.line.role == "assistant"
     )
 
 
-def numbers(task: Task, statements: Sequence[Said]) -> list[dict[str, float]]:
+def numbers(task: Task, statements: Sequence[AssistantStatement]) -> list[dict[str, float]]:
     """For each part of the goal what the assistant's statements say of it, in numbers by name."""
     found = parts(task)
     return [_numbers(part, _own(part, found), statements) for part in found]
@@ -55,7 +57,7 @@ def _own(part: Part, every: Sequence[Part]) -> frozenset[str]:
     return frozenset(w for w in part.words if sum(w in p.words for p in every) == 1) or part.words
 
 
-def _numbers(part: Part, own: frozenset[str], statements: Sequence[Said]) -> dict[str, float]:
+def _numbers(part: Part, own: frozenset[str], statements: Sequence[AssistantStatement]) -> dict[str, float]:
     turns = sorted({s.one.line.turn for s in statements})
     by_turn = {t: [s for s in statements if s.one.line.turn == t] for t in turns}
     of_turn = {t: _cover(part.words, _union(by_turn[t])) * max(s.one.acts["deed"] for s in by_turn[t]) for t in turns}
@@ -91,7 +93,7 @@ def _numbers(part: Part, own: frozenset[str], statements: Sequence[Said]) -> dic
     return found | _values(part, statements)
 
 
-def _values(part: Part, statements: Sequence[Said]) -> dict[str, float]:
+def _values(part: Part, statements: Sequence[AssistantStatement]) -> dict[str, float]:
     """The names, hours, days and counts in the goal itself: kept, or other ones said in their place."""
     found: dict[str, float] = {}
     text = plain(part.text)
@@ -117,7 +119,7 @@ def _values(part: Part, statements: Sequence[Said]) -> dict[str, float]:
     return found
 
 
-def _union(statements: Sequence[Said]) -> frozenset[str]:
+def _union(statements: Sequence[AssistantStatement]) -> frozenset[str]:
     return frozenset[str]().union(*(s.words for s in statements))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
-from pytest_personalens.agents.language.reading import Reading
+from pytest_personalens.agents.language.reading import DialogueReading
 from pytest_personalens.agents.language.text import content, mentions
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ _CLEAR: Final = 0.4
 _MOST: Final = 0.6
 
 
-class Finding(NamedTuple):
+class PreferenceFinding(NamedTuple):
     """What became of a preference: the code, where it was seen, and the value in question."""
 
     code: Code
@@ -33,20 +33,22 @@ class Finding(NamedTuple):
     quote: str
 
 
-def findings(scenario: Scenario, messages: Sequence[Message], spoken: Sequence[Spoken]) -> tuple[Finding, ...]:
+def findings(scenario: Scenario, messages: Sequence[Message], spoken: Sequence[Spoken]) -> tuple[PreferenceFinding, ...]:
     """What became of each preference that the task needs (of all of its domains where it names none), in order of the turns."""
-    reading = Reading(scenario, messages)
-    found: list[Finding] = []
+    reading = DialogueReading(scenario, messages)
+    found: list[PreferenceFinding] = []
     for domain, name, _, values in reading.types:
         if reading.relevant(domain, name):
             found += _of_type(domain, name, values, messages, spoken)
     clashes = {(c.domain, c.type): c for c in reversed(reading.clashes)}
     found = [f for f in found if (f.domain, f.type) not in clashes]
-    found += [Finding("contradicts", c.domain, c.type, c.value, c.turn, c.sentence) for c in clashes.values()]
+    found += [PreferenceFinding("contradicts", c.domain, c.type, c.value, c.turn, c.sentence) for c in clashes.values()]
     return tuple(sorted(found, key=lambda f: f.turn))
 
 
-def _of_type(domain: str, name: str, values: Sequence[str], messages: Sequence[Message], spoken: Sequence[Spoken]) -> list[Finding]:
+def _of_type(
+    domain: str, name: str, values: Sequence[str], messages: Sequence[Message], spoken: Sequence[Spoken]
+) -> list[PreferenceFinding]:
     for one in spoken:
         line = one.line
         value = next((v for v in values if _says(v, line.text, line.words)), None)
@@ -56,15 +58,15 @@ def _of_type(domain: str, name: str, values: Sequence[str], messages: Sequence[M
             boast = one.acts["boast"] > max(_CLEAR, one.acts["use"], one.acts["deed"])
             asks = one.acts["asking the known"] > max(_CLEAR, one.acts["use"])
             code: Code = "recites" if boast else "asks-known" if asks else "applies"
-            return [Finding(code, domain, name, value, line.turn, line.quote)]
+            return [PreferenceFinding(code, domain, name, value, line.turn, line.quote)]
         if line.turn == 0:
-            return [Finding("uses-stated", domain, name, value, line.turn, line.quote)]
+            return [PreferenceFinding("uses-stated", domain, name, value, line.turn, line.quote)]
         question = _question_before(line.turn, spoken)
         if question is not None:
-            return [Finding("asks-known", domain, name, value, question.line.turn, question.line.quote)]
-        return [Finding("uses-stated", domain, name, value, line.turn, line.quote)]
+            return [PreferenceFinding("asks-known", domain, name, value, question.line.turn, question.line.quote)]
+        return [PreferenceFinding("uses-stated", domain, name, value, line.turn, line.quote)]
     last = max((s.line.turn for s in spoken if s.line.role == "assistant"), default=len(messages) - 1)
-    return [Finding("ignores", domain, name, values[0], last, "")]
+    return [PreferenceFinding("ignores", domain, name, values[0], last, "")]
 
 
 def _question_before(turn: int, spoken: Sequence[Spoken]) -> Spoken | None:
@@ -81,7 +83,7 @@ def _says(value: str, text: str, words: frozenset[str]) -> bool:
     return len(wanted) > 1 and len(wanted & words) / len(wanted) >= _MOST
 
 
-def numbers(found: Sequence[Finding]) -> dict[str, float]:
+def numbers(found: Sequence[PreferenceFinding]) -> dict[str, float]:
     """How many preferences met with what, as shares of those that the task needs, and whether any did."""
     total = max(1, len(found))
     codes: tuple[Code, ...] = ("applies", "recites", "asks-known", "contradicts", "uses-stated", "ignores")

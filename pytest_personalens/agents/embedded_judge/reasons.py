@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pytest_personalens.agents.embedded_judge.acts import Spoken
     from pytest_personalens.agents.embedded_judge.features import Features
     from pytest_personalens.agents.embedded_judge.goal import Part
-    from pytest_personalens.agents.embedded_judge.knowledge import Finding
+    from pytest_personalens.agents.embedded_judge.knowledge import PreferenceFinding
 
 #: An act is named as a reason from this probability on.
 _CLEAR: Final = 0.4
@@ -141,7 +141,7 @@ def _personalization(score: int, features: Features) -> Told:
     return f"{_NOTES[code]}: {f.type}, {f.value}", evidence, codes
 
 
-def _anticipated(finding: Finding, said: Sequence[Spoken]) -> tuple[ReasonCode, Finding]:
+def _anticipated(finding: PreferenceFinding, said: Sequence[Spoken]) -> tuple[ReasonCode, PreferenceFinding]:
     if finding.code != "applies":
         return finding.code, finding
     foreseen = any(s.line.quote == finding.quote and s.line.turn == finding.turn and s.acts.get("foresight", 0.0) >= _CLEAR for s in said)

@@ -13,14 +13,14 @@ from pytest_personalens.agents.language.text import content
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
-    from pytest_personalens.agents.embedded_judge.goal_parts import Said
+    from pytest_personalens.agents.embedded_judge.goal_parts import AssistantStatement
     from pytest_personalens.core.dialogue import Message
 
 _PUT_ASIDE: Final = re.compile(r"\b(?:not|instead of|rather than|from)\b[^,.;!?]{0,30}")
 _DEED: Final = 0.35
 
 
-def numbers(messages: Sequence[Message], statements: Sequence[Said]) -> dict[str, float]:
+def numbers(messages: Sequence[Message], statements: Sequence[AssistantStatement]) -> dict[str, float]:
     """How the values of the deeds stand to those that the user named last, by kind of value."""
     asked = [(turn, plain(m.content)) for turn, m in enumerate(messages) if m.role == "user"]
     deeds = [s for s in statements if _is_deed(s)]
@@ -68,7 +68,7 @@ def numbers(messages: Sequence[Message], statements: Sequence[Said]) -> dict[str
     return found
 
 
-def _is_deed(statement: Said) -> bool:
+def _is_deed(statement: AssistantStatement) -> bool:
     acts = statement.one.acts
     return acts["deed"] > _DEED or (acts["use"] > 0.5 and acts["question"] < 0.3 and acts["proposal"] < 0.4)
 

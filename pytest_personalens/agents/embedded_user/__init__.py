@@ -1,0 +1,1 @@
+"""The embedded user agent: plays a profile without a model."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from pytest_personalens.agents.embedded_user.hearing import statements_of
 from pytest_personalens.agents.embedded_user.questions import asks, is_courtesy, kind_of, options, promises
-from pytest_personalens.agents.language.reading import Reading
+from pytest_personalens.agents.language.reading import DialogueReading
 from pytest_personalens.agents.language.sentence_types import DEED, is_delivery, is_idle, is_proposal
 from pytest_personalens.agents.language.slots import details
 from pytest_personalens.agents.language.statements import plain
@@ -91,7 +91,7 @@ class Said(NamedTuple):
     act: Act
 
 
-class Replies(Reading):
+class Replies(DialogueReading):
     """The transcript as the user takes it in; the judge's own reading is another."""
 
     def _sentences(self, role: str) -> Iterator[tuple[int, str]]:

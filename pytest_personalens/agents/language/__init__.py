@@ -1,0 +1,1 @@
+"""How texts of users and assistants are read: sentences, statements, values."""

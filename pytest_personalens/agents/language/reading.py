@@ -54,7 +54,7 @@ class Clash(NamedTuple):
     value: str
 
 
-class Reading:
+class DialogueReading:
     """Everything the embedded agents take from a transcript; computed when asked for, once."""
 
     def __init__(self, scenario: Scenario, messages: Sequence[Message]) -> None:

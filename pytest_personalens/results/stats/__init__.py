@@ -1,1 +1,1 @@
-"""What the scores of few scenarios can carry: intervals, tests of a drop, and how small a drop a test can find."""
+"""Statistics of few scores: intervals, paired tests, and the smallest drop that a test finds."""
