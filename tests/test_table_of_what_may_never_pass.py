@@ -100,7 +100,7 @@ WAYS: dict[str, tuple[dict[str, str], tuple[str, ...]]] = {
     ),
     "its dialogues are not asked for": ({"test_bot": "def test_bot(personalens_scenario):\n    pass\n"}, ()),
     "a selection by a plugin": ({"conftest": TOLD + DESELECTS.replace("{BAD!r}", repr(BAD))}, ()),
-    "the gates are blocked": ({}, ("-p", "no:personalens-ledger")),
+    "the gates are blocked": ({}, ("-p", "no:personalens-controller")),
 }
 #: What a selection leaves out is somebody's wish, and said.
 SAID = "left out by a selection (-k, -m, --lf, node ids): *"

@@ -67,7 +67,7 @@ def test_a_margin_as_wide_as_the_scale_lets_everything_pass(repo: Repository, di
     result.stderr.fnmatch_lines([f"ERROR: --personalens-margin: no drop of {dimension} is larger than {width}, so *"])
 
 
-@pytest.mark.parametrize("name", ["personalens-ledger", "syrupy"])
+@pytest.mark.parametrize("name", ["personalens-controller", "syrupy"])
 def test_a_part_that_is_blocked_ends_the_run(repo: Repository, name: str) -> None:
     result = repo.inline(*SAMPLE, "--personalens-gate", "tcr >= 1", "-p", f"no:{name}")
     assert result.ret == 4

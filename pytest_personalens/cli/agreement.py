@@ -23,7 +23,7 @@ _INTERRUPTED: Final = 130
 
 @errors_told
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command. Returns 0, or 2 for what cannot be read or judged at all."""
+    """Run the command. Returns 0, or 4 for what cannot be read or judged at all."""
     options = _parser().parse_args(arguments)
     from pytest_personalens.core.destinations import refuse_shared_files, writable
     from pytest_personalens.core.jsonfile import write_atomically

@@ -22,7 +22,7 @@ _STDOUT: Final = Path("-")
 
 @errors_told
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command. Returns 0 when no rule found anything, 1 when one did, 2 when a dataset cannot be read."""
+    """Run the command. Returns 0 when no rule found anything, 1 when one did, 4 when a dataset cannot be read."""
     options = _parser().parse_args(arguments)
     from pytest_personalens.datasets.quality import assess, read_corpus  # only once the arguments are good
 

@@ -80,11 +80,11 @@ class Cluster(Executor):
 
 def work_there(recipe: ParticipantSpecs, job: Job) -> JobResult:
     """Do a job on a worker, with agents opened there: keys come from its environment, the assistant from its packages."""
-    return work(job, _crew(recipe), None)._replace(raised=None)  # it may not pickle
+    return work(job, _participants(recipe), None)._replace(raised=None)  # it may not pickle
 
 
 @once
-def _crew(recipe: ParticipantSpecs) -> Participants:
+def _participants(recipe: ParticipantSpecs) -> Participants:
     return Participants(recipe)
 
 

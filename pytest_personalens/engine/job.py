@@ -66,10 +66,10 @@ class JobResult(NamedTuple):
     raised: Exception | None = None
 
 
-def work(job: Job, crew: Participants, assistant: Assistant, keep: Keep | None = None) -> JobResult:
+def work(job: Job, participants: Participants, assistant: Assistant, keep: Keep | None = None) -> JobResult:
     """Do a job. `keep` is called with all that was bought so far, at its whole cost, before more is bought."""
     started = time.perf_counter()
-    agents = crew.agents(job.context, job.thresholds)
+    agents = participants.agents(job.context, job.thresholds)
     others = job.elsewhere.records if job.elsewhere is not None else None
     replay = Replay(
         job.scenario,
@@ -78,7 +78,7 @@ def work(job: Job, crew: Participants, assistant: Assistant, keep: Keep | None =
         where=job.where,
         elsewhere=others,
         votes=job.votes,
-        before=crew.go_on,
+        before=participants.go_on,
     )
     latest: list[Evaluation] = []
     raised: list[Exception] = []
@@ -96,7 +96,7 @@ def work(job: Job, crew: Participants, assistant: Assistant, keep: Keep | None =
                 try:
                     keep(unfinished.model_copy(update={"usage": cost(unfinished)}), undecided(unfinished))
                 except RecordError as error:
-                    crew.unkept = error  # nobody buys any more what would be lost
+                    participants.unkept = error  # nobody buys any more what would be lost
                     raise
 
     def undecided(unfinished: Evaluation) -> list[StoredVerdict]:
@@ -112,7 +112,9 @@ def work(job: Job, crew: Participants, assistant: Assistant, keep: Keep | None =
         under_test: Assistant = ReplayAssistant(agents.played, replay)
     else:
         callable_ = agents.assistant or assistant
-        under_test = guarded(callable_, timeout=job.turn_timeout, loop=crew.loop, context=job.context, before=crew.go_on, raised=raised)
+        under_test = guarded(
+            callable_, timeout=job.turn_timeout, loop=participants.loop, context=job.context, before=participants.go_on, raised=raised
+        )
         if job.resumable:
             under_test = ResumedAssistant(under_test, replay, job.broken_off)
     evaluation = evaluate(

@@ -105,8 +105,10 @@ def pytest_configure(config: pytest.Config) -> None:
     if not _is_worker(config):
         from pytest_personalens.plugin.controller import Controller
 
-        if config.pluginmanager.register(Controller(config, settings), "personalens-ledger") is None:
-            raise pytest.UsageError("personalens: its part that decides the gates is blocked (-p no:personalens-ledger); leave that out")
+        if config.pluginmanager.register(Controller(config, settings), "personalens-controller") is None:
+            raise pytest.UsageError(
+                "personalens: its part that decides the gates is blocked (-p no:personalens-controller); leave that out"
+            )
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -294,8 +296,8 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
 
         if ITEM_KEY in item.stash:
             result = item.stash[ITEM_KEY]
-            ledger = item.config.pluginmanager.get_plugin("personalens-ledger")
-            if ledger is None or not ledger.enter(report.nodeid, result):
+            controller = item.config.pluginmanager.get_plugin("personalens-controller")
+            if controller is None or not controller.enter(report.nodeid, result):
                 # A JSON string: execnet carries no richer object, and fails in a way that xdist takes for success.
                 report.user_properties.append((PROPERTY, result.model_dump_json()))
             # These reach JUnit, which reads the report of the teardown.

@@ -301,7 +301,7 @@ class Controller:
             drawn=drawn.drawn,
             **missing._asdict(),
             left_out=drawn.left_out,
-            prices=session.crew.role_prices(),
+            prices=session.participants.role_prices(),
             complete=complete,
         )
         if self._settings.shard is not None:
@@ -368,7 +368,7 @@ class Controller:
         session = self._config.stash[RUN]
         self._outputs.keep(results)
         drift, usage = watch.conclude(session, results)
-        results = with_drift(results, drift, usage, prices=session.crew.role_prices())
+        results = with_drift(results, drift, usage, prices=session.participants.role_prices())
         from pytest_personalens.results.gates import judge_gate
 
         return results.model_copy(update={"gates": (*results.gates, judge_gate(drift))})

@@ -73,17 +73,17 @@ class _Judge:
 
 def estimate(session: Run) -> dict[str, Usage]:
     """Purpose -> calls and tokens for the run's sample, all trials and controls, as if nothing were recorded and nothing cached."""
-    models: dict[str, Model] = {role: _Placeholder(model.name) for role, model in session.crew.models().items()}
+    models: dict[str, Model] = {role: _Placeholder(model.name) for role, model in session.participants.models().items()}
     settings, total = session.settings, dict[str, Usage]()
     for case in cases(session.sample(settings).refs, settings):
         scenario, meter = session.dataset.load(case.ref), Meter()
-        user = ModelUserAgent(models["user agent"], meter, session.crew.prompts) if "user agent" in models else None
-        judge = ModelJudge(models["judge"], meter, session.crew.prompts) if "judge" in models else _Judge()
+        user = ModelUserAgent(models["user agent"], meter, session.participants.prompts) if "user agent" in models else None
+        judge = ModelJudge(models["judge"], meter, session.participants.prompts) if "judge" in models else _Judge()
         filler = "word " * round(_ASSISTANT * CHARS / 5)
         assistant: Any = lambda messages, filler=filler: filler  # noqa: E731
         if "assistant" in models:
             context, setting = session.context(case, scenario), settings.assistant_prompt
-            assistant = ModelAssistant(models["assistant"], meter, session.crew.prompts, setting=setting, context=context)
+            assistant = ModelAssistant(models["assistant"], meter, session.participants.prompts, setting=setting, context=context)
         evaluate(scenario, assistant, _User(user), judge, dimensions=[Dimension(d) for d in settings.dimensions])
         for purpose, used in meter.usage.items():
             out = {"user agent": _USER, "assistant": _ASSISTANT}.get(purpose, _READING.get(purpose, 180))
@@ -100,26 +100,26 @@ def _anchors(session: Run, model: Model) -> dict[str, Usage]:
 
     meter = Meter()
     anchors = open_anchors(anchors_path(session.config, session.settings))
-    read_anchors(anchors, ModelJudge(model, meter, session.crew.prompts), [Dimension(d) for d in session.settings.dimensions])
+    read_anchors(anchors, ModelJudge(model, meter, session.participants.prompts), [Dimension(d) for d in session.settings.dimensions])
     return {
         f"anchor {purpose}": used.model_copy(update={"output_tokens": _READING.get(purpose, 180) * used.calls})
         for purpose, used in meter.usage.items()
     }
 
 
-def print_estimate(ours: Run) -> None:
+def print_estimate(run: Run) -> None:
     """What ``--personalens-estimate`` prints."""
-    found = estimate(ours)
-    prices = ours.crew.role_prices()
+    found = estimate(run)
+    prices = run.participants.role_prices()
     usd = {purpose: prices[role_of(purpose)].of(used) for purpose, used in found.items() if role_of(purpose) in prices}
     if not found:
         print("no role of this run is played by a model of ours: it costs nothing")
         return
     print(*usage_table(found, usd), sep="\n")
-    unpriced = sorted({model.name for role, model in ours.crew.models().items() if role not in prices})
+    unpriced = sorted({model.name for role, model in run.participants.models().items() if role not in prices})
     if unpriced:
         print(f"without a price: {', '.join(unpriced)} (personalens_prices)")
     print(
         "An estimate: these prompts, dialogues of the paper's length, nothing recorded yet, nothing read from a cache"
-        + (f", no further votes ({ours.settings.judge_votes} allowed)" if ours.settings.judge_votes > 1 else "")
+        + (f", no further votes ({run.settings.judge_votes} allowed)" if run.settings.judge_votes > 1 else "")
     )

@@ -101,38 +101,38 @@ class Personalens:
         raise pytest.fail.Exception(message, pytrace=shown).with_traceback(trace)
 
     def _run(self) -> tuple[Evaluation, str, str]:
-        errand = prepare(self._item, self._session, self._settings, self.scenario, self._context)
-        if isinstance(errand, str):
-            return self._broken(errand), "none", ""
+        prepared = prepare(self._item, self._session, self._settings, self.scenario, self._context)
+        if isinstance(prepared, str):
+            return self._broken(prepared), "none", ""
         self._session.knows = self._session.knows or (bool(self._settings.arms) and self._sees_context())
         ahead = prefetcher_of(self._item, self._session)
         if ahead is not None:
-            done = ahead.evaluation(self._item, errand, self._assistant)
+            done = ahead.evaluation(self._item, prepared, self._assistant)
         else:
-            done = work(errand.job, self._session.crew, self._assistant, errand.keep)
+            done = work(prepared.job, self._session.participants, self._assistant, prepared.keep)
         self._item.stash[SECONDS] = done.seconds
-        stored = errand.store.stored
+        stored = prepared.store.stored
         if done.evaluation.cause == "record" and stored is not None:
             departs = first_difference(stored.dialogue.messages, done.evaluation.dialogue.messages)
             self._difference = difference_lines(departs.before, departs.now) if departs is not None else []
         self._raised = done.raised
         try:
-            became = errand.store.settle(self._syrupy, done.evaluation, self.scenario, cost=done.cost, asked=done.asked)
+            became = prepared.store.settle(self._syrupy, done.evaluation, self.scenario, cost=done.cost, asked=done.asked)
         except RecordError as error:
             lost = {"verdicts": (), "cause": "record", "detail": str(error)}
             return done.evaluation.model_copy(update=lost), "none", ""
         root = self._item.config.rootpath
-        file = errand.store.path
+        file = prepared.store.path
         return done.evaluation, became, (file.relative_to(root) if file.is_relative_to(root) else file).as_posix()
 
     def _sees_context(self) -> bool:
-        agents = self._session.crew.agents(self._context, self._settings.thresholds)
+        agents = self._session.participants.agents(self._context, self._settings.thresholds)
         if agents.played is not None:  # a model, which is told
             return True
         return takes_context(agents.assistant or self._assistant) or (agents.assistant is None and asks_for_context(self._item))
 
     def _broken(self, detail: str) -> Evaluation:
-        agents = self._session.crew.agents(self._context, self._settings.thresholds)
+        agents = self._session.participants.agents(self._context, self._settings.thresholds)
         return unscored(self.scenario, agents.user_agent.identity, agents.judge.identity, cause="record", detail=detail)
 
     def _result(self, evaluation: Evaluation, record: str, file: str) -> Item:

@@ -69,7 +69,7 @@ class JudgeCheck:
         return drift, {f"anchor {purpose}": used for purpose, used in usage().items()}
 
     def _judge(self, session: Run) -> tuple[Judge, Callable[[], dict[str, Usage]]]:
-        agents = session.crew.agents(Context(user="anchors"), self._settings.thresholds)
+        agents = session.participants.agents(Context(user="anchors"), self._settings.thresholds)
         return agents.judge, lambda: agents.meter.usage
 
     def _baseline(self, session: Run, judge: Judge, readings: Readings, results: Results) -> AdoptedJudge:
@@ -86,7 +86,7 @@ class JudgeCheck:
             words = hashlib.sha256(e.dialogue.model_dump_json().encode()).hexdigest()[:16]
             scores[key] = Scored(dialogue=words, scores={v.dimension: v.score for v in e.verdicts})
         # Models answer a little differently from call to call; so may a judge that says so of itself.
-        exact = getattr(judge, "deterministic", not judge.paid and "judge" not in session.crew.models())
+        exact = getattr(judge, "deterministic", not judge.paid and "judge" not in session.participants.models())
         assistants = {i.evaluation.assistant or self._settings.assistant or "the fixture personalens_assistant" for i in results.items}
         return AdoptedJudge(
             judge=judge.identity,

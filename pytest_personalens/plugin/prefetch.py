@@ -49,38 +49,38 @@ def why_not_concurrent(items: Iterable[pytest.Item], wanted: int) -> str:
 class Prefetcher:
     """Keeps `--personalens-concurrency` dialogues of this process under way; each item takes its own when its turn comes."""
 
-    def __init__(self, session: pytest.Session, ours: Run) -> None:
-        self._items, self._ours = session.items, ours
+    def __init__(self, session: pytest.Session, run: Run) -> None:
+        self._items, self._run = session.items, run
         self._places = {item: place for place, item in enumerate(session.items)}
         self._seen = -1
-        self._engine = _engine(ours)
+        self._engine = _engine(run)
         #: Whoever an option names serves all items alike.
-        self._named = ours.settings.assistant is not None
+        self._named = run.settings.assistant is not None
         self._line = LiveLine(session.config, total=sum(map(is_scenario_item, session.items)))
         # Under xdist a worker knows the next items that it was sent, and no others are its own.
         plugins = session.config.pluginmanager.get_plugins()
-        self._in_turn = ours.cluster is None and IN_TURN in getattr(session.config, "workerinput", {})
+        self._in_turn = run.cluster is None and IN_TURN in getattr(session.config, "workerinput", {})
         self._worker: Any = next((p for p in plugins if type(p).__name__ == "WorkerInteractor"), None)
 
-    def evaluation(self, item: pytest.Item, errand: Prepared, assistant: Assistant) -> JobResult:
+    def evaluation(self, item: pytest.Item, prepared: Prepared, assistant: Assistant) -> JobResult:
         """The evaluation of `item`, begun before or now, with those of the next items under way beside it."""
         if item.nodeid not in self._engine:
-            self._submit(item, errand, assistant)
+            self._submit(item, prepared, assistant)
         for other in self._after(item):
             case = spec_of(other)
             with suppress(PersonalensError):  # what is wrong is told at its turn
-                scenario = self._ours.scenario(case.ref)
-                found = prepare(other, self._ours, case.settings, scenario, self._ours.context(case, scenario, dialogue_of(other)))
+                scenario = self._run.scenario(case.ref)
+                found = prepare(other, self._run, case.settings, scenario, self._run.context(case, scenario, dialogue_of(other)))
                 if not isinstance(found, str):
                     self._submit(other, found, assistant)
-        crew = self._ours.crew
+        participants = self._run.participants
         try:
-            return self._engine.take(item.nodeid, lambda: self._line.draw(self._engine.done, crew.total, crew.limiters()))
+            return self._engine.take(item.nodeid, lambda: self._line.draw(self._engine.done, participants.total, participants.limiters()))
         except Exception as error:
-            if self._ours.cluster is None:
+            if self._run.cluster is None:
                 raise
             detail = " ".join(f"the cluster gave this dialogue up: {type(error).__name__}: {error}".split())
-            return JobResult(unscored(errand.job.scenario, cause="lost", detail=detail), {}, 0, 0.0)
+            return JobResult(unscored(prepared.job.scenario, cause="lost", detail=detail), {}, 0, 0.0)
         finally:
             self._line.clear()
 
@@ -88,15 +88,15 @@ class Prefetcher:
         """Give up what is under way."""
         self._engine.close()
 
-    def _submit(self, item: pytest.Item, errand: Prepared, assistant: Assistant) -> None:
-        crew, cluster = self._ours.crew, self._ours.cluster
+    def _submit(self, item: pytest.Item, prepared: Prepared, assistant: Assistant) -> None:
+        participants, cluster = self._run.participants, self._run.cluster
         if cluster is None:
-            self._engine.submit(item.nodeid, work, errand.job, crew, assistant, errand.keep)
+            self._engine.submit(item.nodeid, work, prepared.job, participants, assistant, prepared.keep)
             return
         from pytest_personalens.engine.dask import work_there
 
-        recipe = crew.recipe._replace(side_by_side=cluster.widest)
-        self._engine.submit(item.nodeid, work_there, recipe, errand.job, bought=errand.keep)
+        recipe = participants.recipe._replace(side_by_side=cluster.widest)
+        self._engine.submit(item.nodeid, work_there, recipe, prepared.job, bought=prepared.keep)
 
     def _whose(self, item: pytest.Item) -> tuple[object, ...] | None:
         """What two items share if one assistant serves both; None for an item that must be asked itself."""
@@ -126,20 +126,20 @@ class Prefetcher:
         yield from (index for index in coming if isinstance(index, int))
 
 
-def prefetcher_of(item: pytest.Item, ours: Run) -> Prefetcher | None:
+def prefetcher_of(item: pytest.Item, run: Run) -> Prefetcher | None:
     """What evaluates the items of this process before their turn; None where each waits for its own."""
-    if ours.settings.concurrency == 1 and ours.cluster is None:
+    if run.settings.concurrency == 1 and run.cluster is None:
         return None
     stash = item.session.stash
     if PREFETCHER not in stash:
-        stash[PREFETCHER] = Prefetcher(item.session, ours)
+        stash[PREFETCHER] = Prefetcher(item.session, run)
     return stash[PREFETCHER]
 
 
-def _engine(ours: Run) -> Engine:
-    if ours.cluster is not None:
-        return Engine(ours.cluster, ours.cluster.places)
-    return Engine(Threads(ours.settings.concurrency), ours.settings.concurrency)
+def _engine(run: Run) -> Engine:
+    if run.cluster is not None:
+        return Engine(run.cluster, run.cluster.places)
+    return Engine(Threads(run.settings.concurrency), run.settings.concurrency)
 
 
 def _shared(item: pytest.Item) -> tuple[object, ...] | None:

@@ -48,7 +48,7 @@ def prepare(item: pytest.Item, session: Run, settings: Settings, scenario: Scena
         records = store.load(scenario.id)
     except RecordError as error:
         return str(error)
-    keeps = session.settings.resume or (session.crew.paid and settings.may_spend)
+    keeps = session.settings.resume or (session.participants.paid and settings.may_spend)
     bought, this_run, votes = store.load_journal() if keeps else Journal()
     if anew and not this_run:
         bought, votes = None, ()
@@ -64,7 +64,7 @@ def prepare(item: pytest.Item, session: Run, settings: Settings, scenario: Scena
         records=records,
         may_spend=settings.may_spend,
         where=str(store.path),
-        elsewhere=others if session.crew.paid and not anew else None,
+        elsewhere=others if session.participants.paid and not anew else None,
         resumable=session.settings.resume,
         broken_off=bought if session.settings.resume and this_run else None,
         votes=votes,

@@ -71,12 +71,12 @@ class Run:
         self.config, self.settings = config, settings
         self.dataset = self._dataset()
         self.prices = _prices(config)
-        self.crew = Participants(self._recipe(), added=self._added)
-        self.crew.is_worker = hasattr(config, "workerinput")
+        self.participants = Participants(self._recipe(), added=self._added)
+        self.participants.is_worker = hasattr(config, "workerinput")
         self.folder = _cache(config)
         self.run, self.history = "", ""
         self.budget_folder = ""
-        self.crew.budget = self._open_budget()
+        self.participants.budget = self._open_budget()
         self.cluster = self._open_cluster()
         self._samples: dict[object, Sample] = {}
         self._used: dict[object, Sample] = {}
@@ -149,7 +149,7 @@ class Run:
         """What this run must have in common with one that it is compared with."""
         from pytest_personalens.results.baseline import ComparisonTerms, setup_of
 
-        agents = self.crew.agents(Context(user=""), self.settings.thresholds)
+        agents = self.participants.agents(Context(user=""), self.settings.thresholds)
         setup = setup_of(agents.judge.identity, agents.user_agent.identity, self.settings._asdict())
         return ComparisonTerms(dataset=f"{self.dataset.name} {self.dataset.version}", setup=setup)
 
@@ -193,7 +193,7 @@ class Run:
             + (f", controls {', '.join(s.arms)}" if s.arms else "")
             + (f", assistant {s.assistant}" if s.assistant else "")
             + (f", {self.history}" if self.history else "")
-            + (f" ({s.assistant_prompt})" if "assistant" in self.crew.models() else "")
+            + (f" ({s.assistant_prompt})" if "assistant" in self.participants.models() else "")
             + (f"; the embedded judge gives no reading of {', '.join(Dimension(d).short for d in s.not_read)}" if s.not_read else "")
             + (f"; {REPORT_ONLY}" + (f", {REPORTED_GATES}" if s.gated else "") if s.fail_on == "nothing" else "")
         )
@@ -209,11 +209,11 @@ class Run:
     @property
     def keeps(self) -> bool:
         """True if this run keeps what is said in it, for another to go on from."""
-        return self.settings.resume or (self.crew.paid and self.settings.may_spend)
+        return self.settings.resume or (self.participants.paid and self.settings.may_spend)
 
     def close(self) -> None:
         """End the event loop and the connections of the models, and leave the cluster."""
-        self.crew.close()
+        self.participants.close()
         if self.cluster is not None:
             self.cluster.shutdown(cancel_futures=True)
         if self.budget_folder and not hasattr(self.config, "workerinput"):
@@ -228,7 +228,7 @@ class Run:
         for spec in (s.user_model, s.judge_model):
             if spec != "embedded" and read_spec(spec) is None:
                 raise SpecError(f"{flag}: only embedded, bedrock: and openai: agents can be opened on its workers, not {spec!r}")
-        if self.crew.budget is not None:
+        if self.participants.budget is not None:
             raise SpecError(f"{flag}: --personalens-max-calls and --personalens-max-usd are kept in one machine's files, not on a cluster")
         from pytest_personalens.engine.dask import Cluster
 
@@ -239,7 +239,7 @@ class Run:
         if s.max_calls is None and s.max_usd is None:
             return None
         if s.max_usd is not None:
-            for role, model in self.crew.models().items():
+            for role, model in self.participants.models().items():
                 if model.paid and price_of(model.name, self.prices) is None:
                     raise SpecError(f"--personalens-max-usd: no price is known for {model.name} ({role}); add it to personalens_prices")
         # One folder for all processes of a run and for no other run; workers are told its name (`pytest_configure_node`).

@@ -24,7 +24,7 @@ _PYTEST: Final = (
     ("--ignore=test_bot.py",), ("test_bot.py",), ("test_bot.py::test_bot",), ("test_bot.py::test_bot[nope]",), ("folder",), ("nowhere.py",),
     ("--noconftest",), ("--rootdir=folder",), ("--import-mode=importlib",), ("--snapshot-update",), ("--junitxml=junit.xml",), ("--durations=3",),
     ("-rA",), ("--setup-show",), ("--setup-only",), ("--setup-plan",), ("--stepwise",), ("--last-failed-no-failures=none", "--lf"), ("--color=yes",),
-    ("--assert=plain",), ("--basetemp=new-folder",), ("-o", "console_output_style=count"), ("-p", "no:personalens-ledger"), ("--exitfirst", "--nf"),
+    ("--assert=plain",), ("--basetemp=new-folder",), ("-o", "console_output_style=count"), ("-p", "no:personalens-controller"), ("--exitfirst", "--nf"),
 )  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.agents.embedded_user.answers import Answer, Answers
 from pytest_personalens.agents.embedded_user.objections import fits, objections
-from pytest_personalens.agents.embedded_user.openings import errand
+from pytest_personalens.agents.embedded_user.openings import task_text
 from pytest_personalens.agents.embedded_user.phrases import Speaker, SpeechlessError, folded, forms, number
 from pytest_personalens.agents.embedded_user.questions import is_courtesy, is_promise, options, questions
 from pytest_personalens.agents.embedded_user.relevance import Bearing
@@ -111,7 +111,7 @@ class Agenda:
             return UserTurn(self.speaker.say("chase"))
         if self._told():
             return self._leave("thanks_more" if asked else "thanks")
-        task = errand(self.scenario)
+        task = task_text(self.scenario)
         if self._proposed():
             return self._not_asked() if self.bearing.foreign(self.now) else self._accept()
         if "open" in kinds or "more" in kinds:
@@ -128,13 +128,13 @@ class Agenda:
             return UserTurn(self.speaker.say("rest", part=part)) if reminded < _REMINDERS else self._leave("rest_self", part=part)
         if self._serving():
             return self._leave("thanks_more" if more else "thanks")
-        task = errand(self.scenario)
+        task = task_text(self.scenario)
         if any(self._has_said(bank, x=task) for bank in ("what_exactly", "not_asked", "not_asked_plain")):
             return self._leave("thanks_flat" if self.bearing.about_task(self.now) else "give_up")
         return self._not_asked() if self.bearing.foreign(self.now) else UserTurn(self.speaker.say("what_exactly"))
 
     def _not_asked(self) -> UserTurn:
-        task = errand(self.scenario)
+        task = task_text(self.scenario)
         return UserTurn(self.speaker.say("not_asked", x=task) if task else self.speaker.say("not_asked_plain"))
 
     def _serving(self) -> bool:
@@ -236,7 +236,7 @@ class Agenda:
     def _told(self) -> bool:
         """True if the user wanted to know something and has been told a thing with facts in it."""
         said = self.reading.in_turn(self.now)
-        if not _TO_KNOW.match(errand(self.scenario)) or self.bearing.foreign(self.now):
+        if not _TO_KNOW.match(task_text(self.scenario)) or self.bearing.foreign(self.now):
             return False
         return any(s.act != "echo" and brings_facts(s.text) for s in said) and not any(s.act == "boast" for s in said)
 

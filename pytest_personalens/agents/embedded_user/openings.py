@@ -61,7 +61,7 @@ def _listed(names: list[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def errand(scenario: Scenario) -> str:
+def task_text(scenario: Scenario) -> str:
     """The intent's first request, and its parts if it has some, as words after "to"; the empty string if there is none."""
     values = [v for types in scenario.preferences.values() for vs in types.values() for v in vs]
     for sentence in sentences(_plain(scenario.task.intent)):
