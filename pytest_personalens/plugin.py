@@ -34,7 +34,7 @@ from pytest_personalens.options import (
     settings_of,
 )
 from pytest_personalens.settings import Settings
-from pytest_personalens.usage import errors_in_one_line
+from pytest_personalens.usage import as_one_line, errors_in_one_line
 
 # Everything heavy is imported where a run first needs it: a plain pytest run must not pay for this plugin.
 if TYPE_CHECKING:
@@ -163,8 +163,8 @@ def pytest_collection(session: pytest.Session) -> Generator[None, Any, Any]:
     except pytest.UsageError as error:
         # An item of a scenario is there only in a run whose sample has that scenario.
         hint = hint_of_node_ids(session.config, session.config.stash[SETTINGS].sample)
-        with errors_in_one_line():
-            raise pytest.UsageError(*error.args, *hint) from None
+        # pytest's own texts, and those of others, stay as they are: they may well have several lines.
+        raise pytest.UsageError(*error.args, *map(as_one_line, hint)) from None
 
 
 def _collection(session: pytest.Session) -> Generator[None, Any, Any]:
