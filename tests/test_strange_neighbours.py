@@ -126,3 +126,10 @@ def test_a_fixture_of_ones_own_that_is_called_snapshot(repo: Repository, value: 
     result = repo.inline(*SAMPLE)
     result.assert_outcomes(passed=2)
     result.stdout.fnmatch_lines(["records: 2 replayed"])
+
+
+def test_usage_errors_of_others_keep_their_lines(repo: Repository) -> None:
+    repo.write(conftest=BOT + "\n    def pytest_collection_finish():\n        raise pytest.UsageError('one\\ntwo')\n")
+    result = repo.inline(*SAMPLE)
+    assert result.ret == 4
+    result.stderr.fnmatch_lines(["ERROR: one", "two"])

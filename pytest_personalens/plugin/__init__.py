@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 import pytest
 
 from pytest_personalens.plugin import hookspecs
-from pytest_personalens.plugin.input_errors import errors_in_one_line
+from pytest_personalens.plugin.input_errors import as_one_line, errors_in_one_line
 from pytest_personalens.plugin.items import (
     BUILT_IN,
     PARAM,
@@ -159,8 +159,8 @@ def pytest_collection(session: pytest.Session) -> Generator[None, Any, Any]:
     except pytest.UsageError as error:
         # An item of a scenario is there only in a run whose sample has that scenario.
         hint = hint_of_node_ids(session.config, session.config.stash[SETTINGS].sample)
-        with errors_in_one_line():
-            raise pytest.UsageError(*error.args, *hint) from None
+        # pytest's own texts, and those of others, stay as they are: they may well have several lines.
+        raise pytest.UsageError(*error.args, *map(as_one_line, hint)) from None
 
 
 def _collection(session: pytest.Session) -> Generator[None, Any, Any]:

@@ -23,14 +23,15 @@ def errors_in_one_line(*, collecting: bool = False) -> Iterator[None]:
     try:
         yield
     except (pytest.UsageError, pytest.Collector.CollectError) as error:
-        raise type(error)(*map(_one_line, error.args)) from None
+        raise type(error)(*map(as_one_line, error.args)) from None
     except (pytest.fail.Exception, pytest.skip.Exception, SystemExit, GeneratorExit) as error:
         if collecting:
             raise
-        raise pytest.UsageError(_one_line(f"personalens: no test is run yet that could end so: {told(error)}")) from None
+        raise pytest.UsageError(as_one_line(f"personalens: no test is run yet that could end so: {told(error)}")) from None
 
 
-def _one_line(text: object) -> str:
+def as_one_line(text: object) -> str:
+    """The text as one line that drives no terminal."""
     from pytest_personalens.core.safe_text import one_line  # which a run without a fault has no use for
 
     return one_line(str(text))
