@@ -172,7 +172,7 @@ def test_a_bad_line_is_named_with_its_field(tmp_path: Path, entry: object, probl
     file = write(tmp_path / "l.jsonl", entry)
     with pytest.raises(DataError, match=re.escape(problem)):
         read_labels(file)
-    assert main([str(file)]) == 2
+    assert main([str(file)]) == 4
     assert capsys.readouterr().err.count("\n") == 1
 
 
@@ -206,7 +206,7 @@ def test_the_command_reports_and_writes(tmp_path: Path, capsys: pytest.CaptureFi
     ],
 )
 def test_bad_arguments_are_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], problem: str) -> None:
-    assert main([str(write(tmp_path / "l.jsonl", ENTRY)), *arguments]) == 2
+    assert main([str(write(tmp_path / "l.jsonl", ENTRY)), *arguments]) == 4
     err = capsys.readouterr().err
     assert problem in err
     assert err.count("\n") == 1

@@ -146,7 +146,7 @@ def test_a_dataset_that_is_checked_replaces_no_file_of_somebody_elses(repo: Repo
     for path in ("notes.json", "conftest.py"):
         before = (repo.path / path).read_bytes()
         result = repo.python(*command, path)
-        assert result.ret == 2
+        assert result.ret == 4
         result.stderr.fnmatch_lines([f"error: --json: {path} was not written by this plugin; give another path, or remove it"])
         assert (repo.path / path).read_bytes() == before
     for _ in range(2):  # one of ours may be replaced

@@ -106,7 +106,7 @@ def test_the_agreement_command_looks_at_its_paths_before_it_pays(own_cache: Repo
     (own_cache.path / "taken").write_text("mine")
     for path, problem in (("taken/x.json", "cannot write to taken: *"), ("taken", "taken was not written by this plugin; *")):
         result = own_cache.python(*AGREEMENT, option, path)
-        assert result.ret == 2
+        assert result.ret == 4
         result.stderr.fnmatch_lines([f"error: {option}: {problem}"])
     assert not endpoint.calls
 
@@ -119,7 +119,7 @@ def test_the_agreement_command_prints_before_it_writes(own_cache: Repository, en
     assert len(endpoint.calls) == 2 * 24, "what has come to its end is measured anew"
     (own_cache.path / "full").symlink_to("/dev/full/no")
     result = own_cache.python(*AGREEMENT, "--dimensions", "tc", "--json", "full")
-    assert result.ret == 2
+    assert result.ret == 4
     result.stdout.fnmatch_lines(["openai:small *: 24 dialogues over *"])
 
 

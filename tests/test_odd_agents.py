@@ -99,7 +99,7 @@ def test_a_judge_that_is_measured_and_is_none(repo: Repository) -> None:
     repo.write(mine="class Judge:\n    identity = 'mine'\n    def verdict(self, *args):\n        return None\n")
     labels = str(ROOT / "data" / "agreement" / "anchors.jsonl")
     result = repo.python("-m", "pytest_personalens", "agreement", labels, "--judge-model", "mine:Judge")
-    assert result.ret == 2
+    assert result.ret == 4
     result.stderr.fnmatch_lines(["error: --judge-model: what is offered as a judge is Judge, whose paid is neither true nor false*"])
 
 

@@ -276,7 +276,7 @@ def test_ours_beside_the_official_data_at_the_same_number_of_words(embedded: Qua
 
 def test_the_comparison_in_the_data_card_is_what_the_command_prints(official: Path, capsys: pytest.CaptureFixture[str]) -> None:
     page = (Path(__file__).parent.parent / "docs/explanation/embedded-data.md").read_text(encoding="utf-8")
-    main(["check", "embedded", str(official)])
+    main(["embedded", str(official)])
     printed = {" ".join(line.split()) for line in capsys.readouterr().out.splitlines()}
     shown = [" ".join(line.split()) for line in page.split("```text\n")[1].split("```")[0].splitlines()]
     assert len(shown) > 20
@@ -288,7 +288,7 @@ def test_the_comparison_in_the_data_card_is_what_the_command_prints(official: Pa
 
 
 def test_the_command_prints_a_table_and_says_that_all_is_well(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["check", "embedded", "--words", "2000"]) == 0
+    assert main(["embedded", "--words", "2000"]) == 0
     out = capsys.readouterr().out
     assert re.search(r"^tasks \(single, multi\) +86, 25", out, re.MULTILINE)
     assert re.search(r"^words compared +2000", out, re.MULTILINE)
@@ -298,7 +298,7 @@ def test_the_command_prints_a_table_and_says_that_all_is_well(capsys: pytest.Cap
 def test_two_datasets_stand_side_by_side_and_findings_make_it_fail(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = small / "profiles" / "kenji.toml"
     path.write_text(_field("age", '"25-34"')(path.read_text(encoding="utf-8")), encoding="utf-8")
-    assert main(["check", "embedded", str(small), "--words", "1000", "--details", "--all"]) == 1
+    assert main(["embedded", str(small), "--words", "1000", "--details", "--all"]) == 1
     out = capsys.readouterr().out
     assert re.search(r"^users +\d{3} +2 ", out, re.MULTILINE)
     assert f"{path}: demographics.employment_status: 'Retired' at '25-34'" in out
@@ -307,23 +307,23 @@ def test_two_datasets_stand_side_by_side_and_findings_make_it_fail(small: Path, 
 
 
 def test_json_goes_to_a_file_or_to_standard_output(small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    main(["check", str(small), "--words", "1000", "--json", "-"])
+    main([str(small), "--words", "1000", "--json", "-"])
     (printed,) = json.loads(capsys.readouterr().out)
     assert Quality.model_validate(printed).users == 2
-    main(["check", str(small), "--words", "1000", "--json", str(tmp_path / "q.json")])
+    main([str(small), "--words", "1000", "--json", str(tmp_path / "q.json")])
     assert json.loads((tmp_path / "q.json").read_text(encoding="utf-8")) == [printed]
-    assert main(["check", str(small), "--json", str(tmp_path / "no" / "q.json")]) == 2
+    assert main([str(small), "--json", str(tmp_path / "no" / "q.json")]) == 4
     assert "cannot be written" in capsys.readouterr().err
 
 
 def test_errors_are_one_line(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["check", str(small / "nowhere")]) == 2
+    assert main([str(small / "nowhere")]) == 4
     assert re.fullmatch(r"error: .*nowhere: no such folder; .*\n", capsys.readouterr().err)
     (small / "profiles" / "kenji.toml").write_text("[demographics", encoding="utf-8")
-    assert main(["check", str(small)]) == 2
+    assert main([str(small)]) == 4
     assert re.fullmatch(r"error: .*kenji.toml: not valid TOML: .*\n", capsys.readouterr().err)
     with pytest.raises(SystemExit):
-        main(["check", "embedded", "--words", "few"])
+        main(["embedded", "--words", "few"])
     assert "expected a whole number of at least 1000, found 'few'" in capsys.readouterr().err
 
 

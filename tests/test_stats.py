@@ -418,7 +418,7 @@ def test_the_table(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Monke
 def test_options_that_cannot_be(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as exit_:
         main(arguments)
-    assert exit_.value.code == 2
+    assert exit_.value.code == 4
     assert f"argument {arguments[0]}: expected a" in capsys.readouterr().err
 
 
