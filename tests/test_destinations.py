@@ -152,3 +152,11 @@ def test_a_dataset_that_is_checked_replaces_no_file_of_somebody_elses(repo: Repo
     for _ in range(2):  # one of ours may be replaced
         assert repo.python(*command, "new/quality.json").ret in (0, 1)
     assert (repo.path / "new" / "quality.json").stat().st_size
+
+
+def test_a_folder_that_comes_into_the_way_of_a_report_stays(told: Repository) -> None:
+    told.write(conftest=TOLD + "\n    def pytest_collection_finish():\n        pathlib.Path('r.md').mkdir(exist_ok=True)\n")
+    result = told.run(*ARGS, "--personalens-markdown", "r.md")
+    assert result.ret == 3
+    assert (told.path / "r.md").is_dir()
+    assert not list(told.path.glob(".*before"))

@@ -85,7 +85,7 @@ def test_a_report_that_cannot_be_written_is_told_and_takes_no_other_with_it(told
     told.write(conftest=TOLD + in_the_way)
     result = told.run(*ARGS, *ALL)
     assert result.ret == 3
-    result.stdout.fnmatch_lines(["summary could not be written to *r.md: Is a directory"])
+    result.stdout.fnmatch_lines(["summary could not be written to *r.md: a folder"])
     assert {path.name for path in (told.path / "out").iterdir() if path.is_file()} == {"r.json", "r.html"}
 
 
@@ -95,7 +95,7 @@ def test_results_that_cannot_be_written_take_no_report_with_them(told: Repositor
     )
     result = told.run(*ARGS, *ALL)
     assert result.ret == 3
-    result.stdout.fnmatch_lines(["results could not be written to *r.json: Is a directory"])
+    result.stdout.fnmatch_lines(["results could not be written to *r.json: a folder"])
     assert {path.name for path in (told.path / "out").iterdir() if path.is_file()} == {"r.md", "r.html"}
 
 

@@ -59,8 +59,8 @@ class Outputs:
         for path in self._reports():
             with suppress(OSError):
                 if self._settings.shard is not None:
-                    path.unlink()
-                else:
+                    path.unlink()  # no folder
+                elif path.is_file():
                     path.replace(_aside(path))
 
     def put_back(self) -> None:
@@ -76,9 +76,9 @@ class Outputs:
         # Not the baseline, which an earlier run is to have written. Nor what a CI service keeps for its jobs.
         step = os.path.realpath(os.environ.get("GITHUB_STEP_SUMMARY") or os.devnull)
         for path in (self._files.json, self._files.html, self._files.markdown):
-            # A link keeps pointing where it does.
-            if path is not None and (real := os.path.realpath(path)) != step:
-                yield Path(real)
+            # A link keeps pointing where it does; a folder or a device in the way is nobody's report.
+            if path is not None and (real := Path(os.path.realpath(path))) != Path(step) and (real.is_file() or _aside(real).is_file()):
+                yield real
 
     def keep(self, results: Results) -> None:
         """Write the results before more is asked of anybody: what follows may fail. What is wrong with the file is told in the end."""
