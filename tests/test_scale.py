@@ -254,7 +254,7 @@ def test_a_bad_profile_stops_a_small_run_and_fails_its_item_in_a_large_one(repo:
     assert small.ret == pytest.ExitCode.USAGE_ERROR
     assert told in small.stderr.str()
     with repo.path.joinpath("conftest.py").open("a") as conftest:
-        conftest.write("from pytest_personalens.plugin import run\nrun._LOADED_AHEAD, session._TRIED = 10, 3\n")
+        conftest.write("from pytest_personalens.plugin import run\nrun._LOADED_AHEAD, run._TRIED = 10, 3\n")
     large = repo.run(*arguments)
     assert large.ret == pytest.ExitCode.TESTS_FAILED
     assert told in large.stdout.str()
