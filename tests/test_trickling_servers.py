@@ -54,7 +54,7 @@ def test_a_call_has_a_time_limit_as_a_whole(repo: Repository, monkeypatch: pytes
     # One attempt is enough to tell.
     repo.write(
         sitecustomize="",
-        conftest=(repo.path / "conftest.py").read_text() + "\nfrom pytest_personalens.models import reliable\nreliable.ATTEMPTS = 1\n",
+        conftest=(repo.path / "conftest.py").read_text() + "\nfrom pytest_personalens.models import retry\nretry.ATTEMPTS = 1\n",
     )
     result = repo.run("--personalens-sample", "1", "--personalens-live", "--personalens-user-model", f"{provider}:nova-lite?timeout=0.5")
     assert result.ret == 1
