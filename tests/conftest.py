@@ -263,7 +263,7 @@ def run_at_once(script: str, *arguments: str) -> None:
         one.stdin.write("go\n")
         one.stdin.flush()
     for one in running:
-        assert one.communicate(timeout=60)[1] == ""
+        assert one.communicate(timeout=600)[1] == ""
         assert one.returncode == 0
 
 

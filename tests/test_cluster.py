@@ -111,13 +111,13 @@ def test_a_worker_that_dies_costs_its_running_dialogues_only(empty_repo: Reposit
     time.sleep(2)
     command = [sys.executable, "-m", "pytest", *ARGS, "--personalens-executor", f"dask={dask.address}"]
     run = subprocess.Popen(command, cwd=empty_repo.path, stdout=subprocess.PIPE, text=True)
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 300
     while time.monotonic() < deadline and not any(
         pid == str(doomed.pid) for pid, *_ in (said(empty_repo) if (empty_repo.path / "said.log").exists() else [])
     ):
         time.sleep(0.02)
     doomed.send_signal(signal.SIGKILL)
-    out, _ = run.communicate(timeout=60)
+    out, _ = run.communicate(timeout=600)
     assert run.returncode == 0, out
     assert results(empty_repo) == alone
     replies = [(user, number) for _, user, number in said(empty_repo)]
@@ -164,7 +164,7 @@ def test_on_a_cluster_a_run_goes_on_where_it_was_killed(empty_repo: Repository, 
     command = [sys.executable, "-m", "pytest", *args]
     run = subprocess.Popen(command, cwd=empty_repo.path, stdout=subprocess.DEVNULL)
     kept = empty_repo.path / ".pytest_cache"
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 300
     while time.monotonic() < deadline and len(list(kept.rglob("personalens/*.json"))) < 4:
         time.sleep(0.02)
     run.kill()

@@ -75,7 +75,7 @@ def test_workers_whose_controller_was_killed_make_no_further_call(repo: Reposito
     while len(endpoint.calls) < 30 and process.poll() is None:
         time.sleep(0.01)
     process.send_signal(end)
-    assert process.wait(timeout=60) == -end, "it had not come to its end before"
+    assert process.wait(timeout=600) == -end, "it had not come to its end before"
     made = len(endpoint.calls)
     with suppress(ProcessLookupError):
         while True:  # until the last worker has gone

@@ -329,7 +329,7 @@ def test_errors_are_one_line(small: Path, capsys: pytest.CaptureFixture[str]) ->
 
 def test_it_runs_as_a_module() -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "pytest_personalens", "check-dataset", "--help"], capture_output=True, text=True, check=False, timeout=60
+        [sys.executable, "-m", "pytest_personalens", "check-dataset", "--help"], capture_output=True, text=True, check=False, timeout=600
     )
     assert done.returncode == 0
     assert "Exit code 1 if anything is" in done.stdout

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -61,8 +62,8 @@ CONFTEST = """
         return bot
 """
 MODELS = ("--personalens-user-model", "user", "--personalens-judge-model", "judge")
-#: What was answered so shortly before the end may not have been noted down.
-MARGIN = 0.03
+#: So many dialogues are under way at a time: of each, the last answer may not have been noted down when the run is killed.
+PLACES = 4
 
 
 @pytest.fixture
@@ -87,7 +88,7 @@ class Calls:
 
 def run(repo: Repository, *args: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "pytest", "-q", *MODELS, *args]
-    return subprocess.run(command, cwd=repo.path, capture_output=True, text=True, check=False, timeout=60)
+    return subprocess.run(command, cwd=repo.path, capture_output=True, text=True, check=False, timeout=600)
 
 
 def killed(repo: Repository, calls: int, *args: str) -> float:
@@ -100,7 +101,7 @@ def killed(repo: Repository, calls: int, *args: str) -> float:
         time.sleep(0.005)
     at = time.time()
     os.killpg(process.pid, signal.SIGKILL)
-    assert process.wait(timeout=60) == -signal.SIGKILL
+    assert process.wait(timeout=600) == -signal.SIGKILL
     return at
 
 
@@ -130,12 +131,13 @@ def test_killed_at_random_moments_the_union_is_that_of_an_undisturbed_run(asked:
     assert last.returncode == 0, last.stdout
     assert recorded(asked) == undisturbed
     assert {key for key, _ in calls.made()} == needed
-    first: dict[str, float] = {}
+    answered: dict[str, float] = {}
+    lost = Counter[float]()
     for key, at in calls.made("answered"):
-        if key in first:
-            end = next(e for e in ends if e > first[key] - MARGIN)
-            assert first[key] > end - MARGIN, f"{key} was answered {end - first[key]:.2f} s before the run was killed, and asked again"
-        first[key] = at
+        if key in answered:
+            lost[next((end for end in ends if end > answered[key]), ends[-1])] += 1
+        answered[key] = at
+    assert max(lost.values(), default=0) <= PLACES, "answered, and asked again after a kill"
     # It has come to its end: the next run is another one.
     assert not list((asked.path / ".pytest_cache").rglob("personalens/run"))
 
