@@ -48,6 +48,12 @@ def poison(repo: Repository, *numbers: int, how: str = "exits") -> set[str]:
     return {f"test_bot.py::test_bot[{id_}]" for id_ in bad}
 
 
+def failed_only(result: pytest.RunResult, count: int) -> None:
+    # An item whose end the dying worker could not tell any more runs again, and pytest counts its pass twice.
+    outcomes = result.parseoutcomes()
+    assert (outcomes["failed"], outcomes.get("errors", 0)) == (count, 0)
+
+
 @pytest.mark.parametrize(("workers", "how"), [("1", "exits"), ("2", "exits"), ("2", "is killed"), ("2", "crashes")])
 def test_the_dialogue_that_ends_its_worker_is_booked(told: Repository, workers: str, how: str) -> None:
     lost = poison(told, 5, how=how)
@@ -57,14 +63,14 @@ def test_the_dialogue_that_ends_its_worker_is_booked(told: Repository, workers: 
     assert set(found["lost"]) == lost
     assert len(found["items"]) == 11
     assert all(not item["evaluation"]["cause"] for item in found["items"])
-    result.assert_outcomes(passed=11, failed=1)
+    failed_only(result, 1)
 
 
 def test_several_of_them(told: Repository) -> None:
     lost = poison(told, 0, 4, 11)
     result = told.run(*ARGS, "-n", "2", "--personalens-concurrency", "8")
     assert set(told.results("r.json")["lost"]) == lost
-    result.assert_outcomes(passed=9, failed=3)
+    failed_only(result, 3)
 
 
 @pytest.mark.parametrize("dist", ["loadscope", "loadfile", "loadgroup", "worksteal"])
@@ -72,7 +78,7 @@ def test_however_items_are_handed_out(told: Repository, dist: str) -> None:
     lost = poison(told, 3)
     result = told.run(*ARGS, "-n", "2", "--dist", dist, "--personalens-concurrency", "4")
     assert set(told.results("r.json")["lost"]) == lost
-    result.assert_outcomes(passed=11, failed=1)
+    failed_only(result, 1)
 
 
 def test_where_no_worker_takes_the_place_of_a_dead_one(told: Repository) -> None:
