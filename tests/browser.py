@@ -43,7 +43,7 @@ class Page:
             self._log(log)
         self.chrome.get(path.as_uri() + fragment)
         # A browser that has just been started may say that it is done while the page is still to come.
-        WebDriverWait(self.chrome, 30, 0.05).until(lambda _: self.js("return document.documentElement.dataset.ready"))
+        WebDriverWait(self.chrome, 600, 0.05).until(lambda _: self.js("return document.documentElement.dataset.ready"))
 
     def js(self, script: str, *args: object) -> Any:
         """What `script` returns."""
@@ -116,6 +116,7 @@ def start(folder: Path) -> Iterator[Page]:
         options.add_argument(argument)
     options.set_capability("goog:loggingPrefs", {"performance": "ALL", "browser": "ALL"})
     chrome = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
+    chrome.set_script_timeout(600)  # a busy machine takes longer than selenium's 30 seconds
     try:
         yield Page(chrome)
     finally:
