@@ -55,30 +55,34 @@ class Outputs:
         return bool(self._files.json or self._files.html or self._files.markdown or self._settings.github)
 
     def set_aside(self) -> None:
-        """Move what an earlier run wrote out of the way: if this one dies, it is not to be taken for its own. Of a shard, it is removed."""
-        for path in self._reports():
+        """Move what an earlier run wrote out of the way: if this one dies, it is not to be taken for its own. Of a shard, it is removed.
+
+        A folder or a device in the way is nobody's report, and stays.
+        """
+        for path in filter(Path.is_file, self._reports()):
             with suppress(OSError):
                 if self._settings.shard is not None:
-                    path.unlink()  # no folder
-                elif path.is_file():
+                    path.unlink()
+                else:
                     path.replace(_aside(path))
 
     def put_back(self) -> None:
         """Where this run came to its end and wrote nothing, what was there before is there again."""
         for path in self._reports():
-            with suppress(OSError):
-                if path.exists():
-                    _aside(path).unlink()
-                else:
-                    _aside(path).replace(path)
+            if (before := _aside(path)).is_file():
+                with suppress(OSError):
+                    if path.exists():
+                        before.unlink()
+                    else:
+                        before.replace(path)
 
     def _reports(self) -> Iterator[Path]:
         # Not the baseline, which an earlier run is to have written. Nor what a CI service keeps for its jobs.
         step = os.path.realpath(os.environ.get("GITHUB_STEP_SUMMARY") or os.devnull)
         for path in (self._files.json, self._files.html, self._files.markdown):
-            # A link keeps pointing where it does; a folder or a device in the way is nobody's report.
-            if path is not None and (real := Path(os.path.realpath(path))) != Path(step) and (real.is_file() or _aside(real).is_file()):
-                yield real
+            # A link keeps pointing where it does.
+            if path is not None and (real := os.path.realpath(path)) != step:
+                yield Path(real)
 
     def keep(self, results: Results) -> None:
         """Write the results before more is asked of anybody: what follows may fail. What is wrong with the file is told in the end."""
