@@ -87,6 +87,9 @@ TOLD = """
 """
 
 
+#: The options that put the agents of `TOLD` in the roles of user and judge.
+TOLD_AGENTS = ("--personalens-user-model", "told", "--personalens-judge-model", "told")
+
 #: Paid agents that write down each call, and a bot whose wording can be changed from outside.
 PAID = """
     import os, pytest

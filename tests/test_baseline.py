@@ -11,15 +11,12 @@ from typing import Any
 import pytest
 
 from pytest_personalens.results.baseline import read_baseline
-from tests.conftest import Repository, edited
+from tests.conftest import TOLD_AGENTS, Repository, edited
 
 ARGS = (
     "--personalens-sample",
     "20",
-    "--personalens-user-model",
-    "told",
-    "--personalens-judge-model",
-    "told",
+    *TOLD_AGENTS,
     "--personalens-gate",
     "valid >= 0.9",
 )

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import ROOT, Repository
+from tests.conftest import ROOT, TOLD_AGENTS, Repository
 
-ARGS = ("--personalens-sample", "10", "--personalens-user-model", "told", "--personalens-judge-model", "told", "--personalens-data", "own")
+ARGS = ("--personalens-sample", "10", *TOLD_AGENTS, "--personalens-data", "own")
 SAVE, HOLD = ("--personalens-save-baseline", "base.json"), ("--personalens-baseline", "base.json")
 
 

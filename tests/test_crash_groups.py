@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.conftest import TOLD, Repository
+from tests.conftest import TOLD, TOLD_AGENTS, Repository
 
-ARGS = ("--personalens-sample", "12", "--personalens-user-model", "told", "--personalens-judge-model", "told")
+ARGS = ("--personalens-sample", "12", *TOLD_AGENTS)
 MEMORY = """
     def recall(number):
         if number < 6:

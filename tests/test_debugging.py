@@ -7,9 +7,9 @@ import sys
 
 import pytest
 
-from tests.conftest import TOLD, Repository
+from tests.conftest import TOLD, TOLD_AGENTS, Repository
 
-ARGS = ("--personalens-sample", "2", "--personalens-user-model", "told", "--personalens-judge-model", "told")
+ARGS = ("--personalens-sample", "2", *TOLD_AGENTS)
 SYNC = "return lambda messages: reply_of(messages)"
 ASYNC = "async def reply(messages):\n            return reply_of(messages)\n        return reply"
 IN_THREAD = ("--personalens-concurrency", "2")

@@ -7,15 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import TOLD, Repository
+from tests.conftest import TOLD, TOLD_AGENTS, Repository
 
 ARGS = (
     "--personalens-sample",
     "4",
-    "--personalens-user-model",
-    "told",
-    "--personalens-judge-model",
-    "told",
+    *TOLD_AGENTS,
     "--personalens-gate",
     "valid >= 0.9",
 )

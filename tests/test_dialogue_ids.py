@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from tests.conftest import TOLD, Repository
+from tests.conftest import TOLD, TOLD_AGENTS, Repository
 
-ARGS = ("--personalens-sample", "2", "--personalens-user-model", "told", "--personalens-judge-model", "told")
+ARGS = ("--personalens-sample", "2", *TOLD_AGENTS)
 #: It answers well from its second turn on in one conversation; each dialogue has but two, so that only mixed ones ever pass.
 STATEFUL = (
     TOLD.partition('    @pytest.fixture(scope="session")')[0].replace(

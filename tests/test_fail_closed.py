@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from pytest_personalens.results.means import by_turn, item_scores
-from tests.conftest import BOT, TOLD, Repository
+from tests.conftest import BOT, TOLD, TOLD_AGENTS, Repository
 from tests.rich_results import rich_results
 
-ARGS = ("--personalens-sample", "10", "--personalens-user-model", "told", "--personalens-judge-model", "told")
+ARGS = ("--personalens-sample", "10", *TOLD_AGENTS)
 GATES = ("--personalens-gate", "tcr >= 0.5", "--personalens-json", "results.json")
 BASE = ("--personalens-baseline", "base.json")
 SAVE = ("--personalens-save-baseline", "base.json")

@@ -10,9 +10,9 @@ import pytest
 from pytest_personalens.core.scenario import ScenarioRef
 from pytest_personalens.datasets import Strangers
 from pytest_personalens.results.gate_expressions import GateExpression, read_floor
-from tests.conftest import TOLD, Repository
+from tests.conftest import TOLD, TOLD_AGENTS, Repository
 
-ARGS = ("--personalens-sample", "20", "--personalens-user-model", "told", "--personalens-judge-model", "told")
+ARGS = ("--personalens-sample", "20", *TOLD_AGENTS)
 GATE = "--personalens-gate"
 
 

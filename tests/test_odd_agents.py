@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.conftest import BOT, ROOT, TOLD, Repository
+from tests.conftest import BOT, ROOT, TOLD, TOLD_AGENTS, Repository
 
 ARGS = ("--personalens-sample", "2", "--personalens-gate", "tcr >= 0.5")
 HOOKS = {
@@ -59,7 +59,7 @@ def test_a_dataset_that_cannot_be_opened(repo: Repository) -> None:
 @pytest.mark.parametrize("answer", ["None", "'bye'", "{'content': 'bye'}", "object()"])
 def test_a_user_agent_that_returns_no_turn(told: Repository, answer: str) -> None:
     told.write(conftest=TOLD.replace('UserTurn("hello" if not transcript else "bye", done=bool(transcript))', answer))
-    result = told.inline(*ARGS, "--personalens-user-model", "told", "--personalens-judge-model", "told")
+    result = told.inline(*ARGS, *TOLD_AGENTS)
     assert result.ret == 1
     result.stdout.fnmatch_lines(["*such as: the user agent returned *; it must return a UserTurn"])
     assert "Traceback" not in str(result.stdout)
@@ -120,7 +120,7 @@ def test_a_judge_that_leaves_beside_another_reading(told: Repository, leaves: st
         '"judge 1"), False\n        def', '"judge 1"), False, True\n        def'
     )
     told.write(conftest=judge.replace("low, high = ", f"if dimension.short == 'p':\n                {leaves}\n            low, high = "))
-    run = ("--personalens-sample", "2", "--personalens-user-model", "told", "--personalens-judge-model", "told", "--personalens-live")
+    run = ("--personalens-sample", "2", *TOLD_AGENTS, "--personalens-live")
     for gate in ((), ("--personalens-gate", "tcr >= 0.5")):
         result = told.inline(*run, *gate)
         assert result.ret != 0
@@ -167,7 +167,7 @@ def test_a_verdict_made_past_its_checks(told: Repository, fields: str) -> None:
             made,
         )
     )
-    result = told.inline(*ARGS, "--personalens-user-model", "told", "--personalens-judge-model", "told")
+    result = told.inline(*ARGS, *TOLD_AGENTS)
     assert result.ret == 1
     result.stdout.fnmatch_lines(["*such as: tc: the judge did not return a verdict on tc but *"])
     assert "Traceback" not in str(result.stdout)

@@ -6,15 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import TOLD, Repository
+from tests.conftest import TOLD, TOLD_AGENTS, Repository
 
 ARGS = (
     "--personalens-sample",
     "6",
-    "--personalens-user-model",
-    "told",
-    "--personalens-judge-model",
-    "told",
+    *TOLD_AGENTS,
     "--personalens-gate",
     "tcr >= 0.9",
 )

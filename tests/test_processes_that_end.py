@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import TOLD, Repository
+from tests.conftest import TOLD, TOLD_AGENTS, Repository
 
-ARGS = ("--personalens-sample", "4", "--personalens-user-model", "told", "--personalens-judge-model", "told")
+ARGS = ("--personalens-sample", "4", *TOLD_AGENTS)
 FILES = ("--personalens-json", "r.json", "--personalens-markdown", "r.md")
 EXITS = TOLD.replace('return lambda messages: "fine"', "return lambda messages: os._exit(0)")
 AT_THE_END = """

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.conftest import TOLD, Repository
+from tests.conftest import TOLD, TOLD_AGENTS, Repository
 
-AGENTS = ("--personalens-user-model", "told", "--personalens-judge-model", "told")
-ARGS = ("--personalens-sample", "10", *AGENTS)
+ARGS = ("--personalens-sample", "10", *TOLD_AGENTS)
 NOTHING = ("--personalens-fail-on", "nothing")
 LOW = TOLD.replace("score=low if f", "score=low if True or f")
 SAID = "report only: nothing here fails the run"

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import ROOT, TOLD, Repository
+from tests.conftest import ROOT, TOLD, TOLD_AGENTS, Repository
 from tests.endpoint import Endpoint, Reply
 
-ARGS = ("--personalens-sample", "4", "--personalens-user-model", "told", "--personalens-judge-model", "told")
+ARGS = ("--personalens-sample", "4", *TOLD_AGENTS)
 GATES = ("--personalens-gate", "tcr >= 0", "--personalens-gate", "p >= 1")
 
 

@@ -7,15 +7,12 @@ import subprocess
 
 import pytest
 
-from tests.conftest import TOLD, Repository
+from tests.conftest import TOLD, TOLD_AGENTS, Repository
 
 ARGS = (
     "--personalens-sample",
     "6",
-    "--personalens-user-model",
-    "told",
-    "--personalens-judge-model",
-    "told",
+    *TOLD_AGENTS,
     "--personalens-gate",
     "tcr >= 0.5",
 )

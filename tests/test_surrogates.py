@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import MODELS, PAID, TOLD, Repository, calls, records
+from tests.conftest import MODELS, PAID, TOLD, TOLD_AGENTS, Repository, calls, records
 
 ARGS = ("--personalens-sample", "3", "--personalens-gate", "tcr >= 0")
 WAYS = {
@@ -62,7 +62,7 @@ def test_a_judge_played_by_a_model(repo: Repository, way: str) -> None:
 @pytest.mark.parametrize("way", WAYS)
 def test_agents_of_ones_own(repo: Repository, way: str) -> None:
     repo.write(conftest=TOLD.replace('justification="told"', 'justification="told \\udfff"').replace('"hello"', '"hello \\ud83d"'))
-    result = repo.run(*ARGS, *WAYS[way], "--personalens-user-model", "told", "--personalens-judge-model", "told")
+    result = repo.run(*ARGS, *WAYS[way], *TOLD_AGENTS)
     assert result.ret == 0, str(result.stdout) + str(result.stderr)
 
 

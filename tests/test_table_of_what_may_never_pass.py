@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from pytest_personalens.datasets import EmbeddedDataset, draw
-from tests.conftest import TOLD, Repository
+from tests.conftest import TOLD, TOLD_AGENTS, Repository
 
-ARGS = ("--personalens-sample", "10", "--personalens-user-model", "told", "--personalens-judge-model", "told")
+ARGS = ("--personalens-sample", "10", *TOLD_AGENTS)
 #: The half of the sample that a way leaves out, with scenarios of either kind.
 BAD = [ref.id for ref in draw(EmbeddedDataset(), 10, seed="personalens").refs[:5]]
 HEAD = f"import os, sys, pytest\n\nBAD = {BAD!r}\n\n"

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from tests.conftest import TOLD, Repository
+from tests.conftest import TOLD, TOLD_AGENTS, Repository
 
 ARGS = (
     "--personalens-sample",
     "2",
-    "--personalens-user-model",
-    "told",
-    "--personalens-judge-model",
-    "told",
+    *TOLD_AGENTS,
     "--personalens-json",
     "r.json",
 )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.conftest import TOLD, Repository
+from tests.conftest import TOLD, TOLD_AGENTS, Repository
 
-ARGS = ("--personalens-sample", "10", "--personalens-user-model", "told", "--personalens-judge-model", "told")
+ARGS = ("--personalens-sample", "10", *TOLD_AGENTS)
 NOTHING_WITHHELD = "personalens: nothing asks for personalens_context *"
 CRASHES = TOLD.replace(
     'return lambda messages: "fine"',

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import TOLD, Repository
+from tests.conftest import TOLD, TOLD_AGENTS, Repository
 from tests.endpoint import Endpoint
 
-ARGS = ("--personalens-sample", "10", "--personalens-user-model", "told", "--personalens-judge-model", "told")
+ARGS = ("--personalens-sample", "10", *TOLD_AGENTS)
 FLOOR = ("--personalens-gate", "tcr >= 0.5")
 ASKED = {
     "a floor": FLOOR,
