@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from benchmarks.run import Goal
 from pytest_personalens.reports.html import write_html
-from tests.browser import ARGUMENTS
-from tests.rich_results import rich_results
+from tests.support.browser import ARGUMENTS
+from tests.support.rich_results import rich_results
 
 if TYPE_CHECKING:
     from selenium.webdriver import Chrome

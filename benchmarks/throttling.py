@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from tests.endpoint import Call, Endpoint, Reply, play
+from tests.support.endpoint import Call, Endpoint, Reply, play
 
 LATENCY = 0.2
 GOAL = 1.5

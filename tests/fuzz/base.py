@@ -9,9 +9,9 @@ from pathlib import Path
 from textwrap import dedent
 from typing import Final
 
-from tests.conftest import ROOT
 from tests.fuzz.case import Case, Setup
 from tests.fuzz.official import write_official
+from tests.support.repository import ROOT
 
 #: The bot, the agents and the models of every case. What FUZZ says decides whether all of them do well or badly.
 CONFTEST: Final = f"""

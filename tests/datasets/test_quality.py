@@ -1,0 +1,359 @@
+"""Measures and rules over datasets: the numbers against NLTK, the rules against data broken on purpose, and our own data."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+import re
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
+
+from pytest_personalens.cli.check_dataset import main
+from pytest_personalens.core.errors import DataError
+from pytest_personalens.datasets.embedded import data_folder
+from pytest_personalens.datasets.quality import Quality, assess, read_corpus
+from pytest_personalens.datasets.quality import diversity as d
+from pytest_personalens.datasets.quality.demography import MARGINALS, countries, country, minutes
+
+TEXTS = [
+    "the cat sat on the mat and looked at the other cat",
+    "the cat sat on the chair",
+    "a dog barked at the mat on the porch all night long",
+    "nobody knows why it barked",
+    "the cat sat on the mat and looked at the other cat",
+]
+
+
+@pytest.fixture(scope="module")
+def embedded() -> Quality:
+    return assess(read_corpus("embedded"))
+
+
+# measures
+
+
+def test_self_bleu_is_what_nltk_computes() -> None:
+    tokens = [d.words(t) for t in TEXTS]
+    method1 = SmoothingFunction().method1
+    expected = [sentence_bleu(tokens[:i] + tokens[i + 1 :], t, smoothing_function=method1) for i, t in enumerate(tokens)]
+    assert d.self_bleu(tokens) == pytest.approx(sum(expected) / len(expected))
+
+
+def test_self_bleu_is_what_nltk_computes_on_random_texts() -> None:
+    rng = random.Random(5)
+    texts = [[rng.choice("abcdefgh") for _ in range(rng.randint(4, 30))] for _ in range(25)]
+    method1 = SmoothingFunction().method1
+    expected = [sentence_bleu(texts[:i] + texts[i + 1 :], t, smoothing_function=method1) for i, t in enumerate(texts)]
+    assert d.self_bleu(texts) == pytest.approx(sum(expected) / len(expected))
+
+
+def test_self_bleu_at_its_ends() -> None:
+    assert d.self_bleu([["one", "two", "three", "four"]] * 2) == pytest.approx(1.0)
+    assert d.self_bleu([["one", "two"], ["three", "four"]]) == 0.0
+    assert d.self_bleu([["alone"]]) == 0.0
+
+
+def test_distinct_and_entropy() -> None:
+    texts = [["a", "b", "a"], ["a", "b"]]
+    assert d.distinct(texts, 1) == 2 / 5
+    assert d.distinct(texts, 2) == 2 / 3
+    assert d.entropy(texts, 2) == pytest.approx(-(2 / 3) * math.log(2 / 3) - (1 / 3) * math.log(1 / 3))
+    assert d.distinct([], 2) == d.entropy([], 4) == 0.0
+
+
+@pytest.mark.parametrize(("counts", "expected"), [((5, 5, 5), 1.0), ((9,), 0.0), ((), 0.0), ((3, 1), 0.8112781244591328), ((4, 0, 4), 1.0)])
+def test_evenness(counts: tuple[int, ...], expected: float) -> None:
+    assert d.evenness(counts) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("value", "text", "expected"),
+    [
+        ("Jazz", "She plays jazz.", True),
+        ("jazz", "jazzy", False),
+        ("UTC+1", "She lives in UTC+10", False),
+        ("$20-$60", "at $20-$60.", True),
+    ],
+)
+def test_verbatim(value: str, text: str, expected: bool) -> None:
+    assert d.verbatim(value, text) is expected
+
+
+def test_texts_are_cut_at_the_number_of_words_and_drawn_by_their_keys() -> None:
+    texts = {f"k{i}": "one two three four five" for i in range(10)}
+    assert sum(map(len, d.within_words(texts, 12))) == 12
+    assert d.within_words(texts, 12) == d.within_words(dict(reversed(texts.items())), 12)
+    assert sum(map(len, d.within_words(texts, 1000))) == 50
+
+
+def test_marginals_add_up_and_countries_are_known() -> None:
+    for attribute, shares in MARGINALS.items():
+        assert sum(shares.values()) == pytest.approx(1.0), attribute
+    assert len(countries()) > 200
+    assert {c.region for c in countries().values()} <= set(MARGINALS["region"])
+    nepal, korea = country("Nepal"), country("Korea, Republic of")
+    assert nepal is not None
+    assert nepal.offsets == {minutes("+5:45")}
+    assert korea is not None
+    assert korea.region == "Asia"
+
+
+# our own data
+
+
+def test_the_embedded_data_holds_what_it_promises(embedded: Quality) -> None:
+    assert embedded.findings == ()
+    assert embedded.users >= 120
+    assert embedded.masks >= 60
+    assert (embedded.domains_min, embedded.domains_max) >= (12, 12)
+    assert embedded.domains_max <= 20
+    assert (embedded.single_tasks, embedded.multi_tasks) == (86, 25)
+    assert embedded.evenness_mean >= 0.85
+    assert embedded.top is not None
+    assert embedded.top.top_share <= 0.6, embedded.top
+    assert embedded.texts.words_min >= 80
+    assert embedded.texts.words_max <= 160
+    assert 0.3 <= embedded.texts.verbatim <= 0.6
+    assert embedded.interest_gain < 0.02
+
+
+def test_the_embedded_tasks_split_over_the_domains_as_in_the_benchmark(embedded: Quality) -> None:
+    single = {row.domain: row.single_tasks for row in embedded.domains}
+    five = {"Books", "Finance", "Flights", "Media", "Shopping", "Sports"}
+    assert single == {domain: 5 if domain in five else 4 for domain in single}
+
+
+def test_the_embedded_situations_are_spread(embedded: Quality) -> None:
+    for part in embedded.situations:
+        assert part.top_share <= (0.7 if part.part == "environment" else 0.4), part
+    assert {s.part: s.distinct for s in embedded.situations if s.part != "location"} == {
+        "device": 5, "time_of_day": 4, "day_of_week": 7, "environment": 2,
+    }  # fmt: skip
+
+
+def test_the_embedded_people_are_as_many_of_each_kind_as_in_the_paper(embedded: Quality) -> None:
+    held = ("age", "gender", "region", "religion", "employment_status", "education")
+    rows = [row for row in embedded.demographics if row.attribute in held and row.paper >= 0.05]
+    assert len(rows) == 26
+    assert [r for r in rows if abs(r.share - r.paper) > 0.03] == []
+
+
+def test_embedded_names_and_ids_are_unique() -> None:
+    people = read_corpus("embedded").people
+    assert all(re.fullmatch(r"[a-z][a-z-]*", p.id) for p in people)
+    names = Counter(re.search(r'^name = "(.+)"$', Path(p.file).read_text(encoding="utf-8"), re.MULTILINE)[1] for p in people)  # type: ignore[index]
+    assert max(names.values()) == 1
+
+
+# rules, each on data broken on purpose
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Path:
+    """A copy of the embedded data with two people."""
+    root = tmp_path / "data"
+    shutil.copytree(data_folder(), root, ignore=shutil.ignore_patterns("profiles"))
+    (root / "profiles").mkdir()
+    for name in ("amara", "kenji"):
+        shutil.copy(data_folder() / "profiles" / f"{name}.toml", root / "profiles")
+    return root
+
+
+def _summary(domain: str, text: str) -> Callable[[str], str]:
+    def edit(source: str) -> str:
+        head = f"[domains.{domain}]\n"
+        assert head in source
+        start = source.index('summary = """', source.index(head))
+        end = source.index('"""', start + 13) + 3
+        return f'{source[:start]}summary = """{text}"""{source[end:]}'
+
+    return edit
+
+
+def _field(name: str, value: str) -> Callable[[str], str]:
+    return lambda source: re.sub(rf'(?m)^"?{name}"? = .*$', f'"{name}" = {value}' if " " in name else f"{name} = {value}", source, count=1)
+
+
+PLAIN = "He reads in the evening on the tram, and the dog sleeps on the seat beside him until they are at the end of the line."
+
+
+@pytest.mark.parametrize(
+    ("file", "edit", "rule", "field", "message"),
+    [
+        ("profiles/kenji.toml", _field("age", '"25-34"'), "age", "demographics.employment_status", "'Retired' at '25-34'"),
+        ("profiles/kenji.toml", _field("religion", '"N/A"'), "undisclosed", "demographics.religion", "elsewhere it is 'Prefer not to say'"),
+        ("profiles/kenji.toml", _field("Timezone", '"UTC+8"'), "timezone", "domains.Calendar.Timezone", "no time zone of Japan"),
+        ("profiles/kenji.toml", _summary("Books", "Here is a summary: " + PLAIN), "preamble", "domains.Books.summary", "'Here is a summary"),
+        (
+            "profiles/kenji.toml",
+            _summary("Books", "Le soir, il lit dans son fauteuil pendant que le chien dort, et le matin il rend les livres."),
+            "language",
+            "domains.Books.summary",
+            "not English",
+        ),
+        (
+            "profiles/kenji.toml",
+            lambda s: _summary("Books", PLAIN)(_summary("Alarm", "It rings. " + PLAIN)(s)),
+            "repeated",
+            "domains.Books.summary",
+            "stands in kenji, Alarm too",
+        ),
+        (
+            "profiles/kenji.toml",
+            lambda s: _summary("Restaurants", "On Sundays he orders the grilled bacon.")(_field("Dietary Restrictions", '["vegetarian"]')(s)),
+            "diet",
+            "domains.Restaurants.summary",
+            "'bacon' in the summary of a vegetarian person",
+        ),
+        ("domains/books.toml", lambda s: s.replace('"Reading Frequency", ', ""), "unused-type", "Books", "'Reading Frequency'"),
+        (
+            "domains/restaurants.toml",
+            lambda s: s.replace('where = ["home", "work"]\ndevices = ["Laptop", "Tablet"]', 'where = ["home"]\ndevices = ["Smartwatch"]'),
+            "situation",
+            "tasks.4: devices",
+            "a comparison on a smartwatch",
+        ),
+    ],
+)  # fmt: skip
+def test_what_is_inconsistent_is_found_with_file_and_field(
+    small: Path, file: str, edit: Callable[[str], str], rule: str, field: str, message: str
+) -> None:
+    clean = {f for f in assess(read_corpus(str(small))).findings if f.rule == rule}
+    path = small / file
+    source = path.read_text(encoding="utf-8")
+    path.write_text(edit(source), encoding="utf-8")
+    assert path.read_text(encoding="utf-8") != source
+    found = [f for f in assess(read_corpus(str(small))).findings if f.rule == rule and f not in clean]
+    assert any(Path(f.file) == path and f.field == field and message in f.message for f in found), found
+
+
+@pytest.mark.parametrize(
+    "sentence", ["He never orders bacon.", "Since March he eats no chicken.", "His wife loves her steak.", "Prawns put him in hospital."]
+)
+def test_a_diet_that_is_kept_is_no_finding(small: Path, sentence: str) -> None:
+    path = small / "profiles" / "kenji.toml"
+    source = _field("Dietary Restrictions", '["vegetarian"]')(path.read_text(encoding="utf-8"))
+    path.write_text(_summary("Restaurants", sentence)(source), encoding="utf-8")
+    assert not [f for f in assess(read_corpus(str(small))).findings if f.rule == "diet"]
+
+
+def test_official_irregularities_are_reproduced(official: Path) -> None:
+    data = assess(read_corpus(str(official)))
+    found = Counter(f.rule for f in data.findings)
+    # What reference counts of all 1,500 users say of the task files, and of user874 and user205 by name.
+    assert found["reference"] == 13
+    assert found["ambiguous"] == 8
+    assert found["no-type"] == 4
+    assert [f.field for f in data.findings if f.rule == "interest-key"] == ["interests.Buses**", "interests"]
+    assert [(Path(f.file).parent.name, "multi-4" in f.field) for f in data.findings if f.rule == "task-copy"] == [("user205", True)]
+    assert found["mask-tasks"] == 0
+    assert found["outside-mask"] == data.users == 32
+    assert found["preamble"] > 0
+    assert (data.single_tasks, data.multi_tasks) == (86, 25)
+    evening = next(t for t in data.types if t.name == "Reading Time Preference")
+    assert (evening.top_value, evening.top_share) == ("evening", 1.0)
+    assert {s.part: s.top_value for s in data.situations if s.part != "location"} == {
+        "device": "Laptop", "time_of_day": "Evening", "day_of_week": "Saturday", "environment": "Quiet",
+    }  # fmt: skip
+
+
+def test_ours_beside_the_official_data_at_the_same_number_of_words(embedded: Quality, official: Path) -> None:
+    theirs = assess(read_corpus(str(official)))
+    assert embedded.texts.sample_words == theirs.texts.sample_words
+    assert embedded.texts.self_bleu < theirs.texts.self_bleu
+    assert embedded.texts.dist_2 > theirs.texts.dist_2
+    assert embedded.texts.verbatim < theirs.texts.verbatim
+    assert embedded.evenness_mean > theirs.evenness_mean
+
+
+def test_the_comparison_in_the_data_card_is_what_the_command_prints(official: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    page = (Path(__file__).parents[2] / "docs/explanation/embedded-data.md").read_text(encoding="utf-8")
+    main(["embedded", str(official)])
+    printed = {" ".join(line.split()) for line in capsys.readouterr().out.splitlines()}
+    shown = [" ".join(line.split()) for line in page.split("```text\n")[1].split("```")[0].splitlines()]
+    assert len(shown) > 20
+    # The first line holds a digest of whatever users the folder has.
+    assert [line for line in shown[1:] if line not in printed] == []
+
+
+# the command
+
+
+def test_the_command_prints_a_table_and_says_that_all_is_well(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["embedded", "--words", "2000"]) == 0
+    out = capsys.readouterr().out
+    assert re.search(r"^tasks \(single, multi\) +86, 25", out, re.MULTILINE)
+    assert re.search(r"^words compared +2000", out, re.MULTILINE)
+    assert re.search(r"^embedded .*: no findings \(\d+ rules\)$", out, re.MULTILINE)
+
+
+def test_two_datasets_stand_side_by_side_and_findings_make_it_fail(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = small / "profiles" / "kenji.toml"
+    path.write_text(_field("age", '"25-34"')(path.read_text(encoding="utf-8")), encoding="utf-8")
+    assert main(["embedded", str(small), "--words", "1000", "--details", "--all"]) == 1
+    out = capsys.readouterr().out
+    assert re.search(r"^users +\d{3} +2 ", out, re.MULTILINE)
+    assert f"{path}: demographics.employment_status: 'Retired' at '25-34'" in out
+    assert re.search(r"^Books: Reading Format +\d+ +\d+ +0\.\d\d", out, re.MULTILINE)
+    assert re.search(r"^age: 25-34 +30\.\d% +30\.3%", out, re.MULTILINE)
+
+
+def test_json_goes_to_a_file_or_to_standard_output(small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main([str(small), "--words", "1000", "--json", "-"])
+    (printed,) = json.loads(capsys.readouterr().out)
+    assert Quality.model_validate(printed).users == 2
+    main([str(small), "--words", "1000", "--json", str(tmp_path / "q.json")])
+    assert json.loads((tmp_path / "q.json").read_text(encoding="utf-8")) == [printed]
+    assert main([str(small), "--json", str(tmp_path / "q.json" / "x.json")]) == 4
+    assert "cannot write to" in capsys.readouterr().err
+
+
+def test_errors_are_one_line(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([str(small / "nowhere")]) == 4
+    assert re.fullmatch(r"error: .*nowhere: no such folder; .*\n", capsys.readouterr().err)
+    (small / "profiles" / "kenji.toml").write_text("[demographics", encoding="utf-8")
+    assert main([str(small)]) == 4
+    assert re.fullmatch(r"error: .*kenji.toml: not valid TOML: .*\n", capsys.readouterr().err)
+    with pytest.raises(SystemExit):
+        main(["embedded", "--words", "few"])
+    assert "expected a whole number of at least 1000, found 'few'" in capsys.readouterr().err
+
+
+def test_it_runs_as_a_module() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest_personalens", "check-dataset", "--help"], capture_output=True, text=True, check=False, timeout=600
+    )
+    assert done.returncode == 0
+    assert "Exit code 1 if anything is" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "message"),
+    [
+        ("profile.json", "[]", "expected a JSON object, found list"),
+        (
+            "profile.json",
+            '{"affinities": {"Books": {"Genre": 3}}, "interactions": {}}',
+            "affinities.Books.Genre: expected a text or a list",
+        ),
+        ("tasks.json", '{"Task 1": {"task_id": "SD-Books-task-1"}}', "Task 1: not a task of the official layout"),
+        ("tasks.json", "{", "not valid JSON"),
+    ],
+)
+def test_broken_official_files_are_one_line(tmp_path: Path, file: str, content: str, message: str) -> None:
+    user = tmp_path / "profile" / "user1"
+    user.mkdir(parents=True)
+    (user / "profile.json").write_text('{"affinities": {}, "interactions": {}, "demographics": {}, "interests": {}}', encoding="utf-8")
+    (user / "tasks.json").write_text("{}", encoding="utf-8")
+    (user / "tasks_md.json").write_text("{}", encoding="utf-8")
+    (user / file).write_text(content, encoding="utf-8")
+    with pytest.raises(DataError, match=re.escape(message)):
+        read_corpus(str(tmp_path))

@@ -1,0 +1,261 @@
+"""Large samples: the index of the official data, and what is loaded when."""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from benchmarks.synthetic import write_data
+from pytest_personalens.core.errors import DataError
+from pytest_personalens.core.scenario import ScenarioRef
+from pytest_personalens.datasets import OfficialDataset, draw, official
+from pytest_personalens.datasets.index import FORMAT, Index, index_file, open_index
+from tests.support.repository import Repository, run_at_once
+
+USERS, SCENARIOS = 20, 160
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """Twenty users with 120 single-domain and 40 multi-domain scenarios in the official layout."""
+    return write_data(tmp_path / "data", users=USERS, single=120, multi=40, length=0)
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of the index, which is used from the fifth user on."""
+    monkeypatch.setenv("PERSONALENS_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setattr(official, "INDEX_FROM", 4)
+    return tmp_path / "cache"
+
+
+class Reader:
+    """Reads users for the index and remembers whom."""
+
+    def __init__(self, data: Path) -> None:
+        self.dataset = OfficialDataset(data)
+        self.read: list[str] = []
+
+    def __call__(self, user: str) -> Sequence[ScenarioRef]:
+        self.read.append(user)
+        return self.plain(user)
+
+    def plain(self, user: str) -> Sequence[ScenarioRef]:
+        """The user's scenarios from the files: this dataset is never asked for so many that it would look into the index."""
+        return OfficialDataset(self.dataset.root).refs(user)
+
+    def open(self) -> Index:
+        """The index, brought up to date."""
+        return open_index(self.dataset.root, self.dataset.users(), self)
+
+
+def test_the_index_gives_what_the_files_give(data: Path) -> None:
+    for _ in ("built", "read"):
+        reader = Reader(data)
+        index = reader.open()
+        for user in reader.dataset.users():
+            assert index.refs(user) == reader.plain(user)
+    assert index.refs("user999") is None
+
+
+def test_it_is_built_once(data: Path, cache: Path) -> None:
+    first, second = Reader(data), Reader(data)
+    first.open()
+    second.open()
+    assert (len(first.read), second.read) == (USERS, [])
+    assert [file.name for file in cache.iterdir()] == [index_file(data).name], "no draft is left behind"
+
+
+@pytest.mark.parametrize("name", ["tasks.json", "tasks_md.json"])
+def test_a_changed_user_is_read_anew(data: Path, name: str) -> None:
+    Reader(data).open()
+    file = data / "profile/user3" / name
+    file.write_text("{}")
+    reader = Reader(data)
+    assert reader.open().refs("user3") == reader.plain("user3")
+    assert reader.read == ["user3"]
+    again = Reader(data)
+    again.open()
+    assert again.read == []
+
+
+def test_a_file_of_the_same_size_and_another_time_is_read_anew(data: Path) -> None:
+    Reader(data).open()
+    file = data / "profile/user3/tasks.json"
+    os.utime(file, ns=(1, file.stat().st_mtime_ns + 1))
+    reader = Reader(data)
+    reader.open()
+    assert reader.read == ["user3"]
+
+
+def test_users_come_and_go(data: Path) -> None:
+    Reader(data).open()
+    (data / "profile/user3").rename(data / "profile/user77")
+    reader = Reader(data)
+    index = reader.open()
+    assert reader.read == ["user77"]
+    assert index.refs("user3") is None
+    assert index.refs("user77") == reader.plain("user77")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "{", "[]", "\xff", f'{{"format": {FORMAT + 1}}}', '{"users": {"user3": {"stamp": [1, 1, 1, 1], "places": [0]}}}'],
+)
+def test_an_index_that_cannot_be_used_is_built_anew(data: Path, text: str) -> None:
+    Reader(data).open()
+    whole = index_file(data).read_bytes()
+    index_file(data).write_bytes(text.encode("latin-1"))
+    reader = Reader(data)
+    reader.open()
+    assert len(reader.read) == USERS
+    assert index_file(data).read_bytes() == whole
+
+
+def test_a_cache_that_cannot_be_written_is_done_without(data: Path, cache: Path) -> None:
+    cache.write_text("not a folder")
+    for _ in range(2):
+        reader = Reader(data)
+        assert reader.open().refs("user3") == reader.plain("user3")
+        assert len(reader.read) == USERS
+
+
+def test_a_user_without_a_home_has_no_index(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def nowhere() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    for name in ("PERSONALENS_CACHE_DIR", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(Path, "home", nowhere)
+    reader = Reader(data)
+    assert reader.open().refs("user3") == reader.plain("user3")
+
+
+def test_where_the_index_lies(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    other = write_data(tmp_path / "other", users=1, single=1, multi=1, length=0)
+    assert index_file(data).parent == tmp_path / "cache"
+    assert index_file(data) == index_file(data / "profile" / ".."), "one folder by two names"
+    assert index_file(data) != index_file(other)
+    monkeypatch.delenv("PERSONALENS_CACHE_DIR")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
+    assert index_file(data).parent == tmp_path / "xdg/pytest-personalens"
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setattr(Path, "home", lambda: tmp_path)
+    assert index_file(data).parent == tmp_path / ".cache/pytest-personalens"
+
+
+def test_processes_that_build_it_at_once(data: Path, cache: Path) -> None:
+    script = (
+        "from tests.datasets.test_scale import Reader\n"
+        "wait()\n"
+        "for _ in range(30):\n"
+        "    for file in Path(sys.argv[2]).glob('*.json'): file.unlink(missing_ok=True)\n"
+        "    index = Reader(Path(sys.argv[1])).open()\n"
+        "    assert sum(len(index.refs(f'user{i}')) for i in range(20)) == 160\n"
+    )
+    run_at_once(script, str(data), str(cache))
+    assert [file.suffix for file in cache.iterdir()] in ([], [".json"])
+
+
+def test_a_small_draw_does_not_open_it(data: Path, cache: Path) -> None:
+    draw(OfficialDataset(data), 4, seed="s")
+    assert not cache.exists()
+    draw(OfficialDataset(data), 5, seed="s")
+    assert cache.exists()
+
+
+def test_the_draw_is_the_same_with_and_without_it(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    indexed = [draw(OfficialDataset(data), 1000, seed="s") for _ in ("built", "read")]
+    monkeypatch.setattr(official, "INDEX_FROM", 1000)
+    plain = draw(OfficialDataset(data), 1000, seed="s")
+    assert indexed == [plain, plain]
+    assert len(plain.refs) == SCENARIOS
+    assert draw(OfficialDataset(data), 30, seed="s").refs == plain.refs[:30]
+
+
+def test_a_bad_file_stops_only_the_draw_of_its_user(data: Path) -> None:
+    (data / "profile/user3/tasks.json").write_text("{")
+    others = [f"user{i}" for i in range(USERS) if i != 3]
+    for _ in ("built", "read"):
+        assert len(draw(OfficialDataset(data), 19, seed="s", users=others).refs) == 19
+        with pytest.raises(DataError, match=r"user3/tasks\.json: not valid JSON"):
+            draw(OfficialDataset(data), 20, seed="s")
+
+
+def test_a_scenario_that_is_gone_is_told_in_one_line(data: Path) -> None:
+    dataset = OfficialDataset(data)
+    gone = dataset.refs("user3")[0]._replace(task="movies-99")
+    with pytest.raises(DataError, match=r"user3: no such scenario: 'movies-99'$"):
+        dataset.load(gone)
+
+
+def test_progress_is_shown_on_a_terminal_only(data: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pytest_personalens.datasets.index.SHOWN_FROM", 10)
+    monkeypatch.delenv("PYTEST_XDIST_WORKER", raising=False)
+    Reader(data).open()
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    Reader(data).open()
+    assert capsys.readouterr().err == "", "nothing is built"
+    index_file(data).unlink()
+    Reader(data).open()
+    told = "\rpersonalens: indexing the data, {} of 20 users"
+    assert capsys.readouterr().err == told.format(10) + told.format(20) + "\n"
+    index_file(data).unlink()
+    monkeypatch.setenv("PYTEST_XDIST_WORKER", "gw0")
+    Reader(data).open()
+    assert capsys.readouterr().err == ""
+
+
+def test_everything_is_collected(repo: Repository, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    arguments = ("--collect-only", "-q", f"--personalens-data={data}", "--personalens-sample")
+    everything = [line for line in repo.run(*arguments, "1000").outlines if "[" in line]
+    assert len(everything) == len(set(everything)) == SCENARIOS
+    assert [line for line in repo.run(*arguments, "30").outlines if "[" in line] == everything[:30]
+    monkeypatch.setattr("pytest_personalens.plugin._LARGE", 100)
+    try:
+        assert [line for line in repo.inline(*arguments, "1000").outlines if "[" in line] == everything
+        assert gc.isenabled()
+        assert gc.get_freeze_count()
+    finally:
+        gc.unfreeze()
+
+
+@pytest.mark.parametrize("wanted", ["domain='Movies'", "kind='multi'", "user='user7'", "domain='Movies', kind='single'"])
+def test_items_are_selected_by_their_marks(repo: Repository, data: Path, wanted: str) -> None:
+    result = repo.inline(
+        "--collect-only", "-q", f"--personalens-data={data}", "--personalens-sample", "1000", "-m", f"personalens({wanted})"
+    )  # fmt: skip
+    given = dict(part.split("=") for part in wanted.replace("'", "").split(", "))
+    dataset = OfficialDataset(data)
+    expected = {
+        ref.id
+        for user in dataset.users()
+        for ref in dataset.refs(user)
+        if given.get("domain", ref.domains[0]) in ref.domains
+        and given.get("kind", ref.kind) == ref.kind
+        and given.get("user", user) == user
+    }
+    assert expected
+    assert {line.partition("[")[2].rstrip("]") for line in result.outlines if "[" in line} == expected
+
+
+def test_a_bad_profile_stops_a_small_run_and_fails_its_item_in_a_large_one(repo: Repository, data: Path) -> None:
+    last = draw(OfficialDataset(data), USERS, seed="personalens").refs[-1]
+    (data / f"profile/{last.user}/profile.json").write_text("{}")
+    told = f"{last.user}/profile.json: demographics: the field is missing"
+    arguments = (f"--personalens-data={data}", "--personalens-sample", str(USERS), "-k", last.id)
+    small = repo.run(*arguments)
+    assert small.ret == pytest.ExitCode.USAGE_ERROR
+    assert told in small.stderr.str()
+    with repo.path.joinpath("conftest.py").open("a") as conftest:
+        conftest.write("from pytest_personalens.plugin import run\nrun._LOADED_AHEAD, run._TRIED = 10, 3\n")
+    large = repo.run(*arguments)
+    assert large.ret == pytest.ExitCode.TESTS_FAILED
+    assert told in large.stdout.str()
+    large.assert_outcomes(errors=1, deselected=USERS - 1)

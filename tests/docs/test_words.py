@@ -1,0 +1,83 @@
+"""What a message tells to do works as it is told."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from tests.support.endpoint import Endpoint
+from tests.support.repository import ROOT, Repository
+from tests.support.scripted_agents import BOT
+
+SAMPLE = ("--personalens-sample", "3")
+
+
+@pytest.mark.parametrize("told", ["AWS_REGION", "AWS_DEFAULT_REGION"])
+def test_either_variable_names_the_region(repo: Repository, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch, told: str) -> None:
+    for name in ("AWS_REGION", "AWS_DEFAULT_REGION"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(repo.path / "none"))
+    args = (*SAMPLE, "--personalens-user-model", "bedrock:nova-lite", "--personalens-live", "--personalens-fail-on", "nothing")
+    repo.inline(*args).stdout.fnmatch_lines(["*no AWS region is set; give ?region=..., or set AWS_REGION"])
+    monkeypatch.setenv(told, "eu-west-1")
+    assert repo.inline(*args).ret == 0
+
+
+def test_the_command_that_is_printed_keeps_overrides(repo: Repository) -> None:
+    (repo.path / "pytest.ini").write_text("[pytest]\npersonalens_thresholds = \npersonalens_max_turns = 3\n")
+    repo.write(conftest=BOT.replace("return helpbot(messages)", "return 'I cannot.'"))
+    override = ("-o", "personalens_max_turns=2", "-o", "personalens_seed=another one")
+    result = repo.inline(*SAMPLE, *override)
+    again = next(line for line in result.outlines if "again: " in line).partition("again: ")[2]
+    assert shlex.split(again)[:1] == ["pytest"]
+    assert shlex.split(again).count("-o") == 2
+    assert repo.run(*shlex.split(again)[1:]).ret == 1, "it is found, and fails again"
+
+
+@pytest.mark.parametrize(("name", "near"), [("movies", "Movies"), ("rental cars", "Rental Cars"), ("Bokos", "Books")])
+def test_a_domain_of_almost_that_name(repo: Repository, name: str, near: str) -> None:
+    result = repo.inline(*SAMPLE, "--personalens-domain", name)
+    assert result.ret == 4
+    result.stderr.fnmatch_lines([f"ERROR: personalens: unknown domain '{name}'; did you mean '{near}'? known: *"])
+
+
+def test_a_path_after_a_space_is_told_before_any_conftest_is_imported(empty_repo: Repository, tmp_path: Path) -> None:
+    (empty_repo.path / "pyproject.toml").write_text('[tool.pytest.ini_options]\npythonpath = ["src"]\n')
+    empty_repo.write(
+        src__mybot="NAME = 'x'\n",
+        tests__conftest="import mybot\n" + re.sub("^    ", "", BOT, flags=re.MULTILINE),
+        tests__test_bot="def test_bot(personalens):\n    personalens.check()\n",
+    )
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "base.json").write_text("{}")
+    result = empty_repo.run("tests", *SAMPLE, "--personalens-save-baseline", str(elsewhere / "base.json"))
+    assert result.ret == 4
+    result.stderr.fnmatch_lines(["ERROR: --personalens-save-baseline: write --personalens-save-baseline=*; after a space, pytest takes *"])
+    assert "mybot" not in str(result.stderr)
+
+
+@pytest.mark.parametrize(("dimension", "width"), [("tc", 1), ("p", 3), ("nat-user", 4)])
+def test_a_margin_as_wide_as_the_scale_lets_everything_pass(repo: Repository, dimension: str, width: int) -> None:
+    args = (*SAMPLE, "--personalens-dimensions", "all", "--personalens-baseline", "base.json")
+    result = repo.inline(*args, "--personalens-margin", f"{dimension}={width}")
+    assert result.ret == 4
+    result.stderr.fnmatch_lines([f"ERROR: --personalens-margin: no drop of {dimension} is larger than {width}, so *"])
+
+
+@pytest.mark.parametrize("name", ["personalens-controller", "syrupy"])
+def test_a_part_that_is_blocked_ends_the_run(repo: Repository, name: str) -> None:
+    result = repo.inline(*SAMPLE, "--personalens-gate", "tcr >= 1", "-p", f"no:{name}")
+    assert result.ret == 4
+    result.stderr.fnmatch_lines([f"ERROR: personalens: *is blocked (-p no:{name})*"])
+
+
+def test_what_is_imported_is_declared() -> None:
+    """Packages that others happen to bring along today."""
+    declared = (ROOT / "pyproject.toml").read_text(encoding="utf-8").partition("dependencies = [")[2].partition("]\n")[0]
+    code = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "pytest_personalens").rglob("*.py"))
+    for package in ("boto3", "botocore", "urllib3", "pydantic", "pluggy", "syrupy"):
+        assert re.search(rf"^\s*(?:from|import) {package}\b", code, re.MULTILINE) is None or f'"{package}' in declared

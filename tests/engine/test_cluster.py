@@ -1,0 +1,242 @@
+"""Dialogues on a real Dask cluster of several processes on loopback: the same results, whoever of them dies."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_personalens.core.scenario import Scenario
+from pytest_personalens.core.verdict import Dimension
+from pytest_personalens.engine.dask import work_there
+from pytest_personalens.engine.job import Job
+from pytest_personalens.engine.participants import ParticipantSpecs
+from tests.support.endpoint import Endpoint
+from tests.support.repository import Repository
+
+pytest.importorskip("distributed", reason="dask is an extra")
+pytestmark = pytest.mark.slow
+
+#: Named by its place, since a fixture cannot travel; it writes down in which process it answered.
+BOT = """
+    import os, time
+
+    def reply(messages, context):
+        time.sleep(float(os.environ.get("SLOWLY", "0.02")))
+        with open(os.environ["SAID"], "a") as file:
+            file.write(f"{os.getpid()} {context.user} {len(messages)}\\n")
+        return f"I've booked it for 19:30, reference QX77. Seen to: {', '.join(context.interactions)}."
+"""
+ARGS = ("--personalens-sample", "12", "--personalens-assistant", "clusterbot:reply", "--personalens-json", "r.json", "--personalens-threshold", "p>=1", "--personalens-threshold", "tc>=0")  # fmt: skip
+
+
+class Dask:
+    """A scheduler and workers, each a process of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder, self._processes = folder, list[subprocess.Popen[bytes]]()
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        self.address = f"tcp://127.0.0.1:{port}"
+        self._start("scheduler", "--host", "127.0.0.1", "--port", str(port), "--no-dashboard")
+
+    def worker(self, threads: int = 3, *, revived: bool = False, **environment: str) -> subprocess.Popen[bytes]:
+        """A worker; `revived`: with a nanny that starts it again when it dies."""
+        nanny = "--nanny" if revived else "--no-nanny"
+        return self._start("worker", self.address, "--nthreads", str(threads), nanny, "--no-dashboard", **environment)
+
+    def _start(self, kind: str, *args: str, **environment: str) -> subprocess.Popen[bytes]:
+        # The workers find the assistant where it is installed; here, in the folder that they run in.
+        env = {**os.environ, "PYTHONPATH": str(self._folder), "SAID": str(self._folder / "said.log"), **environment}
+        process = subprocess.Popen(
+            [sys.executable, "-m", f"distributed.cli.dask_{kind}", *args],
+            cwd=self._folder, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+        self._processes.append(process)
+        return process
+
+    def close(self) -> None:
+        for process in reversed(self._processes):
+            process.kill()
+            process.wait()
+
+
+@pytest.fixture
+def dask(empty_repo: Repository, monkeypatch: pytest.MonkeyPatch) -> Iterator[Dask]:
+    empty_repo.write(clusterbot=BOT, test_bot="def test_bot(personalens):\n    personalens.check()\n")
+    monkeypatch.setenv("SAID", str(empty_repo.path / "said.log"))
+    cluster = Dask(empty_repo.path)
+    yield cluster
+    cluster.close()
+
+
+def results(repo: Repository) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((repo.path / "r.json").read_text(encoding="utf-8"))
+    found["settings"].pop("executor")
+    return found
+
+
+def said(repo: Repository) -> list[list[str]]:
+    return [line.split() for line in (repo.path / "said.log").read_text().splitlines()]
+
+
+def test_a_cluster_gives_what_one_process_gives(empty_repo: Repository, dask: Dask) -> None:
+    empty_repo.run(*ARGS).assert_outcomes(passed=12)
+    alone = results(empty_repo)
+    (empty_repo.path / "said.log").unlink()
+    workers = {str(dask.worker().pid), str(dask.worker().pid)}
+    time.sleep(2)
+    result = empty_repo.run(*ARGS, "--personalens-executor", f"dask={dask.address}")
+    result.assert_outcomes(passed=12)
+    assert results(empty_repo) == alone
+    assert {pid for pid, *_ in said(empty_repo)} <= workers
+
+
+def test_a_worker_that_dies_costs_its_running_dialogues_only(empty_repo: Repository, dask: Dask) -> None:
+    empty_repo.run(*ARGS).assert_outcomes(passed=12)
+    alone = results(empty_repo)
+    (empty_repo.path / "said.log").unlink()
+    doomed, _ = dask.worker(SLOWLY="0.3"), dask.worker(SLOWLY="0.3")
+    time.sleep(2)
+    command = [sys.executable, "-m", "pytest", *ARGS, "--personalens-executor", f"dask={dask.address}"]
+    run = subprocess.Popen(command, cwd=empty_repo.path, stdout=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 300
+    while time.monotonic() < deadline and not any(
+        pid == str(doomed.pid) for pid, *_ in (said(empty_repo) if (empty_repo.path / "said.log").exists() else [])
+    ):
+        time.sleep(0.02)
+    doomed.send_signal(signal.SIGKILL)
+    out, _ = run.communicate(timeout=600)
+    assert run.returncode == 0, out
+    assert results(empty_repo) == alone
+    replies = [(user, number) for _, user, number in said(empty_repo)]
+    twice = {user for user, number in replies if replies.count((user, number)) > 1}
+    assert len(twice) <= 3, "the dialogues that the worker ran on its three threads"
+
+
+def test_a_dialogue_that_no_worker_survives_is_not_scored_and_the_others_are(empty_repo: Repository, dask: Dask) -> None:
+    empty_repo.write(
+        deadly="""
+        import os
+
+        def reply(messages, context):
+            if context.user == "tinashe":
+                os._exit(1)
+            return "I've booked it for 19:30, reference QX77."
+        """
+    )
+    dask.worker(1, revived=True)
+    time.sleep(2)
+    args = [
+        "--personalens-sample",
+        "4",
+        "--personalens-assistant",
+        "deadly:reply",
+        "--personalens-min-tcr",
+        "0.5",
+        "--personalens-json",
+        "r.json",
+    ]
+    result = empty_repo.run(*args, "--personalens-executor", f"dask={dask.address}")
+    outcomes = result.parseoutcomes()
+    assert (outcomes["passed"], outcomes["failed"]) == (3, 1 + 2), "three items; the item, and both gates, for which too few are scored"
+    result.stdout.fnmatch_lines(
+        ["books-4-tinashe: not scored, lost: the cluster gave this dialogue up: KilledWorker: *", "not scored: 1, the worker died"]
+    )
+    assert [i["evaluation"]["cause"] for i in results(empty_repo)["items"]].count("lost") == 1
+
+
+def test_on_a_cluster_a_run_goes_on_where_it_was_killed(empty_repo: Repository, dask: Dask) -> None:
+    dask.worker(SLOWLY="0.2")
+    time.sleep(2)
+    args = [*ARGS, "--personalens-executor", f"dask={dask.address}", "--personalens-resume"]
+    command = [sys.executable, "-m", "pytest", *args]
+    run = subprocess.Popen(command, cwd=empty_repo.path, stdout=subprocess.DEVNULL)
+    kept = empty_repo.path / ".pytest_cache"
+    deadline = time.monotonic() + 300
+    while time.monotonic() < deadline and len(list(kept.rglob("personalens/*.json"))) < 4:
+        time.sleep(0.02)
+    run.kill()
+    run.wait()
+    finished = {json.loads(p.read_text())["scenario"] for p in kept.rglob("personalens/*.json")}
+    time.sleep(1)
+    (empty_repo.path / "said.log").unlink()
+    again = subprocess.run(command, cwd=empty_repo.path, capture_output=True, text=True, check=False)
+    assert again.returncode == 0, again.stdout
+    asked = {user for _, user, _ in said(empty_repo)}
+    assert len(asked) == 12 - len(finished)
+    assert len(finished) >= 4
+
+
+@pytest.mark.usefixtures("endpoint")
+def test_no_secret_travels(dask: Dask, scenario: Scenario, endpoint: Endpoint) -> None:
+    """What a task is made of is the job and the recipe; keys are the workers' own business."""
+    recipe = ParticipantSpecs(root="/chatbot", user_model="openai:small", judge_model="bedrock:nova-lite", assistant="clusterbot:reply")
+    job = Job(scenario, scenario.context(), (Dimension.PERSONALIZATION,), {}, 0, 60.0, (), True, "")
+    os.environ["OPENAI_API_KEY"] = os.environ["AWS_SECRET_ACCESS_KEY"] = "s3cret-k3y"
+    assert b"s3cret-k3y" not in pickle.dumps((work_there, recipe, job))
+    assert pickle.loads(pickle.dumps(job)) == job
+
+
+def test_a_scheduler_that_is_not_there(empty_repo: Repository, dask: Dask) -> None:
+    result = empty_repo.run(*ARGS, "--personalens-executor", "dask=tcp://127.0.0.1:9")
+    assert result.ret == 4
+    result.stderr.fnmatch_lines(["ERROR: personalens: --personalens-executor: no Dask scheduler at tcp://127.0.0.1:9: *"])
+    assert "Traceback" not in result.stderr.str()
+
+
+def test_a_cluster_without_workers(empty_repo: Repository, dask: Dask, monkeypatch: pytest.MonkeyPatch) -> None:
+    result = empty_repo.run(*ARGS, "--personalens-executor", f"dask={dask.address}")
+    assert result.ret == 4
+    result.stderr.fnmatch_lines(
+        [f"ERROR: personalens: --personalens-executor: the scheduler at {dask.address} has no workers; start some with: dask worker *"]
+    )
+
+
+def test_a_worker_with_another_version(empty_repo: Repository, dask: Dask) -> None:
+    other = empty_repo.path / "other" / "pytest_personalens-0.0.1.dist-info"
+    other.mkdir(parents=True)
+    (other / "METADATA").write_text("Metadata-Version: 2.1\nName: pytest-personalens\nVersion: 0.0.1\n", encoding="utf-8")
+    dask.worker(PYTHONPATH=str(other.parent))
+    time.sleep(2)
+    result = empty_repo.run(*ARGS, "--personalens-executor", f"dask={dask.address}")
+    assert result.ret == 4
+    result.stderr.fnmatch_lines(
+        [
+            "ERROR: personalens: --personalens-executor: the worker tcp://* has pytest-personalens 0.0.1; install pytest-personalens * there, as here"
+        ]
+    )
+
+
+@pytest.mark.parametrize("value", ["dask=localhost", "dask=", "threads", "dask=http://x:1"])
+def test_an_executor_that_is_none(repo: Repository, value: str) -> None:
+    result = repo.run(*ARGS, "--personalens-executor", value)
+    assert result.ret == 4
+    result.stderr.fnmatch_lines(
+        [f"ERROR: --personalens-executor: expected dask=tcp://HOST:PORT, the address of a Dask scheduler, not '{value}'"]
+    )
+
+
+@pytest.mark.parametrize(
+    ("more", "problem"),
+    [
+        ((), "a fixture stays in this process; name the assistant with --personalens-assistant module:attribute"),
+        (("--personalens-assistant", "test_bot:test_bot", "--personalens-max-calls", "3"), "--personalens-max-calls and --personalens-max-usd are kept *"),
+    ],
+    ids=["a fixture", "a cap"],
+)  # fmt: skip
+def test_what_cannot_run_on_a_cluster_is_said_before_anything_runs(repo: Repository, more: tuple[str, ...], problem: str) -> None:
+    result = repo.run("--personalens-sample", "3", "--personalens-executor", "dask=tcp://127.0.0.1:9", *more)
+    assert result.ret == 4
+    result.stderr.fnmatch_lines([f"ERROR: personalens: --personalens-executor: {problem}"])

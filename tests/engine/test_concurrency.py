@@ -1,0 +1,350 @@
+"""Dialogues side by side: the same outcome, pytest's order and manners, and an assistant that is shared."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from typing import Any
+
+import pytest
+
+from tests.support.endpoint import Call, Endpoint, Reply, play
+from tests.support.repository import Repository
+
+#: An assistant that takes its time, counts how many of its replies are under way at once, and knows its user.
+SLOW = """
+    import os, threading, time
+    import pytest
+
+    lock, now, most = threading.Lock(), 0, 0
+
+    @pytest.fixture(scope="session")
+    def personalens_assistant():
+        def bot(messages, context):
+            global now, most
+            with lock:
+                now += 1
+                most = max(most, now)
+            time.sleep(0.05)
+            with lock:
+                now -= 1
+            with open("said.log", "a") as log:
+                log.write(f"{context.user} {os.getpid()} {len(messages)}\\n")
+            return f"I've booked it for 19:30, reference QX77. Seen to: {', '.join(context.interactions)}."
+
+        return bot
+
+    def pytest_sessionfinish(session):
+        with open(f"most-{os.getpid()}", "w") as file:
+            file.write(str(most))
+"""
+LENIENT = ("--personalens-threshold", "p>=1", "--personalens-threshold", "tc>=0")
+
+
+@pytest.fixture
+def slow(empty_repo: Repository) -> Repository:
+    """A repository whose assistant has session scope and answers after 50 ms."""
+    empty_repo.write(conftest=SLOW, test_bot="def test_bot(personalens):\n    personalens.check()\n")
+    return empty_repo
+
+
+def results(repo: Repository) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((repo.path / "r.json").read_text(encoding="utf-8"))
+    found["settings"].pop("concurrency")
+    return found
+
+
+def at_once(repo: Repository) -> list[int]:
+    return [int(path.read_text()) for path in repo.path.glob("most-*")]
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2"), ("-n", "2", "--dist", "worksteal")], ids=["alone", "workers", "worksteal"])
+def test_side_by_side_gives_what_one_after_the_other_gives(slow: Repository, workers: tuple[str, ...]) -> None:
+    args = ("--personalens-sample", "12", "--personalens-json", "r.json", "--personalens-dimensions", "all", *LENIENT)
+    slow.run(*args).assert_outcomes(passed=12)
+    one_by_one = results(slow)
+    assert at_once(slow) == [1]
+    (said := slow.path / "said.log").unlink()
+    result = slow.run(*args, *workers, "--personalens-concurrency", "6")
+    result.assert_outcomes(passed=12)
+    assert results(slow) == one_by_one
+    # A controller runs nothing; each worker ran several at once, and nothing was said twice.
+    assert max(at_once(slow)) >= 4
+    assert len(said.read_text().splitlines()) == sum(len(i["evaluation"]["dialogue"]["messages"]) // 2 for i in one_by_one["items"])
+
+
+def test_reports_come_in_pytests_order(slow: Repository) -> None:
+    args = ("--personalens-sample", "8", *LENIENT, "-v")
+    plain, side = (
+        [line.split()[0] for line in slow.run(*args, *more).outlines if re.match(r"test_bot\S+ PASSED", line)]
+        for more in ((), ("--personalens-concurrency", "4"))
+    )
+    assert len(side) == 8
+    assert side == plain
+
+
+def test_a_duration_is_that_of_the_evaluation(slow: Repository) -> None:
+    slow.run("--personalens-sample", "6", "--personalens-concurrency", "6", *LENIENT, "--junitxml", "j.xml").assert_outcomes(passed=6)
+    times = [float(t) for t in re.findall(r'<testcase [^>]*name="test_bot[^>]* time="([\d.]+)"', (slow.path / "j.xml").read_text())]
+    assert len(times) == 6
+    # Two replies of 50 ms at least; without the correction the later ones would wait no time at all.
+    assert all(t > 0.09 for t in times), times
+
+
+def test_after_the_first_failure_nothing_more_is_asked(slow: Repository) -> None:
+    result = slow.run("--personalens-sample", "40", "--personalens-concurrency", "2", "-x", "--personalens-threshold", "p>=4")
+    assert result.parseoutcomes()["failed"] == 1
+    users = {line.split()[0] for line in (slow.path / "said.log").read_text().splitlines()}
+    # The failing one, those under way beside it, and those begun while it was reported.
+    assert len(users) <= 8, users
+
+
+def test_only_chosen_items_are_evaluated(slow: Repository) -> None:
+    result = slow.run("--personalens-sample", "10", "--personalens-concurrency", "4", "-k", "books or movies", *LENIENT)
+    outcomes = result.parseoutcomes()
+    assert outcomes["passed"] + outcomes["deselected"] == 10
+    users = {line.split()[0] for line in (slow.path / "said.log").read_text().splitlines()}
+    assert len(users) == outcomes["passed"]
+
+
+def test_the_last_failed_run_alone(slow: Repository) -> None:
+    slow.write(test_bot="def test_bot(personalens):\n    assert 'books' not in personalens.evaluate().task\n")
+    args = ("-p", "cacheprovider", "--personalens-sample", "8", "--personalens-concurrency", "4")
+    first = slow.pytester.runpytest_subprocess(*args).parseoutcomes()
+    assert first["failed"]
+    assert first["passed"]
+    again = slow.pytester.runpytest_subprocess(*args, "--lf").parseoutcomes()
+    assert again["failed"] == first["failed"]
+    assert "passed" not in again
+
+
+@pytest.mark.parametrize(
+    ("scope", "where"), [("function", ()), ("class", ()), ("function", ("-n", "2"))], ids=["function", "class", "function on workers"]
+)
+def test_an_assistant_made_anew_for_each_item_is_refused_in_one_line(repo: Repository, scope: str, where: tuple[str, ...]) -> None:
+    repo.write(
+        conftest=f"""
+        import pytest
+
+        @pytest.fixture(scope="{scope}")
+        def personalens_assistant():
+            return lambda messages: "ok"
+        """
+    )
+    result = repo.run("--personalens-sample", "3", "--personalens-concurrency", "2", *where)
+    line = f"personalens-concurrency 2: the fixture personalens_assistant must have scope 'session' or 'module'; the one in *conftest.py, line 4, has scope '{scope}'"
+    (result.stdout if where else result.stderr).fnmatch_lines([f"*{line}*"])
+    assert result.ret == (1 if where else 4)
+    assert "Traceback" not in result.stdout.str() + result.stderr.str()
+
+
+@pytest.mark.parametrize("value", ["0", "-1", "many", "1.5"])
+def test_a_concurrency_that_is_none_is_refused(slow: Repository, value: str) -> None:
+    result = slow.run("--personalens-sample", "3", "--personalens-concurrency", value)
+    assert result.ret == 4
+    result.stderr.fnmatch_lines([f"ERROR: --personalens-concurrency: expected a whole number from 1 to 10000, not '{value}'"])
+
+
+def test_each_module_gets_the_assistant_of_its_own(slow: Repository) -> None:
+    for name, word in (("one", "Alpha"), ("two", "Beta")):
+        slow.write(
+            **{
+                f"test_{name}": f"""
+                import pytest
+
+                @pytest.fixture(scope="module")
+                def personalens_assistant():
+                    return lambda messages: "I've booked it, {word} says so."
+
+                def test_{name}(personalens):
+                    assert all("{word}" in m.content for m in personalens.evaluate().dialogue.messages[1::2])
+                """
+            }
+        )
+    slow.run("--personalens-sample", "5", "--personalens-concurrency", "4", "test_one.py", "test_two.py").assert_outcomes(passed=10)
+
+
+def test_the_items_of_every_module_run_side_by_side(slow: Repository) -> None:
+    (slow.path / "conftest.py").unlink()
+    for name in ("one", "two"):
+        slow.write(
+            **{
+                f"test_{name}": f"""
+                import threading
+                import pytest
+
+                together = threading.Barrier(4, timeout=5)
+
+                @pytest.fixture(scope="module")
+                def personalens_assistant():
+                    def bot(messages):
+                        if len(messages) == 1:
+                            together.wait()  # nobody goes on before four are here
+                        return "I've booked it for 19:30."
+
+                    return bot
+
+                def test_{name}(personalens):
+                    assert personalens.evaluate().scored
+                """
+            }
+        )
+    slow.run("--personalens-sample", "8", "--personalens-concurrency", "4", "test_one.py", "test_two.py").assert_outcomes(passed=16)
+
+
+def test_a_scenario_that_cannot_be_loaded_is_the_error_of_its_own_item(slow: Repository) -> None:
+    slow.write(
+        conftest="""
+        import collections
+        import pytest
+        from pytest_personalens.datasets import EmbeddedDataset
+        from pytest_personalens.core.errors import DataError
+
+        class Flaky(EmbeddedDataset):
+            loaded = collections.Counter()
+
+            def load(self, ref):
+                self.loaded[ref] += 1
+                if self.loaded[ref] > 1 and ref.task.startswith("shopping"):
+                    raise DataError("profile.toml", "the file is gone")
+                return super().load(ref)
+
+        def pytest_personalens_dataset(spec, config):
+            return Flaky()
+
+        @pytest.fixture(scope="session")
+        def personalens_assistant():
+            return lambda messages: "I've booked it for 19:30."
+        """
+    )
+    result = slow.run("--personalens-sample", "6", "--personalens-concurrency", "3", *LENIENT)
+    outcomes = result.parseoutcomes()
+    assert outcomes["errors"] >= 1
+    assert outcomes["passed"] == 6 - outcomes["errors"]
+    assert all("shopping" in line for line in result.outlines if line.startswith("ERROR "))
+
+
+def test_a_parametrized_assistant_is_never_mixed_up(slow: Repository) -> None:
+    slow.write(
+        conftest="""
+        import pytest
+
+        @pytest.fixture(scope="session", params=["Alpha", "Beta"])
+        def model(request):
+            return request.param
+
+        @pytest.fixture(scope="session")
+        def personalens_assistant(model):
+            return lambda messages: f"I've booked it, {model} says so."
+        """,
+        test_bot="""
+        def test_bot(personalens, model):
+            assert all(model in m.content for m in personalens.evaluate().dialogue.messages[1::2])
+        """,
+    )
+    slow.run("--personalens-sample", "5", "--personalens-concurrency", "4").assert_outcomes(passed=10)
+
+
+def test_async_assistants_share_one_loop(slow: Repository) -> None:
+    slow.write(
+        conftest="""
+        import asyncio
+        import pytest
+
+        together, loops = 0, set()
+
+        @pytest.fixture(scope="session")
+        def personalens_assistant():
+            barrier = None
+
+            async def bot(messages, context):
+                nonlocal barrier
+                loops.add(id(asyncio.get_running_loop()))
+                barrier = barrier or asyncio.Barrier(4)
+                if len(messages) == 1:
+                    await barrier.wait()  # nobody goes on before four are here
+                return f"I've booked it for {context.user}, 19:30, reference QX77."
+
+            return bot
+
+        def pytest_terminal_summary(terminalreporter):
+            terminalreporter.write_line(f"loops: {len(loops)}")
+        """
+    )
+    result = slow.run("--personalens-sample", "8", "--personalens-concurrency", "4", "--personalens-turn-timeout", "5", *LENIENT)
+    result.assert_outcomes(passed=8)
+    result.stdout.fnmatch_lines(["loops: 1"])
+
+
+def test_ctrl_c_ends_at_once_and_keeps_what_was_bought(slow: Repository, endpoint: Endpoint) -> None:
+    """Calls take an hour here: who waited for those in flight would be seen, however busy this machine is."""
+    hang = False
+
+    def answer(call: Call) -> Reply:
+        reply = play(call)
+        reply.delay = 3600.0 if hang and "Give this reading" in call.prompt else 0.0
+        return reply
+
+    endpoint.answer, hang = answer, True
+    # What a shell starts in the background ignores Ctrl-C, and so would its children.
+    heeds = "import signal, sys, pytest; signal.signal(signal.SIGINT, signal.default_int_handler); sys.exit(pytest.main())"
+    command = [
+        sys.executable, "-c", heeds, "--personalens-sample", "6", "--personalens-concurrency", "6", "--personalens-live", *LENIENT,
+        "--personalens-user-model", "openai:small", "--personalens-judge-model", "openai:small",
+    ]  # fmt: skip
+    run = subprocess.Popen(
+        command, cwd=slow.path, env={**os.environ, **endpoint.environment()}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    deadline = time.monotonic() + 300
+    while sum("Give this reading" in c.prompt for c in endpoint.calls) < 12 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    run.send_signal(signal.SIGINT)
+    out, _ = run.communicate(timeout=300)
+    assert run.returncode == 2, out
+    before, hang = len(endpoint.calls), False
+    again = subprocess.run(
+        command, cwd=slow.path, env={**os.environ, **endpoint.environment()}, capture_output=True, text=True, check=False
+    )
+    assert "6 passed" in again.stdout
+    assert all("Give this reading" in c.prompt for c in endpoint.calls[before:]), "the dialogues were paid for before"
+
+
+def test_a_live_line_on_a_terminal_and_nowhere_else(slow: Repository) -> None:
+    import pty
+
+    args = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-p",
+        "no:cacheprovider",
+        "--personalens-sample",
+        "12",
+        "--personalens-concurrency",
+        "2",
+        *LENIENT,
+    ]
+    ours, theirs = pty.openpty()
+    terminal = {**os.environ, "TERM": "xterm", "COLUMNS": "100", "PY_COLORS": "1"}
+    process = subprocess.Popen(args, cwd=slow.path, stdout=theirs, stderr=theirs, env=terminal)
+    os.close(theirs)
+    seen = b""
+    try:
+        while chunk := os.read(ours, 4096):
+            seen += chunk
+    except OSError:
+        pass  # the other side has gone
+    assert process.wait() == 0
+    lines = re.findall(r"\x1b7\x1b\[1B\r+(personalens: [^\x1b]*)\x1b\[K\x1b8", seen.decode())
+    assert lines
+    assert re.fullmatch(r"personalens: \d+ of 12 dialogues(, \d+:\d\d left)?", lines[-1])
+    assert "personalens: 12 scenarios" in seen.decode()
+    for quiet in ((), ("-q",)):
+        plain = subprocess.run([*args, *quiet], cwd=slow.path, capture_output=True, check=True).stdout
+        assert b"\x1b" not in plain
+        assert b" left" not in plain

@@ -1,0 +1,287 @@
+"""Whole runs with models behind an endpoint on loopback: bought once, recorded, capped, estimated, and orderly in every fault."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.support.endpoint import Call, Endpoint, Reply, play
+from tests.support.repository import Repository
+
+LIVE = ("--personalens-sample", "3", "--personalens-user-model", "bedrock:claude-3-haiku-v1", "--personalens-judge-model", "openai:small")
+
+
+def results(path: Path) -> dict[str, object]:
+    return json.loads(path.read_text(encoding="utf-8"))  # type: ignore[no-any-return]
+
+
+def test_a_run_buys_once_and_replays_for_nothing(repo: Repository, endpoint: Endpoint) -> None:
+    refused = repo.run(*LIVE)
+    refused.assert_outcomes(failed=3)
+    refused.stdout.fnmatch_lines(["*the record is missing*record it with --personalens-record new"])
+    assert endpoint.calls == []
+
+    bought = repo.run(*LIVE, "--personalens-record=new", "--personalens-json", "r.json")
+    bought.assert_outcomes(passed=3)
+    assert len(endpoint.calls) == 3 * (2 + 2), "an opening, a closing and two readings an item"
+    bought.stdout.fnmatch_lines(["*12 model calls*", "judge p *3 *", "judge tc *3 *", "user agent *6 *", "all *12 *"])
+    data = results(repo.path / "r.json")
+    usage = data["usage"]
+    assert isinstance(usage, dict)
+    assert {k: v["calls"] for k, v in usage.items()} == {"judge p": 3, "judge tc": 3, "user agent": 6}
+    assert usage["judge p"]["cached_tokens"] > 0, "the second reading begins like the first"
+
+    endpoint.calls.clear()
+    again = repo.run(*LIVE, "--personalens-json", "r.json")
+    again.assert_outcomes(passed=3)
+    assert endpoint.calls == []
+    assert results(repo.path / "r.json")["usage"] == {}
+    record = json.loads(next((repo.path / "__personalens__").rglob("*.json")).read_text(encoding="utf-8"))
+    assert set(record["usage"]) == {"judge p", "judge tc", "user agent"}, "the record tells what it cost"
+
+
+def test_who_sees_what_on_the_wire(repo: Repository, endpoint: Endpoint) -> None:
+    result = repo.run(*LIVE, "--personalens-live", "--personalens-sample", "1", "--personalens-dimensions", "all,p-turns,leak")
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(["personalization after each turn of the assistant (dialogues): 1: 3.00 (1), 2: 3.00 (1)"])
+    users = [c for c in endpoint.calls if c.protocol == "bedrock"]
+    judges = {c.prompt.rsplit(": ", 1)[1]: c for c in endpoint.calls if c.protocol == "openai"}
+    assert len(users) == 2
+    assert len(judges) == 8
+    goal = re.search(r"What counts as completed:\n(.+)", judges["Task completion."].prompt)
+    assert goal
+    for call in [*users, *(c for name, c in judges.items() if name != "Task completion.")]:
+        assert goal[1] not in call.prompt
+    for name, call in judges.items():
+        assert ("Past conversations about" in call.prompt) == name.startswith("Personalization"), name
+    assert users[0].body["inferenceConfig"]["temperature"] == 0.5
+    assert judges["Personalization."].body["temperature"] == 0
+
+
+def test_a_model_is_the_assistant_in_the_settings_of_the_paper(empty_repo: Repository, endpoint: Endpoint) -> None:
+    common = (*LIVE, "--personalens-assistant", "openai:bot", "--personalens-live", "--personalens-sample", "1")
+    systems = {}
+    for extra in (("--personalens-context", "none"), ("--personalens-context", "DIS"), ("--personalens-assistant-prompt", "vanilla")):
+        endpoint.calls.clear()
+        result = empty_repo.run(*common, *extra)
+        result.assert_outcomes(passed=1)
+        systems[extra[1]] = next(c.system for c in endpoint.calls if c.model == "bot")
+    assert "You are a digital assistant" in systems["none"]
+    assert "Past conversations" not in systems["none"]
+    assert "Past conversations" in systems["DIS"]
+    assert systems["vanilla"] == ""
+    result.stdout.fnmatch_lines(["*assistant openai:bot (vanilla)*", "assistant *"])
+
+
+def test_a_recorded_run_with_a_model_as_the_assistant_is_free(empty_repo: Repository, endpoint: Endpoint) -> None:
+    common = (*LIVE, "--personalens-assistant", "openai:bot")
+    empty_repo.run(*common, "--personalens-record=new").assert_outcomes(passed=3)
+    endpoint.calls.clear()
+    empty_repo.run(*common).assert_outcomes(passed=3)
+    assert endpoint.calls == []
+    other = empty_repo.run(*common, "--personalens-context", "none")
+    other.assert_outcomes(failed=3)
+    other.stdout.fnmatch_lines(["*the record is stale (the assistant's turn 1 is not in it)*"])
+
+
+def test_a_callable_is_the_assistant_by_its_place(empty_repo: Repository) -> None:
+    empty_repo.write(mybot="def reply(messages):\n    return 'Done: booked for Thursday.'\nnumber = 3\n")
+    run = empty_repo.run("--personalens-sample", "2", "--personalens-assistant", "mybot:reply", "--personalens-min-tcr", "0")
+    run.assert_outcomes(passed=4)
+    for spec, problem in (
+        ("mybot:number", "mybot.number is int, which cannot be called"),
+        ("mybot:nothing", "mybot has no 'nothing'"),
+        ("nobot:reply", "cannot import 'nobot': ModuleNotFoundError"),
+        ("claude", "expected bedrock:MODEL, openai:MODEL or module:attribute"),
+    ):
+        result = empty_repo.run("--personalens-sample", "2", "--personalens-assistant", spec)
+        assert result.ret == 4
+        result.stderr.fnmatch_lines([f"ERROR: personalens: --personalens-assistant: {problem}*"])
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "workers"])
+def test_a_cap_on_calls_stops_in_order_and_keeps_what_was_bought(repo: Repository, endpoint: Endpoint, workers: tuple[str, ...]) -> None:
+    live = [a for a in LIVE if a != "3"]
+    live.insert(1, "6")
+    result = repo.pytester.runpytest_subprocess(*live, "--personalens-live", "--personalens-max-calls", "13", *workers)
+    assert len(endpoint.calls) == 13
+    outcomes = result.parseoutcomes()
+    assert outcomes["passed"] >= 1
+    assert outcomes["skipped"] >= 1
+    assert "failed" not in outcomes
+    result.stdout.fnmatch_lines(["not scored: *, the cap on calls or money was reached; what was bought is kept*"])
+    rest = repo.pytester.runpytest_subprocess(*live, "--personalens-live", *workers)
+    rest.assert_outcomes(passed=6)
+    assert len(endpoint.calls) == 24, "nothing was bought twice"
+    journals = [json.loads(f.read_text(encoding="utf-8")) for f in (repo.path / ".pytest_cache").rglob("personalens/*.json")]
+    assert sum(u["calls"] for j in journals for u in j["usage"].values()) == 24, "what was bought in two runs adds up"
+
+
+def test_a_cap_on_money_needs_prices_and_stops_in_order(repo: Repository, endpoint: Endpoint) -> None:
+    capped = (*LIVE, "--personalens-live", "--personalens-max-usd", "0.000001")
+    unpriced = repo.run(*capped)
+    assert unpriced.ret == 4
+    unpriced.stderr.fnmatch_lines(
+        ["ERROR: personalens: --personalens-max-usd: no price is known for bedrock:claude-3-haiku-v1 (user agent)*"]
+    )
+    (repo.path / "pytest.ini").write_text(
+        "[pytest]\npersonalens_prices =\n  bedrock:claude-3-haiku-v1 = 0.25, 1.25\n  openai:small = 1, 2\n", encoding="utf-8"
+    )
+    result = repo.run(*capped, "-rs")
+    assert len(endpoint.calls) == 1
+    assert result.parseoutcomes() == {"skipped": 3, "failed": 1}, "no item, and so the run"
+    result.stdout.fnmatch_lines(["SKIPPED*the run has spent $*"])
+
+
+def test_an_estimate_spends_nothing(repo: Repository, endpoint: Endpoint) -> None:
+    (repo.path / "pytest.ini").write_text("[pytest]\npersonalens_prices =\n  openai:small = 1, 2\n", encoding="utf-8")
+    result = repo.run(*LIVE, "--personalens-estimate", "-n", "2")
+    assert result.ret == 0
+    assert endpoint.calls == []
+    result.stdout.fnmatch_lines(
+        [
+            "personalens: 3 scenarios*",
+            "judge p *3 *",
+            "judge tc *3 *",
+            "user agent *",
+            "all *",
+            "without a price: bedrock:claude-3-haiku-v1*",
+        ]
+    )
+    free = repo.run("--personalens-sample", "3", "--personalens-estimate")
+    free.stdout.fnmatch_lines(["no role of this run is played by a model of ours: it costs nothing"])
+    lost = repo.run("--personalens-estimate")
+    assert lost.ret == 4
+    lost.stderr.fnmatch_lines(["ERROR: --personalens-estimate: give --personalens-sample N too"])
+
+
+def test_an_estimate_comes_near_to_what_the_run_takes(repo: Repository, endpoint: Endpoint) -> None:
+    """Dialogues as long as the paper's: the estimate of the calls is exact, that of the tokens within a third."""
+    replies = "word " * 80
+
+    def long(call: Call) -> Reply:
+        if "You are acting the part" not in call.system:
+            return play(call)
+        rounds = call.prompt.count('"role": "user"')
+        return Reply(f"{rounds} " + "word " * 30 + ("TERMINATE" if rounds == 4 else ""))
+
+    repo.write(conftest=f"import pytest\n@pytest.fixture\ndef personalens_assistant():\n    return lambda m: '{replies}' + str(len(m))\n")
+    endpoint.answer = long
+    run = (*LIVE, "--personalens-kind", "single")
+    told = repo.run(*run, "--personalens-estimate").stdout.str()
+    estimated = {m[1]: int(m[2].replace(",", "")) for m in re.finditer(r"^(user agent|judge \w+) +([\d,]+) ", told, re.MULTILINE)}
+    repo.run(*run, "--personalens-live", "--personalens-json", "r.json")
+    usage = results(repo.path / "r.json")["usage"]
+    assert isinstance(usage, dict)
+    assert estimated == {purpose: used["calls"] for purpose, used in usage.items()}
+
+
+def test_failing_verdicts_are_put_to_the_vote_and_all_votes_kept(repo: Repository, endpoint: Endpoint) -> None:
+    asked = []
+
+    def harsh_at_first(call: Call) -> Reply:
+        if "Give this reading: Personalization." not in call.prompt:
+            return play(call)
+        asked.append(call)
+        return Reply(data={"evidence": [], "justification": f"vote {len(asked)}", "score": 1 if len(asked) == 1 else 3})
+
+    endpoint.answer = harsh_at_first
+    result = repo.run(*LIVE, "--personalens-record=new", "--personalens-sample", "1", "--personalens-judge-votes", "3")
+    result.assert_outcomes(passed=1)
+    assert [c.body["temperature"] for c in asked] == [0, 0.7, 0.7]
+    record = json.loads(next((repo.path / "__personalens__").rglob("*.json")).read_text(encoding="utf-8"))
+    p = next(v["verdict"] for v in record["verdicts"] if v["verdict"]["dimension"] == "personalization")
+    assert [v["score"] for v in p["votes"]] == [1, 3, 3]
+    assert p["score"] == 3
+    asked.clear()
+    repo.write(test_bot="import pytest\n@pytest.mark.personalens(p=4)\ndef test_bot(personalens):\n    personalens.evaluate()\n")
+    repo.run(*LIVE, "--personalens-live", "--personalens-sample", "1", "--personalens-judge-votes", "3")
+    assert len(asked) == 3, "the threshold of the mark decides what is low"
+    even = repo.run(*LIVE, "--personalens-judge-votes", "2")
+    even.stderr.fnmatch_lines(["ERROR: --personalens-judge-votes: expected an odd number*"])
+
+
+@pytest.mark.parametrize(
+    ("reply", "cause"),
+    [
+        (Reply("Assistant: I have booked it for you."), "spoke as the assistant"),
+        (Reply("I need something done, please."), "repeated itself"),
+    ],
+)
+def test_a_fault_of_the_simulated_user_is_no_failure_of_the_assistant(
+    repo: Repository, endpoint: Endpoint, reply: Reply, cause: str
+) -> None:
+    endpoint.answer = lambda call: reply if "<transcript>" in call.prompt and "acting the part" in call.system else play(call)
+    result = repo.run(*LIVE, "--personalens-live", "--personalens-min-tcr", "0.5", "-rs")
+    outcomes = result.parseoutcomes()
+    assert outcomes["skipped"] == 3
+    assert outcomes["failed"] >= 1, "the gate on the share of scored items"
+    result.stdout.fnmatch_lines(
+        [
+            "not scored: 3, the simulated user failed",
+            f"  such as: bedrock:claude-3-haiku-v1 {cause}*",
+            f"SKIPPED*not scored: user-agent: bedrock:claude-3-haiku-v1 {cause}*",
+        ]
+    )
+
+
+def test_an_unreadable_judge_is_an_error_of_the_judge(repo: Repository, endpoint: Endpoint) -> None:
+    endpoint.answer = lambda call: Reply("Looks fine to me!") if "Give this reading" in call.prompt else play(call)
+    result = repo.run(*LIVE, "--personalens-live")
+    result.assert_outcomes(failed=3)
+    result.stdout.fnmatch_lines(["*openai:small: unreadable verdict on tc: expected one line 'Score: ...', found 0*"])
+    assert sum("could not be read" in c.prompt for c in endpoint.calls) == 6, "each of the two readings is asked for once more"
+
+
+def test_throttling_loses_no_item(repo: Repository, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every twentieth call is refused, and one in ten fails otherwise; each is tried again, none of the dialogues."""
+    seen = []
+
+    def flaky(call: Call) -> Reply:
+        seen.append(call)
+        if len(seen) % 20 == 5:
+            return Reply(status=429, code="ThrottlingException")
+        return Reply(fault="drop") if len(seen) % 10 == 7 else play(call)
+
+    endpoint.answer = flaky
+    live = [a for a in LIVE if a != "3"]
+    live.insert(1, "10")
+    repo.run(*live, "--personalens-live", "-n", "2").assert_outcomes(passed=10)
+    good = [c for i, c in enumerate(seen, 1) if i % 20 != 5 and i % 10 != 7]
+    assert len(good) == 40
+
+
+@pytest.mark.parametrize("where", ["user", "judge"])
+def test_what_cannot_succeed_stops_each_item_with_one_line(repo: Repository, endpoint: Endpoint, where: str) -> None:
+    expired = Reply(status=403, code="ExpiredTokenException")
+    bad_key = Reply(status=401, message="bad key")
+    endpoint.answer = lambda call: (
+        expired
+        if where == "user" and call.protocol == "bedrock"
+        else bad_key
+        if where == "judge" and call.protocol == "openai"
+        else play(call)
+    )
+    result = repo.run(*LIVE, "--personalens-live")
+    result.assert_outcomes(failed=3)
+    advice = "renew them, for example with 'aws sso login'" if where == "user" else "check OPENAI_API_KEY"
+    result.stdout.fnmatch_lines([f"*{advice}*"])
+    assert "Traceback" not in result.stdout.str()
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "problem"),
+    [
+        ("--personalens-user-model", "bedrock:x?regoin=us", "'bedrock:x?regoin=us': unknown parameter 'regoin'*"),
+        ("--personalens-judge-model", "openai:", "'openai:': expected openai:MODEL"),
+        ("--personalens-judge-model", "acme:x", "--personalens-judge-model: no provider knows 'acme:x'; use 'embedded', 'bedrock:MODEL'*"),
+        ("--personalens-prompts", "nowhere", "*nowhere: no such folder of prompt templates"),
+    ],
+)
+def test_bad_options_are_one_line_before_anything_runs(repo: Repository, option: str, value: str, problem: str) -> None:
+    result = repo.run("--personalens-sample", "3", option, value)
+    assert result.ret == 4
+    result.stderr.fnmatch_lines([f"ERROR: personalens: {problem}"])

@@ -1,0 +1,95 @@
+"""A dialogue that ends its worker is the one that is booked for it, and takes no other with it, however many ran beside it."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.repository import Repository
+from tests.support.scripted_agents import TOLD, TOLD_AGENTS
+
+ARGS = (
+    "--personalens-sample",
+    "12",
+    *TOLD_AGENTS,
+    "--personalens-json",
+    "r.json",
+)
+#: Users of this sample whose dialogue ends its process, and how.
+BOT = """
+    @pytest.fixture(scope="session")
+    def personalens_assistant():
+        import ctypes, signal, time
+
+        def bot(messages, context):
+            time.sleep(0.05)  # dialogues overlap
+            if context.user in {poison!r}:
+                {how}
+            return "fine"
+        return bot
+"""
+HOW = {"exits": "os._exit(0)", "is killed": "os.kill(os.getpid(), signal.SIGKILL)", "crashes": "ctypes.string_at(0)"}
+
+
+def users(repo: Repository) -> dict[str, str]:
+    """Scenario id -> user, in order."""
+    lines = repo.inline(*ARGS, "--collect-only", "-q").outlines
+    ids = [line.partition("[")[2].rstrip("]") for line in lines if "[" in line]
+    return {id_: id_.rpartition("-")[2] for id_ in ids}
+
+
+def poison(repo: Repository, *numbers: int, how: str = "exits") -> set[str]:
+    """Have the dialogues of these numbers end their process; their node ids."""
+    ids = users(repo)
+    bad = [list(ids)[n] for n in numbers]
+    bot = BOT.replace("{poison!r}", repr([ids[id_] for id_ in bad])).replace("{how}", HOW[how])
+    repo.write(conftest=TOLD.partition('    @pytest.fixture(scope="session")')[0] + bot)
+    return {f"test_bot.py::test_bot[{id_}]" for id_ in bad}
+
+
+def failed_only(result: pytest.RunResult, count: int) -> None:
+    # An item whose end the dying worker could not tell any more runs again, and pytest counts its pass twice.
+    outcomes = result.parseoutcomes()
+    assert (outcomes["failed"], outcomes.get("errors", 0)) == (count, 0)
+
+
+@pytest.mark.parametrize(("workers", "how"), [("1", "exits"), ("2", "exits"), ("2", "is killed"), ("2", "crashes")])
+def test_the_dialogue_that_ends_its_worker_is_booked(told: Repository, workers: str, how: str) -> None:
+    lost = poison(told, 5, how=how)
+    result = told.run(*ARGS, "-n", workers, "--personalens-concurrency", "4")
+    assert result.ret == 1
+    found = told.results("r.json")
+    assert set(found["lost"]) == lost
+    assert len(found["items"]) == 11
+    assert all(not item["evaluation"]["cause"] for item in found["items"])
+    failed_only(result, 1)
+
+
+def test_several_of_them(told: Repository) -> None:
+    lost = poison(told, 0, 4, 11)
+    result = told.run(*ARGS, "-n", "2", "--personalens-concurrency", "8")
+    assert set(told.results("r.json")["lost"]) == lost
+    failed_only(result, 3)
+
+
+@pytest.mark.parametrize("dist", ["loadscope", "loadfile", "loadgroup", "worksteal"])
+def test_however_items_are_handed_out(told: Repository, dist: str) -> None:
+    lost = poison(told, 3)
+    result = told.run(*ARGS, "-n", "2", "--dist", dist, "--personalens-concurrency", "4")
+    assert set(told.results("r.json")["lost"]) == lost
+    failed_only(result, 1)
+
+
+def test_where_no_worker_takes_the_place_of_a_dead_one(told: Repository) -> None:
+    poison(told, 5)
+    result = told.run(*ARGS, "-n", "2", "--personalens-concurrency", "4", "--max-worker-restart", "0", "--personalens-gate", "tcr >= 0")
+    assert result.ret != 0
+    result.stdout.no_fnmatch_line("gate * passed*")
+
+
+def test_other_dialogues_still_run_side_by_side_in_other_workers(told: Repository) -> None:
+    lost = poison(told, 2)
+    args = ("--personalens-sample", "40", *ARGS[2:])
+    told.run(*args, "-n", "2", "--personalens-concurrency", "4")
+    found = told.results("r.json")
+    assert len(found["lost"]) + len(found["items"]) == 40
+    assert lost <= set(found["lost"])

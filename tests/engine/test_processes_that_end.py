@@ -1,0 +1,107 @@
+"""A process that ends itself leaves neither a green run nor an earlier run's results in the place of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.support.repository import Repository
+from tests.support.scripted_agents import TOLD, TOLD_AGENTS
+
+ARGS = ("--personalens-sample", "4", *TOLD_AGENTS)
+FILES = ("--personalens-json", "r.json", "--personalens-markdown", "r.md")
+EXITS = TOLD.replace('return lambda messages: "fine"', "return lambda messages: os._exit(0)")
+AT_THE_END = """
+    def pytest_sessionfinish(session):
+        if os.environ.get("PYTEST_XDIST_WORKER") in ("gw0", {}):
+            os._exit(0)
+"""
+
+
+@pytest.mark.parametrize("other", ["gw0", "gw1"])
+@pytest.mark.parametrize("gate", [(), ("--personalens-gate", "tcr >= 0.5"), ("--personalens-fail-on", "nothing")])
+def test_a_worker_that_dies_after_its_last_item(told: Repository, gate: tuple[str, ...], other: str) -> None:
+    told.write(conftest=TOLD + AT_THE_END.format(repr(other)))
+    result = told.run(*ARGS, *gate, "-n", "2")
+    assert result.ret == 3
+    result.stdout.fnmatch_lines(["personalens: worker* gw0* died, and no item is known to have done that: *; run it again"])
+
+
+def test_results_of_an_earlier_run_are_not_in_the_place_of_those_that_never_came(told: Repository) -> None:
+    assert told.run(*ARGS, *FILES).ret == 0
+    before = (told.path / "r.json").read_bytes()
+    told.write(conftest=EXITS)
+    for _ in range(2):
+        # There is nobody to tell it: os._exit ends pytest itself.
+        assert told.run(*ARGS, *FILES).ret == 0
+        assert not [name for name in ("r.json", "r.md") if (told.path / name).exists()]
+    assert (told.path / ".r.json.before").read_bytes() == before
+    assert told.run(*ARGS, *FILES, "-n", "1").ret != 0
+    told.write(conftest=TOLD)
+    assert told.run(*ARGS, *FILES).ret == 0
+    assert (told.path / "r.json").read_bytes() == before
+    assert not list(told.path.glob(".*.before"))
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "workers"])
+def test_a_run_without_results_leaves_those_there_are(told: Repository, workers: tuple[str, ...]) -> None:
+    told.run(*ARGS, *FILES)
+    before = {name: (told.path / name).read_bytes() for name in ("r.json", "r.md")}
+    told.write(test_unit="def test_unit():\n    pass\n")
+    (told.path / "pytest.ini").write_text(
+        "[pytest]\npersonalens_sample = 4\npersonalens_user_model = told\npersonalens_judge_model = told\n"
+        "personalens_json = r.json\npersonalens_markdown = r.md\n"
+    )
+    for args in (("test_unit.py",), ("-k", "unit"), ("--collect-only",)):
+        assert told.run(*args, *workers).ret == 0
+        assert {name: (told.path / name).read_bytes() for name in before} == before
+    assert not list(told.path.glob(".*.before"))
+
+
+def test_what_a_ci_service_keeps_stays_in_its_place(told: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+    step = told.path / "step"
+    step.write_text("# Steps before\n")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(step))
+    told.write(conftest=EXITS)
+    told.run(*ARGS, "--personalens-markdown", "step")
+    assert step.read_text() == "# Steps before\n"
+
+
+def test_drafts_that_a_killed_run_left_behind_are_removed(told: Repository) -> None:
+    told.run(*ARGS, "--personalens-json", "r.json", "--personalens-record", "new")
+    record = next((told.path / "__personalens__").rglob("*.json"))
+    drafts = {
+        told.path / ".r.json.0123456789ab.tmp": "old",
+        told.path / ".r.json.4711.tmp": "old",  # as earlier versions called them
+        record.with_name(f".{record.name}.0123456789ab.tmp"): "old",
+        told.path / ".r.json.ba9876543210.tmp": "young",
+        told.path / ".other.json.0123456789ab.tmp": "old",
+        told.path / ".r.json.mine": "old",
+    }
+    for draft, age in drafts.items():
+        draft.write_text("{")
+        then = time.time() - (3700 if age == "old" else 10)
+        os.utime(draft, (then, then))
+    record.unlink()
+    told.run(*ARGS, "--personalens-json", "r.json", "--personalens-record", "new")
+    left = {draft.name for draft in drafts if draft.exists()}
+    assert left == {".r.json.ba9876543210.tmp", ".other.json.0123456789ab.tmp", ".r.json.mine"}
+    assert json.loads(Path(told.path / "r.json").read_text(encoding="utf-8"))["items"]
+
+
+def test_drafts_in_the_cache_folder_are_removed(repo: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+    cache = repo.path / "cache"
+    monkeypatch.setenv("PERSONALENS_CACHE_DIR", str(cache))
+    repo.run("--personalens-sample", "1", "--collect-only")
+    (kept, *_) = sorted((cache / "toml").iterdir())
+    kept.unlink()
+    draft = kept.with_name(f".{kept.stem}.a1_b2c3d.tmp")
+    draft.write_text("{")
+    os.utime(draft, (time.time() - 3700,) * 2)
+    repo.run("--personalens-sample", "1", "--collect-only")
+    assert kept.exists()
+    assert not draft.exists()

@@ -1,0 +1,394 @@
+"""A judge adopted and checked: who changed, whatever the run, and one clear line for what cannot be checked."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, get_args
+
+import pytest
+
+from pytest_personalens.core.verdict import Dimension
+from pytest_personalens.datasets.embedded import data_folder
+from pytest_personalens.judge_quality import read_labels
+from pytest_personalens.judge_quality.adopted import AdoptedJudge, Scored
+from pytest_personalens.judge_quality.anchors import open_anchors
+from pytest_personalens.judge_quality.chance import otherwise_p, sign_p
+from pytest_personalens.judge_quality.drift import compare
+from pytest_personalens.results.drift import Outcome
+from pytest_personalens.results.values import Results
+from tests.support.endpoint import Call, Endpoint, Reply, play
+from tests.support.repository import Repository
+
+#: A judge and a bot that change with the environment: the judge's mood is for task completion (tc) or personalization (p).
+MOODY = """
+    import os, pytest
+    from pytest_personalens import Dimension, UserTurn, Verdict
+
+    class User:
+        identity, paid = "scripted-user", False
+        def turn(self, scenario, transcript):
+            return UserTurn("hello" if not transcript else "bye", done=bool(transcript))
+
+    class Judge:
+        identity, paid = os.environ.get("NAME", "moody 1"), bool(os.environ.get("PAID"))
+        if os.environ.get("VARIES"):
+            deterministic = False
+        def verdict(self, scenario, dialogue, dimension):
+            mood = os.environ.get("MOOD", "")
+            if mood == "down":
+                raise RuntimeError("out of order")
+            said = dialogue.messages[-1].content
+            score = dimension.scale.low if "sorry" in said else dimension.scale.high
+            if scenario.dataset == "labelled":
+                score = dimension.scale.low if int(scenario.id[-1]) % 2 else dimension.scale.high
+            grim = mood == dimension.short or mood == "all" or (mood == "one" and scenario.id.endswith("-018") and dimension.short == "tc")
+            return Verdict(dimension=dimension, score=dimension.scale.low if grim else score, justification="so")
+
+    def pytest_personalens_user_agent(spec):
+        return User() if spec == "scripted" else None
+
+    def pytest_personalens_judge(spec):
+        return Judge() if spec == "moody" else None
+
+    @pytest.fixture
+    def personalens_assistant():
+        return lambda messages: os.environ.get("BOT", "done")
+"""
+ARGS = (
+    "--personalens-sample", "12", "--personalens-user-model", "scripted", "--personalens-judge-model", "moody",
+    "--personalens-fail-on", "gate",
+)  # fmt: skip
+ADOPT = ("--personalens-adopt-judge", "judge.json")
+CHECK = ("--personalens-check-judge", "judge.json", "--personalens-json", "results.json")
+
+
+@pytest.fixture
+def moody(repo: Repository, monkeypatch: pytest.MonkeyPatch) -> Repository:
+    for name in ("NAME", "PAID", "VARIES", "MOOD", "BOT"):
+        monkeypatch.delenv(name, raising=False)
+    repo.write(conftest=MOODY)
+    return repo
+
+
+@pytest.fixture
+def adopted(moody: Repository) -> Repository:
+    result = moody.inline(*ARGS, *ADOPT)
+    assert result.ret == 0
+    result.stdout.fnmatch_lines(["the judge was adopted: 24 anchors and the scores of 12 scenarios are in judge.json"])
+    return moody
+
+
+def results(repo: Repository) -> dict[str, Any]:
+    text = (repo.path / "results.json").read_text(encoding="utf-8")
+    Results.model_validate_json(text)
+    found: dict[str, Any] = json.loads(text)
+    return found
+
+
+@pytest.mark.parametrize("workers", [("-n", "0"), ("-n", "2")], ids=["alone", "workers"])
+@pytest.mark.parametrize(
+    ("mood", "bot", "outcome"),
+    [
+        ("", "done", "neither changed"),
+        ("", "sorry", "your assistant changed"),
+        ("all", "done", "the judge changed"),
+        ("one", "done", "the judge changed"),
+        ("p", "sorry", "both changed"),
+    ],
+)
+def test_who_changed(
+    adopted: Repository, monkeypatch: pytest.MonkeyPatch, mood: str, bot: str, outcome: str, workers: tuple[str, ...]
+) -> None:
+    monkeypatch.setenv("MOOD", mood)
+    monkeypatch.setenv("BOT", bot)
+    result = adopted.run(*ARGS, *CHECK, *workers)
+    judge_changed = outcome in ("the judge changed", "both changed")
+    assert result.ret == int(judge_changed)
+    result.stdout.fnmatch_lines([f"{outcome}: *"])
+    assert {o for o in get_args(Outcome) if f"\n{o}: " in result.stdout.str()} == {outcome}
+    if judge_changed:
+        result.stdout.fnmatch_lines(["FAILED personalens::gate[[]judge[]]*"])
+        assert "do not compare scores with the baseline until the judge is adopted again" in result.stdout.str()
+    drift = results(adopted)["drift"]
+    assert drift["outcome"] == outcome
+    assert [s["compared"] for s in drift["anchors"]] == [24, 24]
+    assert [s["compared"] for s in drift["scores"]] == [12, 12]
+    assert next(g for g in results(adopted)["gates"] if g["name"] == "judge")["passed"] is not judge_changed
+
+
+def test_the_baseline_is_the_same_however_many_workers(adopted: Repository) -> None:
+    alone = (adopted.path / "judge.json").read_bytes()
+    (adopted.path / "judge.json").unlink()
+    adopted.run(*ARGS, *ADOPT, "-n", "2")
+    assert (adopted.path / "judge.json").read_bytes() == alone
+    assert json.loads(alone)["schema"] == "personalens-judge/1"
+
+
+def test_another_identity_that_reads_alike_is_told_and_passes(adopted: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NAME", "moody 2")
+    result = adopted.inline(*ARGS, *CHECK)
+    assert result.ret == 0
+    result.stdout.fnmatch_lines(["neither changed: *", "*the judge was moody 1, it is moody 2"])
+
+
+def test_a_judge_that_varies_is_allowed_a_little(moody: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VARIES", "1")
+    moody.inline(*ARGS, *ADOPT)
+    monkeypatch.setenv("MOOD", "one")
+    assert moody.inline(*ARGS, *CHECK).ret == 0
+    assert results(moody)["drift"]["outcome"] == "neither changed"
+    monkeypatch.setenv("MOOD", "tc")
+    assert moody.inline(*ARGS, *CHECK).ret == 1
+
+
+def test_no_item_is_needed_to_check_a_judge(adopted: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+    for mood, code in (("", 0), ("all", 1)):
+        monkeypatch.setenv("MOOD", mood)
+        assert adopted.inline(*ARGS, *CHECK, "-k", "nothing").ret == code
+    assert results(adopted)["items"] == []
+    monkeypatch.setenv("MOOD", "")
+    result = adopted.inline(*ARGS, *CHECK, "-q", "-k", "nothing")
+    result.stdout.fnmatch_lines(["the judge did not change: the scores cannot be compared, because no scenario was scored in both runs"])
+
+
+def test_without_a_terminal_the_exit_code_tells(adopted: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert adopted.run(*ARGS, *CHECK, "-p", "no:terminal").ret == 0
+    monkeypatch.setenv("MOOD", "all")
+    assert adopted.run(*ARGS, *CHECK, "-p", "no:terminal").ret == 1
+
+
+def test_a_run_that_stops_early_checks_nothing(adopted: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BOT", "sorry")
+    result = adopted.inline(*ARGS[:-1], "item", *CHECK, "-x")
+    assert result.ret == 1
+    assert results(adopted)["drift"] is None
+    assert "the judge was not checked: the run was stopped" in result.stdout.str()
+
+
+def test_a_judge_that_is_down_is_neither_checked_nor_adopted(adopted: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = (adopted.path / "judge.json").read_bytes()
+    monkeypatch.setenv("MOOD", "down")
+    for action, outcome in ((CHECK, "the judge could not be checked"), (ADOPT, "the judge could not be adopted")):
+        result = adopted.inline(*ARGS, *action)
+        assert result.ret == 1
+        result.stdout.fnmatch_lines([f"{outcome}: 0 of 48 anchor verdicts were read (*out of order*)*"])
+    assert (adopted.path / "judge.json").read_bytes() == before
+
+
+def test_scores_of_another_setting_are_not_compared(adopted: Repository) -> None:
+    result = adopted.inline(*ARGS, *CHECK, "--personalens-context", "none")
+    result.stdout.fnmatch_lines(["the judge did not change: the scores cannot be compared, because the context was DIS and is none"])
+
+
+def test_scores_of_other_scenarios_are_not_compared(adopted: Repository) -> None:
+    adopted.inline(*ARGS, *CHECK, "--personalens-seed", "another", "--personalens-sample", "3")
+    assert len(results(adopted)["drift"]["scores"]) in (0, 2)
+
+
+@pytest.mark.parametrize("mood", ["", "all"])
+def test_two_tests_of_one_scenario_are_kept_apart(adopted: Repository, monkeypatch: pytest.MonkeyPatch, mood: str) -> None:
+    adopted.write(test_more="def test_more(personalens):\n    personalens.check()\n")
+    adopted.inline(*ARGS, *ADOPT).stdout.fnmatch_lines(["the judge was adopted: 24 anchors and the scores of 24 *"])
+    monkeypatch.setenv("MOOD", mood)
+    adopted.inline(*ARGS, *CHECK)
+    assert [s["compared"] for s in results(adopted)["drift"]["scores"]] == [24, 24]
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (None, "cannot be read: No such file or directory; write it with --personalens-adopt-judge"),
+        ("", "not valid JSON (*); restore it, or adopt the judge again"),
+        ('{"schema": "personalens-judge/1", "ver', "not valid JSON (*"),
+        ("[]", "not a baseline of --personalens-adopt-judge of this version: its schema is 'None', not 'personalens-judge/1'*"),
+        (
+            '{"schema": "personalens-results/1"}',
+            "not a baseline of --personalens-adopt-judge of this version: its schema is 'personalens-results/1'*",
+        ),
+        ('{"schema": "personalens-judge/1"}', "judge: Field required; restore it, or adopt the judge again"),
+        (b"\xff\xfe", "not valid JSON (*"),
+    ],
+)
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "workers"])
+def test_a_bad_baseline_is_one_line(moody: Repository, text: str | bytes | None, problem: str, workers: tuple[str, ...]) -> None:
+    if text is not None:
+        (moody.path / "judge.json").write_bytes(text if isinstance(text, bytes) else text.encode())
+    run = moody.run if workers else moody.inline
+    result = run(*ARGS, *CHECK, *workers)
+    assert result.ret == 4
+    result.stderr.fnmatch_lines([f"ERROR: --personalens-check-judge: *judge.json: {problem}"])
+    assert "Traceback" not in result.stderr.str()
+
+
+def test_a_baseline_with_a_score_off_its_scale_is_refused(adopted: Repository) -> None:
+    data = json.loads((adopted.path / "judge.json").read_text())
+    data["verdicts"]["personalization"]["cal-a-011"] = 7
+    (adopted.path / "judge.json").write_text(json.dumps(data))
+    result = adopted.inline(*ARGS, *CHECK)
+    assert result.ret == 4
+    result.stderr.fnmatch_lines(["ERROR: *personalization is scored 1 to 4, not 7*"])
+
+
+def test_bad_options_are_one_line(adopted: Repository) -> None:
+    lines = (data_folder() / "agreement" / "calibration.jsonl").read_text(encoding="utf-8").splitlines()
+    (adopted.path / "own.jsonl").write_text("\n".join(lines[:5]), encoding="utf-8")
+    (adopted.path / "broken.jsonl").write_text("{}", encoding="utf-8")
+    (adopted.path / "folder").mkdir()
+    for args, problem in (
+        ((*ADOPT, *CHECK), "--personalens-adopt-judge and --personalens-check-judge: give one of them*"),
+        (
+            (*CHECK, "--personalens-dimensions", "tc"),
+            "*was adopted with the dimensions tc,p, this run reads tc; give --personalens-dimensions tc,p*",
+        ),
+        ((*CHECK, "--personalens-anchors", "own.jsonl"), "*was adopted with other anchors (*); give them with --personalens-anchors*"),
+        ((*CHECK, "--personalens-anchors", "none.jsonl"), "--personalens-anchors: *none.jsonl: cannot be read*"),
+        ((*CHECK, "--personalens-anchors", "broken.jsonl"), "--personalens-anchors: *broken.jsonl: line 1*"),
+        (("--personalens-check-judge", "folder"), "--personalens-check-judge: *folder: cannot be read: Is a directory*"),
+        (("--personalens-adopt-judge", "folder"), "--personalens-adopt-judge: *folder is a folder; give the path of a file"),
+        (("--personalens-adopt-judge", "own.jsonl/judge.json"), "--personalens-adopt-judge: cannot write to *"),
+        (("--personalens-adopt-judge", ""), "--personalens-adopt-judge: expected a path, not ''"),
+        ((*CHECK, "--personalens-judge-model", "nobody:x"), "*--personalens-judge-model: no provider knows 'nobody:x'*"),
+    ):
+        result = adopted.inline(*ARGS, *args)
+        assert result.ret == 4, args
+        result.stderr.fnmatch_lines([f"ERROR: {problem}"])
+    without = adopted.inline("--personalens-check-judge", "judge.json")
+    assert without.ret == 4
+    without.stderr.fnmatch_lines(["ERROR: --personalens-check-judge: give --personalens-sample N too*"])
+
+
+def test_anchors_of_ones_own(moody: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = (data_folder() / "agreement" / "calibration.jsonl").read_text(encoding="utf-8").splitlines()
+    (moody.path / "own.jsonl").write_text("\n".join(lines[:10]), encoding="utf-8")
+    own = (*ARGS, "--personalens-anchors", "own.jsonl")
+    moody.inline(*own, *ADOPT).stdout.fnmatch_lines(["the judge was adopted: 10 anchors *"])
+    assert moody.inline(*own, *CHECK).ret == 0
+    monkeypatch.setenv("MOOD", "all")
+    assert moody.inline(*own, *CHECK).ret == 1
+
+
+def test_the_embedded_judge_has_not_changed_since_just_now(repo: Repository) -> None:
+    common = ("--personalens-sample", "4", "--personalens-fail-on", "gate", "--personalens-dimensions", "all")
+    repo.inline(*common, *ADOPT)
+    result = repo.inline(*common, *CHECK)
+    assert result.ret == 0
+    result.stdout.fnmatch_lines(["neither changed: the judge reads the anchors as it did, and the scores are the same"])
+
+
+def test_a_paid_judge_of_a_hook_is_not_asked_unasked(moody: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PAID", "1")
+    for workers in ((), ("-n", "2")):
+        result = moody.run(*ARGS, *ADOPT, *workers)
+        assert result.ret == 4
+        result.stderr.fnmatch_lines(["ERROR: --personalens-adopt-judge: moody costs money: add --personalens-live to *24 anchors on 2 *"])
+    assert moody.inline(*ARGS, *ADOPT, "--collect-only").ret == 0
+    assert not (moody.path / "judge.json").exists()
+    assert moody.inline(*ARGS, *ADOPT, "--personalens-live").ret == 0
+
+
+LIVE = ("--personalens-sample", "2", "--personalens-judge-model", "openai:small", "--personalens-fail-on", "gate")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "workers"])
+def test_a_model_behind_an_endpoint(repo: Repository, endpoint: Endpoint, workers: tuple[str, ...]) -> None:
+    (repo.path / "pytest.ini").write_text("[pytest]\npersonalens_prices = openai:small = 1, 2\n")
+    estimate = repo.run(*LIVE, *ADOPT, "--personalens-estimate")
+    estimate.stdout.fnmatch_lines(["anchor judge p *24 *", "anchor judge tc *24 *"])
+    assert endpoint.calls == []
+    assert repo.run(*LIVE, *ADOPT, "--personalens-live", *workers).ret == 0
+    assert len(endpoint.calls) == 2 * 2 + 24 * 2, "once for the run, whatever the number of workers"
+
+    capped = repo.run(*LIVE, *CHECK, "--personalens-live", "--personalens-max-calls", "20", "-p", "no:cacheprovider", *workers)
+    assert len(endpoint.calls) == 52 + 20, "one cap for items and anchors"
+    assert capped.ret == 1
+    capped.stdout.fnmatch_lines(["the judge could not be checked: 16 of 48 anchor verdicts were read (the run has made 20 model calls*"])
+
+    def harsher(call: Call) -> Reply:
+        reply = play(call)
+        if reply.data and "Personalization." in call.prompt:
+            reply.data["score"] = 2
+        return reply
+
+    endpoint.answer = harsher
+    changed = repo.run(*LIVE, *CHECK, "--personalens-live", *workers)
+    assert changed.ret == 1
+    changed.stdout.fnmatch_lines(["the judge changed: under the same identity it reads the anchors otherwise (p: 24 of 24, mean -1.00)*"])
+    data = results(repo)
+    assert data["usage"]["anchor judge tc"]["calls"] == 24
+    assert data["usd"]["anchor judge tc"] > 0
+
+
+def test_anchors_are_read_side_by_side(repo: Repository, endpoint: Endpoint) -> None:
+    def slowly(call: Call) -> Reply:
+        reply = play(call)
+        reply.delay = 0.1
+        return reply
+
+    repo.write(shared="def reply(messages):\n    return 'Done: booked for Thursday.'\n")
+    repo.run(*LIVE, *ADOPT, "--personalens-live", "--personalens-assistant", "shared:reply")
+    one_by_one, calls = (repo.path / ADOPT[1]).read_text(), len(endpoint.calls)
+    assert endpoint.most_in_flight <= 2, "the two readings of a dialogue"
+    endpoint.answer = slowly
+    repo.run(*LIVE, *ADOPT, "--personalens-live", "--personalens-assistant", "shared:reply", "--personalens-concurrency", "8")
+    assert endpoint.most_in_flight == 8
+    assert len(endpoint.calls) == 2 * calls
+    assert (repo.path / ADOPT[1]).read_text() == one_by_one
+
+
+def test_a_cap_on_money_holds_for_the_anchors(repo: Repository, endpoint: Endpoint) -> None:
+    (repo.path / "pytest.ini").write_text("[pytest]\npersonalens_prices = openai:small = 1000, 1000\n")
+    result = repo.run(*LIVE, *ADOPT, "--personalens-live", "--personalens-max-usd", "4")
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(["the judge could not be adopted: * of 48 *cap --personalens-max-usd*; judge.json was not written"])
+    assert len(endpoint.calls) < 20
+
+
+def test_the_anchors_are_spread_over_scores_and_domains() -> None:
+    anchors = read_labels(data_folder() / "agreement" / "anchors.jsonl")
+    cells = [(a.majority(Dimension.PERSONALIZATION), a.majority(Dimension.TASK_COMPLETION)) for a in anchors]
+    assert {cell: cells.count(cell) for cell in cells} == {(p, tc): 3 for p in (1, 2, 3, 4) for tc in (0, 1)}
+    assert len({d for a in anchors for d in a.scenario.domains}) == 20
+    # Frozen: baselines that teams keep name this digest. Change neither without saying so in the changelog.
+    assert open_anchors().digest == "fcf40cdeec3c4c5f7566c212a21395b9"
+
+
+def test_the_sign_test_is_exact() -> None:
+    assert sign_p(0, 0) == 1
+    assert sign_p(3, 3) == 1
+    assert sign_p(0, 5) == pytest.approx(0.0625)
+    assert sign_p(1, 9) == pytest.approx(22 / 1024)
+
+
+def test_moving_otherwise_is_told_from_moving_alike() -> None:
+    stricter = [(4, 3)] * 6 + [(3, 2)] * 6 + [(1, 1)] * 6
+    assert otherwise_p(stricter, [(4, 3)] * 20) > 0.9, "nobody can fall below the lowest score; that is no difference"
+    assert otherwise_p(stricter, [(4, 2)] * 10 + [(3, 1)] * 10) < 0.01
+    assert otherwise_p(stricter, [(2, 1)]) == 1
+    assert otherwise_p([], []) == 1
+
+
+def baseline(verdicts: int, scores: int, words: str, *, anchors: int = 24, exact: bool = False) -> AdoptedJudge:
+    """`verdicts` anchors and `scores` scenarios stand one step lower than the others."""
+    p = Dimension.PERSONALIZATION
+    return AdoptedJudge(
+        judge="j", exact=exact, anchors="a", assistant="bot", setup={},
+        verdicts={p: {str(n): 3 - (n < verdicts) for n in range(anchors)}},
+        scores={str(n): Scored(dialogue=words, scores={p: 3 - (n < scores)}) for n in range(30)},
+    )  # fmt: skip
+
+
+def test_small_changes_that_lean_one_way_are_found() -> None:
+    then = baseline(0, 0, "a")
+    assert compare(then, baseline(5, 0, "b")).outcome == "neither changed"
+    assert compare(then, baseline(6, 0, "b")).outcome == "the judge changed"
+    assert compare(then, baseline(0, 6, "b")).outcome == "your assistant changed"
+    assert compare(baseline(0, 0, "a", exact=True), baseline(1, 0, "b", exact=True)).outcome == "the judge changed"
+
+
+def test_the_same_words_scored_otherwise_are_not_the_assistants_doing() -> None:
+    found = compare(baseline(0, 0, "a"), baseline(0, 30, "a"))
+    assert found.outcome == "neither changed"
+    assert found.notes == ("p: 30 scores differ on the same words: not the assistant's doing",)
+    assert compare(baseline(0, 0, "a"), baseline(24, 30, "b")).outcome == "the judge changed", "the judge explains it all"
+    assert compare(baseline(0, 0, "a"), baseline(6, 30, "b")).outcome == "both changed", "more than the judge explains"

@@ -1,0 +1,468 @@
+"""The plugin's surface, through pytest itself: items, fixtures, selection, options and errors."""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+from pathlib import Path
+from textwrap import dedent
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from tests.support.repository import Repository
+from tests.support.scripted_agents import BOT
+
+pytest_plugins = ["pytester"]
+
+
+def test_without_a_sample_each_test_is_skipped_once_with_a_reason(repo: Repository) -> None:
+    repo.write(test_other="def test_plain(): pass\ndef test_scenario(personalens_scenario): pass\n")
+    result = repo.inline("-rs")
+    result.assert_outcomes(passed=1, skipped=2)
+    result.stdout.fnmatch_lines(["*--personalens-sample N*"])
+
+
+def test_a_sample_makes_one_item_of_each_scenario(repo: Repository) -> None:
+    result = repo.inline("--personalens-sample", "5", "-v")
+    result.assert_outcomes(passed=5)
+    result.stdout.fnmatch_lines(["personalens: 5 scenarios of embedded *, seed 'personalens'*", "test_bot.py::test_bot[[]*-*-*[]] PASSED*"])
+    result.stdout.fnmatch_lines(["*= personalens =*", "*items*scored*TCR*P", "overall *5 *5 *", "dialogues: * user turns on average"])
+
+
+def test_the_built_in_suite_runs_where_there_is_no_test(empty_repo: Repository) -> None:
+    empty_repo.write(conftest=BOT, test_unit="def test_unit(): pass\n")
+    for args in ((), ("-n", "2")):
+        result = empty_repo.run("--personalens-sample", "4", *args)
+        result.assert_outcomes(passed=5)
+    result = empty_repo.run("--personalens-sample", "4", "-k", "[books-1-nobody] or books", "-v")
+    result.stdout.fnmatch_lines(["personalens::test_personalens[[]books*[]] PASSED*"])
+    assert empty_repo.run("--personalens-sample", "4", "test_unit.py").ret == 4, "nothing of the sample is run"
+    empty_repo.run("--personalens-sample", "4", ".").assert_outcomes(passed=5)
+
+
+def test_items_are_selected_by_mark_also_with_workers(repo: Repository) -> None:
+    repo.write(
+        test_bot="""
+        def test_bot(personalens, personalens_scenario):
+            assert "Movies" in personalens_scenario.domains or personalens_scenario.kind == "multi"
+        """
+    )
+    for extra in ((), ("-n", "2")):
+        for expression in ("personalens(domain='Movies')", "personalens(kind='multi')"):
+            result = repo.run("--personalens-sample", "20", "--strict-markers", "-m", expression, *extra)
+            outcomes = result.parseoutcomes()
+            assert outcomes["passed"] >= 1
+            assert "failed" not in outcomes
+
+
+def test_each_domain_of_a_multi_domain_item_selects_it(repo: Repository) -> None:
+    args = ("--personalens-sample", "12", "--personalens-kind", "multi", "--collect-only", "-q")
+    everything = repo.inline(*args).stdout.str().count("test_bot[multi-")
+    assert everything == 12
+    one = repo.inline(*args, "-m", "personalens(domain='Restaurants') and personalens(domain='Movies')").stdout.str()
+    assert 0 < one.count("test_bot[multi-1-") < 12
+
+
+def test_the_head_of_a_larger_sample_is_the_smaller_one(repo: Repository) -> None:
+    def ids(size: int) -> list[str]:
+        out = repo.inline("--personalens-sample", str(size), "--collect-only", "-q").stdout.lines
+        return [line for line in out if "test_bot[" in line]
+
+    assert ids(20)[:8] == ids(8)
+
+
+def test_scenario_and_context_fixtures(repo: Repository) -> None:
+    repo.write(
+        test_bot="""
+        def test_bot(personalens_scenario, personalens_context):
+            assert personalens_context.user == personalens_scenario.user
+            assert personalens_context.demographics == {}
+            assert personalens_context.interactions == personalens_scenario.summaries
+            assert personalens_context.situation is None
+        """
+    )
+    repo.inline("--personalens-sample", "3", "--personalens-context", "I").assert_outcomes(passed=3)
+
+
+@pytest.mark.parametrize(("letters", "known"), [("none", "000"), ("DI", "110"), ("sd", "101"), ("I+S", "011"), ("DIS", "111")])
+def test_every_context_can_be_asked_for(repo: Repository, letters: str, known: str) -> None:
+    repo.write(
+        test_bot=f"""
+        def test_bot(personalens_context as c):
+            assert [bool(c.demographics), bool(c.interactions), c.situation is not None] == {[k == "1" for k in known]}
+        """.replace("personalens_context as c):", "personalens_context):\n            c = personalens_context")
+    )
+    repo.inline("--personalens-sample", "1", "--personalens-context", letters).assert_outcomes(passed=1)
+
+
+def test_evaluate_returns_the_evaluation_for_asserts_of_ones_own(repo: Repository) -> None:
+    repo.write(
+        test_bot="""
+        from pytest_personalens import Evaluation
+
+        def test_bot(personalens):
+            evaluation = personalens.evaluate()
+            assert isinstance(evaluation, Evaluation)
+            assert evaluation.personalization in (1, 2, 3, 4)
+            assert evaluation.dialogue.messages[0].role == "user"
+            assert personalens.evaluate() is evaluation
+        """
+    )
+    repo.inline("--personalens-sample", "3").assert_outcomes(passed=3)
+
+
+def test_async_assistants_and_objects(repo: Repository) -> None:
+    repo.write(
+        conftest="""
+        import asyncio, pytest
+
+        class Bot:
+            async def __call__(self, messages):
+                await asyncio.sleep(0)
+                return "I've booked it for 19:30, reference QX77."
+
+        @pytest.fixture
+        def personalens_assistant():
+            return Bot()
+        """,
+        test_bot="def test_bot(personalens):\n    assert 'QX77' in personalens.evaluate().dialogue.messages[1].content\n",
+    )
+    repo.inline("--personalens-sample", "2").assert_outcomes(passed=2)
+
+
+def test_a_failing_item_shows_what_it_takes_to_understand_it(repo: Repository) -> None:
+    repo.write(conftest=BOT.replace("return helpbot(messages)", "return 'I will see. \\x1b[31mred'"))
+    result = repo.run("--personalens-sample", "1", "--personalens-seed", "my seed", "--personalens-threshold", "p>=3")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(
+        [
+            "*-?-*: task not completed, p ? < 3",
+            "wants: *",
+            "goal: *",
+            "known: *",
+            "*0 user *",
+            "*1 assistant I will see. *x1b[[]31mred*",
+            "task completion: no. *",
+            "personalization: ? of 1-4. *",
+            "again:  pytest --personalens-sample 1 --personalens-seed 'my seed' --personalens-threshold 'p>=3' 'test_bot.py::test_bot[[]*[]]'",
+        ]
+    )
+    assert "\x1b[31mred" not in result.stdout.str()
+    command = next(line for line in result.outlines if line.startswith("again:")).split("pytest ", 1)[1]
+    import shlex
+
+    repo.run(*shlex.split(command)).assert_outcomes(failed=1)
+
+
+@pytest.mark.parametrize("where", ["at a desk", "in CI"])
+def test_a_dialogue_is_printed_once(repo: Repository, where: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Where it is set, pytest's short summary repeats messages whole.
+    monkeypatch.setenv("CI", "true") if where == "in CI" else monkeypatch.delenv("CI", raising=False)
+    monkeypatch.delenv("BUILD_NUMBER", raising=False)
+    repo.write(conftest=BOT.replace("return helpbot(messages)", "return 'I will see to it for 19:30.'"))
+    result = repo.run("--personalens-sample", "1", "--personalens-threshold", "p>=4", "--junitxml", "junit.xml")
+    assert [line[:7] for line in result.outlines if line.startswith("again:")] == ["again: "]
+    result.stdout.re_match_lines([r"FAILED test_bot.py::test_bot\[.*\] - Failed: .*"])
+    (failure,) = ET.parse(repo.path / "junit.xml").iter("failure")
+    assert "\n" not in failure.attrib["message"] and "again: " in (failure.text or "")
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        ("1 / 0", "the assistant raised ZeroDivisionError: division by zero"),
+        ("int('\\ud800\\n\\x1b[31m')", "the assistant raised ValueError: invalid literal for int"),
+        ("None", "the assistant returned NoneType; it must return text (str)"),
+        ("b'hi'", "the assistant returned bytes"),
+        ("''", "the assistant returned an empty text"),
+        ("'x' * 10_000_000", "10,000,000 characters"),
+        ("__import__('time').sleep(30)", "did not answer within 0.2 s"),
+    ],
+)
+def test_a_faulty_assistant_fails_its_item_with_the_transcript_so_far(repo: Repository, answer: str, told: str) -> None:
+    repo.write(
+        conftest=f"""
+        import pytest
+
+        @pytest.fixture
+        def personalens_assistant():
+            return lambda messages: {answer}
+        """
+    )
+    for gate in ((), ("--personalens-min-tcr", "0.5")):
+        result = repo.inline("--personalens-sample", "1", "--personalens-turn-timeout", "0.2", *gate)
+        assert result.ret == 1
+        result.stdout.fnmatch_lines([f"*not scored, assistant at fault: *{told}*", "*0 user *", "not scored: 1, the assistant failed"])
+
+
+@pytest.mark.parametrize(
+    ("fixture", "told"),
+    [("return 42", "returned int, which cannot be called"), ("return", "returned NoneType"), ("yield 'bot'", "returned str")],
+)
+def test_a_fixture_that_cannot_be_called(repo: Repository, fixture: str, told: str) -> None:
+    repo.write(conftest=f"import pytest\n@pytest.fixture\ndef personalens_assistant():\n    {fixture}\n")
+    result = repo.inline("--personalens-sample", "9")
+    result.assert_outcomes(errors=1)
+    assert result.ret == 1
+    result.stdout.fnmatch_lines([f"*personalens_assistant {told}*"])
+    result.stdout.no_fnmatch_line("*Traceback*")
+
+
+def test_no_assistant_at_all(empty_repo: Repository) -> None:
+    result = empty_repo.inline("--personalens-sample", "9")
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["*no assistant to test; define a fixture personalens_assistant in conftest.py*"])
+
+
+@pytest.mark.parametrize(
+    ("args", "told"),
+    [
+        (["--personalens-sample", "0"], "--personalens-sample: expected a whole number 1 or more, not '0'"),
+        (["--personalens-sample", ""], "--personalens-sample: expected a whole number 1 or more, not ''"),
+        (["--personalens-sample", "1", "--personalens-seed", ""], "--personalens-seed: expected a text, not ''"),
+        (["--personalens-sample", "ten"], "--personalens-sample: expected a whole number 1 or more, not 'ten'"),
+        (["--personalens-sample", "1", "--personalens-domain", "Opera"], "unknown domain 'Opera'; known: Alarm, Books"),
+        (["--personalens-sample", "1", "--personalens-kind", "triple"], "expected one of: single, multi, all, not 'triple'"),
+        (["--personalens-sample", "1", "--personalens-context", "DX"], "expected 'none' or any of the letters D"),
+        (["--personalens-sample", "1", "--personalens-data=/nowhere"], "no such folder"),
+        (["--personalens-sample", "1", "--personalens-data=."], "not a data folder"),
+        (["--personalens-sample", "1", "--personalens-users", "bob"], "unknown user 'bob'"),
+        (["--personalens-sample", "1", "--personalens-users", "official-50"], "the ids of official-50 are not known"),
+        (["--personalens-sample", "1", "--personalens-users", "file:none.txt"], "cannot read"),
+        (
+            ["--personalens-sample", "1", "--personalens-users", "kenji", "--personalens-domain", "Games"],
+            "no scenario of dataset 'embedded' fits",
+        ),
+        (["--personalens-sample", "1", "--personalens-max-turns", "0"], "expected a whole number from 1 to 1000"),
+        (["--personalens-sample", "1", "--personalens-min-tcr", "1.5"], "expected a number from 0 to 1, not '1.5'"),
+        (["--personalens-sample", "1", "--personalens-min-tcr", "nan"], "expected a number from 0 to 1, not 'nan'"),
+        (["--personalens-sample", "1", "--personalens-min-p", "0"], "expected a number from 1 to 4"),
+        (["--personalens-sample", "1", "--personalens-judge-model", "oracle"], "--personalens-judge-model: no provider knows 'oracle'"),
+        (["--personalens-sample", "1", "--personalens-user-model", "acme:x"], "--personalens-user-model: no provider knows 'acme:x'"),
+        (["--personalens-sample", "1", "--personalens-dimensions", "charm"], "unknown dimension 'charm'; known: tc, p"),
+        (["--personalens-sample", "1", "--personalens-threshold", "p>=9"], "p is scored 1 to 4"),
+        (["--personalens-sample", "1", "--personalens-threshold", "nat-user>=3"], "naturalness_user is not among the dimensions judged"),
+        (["--personalens-sample", "1", "--personalens-json", "."], "is a folder"),
+        (["--personalens-sample", "1", "--personalens-json", "test_bot.py/r.json"], "--personalens-json: cannot write to"),
+        (["--personalens-sample", "1", "-p", "no:syrupy"], "need the plugin syrupy"),
+    ],
+)
+def test_a_bad_option_is_one_line_and_exit_4(repo: Repository, args: list[str], told: str) -> None:
+    result = repo.inline(*args)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    errors = [line for line in result.errlines + result.outlines if line.startswith("ERROR")]
+    assert len(errors) == 1
+    assert told in errors[0]
+    assert "Traceback" not in result.stdout.str() + result.stderr.str()
+
+
+def test_a_bad_option_is_reported_before_workers_start(repo: Repository) -> None:
+    result = repo.run("--personalens-sample", "1", "--personalens-domain", "Opera", "-n", "2")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["ERROR: *unknown domain 'Opera'*"])
+    result.stdout.no_fnmatch_line("*INTERNALERROR*")
+
+
+def test_ini_keys_are_typed_and_the_command_line_wins(repo: Repository) -> None:
+    (repo.path / "pytest.ini").write_text(
+        "[pytest]\npersonalens_sample = 3\npersonalens_domain =\n    Movies\n    Train\npersonalens_min_p = 1.0\n"
+    )
+    result = repo.inline("-v")
+    result.assert_outcomes(passed=5)
+    assert not [line for line in result.outlines if "test_bot[" in line and not any(d in line for d in ("movies", "train", "multi"))]
+    repo.inline("--personalens-sample", "2").assert_outcomes(passed=4)
+    (repo.path / "pytest.ini").write_text("[pytest]\npersonalens_sample = many\n")
+    result = repo.inline()
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    (repo.path / "pytest.ini").write_text("[pytest]\npersonalens_sample = -1\n")
+    result = repo.inline()
+    result.stderr.fnmatch_lines(["ERROR: personalens_sample: expected a whole number 1 or more*"])
+
+
+def test_marks_set_a_test_up_between_ini_and_command_line(repo: Repository) -> None:
+    (repo.path / "pytest.ini").write_text("[pytest]\npersonalens_sample = 3\npersonalens_context = DIS\n")
+    repo.write(
+        test_bot="""
+        import pytest
+
+        @pytest.mark.personalens(domain="Movies", context="none", sample=2)
+        def test_movies(personalens_scenario, personalens_context):
+            assert "Movies" in personalens_scenario.domains
+            assert personalens_context.text() == ""
+        """
+    )
+    repo.inline().assert_outcomes(passed=2)
+    repo.inline("--personalens-context", "D").assert_outcomes(failed=2)
+    repo.inline("--personalens-sample", "4").assert_outcomes(passed=4)
+
+
+def test_classes_parameters_and_lists_in_marks(repo: Repository) -> None:
+    repo.write(
+        test_bot="""
+        import pytest
+
+        @pytest.mark.personalens(domain=["Movies", "Train"], kind="single")
+        class TestBot:
+            @pytest.mark.parametrize("tone", ["a b", "c"])
+            def test_bot(self, tone, personalens):
+                assert personalens.scenario.domains[0] in ("Movies", "Train")
+                personalens.check()
+        """
+    )
+    args = ("--personalens-sample", "2")
+    repo.run(*args, "--personalens-record=new", "-n", "2").assert_outcomes(passed=4)
+    result = repo.run(*args, "--personalens-threshold", "p>=4")
+    result.assert_outcomes(failed=4)
+    result.stdout.fnmatch_lines(["records: 4 replayed"])
+    import shlex
+
+    command = next(line for line in result.outlines if line.startswith("again:")).split("pytest ", 1)[1]
+    repo.run(*shlex.split(command)).assert_outcomes(failed=1)
+
+
+def test_thresholds_by_option_and_mark(repo: Repository) -> None:
+    repo.write(
+        test_bot="""
+        import pytest
+
+        @pytest.mark.personalens(p=4, tc=False)
+        def test_strict(personalens):
+            personalens.check()
+
+        @pytest.mark.personalens(p=1, tc=False)
+        def test_lenient(personalens):
+            personalens.check()
+        """
+    )
+    result = repo.inline("--personalens-sample", "6", "--personalens-context", "none")
+    outcomes = result.parseoutcomes()
+    assert outcomes["failed"] >= 4
+    assert outcomes["passed"] >= 6
+    repo.inline("--personalens-sample", "6", "--personalens-threshold", "p>=1", "--personalens-threshold", "tc>=0").assert_outcomes(
+        passed=12
+    )
+
+
+@pytest.mark.parametrize(
+    ("mark", "told"),
+    [
+        ("domian='Movies'", "unknown keyword 'domian' of the mark personalens; known: sample"),
+        ("domain='Opera'", "unknown domain 'Opera'"),
+        ("'Movies'", "takes keywords only"),
+        ("p=7", "p is scored 1 to 4"),
+        ("nat_user=3", "not among the dimensions judged"),
+    ],
+)
+def test_a_bad_mark_is_one_line(repo: Repository, mark: str, told: str) -> None:
+    repo.write(test_bot=f"import pytest\n@pytest.mark.personalens({mark})\ndef test_bot(personalens): pass\n")
+    result = repo.inline("--personalens-sample", "2")
+    assert result.ret in (pytest.ExitCode.INTERRUPTED, pytest.ExitCode.USAGE_ERROR)
+    result.stdout.fnmatch_lines([f"*personalens: test_bot.py::test_bot: *{told}*" if "Opera" not in told else f"*{told}*"])
+    result.stdout.no_fnmatch_line("*Traceback*")
+
+
+def test_dimensions(repo: Repository) -> None:
+    result = repo.inline("--personalens-sample", "2", "--personalens-dimensions", "all", "--personalens-json", "r.json")
+    result.stdout.fnmatch_lines(["*TCR*P*Nat.a*Coh.a*"])
+    item = json.loads((repo.path / "r.json").read_text())["items"][0]
+    assert len(item["evaluation"]["verdicts"]) == 4
+
+
+def test_a_sample_larger_than_the_universe_says_so(repo: Repository) -> None:
+    for extra in ((), ("-n", "2")):
+        result = repo.run("--personalens-sample", "1000", "--personalens-users", "kenji", "--personalens-min-p", "1", *extra)
+        assert result.ret == 0
+        result.stdout.fnmatch_lines(["sample: 1000 scenarios asked for; there are only *, and all of them are in it"])
+
+
+def test_the_official_data_runs(repo: Repository, official: Path) -> None:
+    args = (
+        "--personalens-sample",
+        "10",
+        f"--personalens-data={official}",
+        "--personalens-users",
+        "official-30",
+        "--personalens-min-p",
+        "1",
+    )
+    result = repo.run(*args, "-n", "2")
+    assert result.ret == 0
+    result.stdout.fnmatch_lines(["personalens: 10 scenarios of official *", "overall *10 *10 *"])
+
+
+def test_the_markers_and_fixtures_explain_themselves(repo: Repository) -> None:
+    repo.inline("--markers").stdout.fnmatch_lines(["@pytest.mark.personalens(domain, kind, *"])
+    fixtures = repo.inline("--fixtures").stdout.str()
+    for name in ("personalens", "personalens_assistant", "personalens_context", "personalens_scenario"):
+        assert f"\n{name} -- " in fixtures
+    assert "no docstring available" not in fixtures.split("pytest_personalens.plugin", 1)[1].split("fixtures defined from")[0]
+
+
+@pytest.mark.skipif(not hasattr(pytest, "version_tuple") or pytest.version_tuple < (9,), reason="[tool.pytest] is read since pytest 9")
+def test_native_toml_is_typed(repo: Repository) -> None:
+    file = repo.path / "pyproject.toml"
+    file.write_text(
+        '[tool.pytest]\nstrict = true\npersonalens_sample = 3\npersonalens_min_p = 1.0\npersonalens_domain = ["Train"]\npersonalens_live = false\n'
+    )
+    repo.inline().assert_outcomes(passed=5)
+    file.write_text('[tool.pytest]\npersonalens_sample = "three"\n')
+    result = repo.inline()
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert "Traceback" not in result.stdout.str() + result.stderr.str()
+
+
+def test_a_test_that_changes_its_scenario_changes_no_other(repo: Repository) -> None:
+    repo.write(
+        test_bot="""
+        def test_one(personalens_scenario):
+            assert personalens_scenario.preferences.popitem()
+
+        def test_two(personalens_scenario):
+            assert personalens_scenario.preferences.popitem()
+        """
+    )
+    repo.inline("--personalens-sample", "3").assert_outcomes(passed=6)
+
+
+def test_results_of_an_item_that_runs_in_a_fork_arrive(repo: Repository) -> None:
+    if not hasattr(os, "fork"):
+        pytest.skip("no fork on this platform")
+    # As pytest-forked does it.
+    conftest = repo.path.joinpath("conftest.py")
+    conftest.write_text(
+        conftest.read_text()
+        + dedent(
+            """
+            import json, os
+            from _pytest.runner import runtestprotocol
+
+            def pytest_runtest_protocol(item, nextitem):
+                hook, config = item.ihook, item.config
+                receive, send = os.pipe()
+                if os.fork() == 0:
+                    reports = runtestprotocol(item, log=False, nextitem=nextitem)
+                    told = [hook.pytest_report_to_serializable(config=config, report=report) for report in reports]
+                    with os.fdopen(send, "w") as out:
+                        json.dump(told, out)
+                    os._exit(0)
+                os.close(send)
+                with os.fdopen(receive) as told:
+                    for data in json.load(told):
+                        hook.pytest_runtest_logreport(report=hook.pytest_report_from_serializable(config=config, data=data))
+                os.wait()
+                return True
+            """
+        )
+    )
+    result = repo.run("--personalens-sample", "3", "--personalens-min-p", "1", "--personalens-min-valid", "1")
+    result.stdout.fnmatch_lines(["overall * 3 * 3 *", "gate valid: passed, 3 of 3 items could be scored"])
+
+
+def test_the_garbage_collector_is_left_as_it_was(repo: Repository) -> None:
+    repo.write(test_bot="import gc\n\ndef test_bot(personalens):\n    assert gc.isenabled() and gc.get_freeze_count()\n")
+    before = gc.get_freeze_count()
+    repo.inline("--personalens-sample", "2").assert_outcomes(passed=2)
+    assert gc.isenabled()
+    assert gc.get_freeze_count() <= before

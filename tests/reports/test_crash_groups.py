@@ -1,0 +1,97 @@
+"""What the assistant failed of is told first, grouped by the exception and its place."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.repository import Repository
+from tests.support.scripted_agents import TOLD, TOLD_AGENTS
+
+ARGS = ("--personalens-sample", "12", *TOLD_AGENTS)
+MEMORY = """
+    def recall(number):
+        if number < 6:
+            raise KeyError("user")
+        if number < 8:
+            raise TimeoutError(f"no answer to call {number}")
+        if number == 8:
+            return None
+        return "fine"
+"""
+BOT = """
+    import itertools
+
+    @pytest.fixture(scope="session")
+    def personalens_assistant():
+        from app.memory import recall
+        number = itertools.count()
+        return lambda messages: recall(next(number))
+"""
+WAYS = [
+    "6 x KeyError at app/memory.py:4: 'user'",
+    "2 x TimeoutError at app/memory.py:6, such as: no answer to call 6",
+    "1 x returned NoneType; it must return text (str)",
+]
+
+
+@pytest.fixture
+def crashing(told: Repository, monkeypatch: pytest.MonkeyPatch) -> Repository:
+    told.write(conftest=TOLD.partition('    @pytest.fixture(scope="session")')[0] + BOT, app__memory=MEMORY)
+    monkeypatch.syspath_prepend(told.path)
+    return told
+
+
+def test_crashes_are_told_first_by_exception_and_place(crashing: Repository) -> None:
+    pytest.importorskip("jinja2")
+    # In a process of its own: the page's drawing library keeps a state.
+    args = ("--personalens-gate", "tcr >= 0", "--personalens-html", "page.html", "--personalens-markdown", "page.md")
+    result = crashing.run(*ARGS, *args, "-p", "no:randomly")
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(
+        [
+            "=* personalens *=",
+            "the assistant failed in 9 of 12 dialogues, which have no score:",
+            *(f"  {way}" for way in WAYS),
+            "",
+            " * items  scored *",
+        ],
+        consecutive=True,
+    )
+    page = (crashing.path / "page.html").read_text(encoding="utf-8")
+    told = f"The assistant failed in 9 of 12 dialogues, which have no score: {'; '.join(WAYS)}".replace("'", "&#39;")
+    assert told in page
+    assert page.index(told) < page.index("tcr: only 3 of 12")
+    markdown = (crashing.path / "page.md").read_text(encoding="utf-8")
+    assert "**The assistant failed in 9 of 12 dialogues, which have no score:**" in markdown
+    assert markdown.index("- 6 x KeyError at app/memory.py") < markdown.index("### Gates")
+
+
+def test_workers_and_dialogues_side_by_side_tell_the_same(crashing: Repository) -> None:
+    crashing.write(app__memory='def recall(number):\n    raise KeyError("user")\n')
+    for more in (("-n", "2"), ("--personalens-concurrency", "4")):
+        result = crashing.run(*ARGS, *more)
+        result.stdout.fnmatch_lines(
+            ["the assistant failed in 12 of 12 dialogues, which have no score:", "  12 x KeyError at app/memory.py:2: 'user'"],
+            consecutive=True,
+        )
+
+
+def test_many_ways_are_few_lines(crashing: Repository) -> None:
+    crashing.write(app__memory='def recall(number):\n    raise type(f"Error{number % 6}", (Exception,), {})("x" * 1000)\n')
+    lines = crashing.inline(*ARGS).outlines
+    first = lines.index("the assistant failed in 12 of 12 dialogues, which have no score:")
+    assert [line[:29] for line in lines[first + 1 : first + 4]] == [f"  2 x Error{n} at app/memory.py" for n in (0, 1, 2)]
+    assert all(len(line) < 200 for line in lines[first + 1 : first + 4])
+    assert lines[first + 4 : first + 6] == ["  and 6 in 3 other ways", ""]
+
+
+def test_a_run_without_a_crash_says_nothing_of_it(told: Repository) -> None:
+    told.write(conftest=TOLD.replace('listed("faults.txt")', "[scenario.id]"))
+    assert "the assistant failed" not in str(told.inline(*ARGS, "--personalens-gate", "tcr >= 0").stdout)
+
+
+def test_a_secret_in_a_long_error_is_not_cut_in_two(crashing: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+    key = "sk-secret-0123456789"
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    crashing.write(app__memory=f'def recall(number):\n    raise ValueError("x" * 285 + "{key}" + "y" * 500)\n')
+    assert "sk-secret" not in str(crashing.inline(*ARGS).stdout)

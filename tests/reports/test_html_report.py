@@ -1,0 +1,331 @@
+"""The HTML report: one file that opens anywhere, tells the truth, and lets nothing that a model said act."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import importlib.util
+import json
+import re
+import subprocess
+import sys
+import time
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+pytest.importorskip("jinja2", reason="the HTML report is an extra")
+pytest.importorskip("matplotlib", reason="the HTML report is an extra")
+
+from pytest_personalens.core.errors import SpecError
+from pytest_personalens.reports.html import html_page, require_html, write_html
+from pytest_personalens.results.stats.intervals import wilson
+from pytest_personalens.results.values import Gate, Results
+from tests.support.browser import Page, axe_source, start
+from tests.support.rich_results import HOSTILE, rich_results
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+class Elements(HTMLParser):
+    """The elements of a page with their attributes, and the text of its scripts and style."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.raw: list[tuple[str, str]] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        if self.tags and self.tags[-1][0] in ("script", "style") and data.strip():
+            self.raw.append((self.tags[-1][0], data))
+
+
+@pytest.fixture(scope="module")
+def everything() -> Results:
+    """Trials, controls, a comparison, and text that means harm."""
+    return rich_results(40, trials=2, arms=("none", "swapped"), compared=True, hostile=True)
+
+
+@pytest.fixture(scope="module")
+def file(everything: Results, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("html") / "report.html"
+    write_html(everything, path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+    yield from start(tmp_path_factory.mktemp("browser"))
+
+
+def test_equal_results_give_equal_pages() -> None:
+    code = "import hashlib; from tests.support.rich_results import *; from pytest_personalens.reports.html import html_page; "
+    code += "print(hashlib.sha256(html_page(rich_results(30, trials=2, arms=('none',), compared=True)).encode()).hexdigest())"
+    digests = {
+        subprocess.run(
+            [sys.executable, "-c", code], cwd=ROOT, env={"PYTHONHASHSEED": seed}, check=True, capture_output=True, text=True
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(digests) == 1
+
+
+def test_the_page_asks_nobody_for_anything(file: Path) -> None:
+    elements = Elements(file.read_text(encoding="utf-8"))
+    for tag, attributes in elements.tags:
+        assert tag not in ("link", "img", "iframe", "object", "embed", "audio", "video", "base", "image"), tag
+        for name in ("src", "srcset", "action", "data", "poster", "style", "background", "formaction", "xlink:href"):
+            assert name not in attributes, (tag, attributes)
+        assert not any(name.startswith("on") for name in attributes), (tag, attributes)
+        assert (attributes.get("href") or "#").startswith("#"), (tag, attributes)
+    style = "".join(text for tag, text in elements.raw if tag == "style")
+    assert "url(" not in style
+    assert "@import" not in style
+    ids = [a["id"] for _, a in elements.tags if "id" in a]
+    assert len(ids) == len(set(ids))
+
+
+def test_only_our_own_style_and_script_are_allowed(file: Path) -> None:
+    elements = Elements(file.read_text(encoding="utf-8"))
+    policy = next(a["content"] or "" for t, a in elements.tags if t == "meta" and a.get("http-equiv") == "Content-Security-Policy")
+    assert policy.startswith("default-src 'none';")
+    assert "unsafe" not in policy
+    style, data, script = (text for _, text in elements.raw)
+    for text in (style, script):
+        assert base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() in policy
+    assert json.loads(data)["items"]
+    assert [t for t, _ in elements.tags].count("script") == 2
+
+
+def test_what_was_said_arrives_as_it_was_said(everything: Results, file: Path) -> None:
+    data = json.loads(next(text for tag, text in Elements(file.read_text(encoding="utf-8")).raw if tag == "script"))
+    by_id = {item["id"]: item for item in data["items"]}
+    for item in everything.items:
+        said = [data["texts"][number] for _, number in by_id[item.nodeid]["messages"]]
+        assert said == [m.content for m in item.evaluation.dialogue.messages]
+
+
+def test_the_first_answer(everything: Results) -> None:
+    page = html_page(everything)
+    assert re.search(r'<h1 id="verdict">.*✕.* Failed</h1>', page)
+    assert "regression: p: P 3" in page
+    assert "significant drop" in page
+    # 78 scored dialogues of 39 scenarios, and not one more than that.
+    assert "n&nbsp;=&nbsp;39, 78 dialogues" in page
+
+
+def test_a_rate_has_wilsons_interval() -> None:
+    results = rich_results(30)
+    done = sum(bool(i.evaluation.task_completed) for i in results.items)
+    low, high = wilson(done, 30)
+    assert f'<p class="big">{done / 30:.2f}</p>\n<p><b>{low:.2f} to {high:.2f}</b>' in html_page(results)
+
+
+@pytest.mark.parametrize(
+    ("results", "word", "why"),
+    [
+        (rich_results(8), "Passed", "All 3 gates passed."),
+        (rich_results(8, floor=4), "Failed", "p: mean personalization"),
+        (rich_results(8).model_copy(update={"gates": ()}), "Passed", "No test failed; the run had no gate."),
+        (rich_results(8).model_copy(update={"complete": False, "gates": ()}), "Incomplete", "The run was stopped before its end"),
+        (rich_results(8).model_copy(update={"lost": ("test_x",)}), "Failed", "1 tests were lost with their workers"),
+        (rich_results(40), "Failed", "1 of 40 tests failed"),
+        (rich_results(8).model_copy(update={"settings": {"shard": (3, 10)}, "gates": ()}), "Shard 3 of 10", "decided over all shards"),
+        (rich_results(0).model_copy(update={"gates": ()}), "Not decided", "No dialogue could be scored."),
+        (rich_results(5, invalid=True), "Failed", "5 of 5 tests failed"),
+    ],
+    ids=("passed", "gate", "no gate", "stopped", "lost", "failed", "shard", "empty", "invalid"),
+)
+def test_every_end_of_a_run_is_told(results: Results, word: str, why: str) -> None:
+    page = html_page(results)
+    assert re.search(rf"</span> {word}</h1>", page)
+    assert why in page
+
+
+def test_hostile_names_are_written_out() -> None:
+    gate = Gate(name=HOSTILE[0], value=1.0, floor=2.0, passed=False, message=HOSTILE[1] + "\u202e")
+    results = rich_results(3).model_copy(update={"gates": (gate,), "dataset": HOSTILE[2]})
+    page = html_page(results, title=HOSTILE[4])
+    assert HOSTILE[0] not in page
+    assert "\u202e" not in page
+    assert [t for t, _ in Elements(page).tags].count("script") == 2
+
+
+def test_earlier_results_stand_beside_and_nothing_is_claimed() -> None:
+    page = html_page(rich_results(30, seed="now"), before=rich_results(26, seed="then"))
+    text = page.partition('<section id="changes"')[2].partition("</section>")[0]
+    assert "are not tested: a difference may be chance" in text
+    assert "significant" not in text
+    assert re.search(r"\d+ not run then", text)
+    same = html_page(rich_results(30), before=rich_results(30))
+    assert "scores changed" not in same
+
+
+def test_what_is_missing_is_named_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = importlib.util.find_spec
+    monkeypatch.setattr("pytest_personalens.reports.html.find_spec", lambda name: None if name == "matplotlib" else found(name))
+    with pytest.raises(SpecError, match=r"^the HTML report needs matplotlib: pip install 'pytest-personalens\[html\]'$"):
+        require_html()
+
+
+def link(results: Results, number: int) -> str:
+    return "#item=" + results.items[number].nodeid.replace("[", "%5B").replace("]", "%5D")
+
+
+def test_nothing_hostile_acts_and_nobody_is_asked(page: Page, file: Path, everything: Results) -> None:
+    page.open(file)
+    for number in range(0, len(everything.items), 7):
+        page.go(link(everything, number))
+        page.js(
+            "document.querySelectorAll('details').forEach((d) => { d.open = true; }); document.querySelectorAll('.more').forEach((b) => b.click())"
+        )
+    page.go("")
+    page.keys("/", "pwned")
+    assert page.js("return window.pwned === undefined && !document.querySelector('img, iframe, body svg script, #dialogue svg')")
+    assert page.console() == []
+    assert page.requests() == {file.as_uri()}
+
+
+def test_search_and_filters(page: Page, file: Path) -> None:
+    page.open(file)
+    assert page.text("#count") == "80 of 160 dialogues"
+    page.keys("/", "user3 BELOW")
+    assert page.focus() == "q"
+    assert page.texts("#rows tbody tr") == []
+    page.keys(*["\ue003"] * 6)
+    assert {t.split("user")[1][0] for t in page.texts("#rows tbody th a")} == {"3"}
+    page.keys("\ue00c")
+    assert page.text("#count") == "80 of 160 dialogues"
+    page.js("const s = document.querySelector('[name=arm]'); s.value = 'none'; s.dispatchEvent(new Event('change'))")
+    assert page.text("#count") == "40 of 160 dialogues"
+    assert page.js("return location.hash") == "#arm=none"
+    page.go("#status=uncounted&arm=all")
+    assert set(page.texts("#rows tbody td:first-child")) == {"\N{EN DASH} not scored"}
+    page.click("[data-sort=scenario]")
+    names = page.texts("#rows tbody th a")
+    assert names == sorted(names)
+    assert page.console() == []
+
+
+def test_a_transcript_by_keyboard(page: Page, file: Path) -> None:
+    page.open(file)
+    page.keys("j", "j")
+    second = page.focus()
+    page.keys("\ue007")
+    assert page.text("#dialogue h1").startswith(second)
+    assert page.focus() == "dialogue-head"
+    assert page.js("return document.getElementById('report').hidden")
+    address = page.js("return location.hash")
+    page.keys("j")
+    third = page.text("#dialogue h1")
+    page.keys("k")
+    assert page.js("return location.hash") == address
+    page.keys("j", "\ue00c")
+    assert third.startswith(page.focus())
+    assert page.js("return document.getElementById('dialogue').hidden && location.hash === ''")
+    assert page.console() == []
+
+
+def test_a_link_opens_its_transcript_with_its_evidence(page: Page, file: Path, everything: Results) -> None:
+    number = next(n for n, i in enumerate(everything.items) if not i.arm and any(v.evidence for v in i.evaluation.verdicts))
+    item = everything.items[number]
+    page.open(file, link(everything, number))
+    assert page.text("#dialogue h1").startswith(item.evaluation.scenario)
+    assert len(page.texts(".chat > li")) == len(item.evaluation.dialogue.messages)
+    for verdict in item.evaluation.verdicts:
+        for evidence in verdict.evidence:
+            notes = page.texts(f"#turn-{evidence.turn} .why li")
+            assert any(evidence.note in note for note in notes)
+    assert page.texts("mark")
+    beside = page.text(".beside")
+    assert everything.scenarios[item.evaluation.scenario].task.goal in beside
+    assert "known to the assistant" in beside
+    assert page.console() == []
+
+
+def test_an_address_of_another_report_says_so(page: Page, file: Path) -> None:
+    page.open(file, "#item=test_x.py::test_gone")
+    assert page.text("#missing") == "The dialogue that this address names is not in this report."
+    assert page.text("h1").endswith("Failed")
+
+
+def test_flips_lead_to_their_transcripts(page: Page, file: Path, everything: Results) -> None:
+    assert everything.comparison is not None
+    page.open(file)
+    page.js("document.querySelector('.flips').closest('details').open = true")
+    name = page.text(".flips a")
+    page.click(".flips a")
+    assert page.text("#dialogue h1").startswith(name)
+    assert "before," in page.text(".readings")
+
+
+def test_long_and_unseen_text(page: Page, tmp_path: Path) -> None:
+    results = rich_results(12, hostile=True)
+    write_html(results, tmp_path / "r.html")
+    ids = {i.evaluation.user: n for n, i in enumerate(results.items)}
+    page.open(tmp_path / "r.html", link(results, ids["user0"]))
+    words = results.items[ids["user0"]].evaluation.dialogue.messages[1].content
+    assert len(words) > 99_000
+    assert page.text(".more") == f"Show all {len(words):,} characters"
+    page.click(".more")
+    assert page.texts("#turn-1 .bubble") == [words]
+    page.open(tmp_path / "r.html", link(results, ids["user3"]))
+    assert {"U+202E", "U+200B", "U+0000", "U+001B"} <= set(page.texts("#turn-0 .hidden-char"))
+    assert page.js("return document.documentElement.scrollWidth <= innerWidth")
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("opened", [False, True], ids=["report", "transcript"])
+def test_axe_finds_no_serious_fault(page: Page, file: Path, everything: Results, width: int, dark: bool, opened: bool) -> None:
+    axe = axe_source()
+    page.open(file, link(everything, 4) if opened else "", width=width, dark=dark)
+    page.js("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
+    assert page.faults(axe) == []
+    assert page.js("return document.documentElement.scrollWidth <= innerWidth")
+
+
+@pytest.mark.parametrize("count", [0, 5], ids=["empty", "invalid"])
+def test_a_run_without_scores_is_a_page_too(page: Page, tmp_path: Path, count: int) -> None:
+    write_html(rich_results(count, invalid=True, profiles=False), tmp_path / "r.html")
+    page.open(tmp_path / "r.html")
+    assert page.text("h1").endswith("Failed")
+    assert page.faults(axe_source()) == []
+    if count:
+        page.click("#rows tbody a")
+        assert "These results hold no profile of this user." in page.text(".beside")
+
+
+def test_theme_by_hand(page: Page, file: Path) -> None:
+    page.open(file)
+    light = page.js("return getComputedStyle(document.body).backgroundColor")
+    page.click("#theme")
+    assert page.js("return getComputedStyle(document.body).backgroundColor") == light
+    page.click("#theme")
+    assert page.js("return getComputedStyle(document.body).backgroundColor") != light
+    page.click("#theme")
+
+
+def test_five_thousand_dialogues(page: Page, tmp_path: Path) -> None:
+    """Loose bounds, for a machine that has other things to do; benchmarks/html_report.py measures."""
+    results = rich_results(5000)
+    write_html(results, tmp_path / "r.html")
+    began = time.perf_counter()
+    page.open(tmp_path / "r.html")
+    assert time.perf_counter() - began < 6
+    took: Any = page.js("const t = performance.now(); state.q = 'quiet user49'; show(); return performance.now() - t")
+    assert took < 500
+    assert page.js("return state.found.length") > 5
+    page.js("state.q = ''; show()")
+    assert page.text("#page") == "1\N{EN DASH}100 of 5,000"
+    page.click("#forth")
+    assert page.text("#page") == "101\N{EN DASH}200 of 5,000"

@@ -1,0 +1,145 @@
+"""What a run leaves behind, through its options: each report fails alone, none changes another, and workers change nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.support.repository import Repository
+from tests.support.scripted_agents import TOLD, TOLD_AGENTS
+
+ARGS = (
+    "--personalens-sample",
+    "6",
+    *TOLD_AGENTS,
+    "--personalens-gate",
+    "tcr >= 0.9",
+)
+ALL = ("--personalens-json", "out/r.json", "--personalens-html", "out/r.html", "--personalens-markdown", "out/r.md")
+
+
+def low(repo: Repository) -> str:
+    scenario = repo.inline(*ARGS, "--collect-only", "-q").outlines[0].partition("[")[2].rstrip("]")
+    (repo.path / "low.txt").write_text(f"tc:{scenario}")
+    return scenario
+
+
+def test_every_report_is_written_and_equal_with_workers(told: Repository) -> None:
+    low(told)
+    result = told.run(*ARGS, *ALL)
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(["results: *r.json", "summary: *r.md", "report: *r.html"])
+    first = {name: (told.path / "out" / name).read_bytes() for name in ("r.json", "r.html", "r.md")}
+    assert told.run(*ARGS, *ALL, "-n", "2").ret == 1
+    assert {name: (told.path / "out" / name).read_bytes() for name in first} == first
+    for name in first:
+        (told.path / "out" / name).unlink()
+    alone = told.inline(*ARGS, "--personalens-markdown", "out/r.md")
+    assert alone.ret == 1
+    assert (told.path / "out" / "r.md").read_bytes() == first["r.md"]
+
+
+def test_stored_results_give_the_same_reports(told: Repository) -> None:
+    low(told)
+    told.run(*ARGS, *ALL)
+    again = told.python("-m", "pytest_personalens", "report", "out/r.json", "--html", "again.html", "--markdown", "again.md")
+    assert again.ret == 0
+    assert (told.path / "again.html").read_bytes() == (told.path / "out" / "r.html").read_bytes()
+    assert (told.path / "again.md").read_bytes() == (told.path / "out" / "r.md").read_bytes()
+
+
+def test_shards_give_the_reports_of_the_whole(told: Repository) -> None:
+    low(told)
+    told.run(*ARGS, *ALL)
+    for number in (1, 2):
+        told.inline(*ARGS, "--personalens-shard", f"{number}/2", "--personalens-json", f"{number}.json")
+    merged = told.python("-m", "pytest_personalens", "merge", "1.json", "2.json", "--html", "m.html", "--markdown", "m.md")
+    assert merged.ret == 1
+    assert (told.path / "m.html").read_bytes() == (told.path / "out" / "r.html").read_bytes()
+    assert (told.path / "m.md").read_bytes() == (told.path / "out" / "r.md").read_bytes()
+
+
+def test_a_merged_report_that_cannot_be_written_takes_no_other_with_it(told: Repository) -> None:
+    for number in (1, 2):
+        told.inline(*ARGS, "--personalens-shard", f"{number}/2", "--personalens-json", f"{number}.json")
+    (told.path / "full").symlink_to("/dev/full/no")
+    files = ("--json", "out/m.json", "--markdown", "full", "--html", "out/m.html")
+    merged = told.python("-m", "pytest_personalens", "merge", "1.json", "2.json", *files)
+    assert merged.ret == 4
+    merged.stderr.fnmatch_lines(["error: summary could not be written to full: *"])
+    merged.stdout.fnmatch_lines(["overall *", "results: out/m.json", "report: out/m.html"])
+    again = told.python("-m", "pytest_personalens", "report", "out/m.json", "--markdown", "full", "--html", "made/again.html")
+    assert again.ret == 4
+    again.stderr.fnmatch_lines(["error: summary could not be written to full: *"])
+    assert (told.path / "made" / "again.html").read_bytes() == (told.path / "out" / "m.html").read_bytes()
+    piped = told.python("-m", "pytest_personalens", "report", "out/m.json", "--markdown", "-", "--html", "again.html")
+    assert piped.outlines[0].startswith("#")
+    assert piped.errlines == ["report: again.html"]
+
+
+def test_a_report_that_cannot_be_written_is_told_and_takes_no_other_with_it(told: Repository) -> None:
+    in_the_way = "\n    def pytest_collection_finish():\n        pathlib.Path('out/r.md').mkdir(parents=True, exist_ok=True)\n"
+    told.write(conftest=TOLD + in_the_way)
+    result = told.run(*ARGS, *ALL)
+    assert result.ret == 3
+    result.stdout.fnmatch_lines(["summary could not be written to *r.md: a folder"])
+    assert {path.name for path in (told.path / "out").iterdir() if path.is_file()} == {"r.json", "r.html"}
+
+
+def test_results_that_cannot_be_written_take_no_report_with_them(told: Repository) -> None:
+    told.write(
+        conftest=TOLD + "\n    def pytest_collection_finish():\n        pathlib.Path('out/r.json').mkdir(parents=True, exist_ok=True)\n"
+    )
+    result = told.run(*ARGS, *ALL)
+    assert result.ret == 3
+    result.stdout.fnmatch_lines(["results could not be written to *r.json: a folder"])
+    assert {path.name for path in (told.path / "out").iterdir() if path.is_file()} == {"r.md", "r.html"}
+
+
+@pytest.mark.parametrize("name", ["json", "html", "markdown"])
+def test_a_path_that_cannot_be_is_told_before_the_run(told: Repository, name: str) -> None:
+    (told.path / "taken").write_text("a file")
+    for path, problem in ((".", "*is a folder; give the path of a file"), ("taken/x", "cannot write to *taken: *")):
+        result = told.inline(*ARGS, f"--personalens-{name}", path)
+        assert result.ret == 4
+        result.stderr.fnmatch_lines([f"ERROR: --personalens-{name}: {problem}"])
+
+
+def test_the_page_without_its_extra_is_one_line_before_the_run(told: Repository) -> None:
+    told.write(
+        conftest="import pytest_personalens.reports.html as page\n\npage.find_spec = lambda name: None if name == 'matplotlib' else 1\n"
+    )
+    result = told.run(*ARGS, "--personalens-html", "r.html")
+    assert result.ret == 4
+    result.stderr.fnmatch_lines(["ERROR: --personalens-html: the HTML report needs matplotlib: pip install 'pytest-personalens[[]html[]]'"])
+
+
+def test_github_gets_a_summary_and_annotations(told: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+    scenario = low(told)
+    monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
+    outside = told.inline(*ARGS, "--personalens-github")
+    assert outside.ret == 4
+    outside.stderr.fnmatch_lines(["ERROR: --personalens-github: GITHUB_STEP_SUMMARY: not set: *elsewhere give --personalens-markdown"])
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(told.path / "step.md"))
+    monkeypatch.setenv("GITHUB_WORKSPACE", str(told.path.parent))
+    Path(told.path / "step.md").write_text("before\n")
+    result = told.run(*ARGS, "--personalens-github", "-n", "2")
+    assert result.ret == 1
+    root = told.path.name
+    result.stdout.fnmatch_lines(["::error title=personalens%3A gate tcr::task completion rate 0.83 *"])
+    result.stdout.fnmatch_lines([f"::warning file={root}/test_bot.py,line=2,title=personalens%3A {scenario}::task not completed*"])
+    summary = (told.path / "step.md").read_text()
+    assert summary.startswith("before\n")
+    assert scenario in summary
+
+
+def test_a_plain_run_with_gates_in_its_configuration_loads_nothing_heavy(told: Repository) -> None:
+    (told.path / "pytest.ini").write_text(
+        "[pytest]\npersonalens_gates = tcr >= 0.9\npersonalens_threshold = p>=2\npersonalens_baseline = none.json\npersonalens_html = r.html\n"
+    )
+    told.write(
+        conftest="",
+        test_bot="import sys\n\n\ndef test_plain():\n    assert not {'pydantic', 'jinja2', 'matplotlib', 'boto3'} & sys.modules.keys()\n",
+    )
+    assert told.run().ret == 0

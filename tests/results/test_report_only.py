@@ -1,0 +1,195 @@
+"""A run that is to fail on nothing measures and reports, and a run that is to fail on gates has one."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.repository import Repository
+from tests.support.scripted_agents import TOLD, TOLD_AGENTS
+
+ARGS = ("--personalens-sample", "10", *TOLD_AGENTS)
+NOTHING = ("--personalens-fail-on", "nothing")
+LOW = TOLD.replace("score=low if f", "score=low if True or f")
+SAID = "report only: nothing here fails the run"
+
+
+def crashing(which: str) -> str:
+    """An assistant that raises in dialogues of these numbers."""
+    return TOLD.replace(
+        'return lambda messages: "fine"',
+        f"""import itertools
+        number = itertools.count()
+        return lambda messages: 1 / 0 if next(number) {which} else "fine\"""",
+    )
+
+
+def ini(repo: Repository, **values: str) -> None:
+    lines = [f"personalens_{name} = {value}" for name, value in values.items()]
+    (repo.path / "pytest.ini").write_text("\n".join(["[pytest]", *lines, ""]))
+
+
+def refused(result: pytest.RunResult, problem: str) -> None:
+    assert result.ret == 4
+    told = [line for line in (*result.outlines, *result.errlines) if "personalens" in line]
+    assert len(told) == 1
+    assert problem in told[0]
+
+
+@pytest.mark.parametrize("where", ["option", "ini"])
+def test_gates_that_are_to_decide_and_are_not_there(told: Repository, where: str) -> None:
+    if where == "ini":
+        ini(told, fail_on="gate")
+    args = (*ARGS, *(("--personalens-fail-on", "gate") if where == "option" else ()))
+    name = "--personalens-fail-on gate" if where == "option" else "personalens_fail_on = gate"
+    refused(told.inline(*args), f"{name}: there is no gate that could fail; give one, such as --personalens-gate 'tcr >= 0.8'")
+    refused(told.inline(*args, "--personalens-min-valid", "0.5"), "there is no gate that could fail")
+    assert told.inline(*args, "--personalens-gate", "tcr >= 0").ret == 0
+    assert told.inline(*args, "--personalens-save-baseline", "base.json").ret == 0
+    assert told.inline(*args, "--personalens-baseline", "base.json").ret == 0
+    if where == "ini":  # a run without a sample is not ours
+        assert told.inline().ret == 0
+
+
+@pytest.mark.parametrize(
+    "gate",
+    [
+        ("gate", "tcr >= 0"),
+        ("min-p", "1"),
+        ("min-valid", "0.5"),
+        ("baseline", "b.json"),
+        ("save-baseline", "b.json"),
+        ("check-judge", "j.json"),
+    ],
+)
+@pytest.mark.parametrize("where", ["option", "ini"])
+def test_a_gate_on_the_command_line_contradicts_it(told: Repository, gate: tuple[str, str], where: str) -> None:
+    if where == "ini":
+        ini(told, fail_on="nothing")
+    name = "--personalens-fail-on nothing" if where == "option" else "personalens_fail_on = nothing"
+    result = told.inline(*ARGS, *(NOTHING if where == "option" else ()), f"--personalens-{gate[0]}", gate[1])
+    refused(result, f"{name}: such a run fails on nothing, and --personalens-{gate[0]} asks for a gate; leave one of them out")
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "workers"])
+def test_low_scores_fail_nothing_and_it_is_said_everywhere(told: Repository, workers: tuple[str, ...]) -> None:
+    pytest.importorskip("jinja2")
+    told.write(conftest=LOW)
+    # In a process of its own: the page's drawing library keeps a state.
+    result = told.run(*ARGS, *NOTHING, *workers, "--personalens-html", "page.html", "--personalens-markdown", "page.md")
+    assert result.ret == 0
+    result.assert_outcomes(passed=10)
+    result.stdout.fnmatch_lines([f"personalens: 10 scenarios *; {SAID}", "overall *0.00 *", f"{SAID} (--personalens-fail-on nothing)"])
+    page = (told.path / "page.html").read_text(encoding="utf-8")
+    assert "</span> Report only</h1>" in page
+    assert "Report only: nothing here fails the run." in page
+    assert (told.path / "page.md").read_text(encoding="utf-8").startswith(f"## ⚠️ personalens {SAID}\n")
+
+
+def test_gates_of_the_configuration_are_shown_and_do_not_count(told: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("jinja2")
+    assert told.inline(*ARGS, "--personalens-save-baseline", "base.json").ret == 0
+    told.write(conftest=LOW)
+    ini(told, min_tcr="0.9", baseline="base.json")
+    assert told.inline(*ARGS).ret == 1
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(told.path / "step"))
+    result = told.run(
+        *ARGS,
+        *NOTHING,
+        "--junitxml",
+        "junit.xml",
+        "--personalens-html",
+        "page.html",
+        "--personalens-json",
+        "r.json",
+        "--personalens-github",
+    )
+    assert result.ret == 0
+    result.assert_outcomes(passed=10)
+    result.stdout.fnmatch_lines(
+        [
+            f"*; {SAID}, its gates are shown and do not count",
+            "gate tcr: FAILED (report only), task completion rate *",
+            "gate regression: tcr: FAILED (report only), *",
+            "gate valid: passed, *",
+            f"{SAID}, its gates are shown and do not count (*",
+            "::warning title=personalens%3A gate tcr::*",
+        ]
+    )
+    assert "::error" not in str(result.stdout)
+    assert "gate[" not in (told.path / "junit.xml").read_text(encoding="utf-8")
+    page = (told.path / "page.html").read_text(encoding="utf-8")
+    assert "its gates are shown and do not count." in page
+    assert "failed (report only)" in page
+    stored = told.python("-m", "pytest_personalens", "report", "r.json", "--markdown", "-")
+    stored.stdout.fnmatch_lines([f"## * personalens {SAID} (it would fail: gates tcr, regression: tcr, regression: p)"])
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "workers"])
+def test_a_dialogue_that_could_not_be_scored_is_counted_and_fails_nothing(told: Repository, workers: tuple[str, ...]) -> None:
+    told.write(conftest=crashing("< 1"))
+    result = told.run(*ARGS, *NOTHING, *workers)
+    assert result.ret == 0
+    crashed = 2 if workers else 1
+    result.assert_outcomes(passed=10 - crashed, skipped=crashed)
+    result.stdout.fnmatch_lines([f"not scored: {crashed}, the assistant failed"])
+
+
+FAULTS = {
+    "the assistant": {"conftest": crashing(">= 0")},
+    "the judge": {"conftest": TOLD.replace('listed("faults.txt")', "[scenario.id]")},
+    "the user": {"conftest": TOLD.replace("return UserTurn(", "1 / 0\n            return UserTurn(")},
+    "skipped": {"test_bot": "import pytest\n\ndef test_bot(personalens):\n    pytest.skip('no key')\n"},
+}
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "workers"])
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_run_that_measured_nothing_fails_all_the_same(told: Repository, fault: str, workers: tuple[str, ...]) -> None:
+    told.write(**FAULTS[fault])
+    result = told.run(*ARGS, *NOTHING, *workers)
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(["gate valid: FAILED, 0 of 10 items could be scored *"])
+    result.stdout.no_fnmatch_line("report only*")
+
+
+def test_own_asserts_fail_all_the_same(told: Repository) -> None:
+    told.write(test_bot="def test_bot(personalens):\n    assert personalens.evaluate().personalization == 1\n")
+    result = told.inline(*ARGS, *NOTHING)
+    assert result.ret == 1
+    result.assert_outcomes(failed=10)
+    result.stdout.no_fnmatch_line("report only*")
+
+
+def test_shards_that_are_to_fail_on_nothing(told: Repository) -> None:
+    def shards() -> list[int]:
+        parts = [(f"--personalens-shard={n}/2", f"--personalens-json={n}.json") for n in (1, 2)]
+        return [int(told.inline(*ARGS, *NOTHING, *part).ret) for part in parts]
+
+    def merge(*args: str) -> pytest.RunResult:
+        return told.python("-m", "pytest_personalens", "merge", "1.json", "2.json", *args)
+
+    told.write(conftest=LOW)
+    ini(told, min_tcr="0.9")
+    assert shards() == [0, 0]
+    merged = merge()
+    assert merged.ret == 0
+    merged.stdout.fnmatch_lines(["gate tcr: FAILED (report only), *", f"{SAID}, *"])
+    for gate in (("--min-p", "1"), ("--gate", "p >= 1"), ("--save-baseline", "new.json")):
+        refusal = merge(*gate)
+        assert refusal.ret == 4
+        assert refusal.stderr.str().strip() == (
+            f"error: {gate[0]}: asks for a gate, and the shards are of a run that fails on nothing (--personalens-fail-on nothing); "
+            "leave it out, or run them without that"
+        )
+    told.write(conftest=crashing(">= 0"))
+    assert shards() == [0, 0]
+    assert merge().ret == 1, "nothing was measured"
+
+
+def test_the_command_for_one_item_asks_for_no_gate_that_it_leaves_out(told: Repository) -> None:
+    told.write(conftest=crashing(">= 0"))
+    ini(told, fail_on="gate")
+    result = told.inline(*ARGS, "--personalens-gate", "tcr >= 0.5")
+    again = next(line for line in result.outlines if line.startswith("again:"))
+    assert " --personalens-fail-on item " in again
+    assert "--personalens-gate" not in again

@@ -1,0 +1,134 @@
+"""A headless Chromium for tests of pages, and the axe-core rules of accessibility; what is not installed is told, not failed."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from selenium.webdriver import Chrome
+
+#: Nothing that Chromium does for itself may pass for a request of the page.
+ARGUMENTS: Final = (
+    "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync",
+)  # fmt: skip
+ROOT: Final = Path(__file__).resolve().parents[2]
+
+
+class Page:
+    """A page in the browser, and what a test wants to know of it."""
+
+    def __init__(self, chrome: Chrome) -> None:
+        self.chrome = chrome
+
+    def open(self, path: Path, fragment: str = "", *, width: int = 1280, dark: bool = False) -> None:
+        """Open a file at a width in CSS pixels; its logs begin here."""
+        from selenium.webdriver.support.wait import WebDriverWait
+
+        size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600}
+        self.chrome.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+        self.chrome.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme]})
+        self.chrome.get("about:blank")
+        for log in ("browser", "performance"):
+            self._log(log)
+        self.chrome.get(path.as_uri() + fragment)
+        # A browser that has just been started may say that it is done while the page is still to come.
+        WebDriverWait(self.chrome, 600, 0.05).until(lambda _: self.js("return document.documentElement.dataset.ready"))
+
+    def js(self, script: str, *args: object) -> Any:
+        """What `script` returns."""
+        return self.chrome.execute_script(script, *args)
+
+    def _log(self, name: str) -> list[dict[str, Any]]:
+        # A browser gives out each line once.
+        return list(self.chrome.get_log(name))  # type: ignore[no-untyped-call]
+
+    def keys(self, *keys: str) -> None:
+        """Press keys wherever the focus is."""
+        from selenium.webdriver.common.action_chains import ActionChains
+
+        for key in keys:
+            ActionChains(self.chrome).send_keys(key).perform()
+            self.settle()
+
+    def click(self, css: str) -> None:
+        """Click the first element that fits."""
+        self.chrome.find_element("css selector", css).click()
+        self.settle()
+
+    def go(self, fragment: str) -> None:
+        """Follow a link within the page."""
+        self.js("location.hash = arguments[0]", fragment)
+        self.settle()
+
+    def settle(self) -> None:
+        """Wait until what was begun has been told to the page and drawn."""
+        self.chrome.execute_async_script("const done = arguments[0]; requestAnimationFrame(() => setTimeout(done))")
+
+    def text(self, css: str) -> str:
+        """The text of the first element that fits, as it is seen."""
+        return str(self.chrome.find_element("css selector", css).text)
+
+    def texts(self, css: str) -> list[str]:
+        """The texts of all elements that fit, shown or not."""
+        return [str(t) for t in self.js("return [...document.querySelectorAll(arguments[0])].map((e) => e.textContent)", css)]
+
+    def focus(self) -> str:
+        """The text of what has the focus."""
+        return str(self.js("return document.activeElement.id || document.activeElement.textContent"))
+
+    def console(self) -> list[str]:
+        """What the console was told since the page was opened: errors and warnings."""
+        return [str(entry["message"]) for entry in self._log("browser")]
+
+    def requests(self) -> set[str]:
+        """Every address that was asked for since the page was opened, without fragments."""
+        events = (json.loads(entry["message"])["message"] for entry in self._log("performance"))
+        return {e["params"]["request"]["url"].partition("#")[0] for e in events if e["method"] == "Network.requestWillBeSent"}
+
+    def faults(self, axe: str) -> list[str]:
+        """The serious and critical faults that axe-core finds, each with the first element that has it."""
+        self.chrome.execute_cdp_cmd("Runtime.evaluate", {"expression": axe})
+        found = self.chrome.execute_async_script("axe.run(document, {resultTypes: ['violations']}).then(arguments[0])")
+        serious = [v for v in found["violations"] if v["impact"] in ("serious", "critical")]
+        return [f"{v['id']}: {v['help']}: {v['nodes'][0]['html']:.200} {v['nodes'][0]['failureSummary']:.300}" for v in serious]
+
+
+def start(folder: Path) -> Iterator[Page]:
+    """A browser with its data in `folder`, ended afterwards; skips the test where there is none."""
+    webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is a development dependency")
+    binary, driver = shutil.which("chromium") or shutil.which("google-chrome"), shutil.which("chromedriver")
+    if binary is None or driver is None:
+        pytest.skip("there is no Chromium with its chromedriver on this machine")
+    options = webdriver.ChromeOptions()
+    options.binary_location = binary
+    for argument in (*ARGUMENTS, f"--user-data-dir={folder}"):
+        options.add_argument(argument)
+    options.set_capability("goog:loggingPrefs", {"performance": "ALL", "browser": "ALL"})
+    chrome = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
+    chrome.set_script_timeout(600)  # a busy machine takes longer than selenium's 30 seconds
+    try:
+        yield Page(chrome)
+    finally:
+        chrome.quit()
+
+
+def axe_source() -> str:
+    """The script of axe-core: PERSONALENS_AXE, node's, or the one that axe-core-python carries; skips the test where there is none."""
+    places = [Path(os.environ.get("PERSONALENS_AXE", "")), ROOT / "node_modules" / "axe-core" / "axe.min.js"]
+    spec = find_spec("axe_core_python")
+    places += [Path(folder) / "axe.min.js" for folder in (spec.submodule_search_locations or () if spec else ())]
+    for place in places:
+        if place.is_file():
+            return place.read_text(encoding="utf-8")
+    pytest.skip("there is no axe-core on this machine")
