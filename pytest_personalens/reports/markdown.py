@@ -141,7 +141,7 @@ def _comparison(comparison: Comparison, link: str) -> Iterator[Section]:
         )
         for d in comparison.differences
     )
-    header = ("score", "outcome", "scenarios", "before", "after", "change", "95 % interval", "p", "detectable drop")
+    header = ("score", "outcome", "scenarios", "before", "after", "change", "95 % interval", "one-sided p", "detectable drop")
     yield _titled(
         f"### Since the baseline {plain(comparison.baseline)}: {comparison.compared} scenarios compared",
         table(header, rows, words=2),
@@ -182,11 +182,11 @@ def _lifts(results: Results) -> list[str]:
         for arm in results.arms
         for lift in arm.lift
     )
-    return table(("control", "score", "scenarios", "control", "run", "lift", "95 % interval", "p"), rows, words=2)
+    return table(("control", "score", "scenarios", "control", "run", "lift", "95 % interval", "one-sided p"), rows, words=2)
 
 
 def _sides(pair: Paired) -> tuple[str, ...]:
-    """The cells of both sides: scenarios, before, after, change, its interval, p."""
+    """The cells of both sides: scenarios, before, after, change, its interval, one-sided p."""
     change = (figure(pair.change, signed=True), interval(pair.low, pair.high, signed=True), plain(p_value(pair.p)))
     return (str(pair.pairs), figure(pair.before), figure(pair.after), *change)
 

@@ -10,8 +10,8 @@ from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.safe_text import harmless
 from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.reports.comparability import comparability
-from pytest_personalens.reports.markup import figure, interval, plain, table
-from pytest_personalens.results.wording import HEADINGS, p_text
+from pytest_personalens.reports.markup import figure, plain, table
+from pytest_personalens.results.wording import HEADINGS, interval_text, over, p_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -204,7 +204,7 @@ def _ablation_notes(results: Results, own: str, based: bool) -> list[str]:
         if arm.name == "none":
             notes += [
                 f"Lift of the run over none, {lift.dimension.short}: {figure(lift.change, signed=True)} "
-                f"(95 %: {interval(lift.low, lift.high, signed=True)}), {p_text(lift.p)}, over {lift.pairs} scenarios."
+                f"({interval_text(lift.low, lift.high)}), {p_text(lift.p)}, {over(lift.pairs, lift.users or lift.pairs)}."
                 for lift in arm.lift
                 if lift.dimension in _SHORT
             ]

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.results.controls import lift, passes_of
 from pytest_personalens.results.gate_expressions import SCALES, TCR, GateExpression, floors_of
-from pytest_personalens.results.means import estimate, item_scores
-from pytest_personalens.results.stats.intervals import wilson
-from pytest_personalens.results.stats.trials import pass_hat
+from pytest_personalens.results.means import by_user, estimate, item_scores
+from pytest_personalens.results.stats.intervals import interval
+from pytest_personalens.results.stats.trials import pass_hat, pass_share
 from pytest_personalens.results.values import Gate
-from pytest_personalens.results.wording import apart, count, p_text, sentence, share_text
+from pytest_personalens.results.wording import NO_INTERVAL, apart, count, over, p_text, sentence, share_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -83,9 +83,9 @@ def _mean(results: Results, floor: GateExpression) -> Gate:
     dimension = SCALES[floor.metric]
     items = _members(results.own, floor.group)
     found, label = estimate(item_scores(items), dimension), _LABELS[floor.metric]
-    if found.value is None or found.low is None or found.high is None:
+    if found.value is None:
         return _closed(floor, f"{label}: no item could be scored")
-    gate = _against(floor, found.value, (found.low, found.high), label, f"over {count(found.scenarios)}")
+    gate = _against(floor, found.value, (found.low, found.high), label, over(found.scenarios, found.users))
     total = len(items) + results.missing_by_group.get(floor.group, 0) if floor.group else results.expected
     worst = (found.value * found.dialogues + dimension.scale.low * (total - found.dialogues)) / total
     if gate.passed and round(worst, 6) < floor.least:
@@ -99,14 +99,15 @@ def _reliable(results: Results, floor: GateExpression, least: float) -> Gate:
     k = int(floor.metric.removeprefix("pass^"))
     items = _members(results.own, floor.group)
     passes, asked = passes_of(items), len({i.key for i in items})
-    value, used = pass_hat(passes, k), sum(trials >= k for _, trials in passes)
+    shares = by_user({key: pass_share(passed, trials, k) for key, (passed, trials) in passes.items() if trials >= k})
+    value, used = pass_hat(list(passes.values()), k), sum(map(len, shares))
     label = f"chance of passing {k} times of {k}"
     if value is None:
         return _closed(floor, f"no scenario was scored in {count(k, 'trial')}")
     if used < least * asked:
         some = f"only {used} of {count(asked)} {'was' if used == 1 else 'were'} scored {k} times"
         return _closed(floor, f"{label}: {some}; {share_text(least)}")
-    return _against(floor, value, wilson(value * used, used), label, f"over {count(used)}")
+    return _against(floor, value, interval(shares, 0, 1) or (None, None), label, over(used, len(shares)))
 
 
 def _lift(results: Results, floor: GateExpression, least: float) -> Gate:
@@ -119,7 +120,8 @@ def _lift(results: Results, floor: GateExpression, least: float) -> Gate:
         some = f"only {found.pairs} of {count(asked)} {'was' if found.pairs == 1 else 'were'}" if found else "no scenario was"
         message = f"{label}: {some} scored both with and without its context" + (f"; {share_text(least)}" if found else "")
         return _closed(floor, message, "lift")
-    gate = _against(floor, found.change, (found.low, found.high), label, f"over {count(found.pairs)}, one-sided {p_text(found.p)}")
+    told = f"{over(found.pairs, found.users or found.pairs)}, {p_text(found.p)}"
+    gate = _against(floor, found.change, (found.low, found.high), label, told)
     return gate.model_copy(update={"kind": "lift"})
 
 
@@ -136,12 +138,14 @@ def _valid(results: Results, floor: GateExpression) -> Gate:
     return Gate(name=floor.name, kind="valid", value=share, floor=floor.least, passed=passed, message=message)
 
 
-def _against(floor: GateExpression, value: float, interval: tuple[float, float], label: str, over: str) -> Gate:
+def _against(floor: GateExpression, value: float, ends: tuple[float | None, float | None], label: str, basis: str) -> Gate:
     # Compared as the mean is shown elsewhere: what reads 0.90 must not miss 0.9 by the last bits of a sum.
-    value, low, high = (round(figure, 6) for figure in (value, *interval))
+    value = round(value, 6)
+    low, high = (None if end is None else round(end, 6) for end in ends)
     passed = value >= floor.least
     found, least = (f"{value:.2f}", f"{floor.least:.2f}") if passed else apart(value, floor.least)
-    message = f"{label} {found} ({low:.2f} to {high:.2f}) {'>=' if passed else '<'} {least} {over}"
+    between = NO_INTERVAL if low is None or high is None else f"{low:.2f} to {high:.2f}"
+    message = f"{label} {found} ({between}) {'>=' if passed else '<'} {least} {basis}"
     return Gate(name=floor.name, value=value, floor=floor.least, passed=passed, message=message, low=low, high=high)
 
 

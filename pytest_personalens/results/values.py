@@ -96,21 +96,25 @@ class Gate(Frozen):
 class Paired(Frozen):
     """One dimension in two runs of the same scenarios: the mean over `pairs` of them `before` and `after`.
 
-    `low` to `high` is the 95 % interval of the mean change; `better` and `worse` count scenarios, by their means over trials, as
-    many on either side.
-    `p` is one-sided, of the paired test for the direction that matters there: a drop from a baseline, a lift over a control.
+    `low` to `high` is the 95 % interval of the mean change, null for fewer than three users; `better` and `worse` count
+    scenarios, by their means over trials, as many on either side. Where users have several scenarios, interval and test are
+    over the users.
     """
 
     dimension: Dimension
     pairs: int = Field(ge=1)
+    users: int = Field(default=0, description="Users of these scenarios; 0 in files of earlier versions.")
     before: float
     after: float
     change: float
-    low: float
-    high: float
+    low: float | None = None
+    high: float | None = None
     better: int = 0
     worse: int = 0
-    p: float = 1.0
+    p: float = Field(
+        default=1.0,
+        description="One-sided, of the paired test for the direction that matters there: a drop from a baseline, a lift over a control.",
+    )
 
 
 class Difference(Paired):

@@ -37,8 +37,8 @@ def signed(value: float) -> str:
 
 
 def p_text(p: float) -> str:
-    """``p = 0.016``, or ``p < 0.001``."""
-    return f"p = {p_value(p)}" if p >= _LEAST_P else f"p {p_value(p)}"
+    """``one-sided p = 0.016``, or ``one-sided p < 0.001``: every p of a comparison is of a drop, or of a lift."""
+    return f"one-sided p {'= ' if p >= _LEAST_P else ''}{p_value(p)}"
 
 
 def p_value(p: float) -> str:
@@ -61,6 +61,20 @@ def gate_outcome(gate: Gate, results: Results) -> str:
 def count(number: int, what: str = "scenario") -> str:
     """``1 scenario``, ``2 scenarios``."""
     return f"{number} {what}{'s' if number != 1 else ''}"
+
+
+def over(scenarios: int, users: int) -> str:
+    """``over 30 scenarios``, or ``over 160 scenarios of 2 users`` where users have several."""
+    return f"over {count(scenarios)}" + (f" of {count(users, 'user')}" if users < scenarios else "")
+
+
+#: Said in the place of an interval.
+NO_INTERVAL: Final = "too few for an interval"
+
+
+def interval_text(low: float | None, high: float | None) -> str:
+    """``95 % -0.10 to +0.20``, or why there is no interval."""
+    return NO_INTERVAL if low is None or high is None else f"95 % {signed(low)} to {signed(high)}"
 
 
 def share_text(least: float) -> str:
@@ -92,19 +106,20 @@ NOT_GATED: Final = "not gated"
 def sentence(difference: Difference) -> str:
     """The difference in one line, with the decision and what it could have found."""
     d = difference
-    told = f"{signed(d.change)}, 95 % {signed(d.low)} to {signed(d.high)}" + (f", {p_text(d.p)}" if d.change < 0 else "")
-    told = f"{mean_name(d.dimension)} {d.before:.2f} -> {d.after:.2f} ({told}) over {count(d.pairs)}"
+    told = f"{signed(d.change)}, {interval_text(d.low, d.high)}" + (f", {p_text(d.p)}" if d.change < 0 else "")
+    told = f"{mean_name(d.dimension)} {d.before:.2f} -> {d.after:.2f} ({told}) {over(d.pairs, d.users or d.pairs)}"
     if not d.gated:
         return told
+    few = "users" if 0 < d.users < d.pairs else "scenarios"
     beyond = f" beyond the margin of {d.margin:g}" if d.margin else ""
     if d.regressed:
         return f"{told}: a {DROPPED}{beyond}"
     if d.before == d.dimension.scale.low:
         return f"{told}: it could not fall further"
     if not d.decidable:
-        return f"{told}: these scenarios are too few for a gate, which not even a fall of all their scores would fail"
+        return f"{told}: these {few} are too few for a gate, which not even a fall of all their scores would fail"
     if d.detectable is None:
-        return f"{told}: {NOT_DROPPED}{beyond}; and these scenarios are too few to find any"
+        return f"{told}: {NOT_DROPPED}{beyond}; and these {few} are too few to find any"
     return f"{told}: {NOT_DROPPED}{beyond}; one of {d.detectable:.2f} would have been found 4 times in 5"
 
 
