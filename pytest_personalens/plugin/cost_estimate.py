@@ -33,6 +33,10 @@ _USER, _ASSISTANT = 40, 110
 _READING: Final = {"judge tc": 100, "judge p": 400}
 
 
+#: Of the filler, so that nothing is asked for again.
+_QUOTE: Final = {"turn": 0, "quote": "word"}
+
+
 class _Placeholder:
     """A model that answers with filler of the expected length, and counts the tokens it would be sent."""
 
@@ -44,7 +48,7 @@ class _Placeholder:
         if request.answer is not None:
             score = request.answer["properties"]["score"]
             value: Any = [1] * score.get("minItems", 0) if score["type"] == "array" else score["type"] == "boolean" or score["enum"][0]
-            return Completion("", round(sent / CHARS), 0, data={"evidence": [], "justification": "so", "score": value})
+            return Completion("", round(sent / CHARS), 0, data={"evidence": [_QUOTE], "justification": "so", "score": value})
         return Completion(f"{sent} " + "word " * round((_ASSISTANT if request.history else _USER) * CHARS / 5), round(sent / CHARS))
 
 

@@ -11,7 +11,7 @@ from pytest_personalens.reports.beside import moved_table, overlap, side_by_side
 from pytest_personalens.reports.crashes import crash_groups, crashes_title
 from pytest_personalens.reports.failures import failure_row, failures, verdict_line
 from pytest_personalens.reports.markup import code, figure, interval, plain, table
-from pytest_personalens.results.wording import HEADINGS, found, gate_outcome, p_value
+from pytest_personalens.results.wording import HEADINGS, found, gate_outcome, p_value, quotes_note
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -87,6 +87,7 @@ def _about(results: Results) -> str:
     ]
     parts += [f"left out by a selection: {results.left_out}"] if results.left_out else []
     parts += [f"not scored: {number} ({cause})" for cause, number in results.uncounted.items()]
+    parts += [quotes] if (quotes := quotes_note(results)) else []
     if results.drift is not None:
         parts.append(results.drift.sentence)
     return plain("; ".join(parts), 1_000)

@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.verdict import Dimension
+from pytest_personalens.results.wording import unfound_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -109,6 +110,7 @@ def _item(item: Item, text: _Pool) -> dict[str, Any]:
                     "score": v.score,
                     "why": text(v.justification),
                     "evidence": [[q.turn, text(q.quote), text(q.note)] for q in v.evidence],
+                    "unfound": unfound_text(v),
                     "turns": v.turns,
                     "votes": [[vote.score, text(vote.justification)] for vote in v.votes],
                 }

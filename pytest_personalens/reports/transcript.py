@@ -6,6 +6,7 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from pytest_personalens.core.safe_text import harmless, one_line
+from pytest_personalens.results.wording import unfound_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -75,6 +76,8 @@ def _verdict(verdict: Verdict) -> Iterator[str]:
     for evidence in verdict.evidence:
         note = f" ({evidence.note})" if evidence.note else ""
         yield from _wrap(f"  turn {evidence.turn}: ", f'"{evidence.quote}"{note}')
+    if unfound := unfound_text(verdict):
+        yield f"  {unfound}"
 
 
 def _wrap(label: str, text: str) -> Iterator[str]:

@@ -49,6 +49,18 @@ def check_gates(results: Results, floors: Sequence[GateExpression], *, min_valid
     return (*gates, *(_gate(results, floor, least[""]) for floor in shares))
 
 
+def check_again(results: Results, gate: Gate, min_valid: float) -> Gate:
+    """The gate decided anew by what `results` hold; as it is where they hold nothing to decide it by."""
+    if gate.kind == "judge":
+        return judge_gate(results.drift) if results.drift is not None else gate
+    if gate.kind == "regression":
+        found = [] if results.comparison is None else _regressions(results.comparison, min_valid)
+        return next((again for again in found if again.name == gate.name), gate)
+    group, _, metric = gate.name.rpartition(": ")
+    shares = {other.name.rpartition(": ")[0]: other.floor for other in results.gates if other.kind == "valid"}
+    return _gate(results, GateExpression(group, metric, gate.floor), shares.get(group, shares.get("", min_valid)))
+
+
 def judge_gate(drift: Drift) -> Gate:
     """Fails when the judge changed or could not be asked: what it scored then says nothing. The value is the share of verdicts kept."""
     return Gate(name="judge", kind="judge", value=drift.kept, floor=1.0, passed=drift.passed, message=drift.sentence)

@@ -227,7 +227,11 @@ class Results(Frozen):
         default=(),
         description="Mean personalization as it stood after each turn of the assistant, where p-turns was read (paper, Figure 5).",
     )
-    usage: dict[str, Usage] = Field(default_factory=dict, description="Purpose -> what this run used for it.")
+    unfound_quotes: int = Field(default=0, description="Quotes of a model judge that are not in the transcript and were dropped.")
+    unsupported: int = Field(default=0, description="Verdicts of a model judge without any quote that is in the transcript.")
+    usage: dict[str, Usage] = Field(
+        default_factory=dict, description="Purpose -> what this run used for it, with all parts of one that was resumed."
+    )
     usd: dict[str, float] = Field(default_factory=dict, description="Purpose -> US dollars, for models with a known price.")
     trials: Trials | None = Field(default=None, description="Where each scenario was run several times.")
     arms: tuple[Arm, ...] = Field(default=(), description="The controls of the run, where it had any.")

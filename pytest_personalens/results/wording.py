@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pytest_personalens.core.evaluation import Cause
+    from pytest_personalens.core.verdict import Verdict
     from pytest_personalens.results.values import Difference, Gate, Results
 
 
@@ -66,6 +67,22 @@ def count(number: int, what: str = "scenario") -> str:
 def over(scenarios: int, users: int) -> str:
     """``over 30 scenarios``, or ``over 160 scenarios of 2 users`` where users have several."""
     return f"over {count(scenarios)}" + (f" of {count(users, 'user')}" if users < scenarios else "")
+
+
+def unfound_text(verdict: Verdict) -> str:
+    """What to say of a model's quotes that nobody said; empty where there is nothing to say."""
+    asked = ", also when the judge was asked again" if verdict.unsupported else ""
+    if verdict.unfound_quotes:
+        return f"not in the transcript: {count(verdict.unfound_quotes, 'quote')}{asked or ', dropped'}"
+    return f"quotes nothing of the transcript{asked}" if verdict.unsupported else ""
+
+
+def quotes_note(results: Results) -> str:
+    """How many of the judge's quotes nobody said; empty where it quoted what was said."""
+    if not results.unfound_quotes and not results.unsupported:
+        return ""
+    alone = f"; {count(results.unsupported, 'verdict')} without any quote that is in it" if results.unsupported else ""
+    return f"quotes of the judge that are not in the transcript: {results.unfound_quotes}, dropped{alone}"
 
 
 #: Said in the place of an interval.

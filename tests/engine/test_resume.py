@@ -44,7 +44,7 @@ CONFTEST = """
             call(self.name, request.prompt)
             if request.answer is not None:
                 yes = request.answer["properties"]["score"]["type"] == "boolean"
-                return Completion("", 9, 9, data={"evidence": [], "justification": "It fits.", "score": True if yes else 3})
+                return Completion("", 9, 9, data={"evidence": [{"turn": 0, "quote": "I need"}], "justification": "It fits.", "score": True if yes else 3})
             return Completion("Thanks! TERMINATE" if "<transcript>" in request.prompt else f"I need something done, {hash_of(request)}.", 9, 9)
 
     def hash_of(request):
