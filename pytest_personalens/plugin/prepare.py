@@ -49,7 +49,7 @@ def prepare(item: pytest.Item, session: Run, settings: Settings, scenario: Scena
     except RecordError as error:
         return str(error)
     keeps = session.settings.resume or (session.participants.paid and settings.may_spend)
-    bought, this_run, votes = store.load_journal() if keeps else Journal()
+    bought, this_run, votes, spent = store.load_journal() if keeps else Journal()
     if anew and not this_run:
         bought, votes = None, ()
     records += (bought,) if bought is not None else ()
@@ -68,8 +68,9 @@ def prepare(item: pytest.Item, session: Run, settings: Settings, scenario: Scena
         resumable=session.settings.resume,
         broken_off=bought if session.settings.resume and this_run else None,
         votes=votes,
+        spent=spent if this_run else {},
     )
-    return Prepared(job, store, (lambda evaluation, votes=(): store.keep(evaluation, scenario, votes)) if keeps else None)
+    return Prepared(job, store, (lambda evaluation, spent, votes=(): store.keep(evaluation, scenario, spent, votes)) if keeps else None)
 
 
 def rerun(item: pytest.Item) -> str:

@@ -57,7 +57,7 @@ def open_run(folder: Path | None, settings: Settings, *, root: Path, keeps: bool
         _refuse_others(left["settings"], asked)
         age, differs = _age(left["began"]), changed(left["sources"], made_of)
         if not differs:
-            return Run(str(left["run"]), f"goes on with the run that was broken off, begun {age} ago, and counts its replies")
+            return Run(str(left["run"]), f"goes on with the run that was broken off, begun {age} ago, and counts its replies and its calls")
         other = f"does not go on with the run that was broken off, begun {age} ago ({differs} has changed since)"
         history = f"{other}: the assistant is asked anew"
     run = uuid.uuid4().hex
