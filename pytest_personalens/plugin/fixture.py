@@ -9,7 +9,6 @@ import pytest
 from pytest_personalens.core.errors import RecordError
 from pytest_personalens.core.evaluation import Evaluation, unscored
 from pytest_personalens.core.safe_text import harmless
-from pytest_personalens.core.verdict import Dimension, dimension
 from pytest_personalens.engine.assistant import own_traceback, takes_context
 from pytest_personalens.engine.job import work
 from pytest_personalens.engine.record import first_difference
@@ -18,6 +17,7 @@ from pytest_personalens.plugin.keys import ITEM_KEY, SECONDS
 from pytest_personalens.plugin.prefetch import prefetcher_of
 from pytest_personalens.plugin.prepare import prepare, rerun
 from pytest_personalens.reports.transcript import difference_lines, failure_text
+from pytest_personalens.results.shortfalls import shortfalls_of
 from pytest_personalens.results.values import Item
 
 if TYPE_CHECKING:
@@ -136,20 +136,14 @@ class Personalens:
         return unscored(self.scenario, agents.user_agent.identity, agents.judge.identity, cause="record", detail=detail)
 
     def _result(self, evaluation: Evaluation, record: str, file: str) -> Item:
-        shortfalls = []
-        if evaluation.scored:
-            for name, least in self._settings.thresholds.items():
-                dim = dimension(name)
-                score = evaluation.score(dim)
-                if score is not None and score < least:
-                    shortfalls.append("task not completed" if dim is Dimension.TASK_COMPLETION else f"{dim.short} {score} < {least}")
+        shortfalls = shortfalls_of(evaluation, self._settings.thresholds)
         status = "uncounted" if not evaluation.scored else "low" if shortfalls else "passed"
         return Item.model_validate(
             {
                 "nodeid": self._item.nodeid,
                 "evaluation": evaluation,
                 "status": status,
-                "shortfalls": tuple(shortfalls),
+                "shortfalls": shortfalls,
                 "record": record,
                 "record_file": file if record in ("replayed", "stale", "written") else "",
                 "trial": self._case.trial,

@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.verdict import Dimension
+from pytest_personalens.results.shortfalls import in_words
 from pytest_personalens.results.wording import count, mean_name, p_text, sentence, signed
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def low_lines(results: Results) -> list[str]:
     runs = Counter(item.key for item in results.own)
     several = len({item.test for item in results.own}) > 1
     return [
-        f"{_name(items[0], several)}: {'; '.join(dict.fromkeys(', '.join(i.shortfalls) for i in items))}"
+        f"{_name(items[0], several)}: {'; '.join(dict.fromkeys(in_words(i.shortfalls) for i in items))}"
         + (f" (in {len(items)} of {runs[key]} trials)" if runs[key] > 1 else "")
         for key, items in missed.items()
     ]

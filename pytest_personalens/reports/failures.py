@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.reports.markup import code, one_line, plain
+from pytest_personalens.results.shortfalls import in_words
 from pytest_personalens.results.wording import REPORT_ONLY
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def reason(item: Item) -> str:
     evaluation = item.evaluation
     if evaluation.cause:
         return f"not scored, {evaluation.cause}: {evaluation.detail}"
-    return ", ".join(item.shortfalls) or "failed for another reason than its scores"
+    return in_words(item.shortfalls) or "failed for another reason than its scores"
 
 
 def failure_row(item: Item, results: Results, record: str) -> str:
@@ -84,10 +84,8 @@ def failure_row(item: Item, results: Results, record: str) -> str:
 
 def short_verdicts(item: Item) -> list[Verdict]:
     """The verdicts that fell short of their thresholds."""
-    low = {text.partition(" ")[0] for text in item.shortfalls}
-    if "task not completed" in item.shortfalls:
-        low.add(Dimension.TASK_COMPLETION.short)
-    return [verdict for verdict in item.evaluation.verdicts if verdict.dimension.short in low]
+    low = {shortfall.dimension for shortfall in item.shortfalls}
+    return [verdict for verdict in item.evaluation.verdicts if verdict.dimension in low]
 
 
 def costly_turn(item: Item) -> str:

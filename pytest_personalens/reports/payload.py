@@ -66,7 +66,7 @@ def payload(results: Results, changes: Changes | None) -> dict[str, Any]:
         for item in results.items
     ]
     return {
-        "dimensions": [[d.value, d.short, *NAMES[d], *d.scale] for d in dimensions],
+        "dimensions": [[d.value, *NAMES[d], *d.scale] for d in dimensions],
         "items": items,
         "scenarios": {name: _scenario(s, text) for name, s in results.scenarios.items()},
         "texts": list(text.numbers),
@@ -90,7 +90,7 @@ def _item(item: Item, text: _Pool) -> dict[str, Any]:
         "domains": e.domains,
         "status": item.status,
         "failed": item.failed,
-        "shortfalls": item.shortfalls,
+        "shortfalls": [[s.dimension.value, str(s)] for s in item.shortfalls],
         "record": item.record if item.record != "none" else "",
         "file": item.record_file,
         "trial": item.trial if item.trial != 1 else 0,

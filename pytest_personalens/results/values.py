@@ -14,6 +14,7 @@ from pytest_personalens.core.settings import ArmName
 from pytest_personalens.core.usage import Usage
 from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.results.drift import Drift
+from pytest_personalens.results.shortfalls import StoredShortfall
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,7 +36,7 @@ class Item(Frozen):
     evaluation: Evaluation
     status: Literal["passed", "low", "uncounted"]
     failed: bool = False
-    shortfalls: tuple[str, ...] = Field(default=(), description="What was below its threshold, such as 'p 1 < 2'.")
+    shortfalls: tuple[StoredShortfall, ...] = Field(default=(), description="What was below its threshold, such as 'p 1 < 2'.")
     record: Literal["none", "replayed", "stale", "written"] = "none"
     record_file: str = Field(default="", description="Where its record is, from the root folder; empty if it has none.")
     trial: int = Field(default=1, ge=1, description="Which run of its scenario this is, from 1 (--personalens-trials).")

@@ -30,6 +30,7 @@ from pytest_personalens.reports.markdown import COMMENT_LIMIT, markdown
 from pytest_personalens.reports.markup import code, plain
 from pytest_personalens.reports.tables import ablation_table, paper_table, read_rows
 from pytest_personalens.reports.transcript import failure_text
+from pytest_personalens.results.shortfalls import Shortfall, shortfalls_of
 from pytest_personalens.results.summary import group, summarize
 from pytest_personalens.results.values import Arm, Comparison, Difference, Flip, Gate, Item, Paired, Results, Trials, write_json
 
@@ -59,7 +60,6 @@ SETTINGS: dict[str, Any] = {
 
 def item(number: int = 1, p: int = 2, tc: int = 1, *, said: str = "Done.", cause: Cause = "", kind: Any = "single", **more: Any) -> Item:
     """An item with a dialogue of two messages; what is said stands wherever a model's words may stand."""
-    shortfalls = (["task not completed"] if not tc else []) + ([f"p {p} < 2"] if p < 2 else [])
     evidence = (Evidence.of(1, said, note=said[:200]),)
     verdicts = tuple(Verdict(dimension=d, score=s, justification=said, evidence=evidence) for d, s in ((TC, tc), (P, p)))
     evaluation = Evaluation(
@@ -68,12 +68,13 @@ def item(number: int = 1, p: int = 2, tc: int = 1, *, said: str = "Done.", cause
         dialogue=Dialogue(messages=(Message(role="user", content=said), Message(role="assistant", content=said))),
         verdicts=() if cause else verdicts, usage={"assistant": Usage(calls=1, input_tokens=1_000)},
     )  # fmt: skip
+    shortfalls = shortfalls_of(evaluation, {TC: 1, P: 2})
     status = "uncounted" if cause else "low" if shortfalls else "passed"
     return Item(
         nodeid=f"tests/test_bot.py::test_bot[books-{number}-ann]",
         evaluation=evaluation,
         status=status,
-        shortfalls=() if cause else tuple(shortfalls),
+        shortfalls=shortfalls,
         **more,
     )
 
@@ -274,7 +275,7 @@ def test_no_report_has_a_line_that_a_runner_takes_for_a_command() -> None:
     made = hostile_results()
     # The words of a transcript are wrapped, and any of them may come to begin a line.
     long = " ".join(["word"] * 17 + ["::error::x"] * 60) + " ##[error]x\n::add-mask::x\n  ::debug::x"
-    printed = failure_text(item(1, p=1, said=long).evaluation, wanting(long), ["p 1 < 2"], "pytest")
+    printed = failure_text(item(1, p=1, said=long).evaluation, wanting(long), [Shortfall(P, 1, 2)], "pytest")
     assert "error" in printed
     shown = [
         printed,

@@ -16,6 +16,7 @@ from pytest_personalens.results.comparison import compare
 from pytest_personalens.results.controls import arms_of, trials_of
 from pytest_personalens.results.gate_expressions import GateExpression
 from pytest_personalens.results.gates import check_gates
+from pytest_personalens.results.shortfalls import shortfalls_of
 from pytest_personalens.results.summary import summarize
 from pytest_personalens.results.values import Item, Results
 
@@ -135,16 +136,14 @@ def _item(
     invalid: bool = False,
 ) -> Item:
     e = _evaluation(scenario, number, rng, better=0 if arm else better, hostile=hostile, invalid=invalid or number % 37 == 36)
-    shortfalls = ([] if e.task_completed else ["task not completed"]) + (
-        [f"p {e.personalization} < 2"] if (e.personalization or 4) < 2 else []
-    )
+    shortfalls = shortfalls_of(e, {Dimension.TASK_COMPLETION: 1, Dimension.PERSONALIZATION: 2})
     label = scenario.id + (f"+{arm}" if arm else "") + (f"+t{trial}" if trial > 1 else "")
     return Item(
         nodeid=f"tests/test_bot.py::test_bot[{label}]",
         evaluation=e,
         status="uncounted" if e.cause else "low" if shortfalls else "passed",
         failed=bool(e.cause),
-        shortfalls=tuple(shortfalls) if e.scored else (),
+        shortfalls=shortfalls,
         record="replayed" if number % 2 else "none",
         record_file=f"tests/__personalens__/test_bot/{label}.json" if number % 2 else "",
         trial=trial,

@@ -173,7 +173,7 @@ function dialogue(item) {
       s ? make("p", {}, plain(text(s.description))) : null,
       item.verdicts ? make("p", { class: "scores" }, columns.filter((d) => item.scores.has(d.key)).map((d) =>
         make("span", { class: short(item, d) ? "bad" : null }, make("b", {}, `${d.column} `), scoreText(d, item.scores.get(d.key)), d.high === 1 ? null : `/${d.high}`))) : null,
-      item.shortfalls ? make("p", { class: "bad" }, `Below: ${plain(item.shortfalls.join(", "))}`) : null,
+      item.shortfalls ? make("p", { class: "bad" }, `Below: ${plain(item.shortfalls.map(([, words]) => words).join(", "))}`) : null,
       item.cause ? make("p", { class: "fault" }, plain(`Not scored, ${item.cause}: ${item.detail || ""}`)) : null,
       others(item)),
     make("div", { class: "sides" },
