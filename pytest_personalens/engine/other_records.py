@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.core.devices import no_device
 from pytest_personalens.core.errors import RecordError
+from pytest_personalens.core.node_ids import holds_case
 from pytest_personalens.engine.record import read_record
 
 if TYPE_CHECKING:
@@ -53,9 +54,8 @@ class OtherRecords(NamedTuple):
                     yield entry.path
 
     def _same_case(self, name: str) -> bool:
-        # pytest joins the ids of all parameters by hyphens, which ours hold too.
-        parameters = name.removesuffix(".json").partition("[")[2].removesuffix("]")
-        return name.endswith(".json") and f"-{self.case}-" in f"-{parameters}-"
+        # A record is named as the end of its item's node id is.
+        return name.endswith(".json") and holds_case(name.removesuffix(".json"), self.case)
 
 
 @lru_cache(maxsize=8)

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import pytest
 
+from pytest_personalens.core.node_ids import BUILT_IN, file_of
 from pytest_personalens.plugin import hookspecs
 from pytest_personalens.plugin.input_errors import as_one_line, errors_in_one_line
 from pytest_personalens.plugin.items import (
-    BUILT_IN,
     PARAM,
     ItemSpec,
     asks_for_ours,
@@ -446,7 +446,7 @@ def _whole_repository(config: pytest.Config) -> bool:
 
 def _elsewhere(request: pytest.FixtureRequest) -> str:
     """Where the fixture is that the built-in suite does not see, if that is what runs."""
-    if not any(item.nodeid.startswith(f"{BUILT_IN}::") for item in request.session.items):
+    if not any(file_of(item.nodeid) == BUILT_IN for item in request.session.items):
         return ""
     conftests = [plugin for plugin in request.config.pluginmanager.get_plugins() if hasattr(plugin, "personalens_assistant")]
     root = request.config.rootpath

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import pytest
 
 from pytest_personalens.core.errors import PersonalensError, shown, told
+from pytest_personalens.core.node_ids import gate_id, parse, skipped_id
 from pytest_personalens.core.redaction import redacted
 from pytest_personalens.core.safe_text import harmless
 from pytest_personalens.engine.source import origin
 from pytest_personalens.plugin.input_errors import errors_in_one_line
-from pytest_personalens.plugin.items import item_of
 from pytest_personalens.plugin.options import refuse_an_empty_run
 from pytest_personalens.plugin.outputs import Outputs, flag, path_of
 from pytest_personalens.plugin.prepare import record_command
@@ -317,11 +317,11 @@ class Controller:
 
         session = self._config.stash[RUN]
         refs = {ref.id: ref for ref in session.sample(self._settings).refs}
-        gone = {n: item_of(n, {*session.ids, *drawn.ids}) for n in self._crashed - self._items.keys()}
-        lost = {n: (of[1], *_groups(refs.get(of[0]))) for n, of in gone.items() if of is not None}
+        gone = {n: parse(n, {*session.ids, *drawn.ids}) for n in self._crashed - self._items.keys()}
+        lost = {n: (case.control, *_groups(refs.get(case.scenario))) for n, case in gone.items() if case is not None}
         unevaluated = {n: of for n, of in self._unevaluated.items() if n not in self._items and n not in lost}
         # A file that skipped itself has a test of the whole sample, at the least.
-        unevaluated |= {f"{file}::skipped[{ref.id}]": ("", *_groups(ref)) for file in drawn.skipped for ref in refs.values()}
+        unevaluated |= {skipped_id(file, ref.id): ("", *_groups(ref)) for file in drawn.skipped for ref in refs.values()}
         every = {**lost, **unevaluated}
         return Missing(
             lost=sorted(lost),
@@ -350,7 +350,7 @@ class Controller:
         if any(cause not in _INFRASTRUCTURE for cause in self._results.uncounted):
             return False
         few = any(g.kind == "valid" and not g.passed for g in self._results.gates) or not self._results.overall.scored
-        gates = {_nodeid(g) for g in self._results.gates if g.kind == "valid" or (few and g.value is None)}
+        gates = {gate_id(g.name) for g in self._results.gates if g.kind == "valid" or (few and g.value is None)}
         return self._failed <= items | gates
 
     def _end_run(self) -> None:
@@ -375,7 +375,7 @@ class Controller:
 
     def _report(self, gate: Gate) -> None:
         # A test report of its own: the summary line, JUnit and the exit status all follow from it.
-        nodeid = _nodeid(gate)
+        nodeid = gate_id(gate.name)
         location = ("personalens", None, f"gate[{gate.name}]")
         outcome: Any = "passed" if gate.passed else "failed"
         hook = self._config.hook
@@ -408,10 +408,6 @@ def junit_properties(item: Item) -> list[tuple[str, str]]:
 def _groups(ref: ScenarioRef | None) -> tuple[str, ...]:
     """The groups of items that a scenario is part of, by which gates are decided."""
     return (ref.kind, *ref.domains) if ref is not None else ()
-
-
-def _nodeid(gate: Gate) -> str:
-    return f"personalens::gate[{gate.name}]"
 
 
 def _baseline(config: pytest.Config, settings: Settings) -> Baseline | None:

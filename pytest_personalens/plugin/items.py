@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from typing import TYPE_CHECKING, Final, NamedTuple
+
+from pytest_personalens.core.node_ids import CaseId, test_without_case
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -14,8 +15,6 @@ if TYPE_CHECKING:
     from pytest_personalens.core.scenario import ScenarioRef
     from pytest_personalens.core.settings import ArmName, Settings
 
-#: The node id of the built-in suite, which is no file of the repository's.
-BUILT_IN: Final = "personalens"
 #: The parameter of an item of ours.
 PARAM: Final = "_personalens_param"
 
@@ -33,9 +32,8 @@ class ItemSpec(NamedTuple):
 
     @property
     def id(self) -> str:
-        """The scenario's id, with what sets this item apart: ``movies-1-user7+swapped+t2``. Trial 1 of the run itself is the plain id,
-        so that its record serves whatever else is asked for later."""
-        return self.ref.id + (f"+{self.arm}" if self.arm else "") + (f"+t{self.trial}" if self.trial > 1 else "")
+        """The scenario's id, with what sets this item apart: ``movies-1-user7+swapped+t2``."""
+        return str(CaseId(self.ref.id, self.arm, self.trial))
 
     @property
     def given(self) -> str:
@@ -53,11 +51,7 @@ def cases(refs: Iterable[ScenarioRef], settings: Settings) -> Iterator[ItemSpec]
 
 def test_of(item: pytest.Item) -> str:
     """The test of an item of ours, as it is called whatever the sample: file, function, and parameters of its own."""
-    case, id_ = spec_of(item).id, item.callspec.id  # type: ignore[attr-defined]
-    # pytest joins the ids of all parameters by hyphens, which ours hold too.
-    before, _, after = f"-{id_}-".partition(f"-{case}-")
-    own = "-".join(part for part in (before.strip("-"), after.strip("-")) if part)
-    return item.nodeid[: -len(id_) - 2] + (f"[{own}]" if own else "")
+    return test_without_case(item.nodeid, item.callspec.id, spec_of(item).id)  # type: ignore[attr-defined]
 
 
 def dialogue_of(item: pytest.Item, attempt: int = 1) -> str:
@@ -96,21 +90,6 @@ def asks_for_context(item: pytest.Item) -> bool:
 def is_to_be_evaluated(item: pytest.Item) -> bool:
     """True for an item of a scenario whose test asks for the fixture ``personalens``, and so for its dialogue."""
     return "personalens" in getattr(item, "fixturenames", ()) and is_scenario_item(item) and spec_of(item) is not None
-
-
-def item_of(nodeid: str, ids: Iterable[str]) -> tuple[str, str] | None:
-    """The scenario of an item and the control that it belongs to, empty for the run itself, by its node id alone; None if none of the
-    scenarios `ids` is in it.
-
-    Another parameter of the test, or its folder, may be called as a control is: it counts only right after the scenario.
-    """
-    parameters = f"-{nodeid.partition('[')[2].removesuffix(']')}-"
-    for id_ in ids:
-        _, found, after = parameters.partition(f"-{id_}")
-        if found and after[0] in "+-":
-            mark = after.partition("-")[0].split("+")[1:2]
-            return id_, mark[0] if mark and not re.fullmatch(r"t\d+", mark[0]) else ""
-    return None
 
 
 def to_be_evaluated(items: Iterable[pytest.Item]) -> int:

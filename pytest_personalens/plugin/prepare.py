@@ -7,11 +7,12 @@ import shlex
 from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_personalens.core.errors import RecordError
+from pytest_personalens.core.node_ids import BUILT_IN, file_of, within_file
 from pytest_personalens.core.redaction import redacted
 from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.engine.job import Job, Keep
 from pytest_personalens.engine.other_records import OtherRecords
-from pytest_personalens.plugin.items import BUILT_IN, spec_of
+from pytest_personalens.plugin.items import spec_of
 from pytest_personalens.plugin.options import OPTIONS, flags_of
 from pytest_personalens.plugin.records import Journal, RecordStore
 
@@ -85,10 +86,10 @@ def rerun(item: pytest.Item) -> str:
         for value in given if isinstance(given, list) else [given] if given is not None else []:
             words += [o.flag, str(value)]
     # The built-in suite has no file that could be named.
-    if item.nodeid.startswith(f"{BUILT_IN}::"):
+    if file_of(item.nodeid) == BUILT_IN:
         words += ["-k", f"[{spec_of(item).id}]"]
     else:
-        words.append(f"{os.path.relpath(item.path, config.invocation_params.dir)}::{item.nodeid.partition('::')[2]}")
+        words.append(f"{os.path.relpath(item.path, config.invocation_params.dir)}::{within_file(item.nodeid)}")
     if "--personalens-live" in flags_of(config):
         words.append("--personalens-live")
     return redacted(shlex.join(words))

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.errors import DataError
+from pytest_personalens.core.node_ids import file_of
 from pytest_personalens.core.safe_text import harmless
 from pytest_personalens.reports.failures import costly_turn, failures, reason, title
 from pytest_personalens.reports.markdown import markdown
@@ -87,7 +88,7 @@ def link(root: str, environment: Mapping[str, str] = os.environ) -> str:
 
 
 def _item(kind: str, item: Item, root: str, lines: Mapping[str, int]) -> str:
-    file = item.nodeid.partition("::")[0]
+    file = file_of(item.nodeid)
     turn = costly_turn(item)
     message = reason(item) + (f"\n{turn}" if turn else "") + f"\n{item.nodeid}"
     # The built-in suite is no file of the repository's.

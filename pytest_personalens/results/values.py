@@ -9,6 +9,7 @@ from pydantic import ConfigDict, Field, field_validator
 
 from pytest_personalens.core.evaluation import Cause, Evaluation
 from pytest_personalens.core.jsonfile import read_versioned, text_of, write_atomically
+from pytest_personalens.core.node_ids import test_of
 from pytest_personalens.core.scenario import Frozen, Scenario
 from pytest_personalens.core.settings import ArmName
 from pytest_personalens.core.usage import Usage
@@ -50,7 +51,7 @@ class Item(Frozen):
     @property
     def key(self) -> tuple[str, ...]:
         """What the trials and arms of one scenario in one test have in common, in every run of any sample: user, task and test."""
-        return (self.evaluation.user, self.evaluation.task, self.test or self.nodeid.partition("[")[0])
+        return (self.evaluation.user, self.evaluation.task, self.test or test_of(self.nodeid))
 
     @property
     def asked(self) -> tuple[str, str]:

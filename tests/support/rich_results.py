@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.dialogue import Dialogue, Message
 from pytest_personalens.core.evaluation import Cause, Evaluation
+from pytest_personalens.core.node_ids import CaseId
 from pytest_personalens.core.scenario import DOMAINS, Scenario, Situation, Task
 from pytest_personalens.core.settings import ArmName
 from pytest_personalens.core.usage import Usage
@@ -137,7 +138,7 @@ def _item(
 ) -> Item:
     e = _evaluation(scenario, number, rng, better=0 if arm else better, hostile=hostile, invalid=invalid or number % 37 == 36)
     shortfalls = shortfalls_of(e, {Dimension.TASK_COMPLETION: 1, Dimension.PERSONALIZATION: 2})
-    label = scenario.id + (f"+{arm}" if arm else "") + (f"+t{trial}" if trial > 1 else "")
+    label = CaseId(scenario.id, arm, trial)
     return Item(
         nodeid=f"tests/test_bot.py::test_bot[{label}]",
         evaluation=e,
