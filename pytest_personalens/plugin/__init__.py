@@ -8,7 +8,7 @@ import os
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
 
@@ -17,9 +17,7 @@ from pytest_personalens.plugin import hookspecs
 from pytest_personalens.plugin.input_errors import as_one_line, errors_in_one_line
 from pytest_personalens.plugin.items import (
     PARAM,
-    ItemSpec,
     asks_for_ours,
-    dialogue_of,
     is_scenario_item,
     is_to_be_evaluated,
     spec_of,
@@ -44,7 +42,6 @@ if TYPE_CHECKING:
 
     from pytest_personalens.core.scenario import Context, Scenario
     from pytest_personalens.plugin.fixture import Personalens
-    from pytest_personalens.plugin.run import Run
     from pytest_personalens.plugin.xdist import Deaths
 
 #: The workers of this run that died, where several dialogues run in each.
@@ -329,37 +326,32 @@ def pytest_unconfigure(config: pytest.Config) -> None:
         config.stash[RUN].close()
 
 
-class _Param(NamedTuple):
-    """What an item stands for; the request is here once for all our fixtures, because pytest makes it anew for each that asks."""
-
-    case: ItemSpec
-    request: pytest.FixtureRequest
-
-
 @pytest.fixture
-def _personalens_param(request: pytest.FixtureRequest) -> _Param:
+def _personalens_param(request: pytest.FixtureRequest) -> pytest.FixtureRequest:
+    """The request, once for all our fixtures, because pytest makes it anew for each that asks."""
     if not hasattr(request, "param"):
         pytest.fail(_NO_PARAMETERS, pytrace=False)
-    return _Param(request.param, request)
+    return request
 
 
 @pytest.fixture
-def personalens_scenario(_personalens_param: _Param) -> Scenario:
+def personalens_scenario(_personalens_param: pytest.FixtureRequest) -> Scenario:
     """The scenario of this item: user, task, situation, and the profile's parts that matter for the task."""
-    return _personalens_param.request.config.stash[RUN].scenario(_personalens_param.case.ref)
+    return _personalens_param.config.stash[RUN].scenario(spec_of(_personalens_param.node).ref)
 
 
 @pytest.fixture
-def personalens_context(_personalens_param: _Param, personalens_scenario: Scenario) -> Context:
+def personalens_context(_personalens_param: pytest.FixtureRequest, personalens_scenario: Scenario) -> Context:
     """What the assistant may know of this user before the dialogue (see --personalens-context): a memory to seed.
 
     In a control (--personalens-control) it is nothing, or what is known of another user.
     """
     _check_scenario(personalens_scenario)
-    item = _personalens_param.request.node
-    item.stash[ATTEMPT] = item.stash.get(ATTEMPT, 0) + 1
-    session: Run = item.config.stash[RUN]
-    return session.context(_personalens_param.case, personalens_scenario, dialogue_of(item, item.stash[ATTEMPT]))
+    from pytest_personalens.plugin.prepare import context_of
+
+    item = _personalens_param.node
+    attempt = item.stash[ATTEMPT] = item.stash.get(ATTEMPT, 0) + 1
+    return context_of(item, item.config.stash[RUN], personalens_scenario, attempt=attempt)
 
 
 @pytest.fixture(scope="session")
@@ -372,7 +364,7 @@ def personalens_assistant(request: pytest.FixtureRequest) -> Callable[[list[dict
 
 @pytest.fixture
 def personalens(
-    _personalens_param: _Param,
+    _personalens_param: pytest.FixtureRequest,
     personalens_scenario: Scenario,
     personalens_context: Context,
     personalens_assistant: Any,
@@ -381,7 +373,7 @@ def personalens(
     from pytest_personalens.plugin.fixture import Personalens
 
     _check_scenario(personalens_scenario)  # for who overrides personalens_context too
-    request = _personalens_param.request
+    request = _personalens_param
     if not callable(personalens_assistant):
         from pytest_personalens.engine.assistant import how_to_call
 
@@ -404,7 +396,6 @@ def personalens(
     return Personalens(
         item=request.node,
         session=stash[RUN],
-        case=_personalens_param.case,
         scenario=personalens_scenario,
         context=personalens_context,
         assistant=personalens_assistant,

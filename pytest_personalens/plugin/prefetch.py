@@ -12,15 +12,14 @@ from pytest_personalens.core.evaluation import unscored
 from pytest_personalens.core.threads import Threads
 from pytest_personalens.engine.job import JobResult, work
 from pytest_personalens.engine.pool import Engine
-from pytest_personalens.plugin.items import PARAM, dialogue_of, is_scenario_item, spec_of
-from pytest_personalens.plugin.prepare import prepare
+from pytest_personalens.plugin.items import PARAM, is_scenario_item, spec_of
+from pytest_personalens.plugin.prepare import context_of, job_of, store_of
 from pytest_personalens.plugin.progress import LiveLine
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from pytest_personalens.engine.job import Assistant
-    from pytest_personalens.plugin.prepare import Prepared
+    from pytest_personalens.engine.job import Assistant, Job, Keep
     from pytest_personalens.plugin.run import Run
 
 _ASSISTANT: Final = "personalens_assistant"
@@ -62,17 +61,15 @@ class Prefetcher:
         self._in_turn = run.cluster is None and IN_TURN in getattr(session.config, "workerinput", {})
         self._worker: Any = next((p for p in plugins if type(p).__name__ == "WorkerInteractor"), None)
 
-    def evaluation(self, item: pytest.Item, prepared: Prepared, assistant: Assistant) -> JobResult:
+    def evaluation(self, item: pytest.Item, job: Job, keep: Keep | None, assistant: Assistant) -> JobResult:
         """The evaluation of `item`, begun before or now, with those of the next items under way beside it."""
         if item.nodeid not in self._engine:
-            self._submit(item, prepared, assistant)
+            self._submit(item, job, keep, assistant)
         for other in self._after(item):
-            case = spec_of(other)
             with suppress(PersonalensError):  # what is wrong is told at its turn
-                scenario = self._run.scenario(case.ref)
-                found = prepare(other, self._run, case.settings, scenario, self._run.context(case, scenario, dialogue_of(other)))
-                if not isinstance(found, str):
-                    self._submit(other, found, assistant)
+                scenario = self._run.scenario(spec_of(other).ref)
+                store = store_of(other, self._run, scenario)
+                self._submit(other, job_of(other, self._run, store, context_of(other, self._run, scenario)), store.keeper, assistant)
         participants = self._run.participants
         try:
             return self._engine.take(item.nodeid, lambda: self._line.draw(self._engine.done, participants.total, participants.limiters()))
@@ -80,7 +77,7 @@ class Prefetcher:
             if self._run.cluster is None:
                 raise
             detail = " ".join(f"the cluster gave this dialogue up: {type(error).__name__}: {error}".split())
-            return JobResult(unscored(prepared.job.scenario, cause="lost", detail=detail), {}, 0, 0.0)
+            return JobResult(unscored(job.scenario, cause="lost", detail=detail), {}, 0, 0.0)
         finally:
             self._line.clear()
 
@@ -88,15 +85,15 @@ class Prefetcher:
         """Give up what is under way."""
         self._engine.close()
 
-    def _submit(self, item: pytest.Item, prepared: Prepared, assistant: Assistant) -> None:
+    def _submit(self, item: pytest.Item, job: Job, keep: Keep | None, assistant: Assistant) -> None:
         participants, cluster = self._run.participants, self._run.cluster
         if cluster is None:
-            self._engine.submit(item.nodeid, work, prepared.job, participants, assistant, prepared.keep)
+            self._engine.submit(item.nodeid, work, job, participants, assistant, keep)
             return
         from pytest_personalens.engine.dask import work_there
 
         recipe = participants.recipe._replace(side_by_side=cluster.widest)
-        self._engine.submit(item.nodeid, work_there, recipe, prepared.job, bought=prepared.keep)
+        self._engine.submit(item.nodeid, work_there, recipe, job, bought=keep)
 
     def _whose(self, item: pytest.Item) -> tuple[object, ...] | None:
         """What two items share if one assistant serves both; None for an item that must be asked itself."""
