@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from pytest_personalens.core.safe_text import harmless
 from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.reports.markup import figure, plain, table
-from pytest_personalens.results.wording import HEADINGS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -67,7 +66,7 @@ def side_by_side(before: Results, after: Results) -> Beside:
 def beside_lines(beside: Beside, *, most: int | None = None) -> Iterator[str]:
     """The comparison for a terminal, with at most `most` of the scores that differ."""
     shown = _shown(beside)
-    yield f"{'before -> after':20}" + "".join(f"{HEADINGS[d]:>15}" for d in shown)
+    yield f"{'before -> after':20}" + "".join(f"{d.names.heading:>15}" for d in shown)
     for moved in beside.moved:
         yield harmless(f"{moved.group:20}" + "".join(f"{_pair(moved, d, '->'):>15}" for d in shown))
     yield ""
@@ -88,7 +87,7 @@ def overlap(beside: Beside) -> str:
 def moved_table(beside: Beside) -> list[str]:
     """The figures of both runs, as a Markdown table."""
     shown = _shown(beside)
-    return table(("", *(HEADINGS[d] for d in shown)), [(plain(m.group), *(_pair(m, d, "→") for d in shown)) for m in beside.moved])
+    return table(("", *(d.names.heading for d in shown)), [(plain(m.group), *(_pair(m, d, "→") for d in shown)) for m in beside.moved])
 
 
 def _shown(beside: Beside) -> list[Dimension]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.results.shortfalls import in_words
-from pytest_personalens.results.wording import count, mean_name, p_text, sentence, signed
+from pytest_personalens.results.wording import count, p_text, sentence, signed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -65,7 +65,7 @@ def _name(item: Item, several: bool) -> str:
 
 def _lift(lift: Paired) -> str:
     interval = f"95 % {signed(lift.low)} to {signed(lift.high)}"
-    told = f"{mean_name(lift.dimension)} {lift.before:.2f}, with this user's context {lift.after:.2f}"
+    told = f"{lift.dimension.names.mean} {lift.before:.2f}, with this user's context {lift.after:.2f}"
     return f"{told}: lift {signed(lift.change)} ({interval}, one-sided {p_text(lift.p)})"
 
 

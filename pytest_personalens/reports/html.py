@@ -17,7 +17,7 @@ from pytest_personalens.core.usage import Usage
 from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.reports import charts, overview
 from pytest_personalens.reports.changes import changes_of
-from pytest_personalens.reports.payload import NAMES, payload, script_json, shown_dimensions
+from pytest_personalens.reports.payload import payload, script_json, shown_dimensions
 from pytest_personalens.reports.svg import TC
 from pytest_personalens.results.means import Estimate, by_turn, estimate, item_scores
 from pytest_personalens.results.wording import found, p_value, signed
@@ -67,8 +67,7 @@ def html_page(results: Results, *, title: str = TITLE, before: Results | None = 
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=_finalize,
         loader=jinja2.FunctionLoader(read),
     )  # fmt: skip
-    names = {"dim": lambda d: NAMES[d][0], "dim_name": lambda d: NAMES[d][1]}
-    environment.filters.update(names, figure=_figure, signed=_signed, interval=_interval, chance=p_value, found=found)
+    environment.filters.update(figure=_figure, signed=_signed, interval=_interval, chance=p_value, found=found)
     changes = changes_of(results, before)
     # Where warnings are errors, a run must not fail for what matplotlib's own dependencies have deprecated, or for a letter in
     # somebody's name that its font lacks and the browser's has.
@@ -126,7 +125,7 @@ _TILES: Final = (Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION)
 
 def _tile(results: Results, dimension: Dimension, value: Estimate) -> dict[str, Any]:
     panel = overview.panel(dimension, floor=overview.floors(results).get(dimension))
-    name = overview.mean_name(dimension)
+    name = dimension.names.mean
     label = f"{name} {_figure(value.value)}, 95 % interval {_interval(value)}"
     return {
         "dimension": dimension,

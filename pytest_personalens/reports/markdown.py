@@ -11,7 +11,7 @@ from pytest_personalens.reports.beside import moved_table, overlap, side_by_side
 from pytest_personalens.reports.crashes import crash_groups, crashes_title
 from pytest_personalens.reports.failures import failure_row, failures, verdict_line
 from pytest_personalens.reports.markup import code, figure, interval, plain, table
-from pytest_personalens.results.wording import HEADINGS, found, gate_outcome, p_value
+from pytest_personalens.results.wording import found, gate_outcome, p_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -109,7 +109,7 @@ def _gates(results: Results) -> list[str]:
 
 def _totals(results: Results) -> Iterator[Section]:
     shown = [d for d in Dimension if any(d.value in group.means for group in (results.overall, *results.kinds, *results.domains))]
-    header = ("", "items", "scored", *(HEADINGS[d] for d in shown))
+    header = ("", "items", "scored", *(d.names.heading for d in shown))
 
     kinds = results.kinds if len(results.kinds) > 1 else ()
     for title, groups, what in (("### Scores", (results.overall, *kinds), "kinds"), ("By domain", results.domains, "domains")):
@@ -134,7 +134,7 @@ def _totals(results: Results) -> Iterator[Section]:
 def _comparison(comparison: Comparison, link: str) -> Iterator[Section]:
     rows = (
         (
-            HEADINGS[d.dimension],
+            d.dimension.names.heading,
             f"**{found(d)}**" if d.regressed else found(d),
             *_sides(d),
             figure(d.detectable),
@@ -159,7 +159,7 @@ def _comparison(comparison: Comparison, link: str) -> Iterator[Section]:
 
 def _flip(flip: Flip, link: str) -> tuple[str, ...]:
     records = ", ".join(_record(file, link) for file in flip.records[:_MOST_NAMED])
-    return (plain(flip.scenario), HEADINGS[flip.dimension], records or "-", figure(flip.before), figure(flip.after))
+    return (plain(flip.scenario), flip.dimension.names.heading, records or "-", figure(flip.before), figure(flip.after))
 
 
 def _beside(before: Results, results: Results) -> Iterator[Section]:
@@ -167,7 +167,7 @@ def _beside(before: Results, results: Results) -> Iterator[Section]:
     notes = [f"- {plain(note, 400)}" for note in beside.notes]
     yield _titled("### Before and after", moved_table(beside), "figures", after=("", overlap(beside), *(("", *notes) if notes else ())))
     if beside.changed:
-        rows = ((plain(c.name), HEADINGS[c.dimension], str(c.before), str(c.after)) for c in beside.changed)
+        rows = ((plain(c.name), c.dimension.names.heading, str(c.before), str(c.after)) for c in beside.changed)
         lines = table(("scenario", "score", "before", "after"), rows, words=2)
         yield _folded(f"Scores that differ: {len(beside.changed)}", lines[:2], lines[2:], len(beside.changed), "scores that differ")
 
@@ -176,7 +176,7 @@ def _lifts(results: Results) -> list[str]:
     rows = (
         (
             plain(CONTROLS.get(arm.name, arm.name)),
-            HEADINGS[lift.dimension],
+            lift.dimension.names.heading,
             *_sides(lift),
         )
         for arm in results.arms
@@ -199,7 +199,7 @@ def _trials(results: Results) -> Iterator[str]:
         yield from (*lines, "")
         yield "pass^k: the chance that a scenario passes its thresholds in k runs out of k."
     if trials.spread:
-        spread = ", ".join(f"{HEADINGS[name]} {figure(value)}" for name, value in trials.spread.items())
+        spread = ", ".join(f"{name.names.heading} {figure(value)}" for name, value in trials.spread.items())
         yield f"Standard deviation within a scenario: {spread}."
 
 

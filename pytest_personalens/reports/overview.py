@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.reports.charts import Histogram, Panel, Row
 from pytest_personalens.reports.crashes import crash_groups, crashes_title
-from pytest_personalens.reports.payload import NAMES
 from pytest_personalens.reports.svg import SOFT, TC, P
 from pytest_personalens.results.means import Estimate, estimate, item_scores, score_counts
 from pytest_personalens.results.wording import CAUSES, REPORT_ONLY, REPORTED_GATES, UNJUDGED
@@ -115,12 +114,7 @@ def panel(dimension: Dimension, *, mean: float | None = None, floor: float | Non
     """The scale of a dimension as the panel of a chart."""
     low, high = dimension.scale
     ticks: Sequence[float] = (0, 0.5, 1) if high == 1 else range(low, high + 1)
-    return Panel(mean_name(dimension), low, high, ticks, _COLOURS.get(dimension, SOFT), mean, floor)
-
-
-def mean_name(dimension: Dimension) -> str:
-    """What a mean over the dimension is called: TCR for task completion."""
-    return "TCR" if dimension is Dimension.TASK_COMPLETION else NAMES[dimension][0]
+    return Panel(dimension.names.mean, low, high, ticks, _COLOURS.get(dimension, SOFT), mean, floor)
 
 
 def panels(results: Results, *, of_run: bool) -> list[Panel]:
@@ -166,7 +160,7 @@ def histograms(read: Sequence[ItemScores], dimensions: Sequence[Dimension]) -> I
         counts = score_counts(read, dimension)
         low, high = dimension.scale
         ticks = ["no", "yes"] if high == 1 else [str(score) for score in range(low, high + 1)]
-        yield Histogram(NAMES[dimension][0], ticks, counts, _COLOURS.get(dimension, SOFT))
+        yield Histogram(dimension.names.score, ticks, counts, _COLOURS.get(dimension, SOFT))
 
 
 def notes(results: Results) -> Iterator[tuple[str, str]]:

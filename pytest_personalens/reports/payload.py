@@ -8,23 +8,10 @@ from typing import TYPE_CHECKING, Any, Final
 from pytest_personalens.core.verdict import Dimension
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from pytest_personalens.core.scenario import Scenario
     from pytest_personalens.reports.changes import Changes
     from pytest_personalens.results.values import Item, Results
 
-#: How the page names the dimensions: in columns, and in full.
-NAMES: Final[Mapping[Dimension, tuple[str, str]]] = {
-    Dimension.TASK_COMPLETION: ("TC", "Task completion"),
-    Dimension.PERSONALIZATION: ("P", "Personalization"),
-    Dimension.NATURALNESS_USER: ("Nat. user", "Naturalness of the user"),
-    Dimension.NATURALNESS_ASSISTANT: ("Nat. asst.", "Naturalness of the assistant"),
-    Dimension.COHERENCE_USER: ("Coh. user", "Coherence of the user"),
-    Dimension.COHERENCE_ASSISTANT: ("Coh. asst.", "Coherence of the assistant"),
-    Dimension.PERSONALIZATION_TURNS: ("P last", "Personalization by turn"),
-    Dimension.OPENING_LEAK: ("Leak", "Opening gives a preference away"),
-}
 #: Fields whose 0 says something: a score, or the first of the texts or keys.
 _NUMBERS: Final = frozenset({"score", "why", "description", "intent", "goal", "key"})
 #: What would end the script element, or begin a comment or an entity in it; and two line ends that old scripts trip over.
@@ -66,7 +53,7 @@ def payload(results: Results, changes: Changes | None) -> dict[str, Any]:
         for item in results.items
     ]
     return {
-        "dimensions": [[d.value, *NAMES[d], *d.scale] for d in dimensions],
+        "dimensions": [[d.value, d.names.score, d.names.title, *d.scale] for d in dimensions],
         "items": items,
         "scenarios": {name: _scenario(s, text) for name, s in results.scenarios.items()},
         "texts": list(text.numbers),

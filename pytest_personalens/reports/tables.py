@@ -11,7 +11,7 @@ from pytest_personalens.core.safe_text import harmless
 from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.reports.comparability import comparability
 from pytest_personalens.reports.markup import figure, interval, plain, table
-from pytest_personalens.results.wording import HEADINGS, p_text
+from pytest_personalens.results.wording import p_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -32,7 +32,7 @@ _ASSISTANT: Final = (
     Dimension.COHERENCE_ASSISTANT,
 )
 _USER: Final = (Dimension.NATURALNESS_USER, Dimension.COHERENCE_USER)
-_SHORT: Final = (Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION)
+_MAIN: Final = (Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION)
 #: Contexts of the ablation, in the paper's order.
 _CONTEXTS: Final = ("none", "D", "I", "S")
 
@@ -109,7 +109,7 @@ def ablation_table(results: Results) -> Table:
     for kind in ("single", "multi"):
         if not any(_of(kind, kinds) for _, _, kinds in rows):
             continue
-        for d in _SHORT:
+        for d in _MAIN:
             header += [_column(kind, d)] + ["lift"] * (base is not None)
             for line, (_, _, kinds) in zip(lines, rows, strict=True):
                 line.append(_cell(_of(kind, kinds), d))
@@ -158,8 +158,7 @@ def _row(path: Path, line: int, cells: Mapping[str, str | None]) -> Row:
 
 
 def _column(kind: str, dimension: Dimension) -> str:
-    heading = HEADINGS[dimension].removesuffix(".a") if dimension in _ASSISTANT else HEADINGS[dimension]
-    return f"{'SD' if kind == 'single' else 'MD'} {heading}{' %' if dimension is Dimension.TASK_COMPLETION else ''}"
+    return f"{'SD' if kind == 'single' else 'MD'} {dimension.names.paper_heading}{' %' if dimension is Dimension.TASK_COMPLETION else ''}"
 
 
 def _name(results: Results) -> str:
@@ -206,6 +205,6 @@ def _ablation_notes(results: Results, own: str, based: bool) -> list[str]:
                 f"Lift of the run over none, {lift.dimension.short}: {figure(lift.change, signed=True)} "
                 f"(95 %: {interval(lift.low, lift.high, signed=True)}), {p_text(lift.p)}, over {lift.pairs} scenarios."
                 for lift in arm.lift
-                if lift.dimension in _SHORT
+                if lift.dimension in _MAIN
             ]
     return notes

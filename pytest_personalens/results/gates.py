@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.results.controls import lift, passes_of
@@ -20,16 +20,6 @@ if TYPE_CHECKING:
     from pytest_personalens.results.baseline import Baseline
     from pytest_personalens.results.drift import Drift
     from pytest_personalens.results.values import Comparison, Item, Results
-
-
-_LABELS: Final = {
-    TCR: "task completion rate",
-    "p": "mean personalization",
-    "nat-user": "mean naturalness of the user",
-    "nat-assistant": "mean naturalness of the assistant",
-    "coh-user": "mean coherence of the user",
-    "coh-assistant": "mean coherence of the assistant",
-}
 
 
 def check_gates(results: Results, floors: Sequence[GateExpression], *, min_valid: float, measured: bool = False) -> tuple[Gate, ...]:
@@ -82,7 +72,7 @@ def _few(results: Results, floor: GateExpression, least: float) -> str:
 def _mean(results: Results, floor: GateExpression) -> Gate:
     dimension = SCALES[floor.metric]
     items = _members(results.own, floor.group)
-    found, label = estimate(item_scores(items), dimension), _LABELS[floor.metric]
+    found, label = estimate(item_scores(items), dimension), dimension.names.mean_of
     if found.value is None or found.low is None or found.high is None:
         return _closed(floor, f"{label}: no item could be scored")
     gate = _against(floor, found.value, (found.low, found.high), label, f"over {count(found.scenarios)}")

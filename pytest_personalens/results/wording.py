@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.core.verdict import Dimension
-
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -24,11 +22,6 @@ CAUSES: Final[Mapping[Cause, str]] = {
     "unevaluated": "the test ended before it was evaluated (skipped, failed on its own, or without check())",
     "budget": "the cap on calls or money was reached",
 }
-
-
-def mean_name(dimension: Dimension) -> str:
-    """What a mean over the dimension is called: TCR for task completion, P for personalization."""
-    return "TCR" if dimension is Dimension.TASK_COMPLETION else dimension.short.upper()
 
 
 def signed(value: float) -> str:
@@ -93,7 +86,7 @@ def sentence(difference: Difference) -> str:
     """The difference in one line, with the decision and what it could have found."""
     d = difference
     told = f"{signed(d.change)}, 95 % {signed(d.low)} to {signed(d.high)}" + (f", {p_text(d.p)}" if d.change < 0 else "")
-    told = f"{mean_name(d.dimension)} {d.before:.2f} -> {d.after:.2f} ({told}) over {count(d.pairs)}"
+    told = f"{d.dimension.names.mean} {d.before:.2f} -> {d.after:.2f} ({told}) over {count(d.pairs)}"
     if not d.gated:
         return told
     beyond = f" beyond the margin of {d.margin:g}" if d.margin else ""
@@ -106,16 +99,3 @@ def sentence(difference: Difference) -> str:
     if d.detectable is None:
         return f"{told}: {NOT_DROPPED}{beyond}; and these scenarios are too few to find any"
     return f"{told}: {NOT_DROPPED}{beyond}; one of {d.detectable:.2f} would have been found 4 times in 5"
-
-
-#: Dimension -> the heading of its column, in every table of text.
-HEADINGS: Final = {
-    Dimension.TASK_COMPLETION: "TCR",
-    Dimension.PERSONALIZATION: "P",
-    Dimension.NATURALNESS_USER: "Nat.u",
-    Dimension.NATURALNESS_ASSISTANT: "Nat.a",
-    Dimension.COHERENCE_USER: "Coh.u",
-    Dimension.COHERENCE_ASSISTANT: "Coh.a",
-    Dimension.PERSONALIZATION_TURNS: "P.last",
-    Dimension.OPENING_LEAK: "Leak",
-}

@@ -111,7 +111,7 @@ def test_a_margin_lets_a_significant_drop_pass_and_adds_a_dimension(saved: Repos
     lower(saved, "coh-assistant", ids(saved)[:10])
     passed, comparison = compared(saved, *every)
     assert passed.ret == 0
-    passed.stdout.fnmatch_lines(["  COH-ASSISTANT 5.00 -> 3.00 (-2.00, * p < 0.001*) over 20 scenarios"])
+    passed.stdout.fnmatch_lines(["  Coh. asst. 5.00 -> 3.00 (-2.00, * p < 0.001*) over 20 scenarios"])
     assert [d["dimension"] for d in comparison["differences"] if d["gated"]] == ["task_completion", "personalization"]
     assert compared(saved, *every, "--personalens-margin", "coh-assistant=0.1")[0].ret == 1
 

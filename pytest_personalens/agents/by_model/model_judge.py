@@ -27,16 +27,6 @@ _CODES: Final[dict[Dimension, tuple[str, ...]]] = {
     Dimension.PERSONALIZATION: get_args(PreferenceCode),
 }
 _WORDS: Final = {"true": 1, "yes": 1, "false": 0, "no": 0}
-_TITLES: Final = {
-    Dimension.TASK_COMPLETION: "Task completion",
-    Dimension.PERSONALIZATION: "Personalization",
-    Dimension.NATURALNESS_USER: "Naturalness of the user",
-    Dimension.NATURALNESS_ASSISTANT: "Naturalness of the assistant",
-    Dimension.COHERENCE_USER: "Coherence of the user",
-    Dimension.COHERENCE_ASSISTANT: "Coherence of the assistant",
-    Dimension.PERSONALIZATION_TURNS: "Personalization by turn",
-    Dimension.OPENING_LEAK: "Leak in the opening",
-}
 
 
 class ModelJudge:
@@ -59,7 +49,7 @@ class ModelJudge:
         """The model's verdict; an unreadable answer is asked for once more, then it is a `JudgeFault`."""
         replies = sum(m.role == "assistant" for m in dialogue.messages)
         shared = transcript_text(dialogue.messages) + "\n\n"
-        ask = f"{_material(scenario, dimension)}Give this reading: {_TITLES[dimension]}."
+        ask = f"{_material(scenario, dimension)}Give this reading: {dimension.names.title}."
         schema = answer_schema(dimension, replies)
         problem = ""
         for _ in range(2):
