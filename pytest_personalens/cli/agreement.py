@@ -25,8 +25,8 @@ _INTERRUPTED: Final = 130
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command. Returns 0, or 4 for what cannot be read or judged at all."""
     options = _parser().parse_args(arguments)
+    from pytest_personalens.core.atomic_write import write_atomically
     from pytest_personalens.core.destinations import refuse_shared_files, writable
-    from pytest_personalens.core.jsonfile import write_atomically
     from pytest_personalens.core.verdict import dimensions
     from pytest_personalens.judge_quality import measure, read_labels, render
     from pytest_personalens.judge_quality.kept import Kept

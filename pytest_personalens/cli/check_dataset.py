@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.cli.command import Parser, at_least, errors_told
+from pytest_personalens.core.atomic_write import write_atomically
 from pytest_personalens.core.destinations import writable
-from pytest_personalens.core.jsonfile import write_atomically
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

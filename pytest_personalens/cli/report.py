@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.cli.command import Parser, errors_told, tell
+from pytest_personalens.core.atomic_write import write_atomically
 from pytest_personalens.core.destinations import refuse_shared_files, writable
 from pytest_personalens.core.errors import SpecError
-from pytest_personalens.core.jsonfile import write_atomically
 from pytest_personalens.core.safe_text import harmless
 from pytest_personalens.reports.beside import beside_lines, side_by_side
 from pytest_personalens.reports.files import Files, checked, write_files

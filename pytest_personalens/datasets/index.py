@@ -13,7 +13,7 @@ from pydantic import BaseModel, NonNegativeInt, model_validator
 
 from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.scenario import Kind, ScenarioRef
-from pytest_personalens.datasets.cached import cache_folder, write_whole
+from pytest_personalens.datasets.cached import cache_folder, write_cached
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -72,7 +72,7 @@ def open_index(root: Path, users: Sequence[str], read: Callable[[str], Sequence[
             print(f"\rpersonalens: indexing the data, {number:,} of {len(changed):,} users", end=end, file=sys.stderr, flush=True)
     index = Index(scenarios=list(places), users=current)
     with suppress(OSError, ValueError, RuntimeError):  # a name may be no Unicode
-        write_whole(index_file(root), index.model_dump_json().encode("utf-8"))
+        write_cached(index_file(root), index.model_dump_json().encode("utf-8"))
     return index
 
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_personalens.core.atomic_write import write_atomically
 from pytest_personalens.core.destinations import writable
 from pytest_personalens.core.errors import DataError, SpecError
-from pytest_personalens.core.jsonfile import write_atomically
 from pytest_personalens.core.scenario import Context
 from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.judge_quality.adopted import AdoptedJudge, Scored, read_adopted

@@ -15,9 +15,9 @@ from syrupy.extensions.base import AbstractSyrupyExtension
 from syrupy.extensions.json import JSONSnapshotExtension
 from syrupy.location import PyTestLocation
 
+from pytest_personalens.core.atomic_write import write_atomically
 from pytest_personalens.core.devices import no_device
 from pytest_personalens.core.errors import RecordError
-from pytest_personalens.core.jsonfile import write_atomically
 from pytest_personalens.core.scenario import slug
 from pytest_personalens.engine.other_records import FOLDER
 from pytest_personalens.engine.record import ADVICE, Record, StoredVerdict, read_record, record_of

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import pytest
 
+from pytest_personalens.core.atomic_write import write_atomically
 from pytest_personalens.core.devices import no_device
-from pytest_personalens.core.jsonfile import write_atomically
 from pytest_personalens.engine.source import changed, sources
 from pytest_personalens.plugin.records import journal_file
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
+from pytest_personalens.core.atomic_write import write_atomically
 from pytest_personalens.core.destinations import refuse_shared_files, writable
 from pytest_personalens.core.errors import PersonalensError, SpecError
-from pytest_personalens.core.jsonfile import write_atomically
 from pytest_personalens.results.values import write_json
 
 if TYPE_CHECKING:

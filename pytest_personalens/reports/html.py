@@ -10,8 +10,8 @@ from importlib.resources import files
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final
 
+from pytest_personalens.core.atomic_write import write_atomically
 from pytest_personalens.core.errors import SpecError
-from pytest_personalens.core.jsonfile import write_atomically
 from pytest_personalens.core.safe_text import harmless
 from pytest_personalens.core.usage import Usage
 from pytest_personalens.core.verdict import Dimension

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from pydantic import ConfigDict, Field, field_validator
 
+from pytest_personalens.core.atomic_write import write_atomically
 from pytest_personalens.core.evaluation import Cause, Evaluation
-from pytest_personalens.core.jsonfile import read_versioned, text_of, write_atomically
+from pytest_personalens.core.jsonfile import read_versioned, text_of
 from pytest_personalens.core.node_ids import test_of
 from pytest_personalens.core.scenario import Frozen, Scenario
 from pytest_personalens.core.settings import ArmName
