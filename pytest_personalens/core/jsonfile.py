@@ -38,10 +38,13 @@ def read_versioned(path: Path, model: type[M], schema: str, *, what: str, advice
         raise DataError(path, f"{problem}; {advice}", field=field) from None
 
 
-def first_problem(error: ValidationError) -> tuple[str, str]:
-    """The first thing that is wrong: the field, with dots, and what is wrong with it."""
+def first_problem(error: ValidationError, *, count_from: int = 0) -> tuple[str, str]:
+    """The first thing that is wrong: the field, with dots, and what is wrong with it. `count_from` is the place of a list's first."""
     first = error.errors(include_url=False)[0]
-    return ".".join(str(part) for part in first["loc"]), first["msg"].removeprefix("Value error, ")
+    field = ".".join(str(part + count_from if isinstance(part, int) else part) for part in first["loc"])
+    message = first["msg"]
+    ours = message.removeprefix("Value error, ")
+    return field, message[0].lower() + message[1:] if ours == message else ours
 
 
 def text_of(value: BaseModel, *, indent: int = 1, sort_keys: bool = False) -> str:

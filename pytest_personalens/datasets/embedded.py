@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from pytest_personalens.core.errors import DataError
+from pytest_personalens.core.jsonfile import first_problem
 from pytest_personalens.core.scenario import DOMAINS, Scenario, ScenarioRef, Situation, Task
 from pytest_personalens.datasets.base import readable_name
 from pytest_personalens.datasets.cached import read_toml
@@ -228,9 +229,8 @@ def _validate(file: Path, model: type[M]) -> M:
     try:
         return model.model_validate(raw)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        field = ".".join(str(part + 1 if isinstance(part, int) else part) for part in first["loc"])
-        raise DataError(file, first["msg"][0].lower() + first["msg"][1:], field=field) from None
+        field, problem = first_problem(error, count_from=1)
+        raise DataError(file, problem, field=field) from None
 
 
 def _read(file: Path) -> dict[str, Any]:

@@ -38,13 +38,12 @@ def compare(baseline: Baseline, results: Results, *, name: str, level: float, ma
     alike = _under_like_settings(baseline, own)
     now = [item for item in own if item.key in alike]
     scored = {dimension: (_then(baseline, dimension), scores_of(now, dimension)) for dimension in READINGS}
-    every = {dimension: balanced(*sides) for dimension, sides in scored.items()}
-    pairs: dict[Dimension, Pairs] = {dimension: found for dimension, found in every.items() if found}
+    pairs = _pairs(scored)
     wanted = [dimension for dimension in READINGS if dimension in DEFAULT_DIMENSIONS or dimension in margins]
     gated = [dimension for dimension in wanted if dimension in pairs]
-    sides = {dimension: paired(dimension, found) for dimension, found in pairs.items()}
+    sides = {dimension: paired(dimension, of_dimension) for dimension, of_dimension in pairs.items()}
     rejected = dict(zip(gated, holm([sides[d].p for d in gated], level), strict=True))
-    compared = {key for found_pairs in pairs.values() for key in found_pairs}
+    compared = {key for of_dimension in pairs.values() for key in of_dimension}
     changed, _ = baseline.changed({item.asked: item.content for item in own if item.content})
     scored_then = {entry.key for entry in baseline.entries if entry.scores and entry.key[:2] in asked}
     scored_now = {item.key for item in own if item.evaluation.scored}
@@ -93,6 +92,31 @@ def compare(baseline: Baseline, results: Results, *, name: str, level: float, ma
             },
         ),
     )
+
+
+def compare_untested(before: Results, now: Results) -> Comparison:
+    """How the scores of `now` differ from those of `before`, whatever else changed: nothing is tested."""
+    pairs = _pairs({d: (scores_of(before.own, d), scores_of(now.own, d)) for d in READINGS})
+    compared = {key for of_dimension in pairs.values() for key in of_dimension}
+    return Comparison(
+        baseline="the earlier results",
+        level=0.0,
+        compared=len(compared),
+        differences=tuple(Difference(**paired(dimension, of_dimension).model_dump()) for dimension, of_dimension in pairs.items()),
+        flips=flips_of(now.own, pairs),
+        left_out=left_out(
+            {item.asked: item.evaluation.scenario for item in before.own},
+            {item.asked for item in before.own if item.evaluation.scored},
+            now.own,
+            compared,
+        ),
+    )
+
+
+def _pairs(scored: Mapping[Dimension, tuple[Mapping[Key, Scores], Mapping[Key, Scores]]]) -> dict[Dimension, Pairs]:
+    """The means of each scenario before and after, by the dimensions that have any in both."""
+    every = {dimension: balanced(*sides) for dimension, sides in scored.items()}
+    return {dimension: pairs for dimension, pairs in every.items() if pairs}
 
 
 def _decidable(pairs: Pairs, dimension: Dimension, level: float) -> bool:

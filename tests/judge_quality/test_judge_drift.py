@@ -205,7 +205,7 @@ def test_two_tests_of_one_scenario_are_kept_apart(adopted: Repository, monkeypat
             '{"schema": "personalens-results/1"}',
             "not a baseline of --personalens-adopt-judge of this version: its schema is 'personalens-results/1'*",
         ),
-        ('{"schema": "personalens-judge/1"}', "judge: Field required; restore it, or adopt the judge again"),
+        ('{"schema": "personalens-judge/1"}', "judge: field required; restore it, or adopt the judge again"),
         (b"\xff\xfe", "not valid JSON (*"),
     ],
 )
