@@ -23,7 +23,7 @@ from pytest_personalens.plugin.items import (
     spec_of,
     to_be_evaluated,
 )
-from pytest_personalens.plugin.keys import ATTEMPT, RUN, SETTINGS, SYRUPY
+from pytest_personalens.plugin.keys import ATTEMPT, IN_TURN, RUN, SETTINGS, SYRUPY
 from pytest_personalens.plugin.options import (
     add_options,
     check_paths,
@@ -33,6 +33,7 @@ from pytest_personalens.plugin.options import (
     refuse_an_empty_run,
     settings_of,
 )
+from pytest_personalens.plugin.pytest_internals import files_not_collected, run_instead_of_tests, shorten_crash, syrupy_session
 
 # Everything heavy is imported where a run first needs it: a plain pytest run must not pay for this plugin.
 if TYPE_CHECKING:
@@ -126,7 +127,6 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 def pytest_cmdline_main(config: pytest.Config) -> int | pytest.ExitCode | None:
     if not config.getoption("personalens_estimate"):
         return None
-    from _pytest.main import wrap_session
 
     def report(config: pytest.Config, session: pytest.Session) -> None:
         from pytest_personalens.plugin.cost_estimate import print_estimate
@@ -138,7 +138,7 @@ def pytest_cmdline_main(config: pytest.Config) -> int | pytest.ExitCode | None:
     # Nothing is run, so there is nothing to distribute.
     for name, value in (("dist", "no"), ("tx", []), ("numprocesses", 0)):
         setattr(config.option, name, value)
-    return wrap_session(config, report)
+    return run_instead_of_tests(config, report)
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:
@@ -237,7 +237,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         return
     ours = session.config.stash[RUN]
     # --lf does not even collect the files in which nothing failed: of each, one item at least is left out.
-    unseen = getattr(session.config.pluginmanager.get_plugin("lfplugin"), "_skipped_files", 0) if ours.made else 0
+    unseen = files_not_collected(session.config) if ours.made else 0
     ours.remaining = to_be_evaluated(session.items)
     ours.left_out = ours.made - ours.remaining + unseen
     if _is_worker(session.config):
@@ -258,8 +258,6 @@ def pytest_configure_node(node: Any) -> None:
 
         node.workerinput[BUDGET] = node.config.stash[RUN].budget_folder
         if DEATHS in node.config.stash and node.config.stash[DEATHS].count:
-            from pytest_personalens.plugin.prefetch import IN_TURN
-
             node.workerinput[IN_TURN] = True
 
 
@@ -299,10 +297,8 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
                 report.user_properties.append((PROPERTY, result.model_dump_json()))
             # These reach JUnit, which reads the report of the teardown.
             item.user_properties.extend(junit_properties(result))
-            crash = getattr(report.longrepr, "reprcrash", None)
-            if crash is not None and call.excinfo is not None and isinstance(call.excinfo.value, pytest.fail.Exception):
-                # Where CI is set, pytest repeats this message whole in its short summary: every dialogue would stand there twice.
-                crash.message = crash.message.partition("\n")[0]
+            if call.excinfo is not None and isinstance(call.excinfo.value, pytest.fail.Exception):
+                shorten_crash(report)  # every dialogue would stand there twice
         elif is_to_be_evaluated(item):
             case = spec_of(item)
             report.user_properties.append((UNEVALUATED, json.dumps([case.arm, case.ref.kind, *case.ref.domains])))
@@ -408,7 +404,7 @@ def _syrupy(request: pytest.FixtureRequest) -> SnapshotSession:
     from syrupy.session import SnapshotSession
 
     of_fixture = getattr(request.getfixturevalue("snapshot"), "session", None)
-    found = of_fixture if isinstance(of_fixture, SnapshotSession) else getattr(request.config, "_syrupy", None)
+    found = of_fixture if isinstance(of_fixture, SnapshotSession) else syrupy_session(request.config)
     if not isinstance(found, SnapshotSession):
         _stop(request, "personalens: the fixture snapshot is not that of syrupy, which keeps our records; call your own by another name")
     return found

@@ -6,6 +6,7 @@ import hashlib
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.core.node_ids import CaseId, test_without_case
+from pytest_personalens.plugin.pytest_internals import arguments_of, fixtures_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -78,13 +79,13 @@ def is_scenario_item(item: pytest.Item) -> bool:
 def asks_for_context(item: pytest.Item) -> bool:
     """True if the test, or a fixture that it uses and that is none of ours, asks for the context (or for what it may be asked by)."""
     wanted = {"personalens_context", "request"}
-    # pytest has no public way to ask for the fixtures of an item.
-    used = item._fixtureinfo.name2fixturedefs  # type: ignore[attr-defined]  # noqa: SLF001
     theirs = [
-        found for name, every in used.items() for found in every if not str(getattr(found.func, "__module__", "")).startswith(_NEVER_TELLS)
+        fixture
+        for fixtures in fixtures_of(item).values()
+        for fixture in fixtures
+        if not str(getattr(fixture.func, "__module__", "")).startswith(_NEVER_TELLS)
     ]
-    asked = item._fixtureinfo.argnames  # type: ignore[attr-defined]  # noqa: SLF001
-    return not wanted.isdisjoint(asked) or any(not wanted.isdisjoint(found.argnames) for found in theirs)
+    return any(not wanted.isdisjoint(names) for names in (arguments_of(item), *(fixture.argnames for fixture in theirs)))
 
 
 def is_to_be_evaluated(item: pytest.Item) -> bool:

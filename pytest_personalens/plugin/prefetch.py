@@ -13,8 +13,10 @@ from pytest_personalens.core.threads import Threads
 from pytest_personalens.engine.job import JobResult, work
 from pytest_personalens.engine.pool import Engine
 from pytest_personalens.plugin.items import PARAM, is_scenario_item, spec_of
+from pytest_personalens.plugin.keys import IN_TURN
 from pytest_personalens.plugin.prepare import context_of, job_of, store_of
 from pytest_personalens.plugin.progress import LiveLine
+from pytest_personalens.plugin.pytest_internals import fixtures_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -25,9 +27,6 @@ if TYPE_CHECKING:
 _ASSISTANT: Final = "personalens_assistant"
 #: Fixtures that decide what an evaluation is about; where somebody overrides one, only the item itself knows.
 _OURS: Final = ("personalens", "personalens_scenario", "personalens_context")
-#: Set in what a worker is told that takes the place of one that died: it evaluates no dialogue before its turn, so that the one that
-#: ends it is known.
-IN_TURN: Final = "personalens_in_turn"
 PREFETCHER: pytest.StashKey[Prefetcher] = pytest.StashKey()
 _HOMES: Final[dict[str, type[pytest.Collector]]] = {"session": pytest.Session, "package": pytest.Package, "module": pytest.Module}
 
@@ -56,10 +55,9 @@ class Prefetcher:
         #: Whoever an option names serves all items alike.
         self._named = run.settings.assistant is not None
         self._line = LiveLine(session.config, total=sum(map(is_scenario_item, session.items)))
-        # Under xdist a worker knows the next items that it was sent, and no others are its own.
-        plugins = session.config.pluginmanager.get_plugins()
-        self._in_turn = run.cluster is None and IN_TURN in getattr(session.config, "workerinput", {})
-        self._worker: Any = next((p for p in plugins if type(p).__name__ == "WorkerInteractor"), None)
+        self._config, worker = session.config, getattr(session.config, "workerinput", None)
+        self._is_worker = worker is not None
+        self._in_turn = run.cluster is None and IN_TURN in (worker or {})
 
     def evaluation(self, item: pytest.Item, job: Job, keep: Keep | None, assistant: Assistant) -> JobResult:
         """The evaluation of `item`, begun before or now, with those of the next items under way beside it."""
@@ -97,7 +95,7 @@ class Prefetcher:
 
     def _whose(self, item: pytest.Item) -> tuple[object, ...] | None:
         """What two items share if one assistant serves both; None for an item that must be asked itself."""
-        if any(len(_fixtures(item, name)) != 1 for name in _OURS):
+        if any(len(fixtures_of(item).get(name, ())) != 1 for name in _OURS):
             return None
         return () if self._named else _shared(item)
 
@@ -114,13 +112,12 @@ class Prefetcher:
             if is_scenario_item(other) and other.nodeid not in self._engine and not any(other.iter_markers("skip")):
                 yield other
 
-    def _coming(self, place: int) -> Iterator[int]:
-        if self._worker is None:
-            yield from range(max(self._seen, place) + 1, len(self._items))
-            return
-        with self._worker.torun.lock() as waiting:
-            coming = [self._worker.nextitem_index, *waiting]
-        yield from (index for index in coming if isinstance(index, int))
+    def _coming(self, place: int) -> Iterable[int]:
+        if not self._is_worker:
+            return range(max(self._seen, place) + 1, len(self._items))
+        from pytest_personalens.plugin.xdist import items_sent
+
+        return items_sent(self._config)  # no others are its own
 
 
 def prefetcher_of(item: pytest.Item, run: Run) -> Prefetcher | None:
@@ -149,10 +146,5 @@ def _shared(item: pytest.Item) -> tuple[object, ...] | None:
 
 
 def _fixture(item: pytest.Item, name: str) -> Any:
-    found = _fixtures(item, name)
-    return found[-1] if found else None
-
-
-def _fixtures(item: pytest.Item, name: str) -> Any:
-    # pytest has no public way to ask for an item's fixtures before it is set up.
-    return item._fixtureinfo.name2fixturedefs.get(name, ())  # type: ignore[attr-defined]  # noqa: SLF001
+    named = fixtures_of(item).get(name)
+    return named[-1] if named else None

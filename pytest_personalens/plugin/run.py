@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -21,6 +20,7 @@ from pytest_personalens.engine.participants import Participants, ParticipantSpec
 from pytest_personalens.models.meter import Budget
 from pytest_personalens.models.specs import read_parameters, read_spec
 from pytest_personalens.plugin.items import cases
+from pytest_personalens.plugin.pytest_internals import without_capture
 from pytest_personalens.plugin.resume import current_run, open_run
 from pytest_personalens.results.wording import REPORT_ONLY, REPORTED_GATES
 
@@ -100,8 +100,7 @@ class Run:
         key = _draw_of(settings)
         if key not in self._samples:
             # A large draw may have progress to show.
-            capture = self.config.pluginmanager.getplugin("capturemanager")
-            with nullcontext() if capture is None else capture.global_and_fixture_disabled():
+            with without_capture(self.config):
                 sample = draw(
                     self.dataset,
                     settings.sample,
