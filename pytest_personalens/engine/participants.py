@@ -70,16 +70,23 @@ class Agents(NamedTuple):
 class Participants:
     """The agents of a process. Raises `SpecError` for those that cannot be had.
 
-    `added` gives what a plugin adds for a role and a spec, or None. Evaluations may ask for agents from several threads.
+    `added` gives what a plugin adds for a role and a spec, or None; `budget` caps what models may cost. Evaluations may ask for
+    agents from several threads.
     """
 
-    def __init__(self, recipe: ParticipantSpecs, *, added: Callable[[Role, str], Any] = lambda role, spec: None) -> None:
+    def __init__(
+        self,
+        recipe: ParticipantSpecs,
+        *,
+        added: Callable[[Role, str], Any] = lambda role, spec: None,
+        budget: Budget | None = None,
+        is_worker: bool = False,
+    ) -> None:
         self.recipe, self._added = recipe, added
         self.loop = EventLoop()
-        self.budget: Budget | None = None
-        self.is_worker = False
+        self.budget, self._is_worker = budget, is_worker
         #: Why what is bought cannot be kept, once that is so.
-        self.unkept: RecordError | None = None
+        self._unkept: RecordError | None = None
         self.total = Total()
         self._prices = dict(recipe.prices)
         self._ended = threading.Event()
@@ -152,10 +159,14 @@ class Participants:
 
         A worker sees the end of the process that started it by having another parent: nobody else tells it in time.
         """
-        if self.unkept is not None:
-            raise RecordError(str(self.unkept))
-        if self._ended.is_set() or (self.is_worker and os.getppid() != self._parent):
+        if self._unkept is not None:
+            raise RecordError(str(self._unkept))
+        if self._ended.is_set() or (self._is_worker and os.getppid() != self._parent):
             raise Stopped("the run has ended")
+
+    def stop_buying(self, error: RecordError) -> None:
+        """Let nobody buy any more what would be lost: `error` says why it cannot be kept."""
+        self._unkept = error
 
     def close(self) -> None:
         """End what still runs, the event loop, and the connections of the models."""

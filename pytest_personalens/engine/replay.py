@@ -27,7 +27,7 @@ class Replay:
 
     `asked` counts the questions that the item's own records did not answer; 0 at the end means that all was replayed from them. `news`
     is set when somebody said something that no record has, be it the assistant under test. `before` is called ahead of each question to
-    an agent, and may refuse it by raising a `PersonalensError`.
+    an agent, and may refuse it by raising a `PersonalensError`; `voted` is called after each further vote.
     """
 
     def __init__(
@@ -40,13 +40,14 @@ class Replay:
         elsewhere: Callable[[], Iterable[Record]] | None = None,
         votes: Sequence[StoredVerdict] = (),
         before: Callable[[], None] = lambda: None,
+        voted: Callable[[], None] = lambda: None,
     ) -> None:
         self.evidence = EvidenceDigests(scenario)
         self.records, self.may_spend, self.where = records, may_spend, where
         self._elsewhere, self._before = elsewhere, before
-        #: Votes on verdicts that are not decided yet, those of the run that was broken off first; and who is told of a further one.
+        #: Votes on verdicts that are not decided yet, those of the run that was broken off first.
         self.votes = list(votes)
-        self.voted: Callable[[], None] = lambda: None
+        self._voted = voted
         self._went_on: set[str] = set()
         self.asked = 0
         self.news = False
@@ -74,6 +75,10 @@ class Replay:
             self.asked += 1
         self.news = True
 
+    def hear_news(self) -> None:
+        """Note that somebody said something that no record has."""
+        self.news = True
+
     def votes_on(self, digest: str, dimension: Dimension) -> list[Verdict]:
         """The votes cast before on a reading, by the digest of its evidence."""
         cast = [vote.verdict for vote in self.votes if vote.evidence_digest == digest]
@@ -85,7 +90,7 @@ class Replay:
         """Take in a vote that was just bought."""
         with self._lock:
             self.votes.append(StoredVerdict(evidence_digest=digest, verdict=verdict))
-        self.voted()
+        self._voted()
 
     def changed(self, role: Literal["user_agent", "judge"], identity: str) -> str:
         """Why no record holds anything of the agent that plays `role` now."""
@@ -211,7 +216,7 @@ class ResumedAssistant:
         stored = _stored_reply(self._broken_off.dialogue, messages) if self._broken_off is not None else None
         if stored is not None:
             return stored
-        self._replay.news = True
+        self._replay.hear_news()
         return self._assistant(messages)
 
 

@@ -119,8 +119,6 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         from pytest_personalens.plugin.run import open_session
 
         session.config.stash[RUN] = open_session(session.config, settings)
-        if not (session.config.option.collectonly or settings.estimate):
-            session.config.stash[RUN].open_run()
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -201,7 +199,7 @@ def pytest_make_collect_report(collector: pytest.Collector) -> Generator[None, A
     skipped = report.skipped and isinstance(collector, pytest.Module) and RUN in collector.config.stash
     # What is in it nobody knows now. Its text tells whether a test of ours is among it.
     if skipped and b"personalens" in collector.path.read_bytes():
-        collector.config.stash[RUN].skipped.append(collector.nodeid)
+        collector.config.stash[RUN].tally.add_skipped(collector.nodeid)
     return report
 
 
@@ -210,7 +208,7 @@ def pytest_pycollect_makeitem(collector: pytest.Module | pytest.Class) -> Genera
     made = yield
     if isinstance(made, list) and made and RUN in collector.config.stash and is_scenario_item(made[0]):
         # Before any selection, by node ids too: what is left out later is known by what there was.
-        collector.config.stash[RUN].made += to_be_evaluated(made)
+        collector.config.stash[RUN].tally.add_made(to_be_evaluated(made))
     return made
 
 
@@ -235,15 +233,13 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     settings = session.config.stash[SETTINGS]
     if RUN not in session.config.stash:
         return
-    ours = session.config.stash[RUN]
+    tally = session.config.stash[RUN].tally
     # --lf does not even collect the files in which nothing failed: of each, one item at least is left out.
-    unseen = files_not_collected(session.config) if ours.made else 0
-    ours.remaining = to_be_evaluated(session.items)
-    ours.left_out = ours.made - ours.remaining + unseen
+    tally.select(to_be_evaluated(session.items), uncollected=files_not_collected(session.config) if tally.made else 0)
     if _is_worker(session.config):
         return
     if not session.testsfailed and (session.config.option.setuponly or not any(map(is_to_be_evaluated, session.items))):
-        refuse_an_empty_run(session.config, settings, planned=bool(ours.made), left=bool(ours.remaining))
+        refuse_an_empty_run(session.config, settings, planned=bool(tally.made), left=bool(tally.remaining))
     if settings.shares_assistant:
         from pytest_personalens.plugin.prefetch import why_not_concurrent
 
@@ -254,7 +250,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
     if RUN in node.config.stash:
-        from pytest_personalens.plugin.run import BUDGET
+        from pytest_personalens.plugin.budget import BUDGET
 
         node.workerinput[BUDGET] = node.config.stash[RUN].budget_folder
         if DEATHS in node.config.stash and node.config.stash[DEATHS].count:
@@ -264,7 +260,7 @@ def pytest_configure_node(node: Any) -> None:
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any, error: object) -> None:
     if error and DEATHS in node.config.stash:
-        node.config.stash[DEATHS].count += 1
+        node.config.stash[DEATHS].add()
 
 
 @pytest.hookimpl(optionalhook=True)

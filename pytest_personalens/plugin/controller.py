@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from pytest_personalens.core.scenario import ScenarioRef
     from pytest_personalens.core.settings import Settings
     from pytest_personalens.plugin.judge_check import JudgeCheck
-    from pytest_personalens.plugin.run import Drawn, Run
+    from pytest_personalens.plugin.run import Run
+    from pytest_personalens.plugin.tally import Drawn
     from pytest_personalens.results.baseline import Baseline
 
 #: Name of the report property that carries an item's result from a worker to the controller.
@@ -154,7 +155,7 @@ class Controller:
             self._died.append(node.gateway.id)
         told = getattr(node, "workeroutput", None) or {}
         if "personalens" in told:
-            from pytest_personalens.plugin.run import Drawn
+            from pytest_personalens.plugin.tally import Drawn
 
             drawn = json.loads(told["personalens"])
             self._knows = self._knows or Drawn(*drawn).knows  # a worker may have had no item
@@ -237,8 +238,8 @@ class Controller:
         from pytest_personalens.plugin.summary import write_summary
 
         session = self._config.stash[RUN]
-        if session.history:
-            terminalreporter.write_line(f"this run {session.history}")
+        if session.state.history:
+            terminalreporter.write_line(f"this run {session.state.history}")
         if session.keeps and session.folder is None:
             terminalreporter.write_line(f"personalens: {KEPT_NOWHERE}", yellow=True)
         lines: list[str] = []
@@ -332,7 +333,7 @@ class Controller:
 
     def _drawn_from(self) -> Drawn:
         from pytest_personalens.plugin.keys import RUN
-        from pytest_personalens.plugin.run import Drawn
+        from pytest_personalens.plugin.tally import Drawn
 
         return Drawn(*self._drawn)._replace(knows=self._knows) if self._drawn else self._config.stash[RUN].drawn()
 

@@ -105,7 +105,7 @@ class Personalens:
             job = job_of(self._item, self._session, store, self._context)
         except RecordError as error:
             return self._result(self._broken(str(error)))
-        self._session.knows = self._session.knows or (bool(self._settings.arms) and self._sees_context())
+        self._session.tally.see_context(bool(self._settings.arms) and self._sees_context())
         ahead = prefetcher_of(self._item, self._session)
         if ahead is not None:
             done = ahead.evaluation(self._item, job, store.keeper, self._assistant)

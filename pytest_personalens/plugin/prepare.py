@@ -38,7 +38,7 @@ def context_of(item: pytest.Item, run: Run, scenario: Scenario, *, attempt: int 
 
 def store_of(item: pytest.Item, run: Run, scenario: Scenario) -> RecordStore:
     """The record of the item, and the journal of what is bought for it."""
-    return RecordStore(item, scenario, run.folder if run.keeps else None, run.run, run.settings.record)
+    return RecordStore(item, scenario, run.folder if run.keeps else None, run.state.id, run.settings.record)
 
 
 def job_of(item: pytest.Item, run: Run, store: RecordStore, context: Context) -> Job:

@@ -26,6 +26,10 @@ class Deaths:
         self._side_by_side, self._most = side_by_side, get_default_max_worker_restart(config)
         self.count = 0
 
+    def add(self) -> None:
+        """Count one more."""
+        self.count += 1
+
     def culprit_is_known(self, node: WorkerController, unfinished: int) -> bool:
         """True if the first of the worker's `unfinished` items ended it, or if no worker will run them again."""
         alone = unfinished == 1 or not self._side_by_side or bool(node.workerinput.get(IN_TURN))
