@@ -9,16 +9,16 @@ from pytest_personalens.core.errors import PersonalensError, SpecError, told
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-Role = Literal["user_agent", "judge", "model"]
+AgentRole = Literal["user_agent", "judge", "model"]
 #: Role -> the attribute that names who plays it, and the method that is called.
-_NEEDED: Final[dict[Role, tuple[str, str]]] = {
+_NEEDED: Final[dict[AgentRole, tuple[str, str]]] = {
     "user_agent": ("identity", "turn"),
     "judge": ("identity", "verdict"),
     "model": ("name", "complete"),
 }
 
 
-def offered(role: Role, ask: Callable[[], Any], where: str) -> Any:
+def offered(role: AgentRole, ask: Callable[[], Any], where: str) -> Any:
     """What `ask` gives for the role, which may be None. Raises `SpecError` where that fails, or gives what cannot play the role.
 
     `where` is the option that asked for it.
@@ -35,7 +35,7 @@ def offered(role: Role, ask: Callable[[], Any], where: str) -> Any:
     return found
 
 
-def _problem(role: Role, found: Any) -> str:
+def _problem(role: AgentRole, found: Any) -> str:
     named, method = _NEEDED[role]
     if isinstance(found, type):
         return f"is the class {found.__name__}; give an instance of it"
@@ -49,5 +49,5 @@ def _problem(role: Role, found: Any) -> str:
     return ""
 
 
-def _called(role: Role) -> str:
+def _called(role: AgentRole) -> str:
     return role.replace("_", " ")

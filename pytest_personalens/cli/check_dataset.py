@@ -45,8 +45,8 @@ def _print(measured: Sequence[Quality], *, details: bool, every: bool) -> None:
     print(*render.overview(measured), sep="\n")
     for data in measured:
         if details:
-            print(f"\n{data.dataset}", *render.details(data), sep="\n")
-        print("", *render.findings(data, every=every), sep="\n")
+            print(f"\n{data.dataset}", *render.detail_lines(data), sep="\n")
+        print("", *render.finding_lines(data, every=every), sep="\n")
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -62,7 +62,7 @@ def told(error: BaseException) -> str:
         return f"{name} (its __str__ raises {type(problem).__name__})"
 
 
-def shown(value: object, most: int = 80) -> str:
+def short_repr(value: object, most: int = 80) -> str:
     """A value of somebody else's as it would stand in a program, cut short; what it is, where it cannot be shown."""
     try:
         return repr(value)[:most]

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Final, Literal
 from pydantic import Field
 
 from pytest_personalens.core.dialogue import AssistantMessages, Dialogue, UserAgent, converse
-from pytest_personalens.core.errors import AssistantFault, BudgetSpent, JudgeFault, PersonalensError, RecordError, ends_the_run, shown, told
+from pytest_personalens.core.errors import (
+    AssistantFault,
+    BudgetSpent,
+    JudgeFault,
+    PersonalensError,
+    RecordError,
+    ends_the_run,
+    short_repr,
+    told,
+)
 from pytest_personalens.core.scenario import Frozen, Kind, Scenario, clean
 from pytest_personalens.core.usage import Usage
 from pytest_personalens.core.verdict import DEFAULT_DIMENSIONS, Dimension, Judge, Verdict
@@ -181,7 +190,7 @@ def read_dialogue(judge: Judge, scenario: Scenario, dialogue: Dialogue, dimensio
             raise
         raise JudgeFault(f"the judge raised {told(error)}") from error
     if not isinstance(verdict, Verdict) or verdict.dimension is not dimension or not _whole(verdict):
-        raise JudgeFault(f"the judge did not return a verdict on {dimension.short} but {shown(verdict)}")
+        raise JudgeFault(f"the judge did not return a verdict on {dimension.short} but {short_repr(verdict)}")
     return verdict
 
 

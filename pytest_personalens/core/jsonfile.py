@@ -13,10 +13,10 @@ from pytest_personalens.core.errors import DataError
 if TYPE_CHECKING:
     from pathlib import Path
 
-M = TypeVar("M", bound=BaseModel)
+_Model = TypeVar("_Model", bound=BaseModel)
 
 
-def read_versioned(path: Path, model: type[M], schema: str, *, what: str, advice: str) -> M:
+def read_versioned(path: Path, model: type[_Model], schema: str, *, what: str, advice: str) -> _Model:
     """The value in the file, whose field ``schema`` must be `schema`.
 
     Raises `DataError` in one line; `what` names such a file ("a results file"), `advice` says what to do about a bad one.

@@ -26,7 +26,7 @@ class CaseId(NamedTuple):
         return self.scenario + (f"+{self.control}" if self.control else "") + (f"+t{self.trial}" if self.trial > 1 else "")
 
 
-def parse(nodeid: str, scenarios: Iterable[str]) -> CaseId | None:
+def parse_case(nodeid: str, scenarios: Iterable[str]) -> CaseId | None:
     """What `str` of a case wrote into the node id; None if it holds none of the `scenarios`.
 
     Another parameter of the test, or its folder, may be called as a control is: it counts only right after the scenario.
@@ -44,14 +44,14 @@ def holds_case(nodeid: str, case: str) -> bool:
     return f"-{case}-" in f"-{_parameters(nodeid)}-"
 
 
-def test_without_case(nodeid: str, parameters: str, case: str) -> str:
+def without_case(nodeid: str, parameters: str, case: str) -> str:
     """The test, as it is called whatever the sample: file, function, and those of its `parameters` that are not the case."""
     before, _, after = f"-{parameters}-".partition(f"-{case}-")
     own = "-".join(part for part in (before.strip("-"), after.strip("-")) if part)
     return nodeid[: -len(parameters) - 2] + (f"[{own}]" if own else "")
 
 
-def test_of(nodeid: str) -> str:
+def without_parameters(nodeid: str) -> str:
     """The test without any parameter: file and function."""
     return nodeid.partition("[")[0]
 

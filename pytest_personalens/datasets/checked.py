@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, get_args
 
 from pydantic import ValidationError
 
-from pytest_personalens.core.errors import DataError, PersonalensError, shown, told
+from pytest_personalens.core.errors import DataError, PersonalensError, short_repr, told
 from pytest_personalens.core.jsonfile import first_problem
 from pytest_personalens.core.scenario import Kind, Scenario, ScenarioRef
 
@@ -48,7 +48,7 @@ class CheckedDataset:
             if not isinstance(ref, ScenarioRef):
                 raise DataError(self._where, f"expected values of ScenarioRef, not {type(ref).__name__}", field=where)
             if ref.kind not in _KINDS:
-                raise DataError(self._where, f"the kind of a scenario is 'single' or 'multi', not {shown(ref.kind, 40)}", field=where)
+                raise DataError(self._where, f"the kind of a scenario is 'single' or 'multi', not {short_repr(ref.kind, 40)}", field=where)
             self._texts([ref.user, ref.task], where)
             if not self._texts(ref.domains, f"{where}: domains of {ref.task}"):
                 raise DataError(self._where, "expected one domain or more", field=f"{where}: domains of {ref.task}")
@@ -77,7 +77,7 @@ class CheckedDataset:
 
     def _texts(self, found: object, where: str) -> Sequence[str]:
         if isinstance(found, str) or not isinstance(found, (list, tuple)) or not all(isinstance(text, str) for text in found):
-            raise DataError(self._where, f"expected a list of texts, not {shown(found, 60)}", field=where)
+            raise DataError(self._where, f"expected a list of texts, not {short_repr(found, 60)}", field=where)
         return found
 
 

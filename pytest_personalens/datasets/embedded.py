@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _DAYS: Final[tuple[Day, ...]] = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-M = TypeVar("M", bound=BaseModel)
+_Model = TypeVar("_Model", bound=BaseModel)
 _PACKAGE: Final = Path(__file__).resolve().parent.parent
 
 
@@ -224,7 +224,7 @@ def _check_preferences(file: Path, domain: Domain, entry: dict[str, str | tuple[
             raise DataError(file, f"no such preference type in {domain.name}", field=f"domains.{domain.name}.{name}")
 
 
-def _validate(file: Path, model: type[M]) -> M:
+def _validate(file: Path, model: type[_Model]) -> _Model:
     raw = _read(file)
     try:
         return model.model_validate(raw)

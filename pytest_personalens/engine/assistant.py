@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.errors import AssistantFault, SpecError, told
-from pytest_personalens.core.threads import Beside
+from pytest_personalens.core.threads import ThreadBeside
 
 if TYPE_CHECKING:
     import asyncio
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from pytest_personalens.core.scenario import Context
 
-_BESIDE: Final = Beside()
+_BESIDE: Final = ThreadBeside()
 #: What stands between an async assistant, or one in another thread, and us.
 _LOOP: Final = (str(Path(futures.__file__).parent), str(Path(functools.__file__).parent / "asyncio"))
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from pytest_personalens.agents import EmbeddedJudge, EmbeddedUserAgent
 from pytest_personalens.agents.by_model.prompts import Prompts
-from pytest_personalens.agents.checked import Role, offered
+from pytest_personalens.agents.checked import AgentRole, offered
 from pytest_personalens.core.errors import RecordError, SpecError, Stopped
 from pytest_personalens.core.usage import price_of
 from pytest_personalens.core.verdict import Dimension
@@ -78,7 +78,7 @@ class Participants:
         self,
         recipe: ParticipantSpecs,
         *,
-        added: Callable[[Role, str], Any] = lambda role, spec: None,
+        added: Callable[[AgentRole, str], Any] = lambda role, spec: None,
         budget: Budget | None = None,
         is_worker: bool = False,
     ) -> None:
@@ -194,7 +194,7 @@ class Participants:
             self._models[spec] = Reliable(model, limiter=Limiter(start=2 * self.recipe.side_by_side, most=most), before=self.go_on)
         return self._models[spec]
 
-    def _role(self, role: Role, spec: str, flag: str) -> Any:
+    def _role(self, role: AgentRole, spec: str, flag: str) -> Any:
         """What a plugin adds for `spec`: an agent ready-made, or a model to play the role; None for the embedded agent."""
         if spec == "embedded":
             return None

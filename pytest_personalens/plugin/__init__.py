@@ -297,7 +297,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
                 shorten_crash(report)  # every dialogue would stand there twice
         elif is_to_be_evaluated(item):
             case = spec_of(item)
-            report.user_properties.append((UNEVALUATED, json.dumps([case.arm, case.ref.kind, *case.ref.domains])))
+            report.user_properties.append((UNEVALUATED, json.dumps([case.control, case.ref.kind, *case.ref.domains])))
     return report
 
 

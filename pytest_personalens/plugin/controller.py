@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import pytest
 
-from pytest_personalens.core.errors import PersonalensError, shown, told
-from pytest_personalens.core.node_ids import gate_id, parse, skipped_id
+from pytest_personalens.core.errors import PersonalensError, short_repr, told
+from pytest_personalens.core.node_ids import gate_id, parse_case, skipped_id
 from pytest_personalens.core.redaction import redacted
 from pytest_personalens.core.safe_text import harmless
 from pytest_personalens.engine.source import origin
@@ -267,7 +267,7 @@ class Controller:
             for told_by_one in getattr(self._config.hook, hook)(results=results, config=self._config):
                 lines = list(told_by_one)
                 if isinstance(told_by_one, str) or not all(isinstance(line, str) for line in lines):
-                    raise TypeError(f"expected a list of texts, not {shown(told_by_one)}")
+                    raise TypeError(f"expected a list of texts, not {short_repr(told_by_one)}")
                 found += lines
         except Exception as error:
             found.append(f"{hook} failed: {told(error)}")
@@ -318,7 +318,7 @@ class Controller:
 
         session = self._config.stash[RUN]
         refs = {ref.id: ref for ref in session.sample(self._settings).refs}
-        gone = {n: parse(n, {*session.ids, *drawn.ids}) for n in self._crashed - self._items.keys()}
+        gone = {n: parse_case(n, {*session.ids, *drawn.ids}) for n in self._crashed - self._items.keys()}
         lost = {n: (case.control, *_groups(refs.get(case.scenario))) for n, case in gone.items() if case is not None}
         unevaluated = {n: of for n, of in self._unevaluated.items() if n not in self._items and n not in lost}
         # A file that skipped itself has a test of the whole sample, at the least.

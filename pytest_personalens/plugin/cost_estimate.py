@@ -71,7 +71,7 @@ class _Judge:
         return Verdict(dimension=dimension, score=dimension.scale.low, justification="so")
 
 
-def estimate(session: Run) -> dict[str, Usage]:
+def estimate_cost(session: Run) -> dict[str, Usage]:
     """Purpose -> calls and tokens for the run's sample, all trials and controls, as if nothing were recorded and nothing cached."""
     models: dict[str, Model] = {role: _Placeholder(model.name) for role, model in session.participants.models().items()}
     settings, total = session.settings, dict[str, Usage]()
@@ -109,7 +109,7 @@ def _anchors(session: Run, model: Model) -> dict[str, Usage]:
 
 def print_estimate(run: Run) -> None:
     """What ``--personalens-estimate`` prints."""
-    found = estimate(run)
+    found = estimate_cost(run)
     prices = run.participants.role_prices()
     usd = {purpose: prices[role_of(purpose)].of(used) for purpose, used in found.items() if role_of(purpose) in prices}
     if not found:

@@ -52,7 +52,7 @@ class Personalens:
         self._context = context
         self._spec = spec_of(item)
         self._settings = self._spec.settings
-        self.control = self._spec.arm
+        self.control = self._spec.control
         self._item, self._session, self._assistant = item, session, assistant
         self._syrupy = syrupy
         self._evaluation: Evaluation | None = None
@@ -147,12 +147,12 @@ class Personalens:
                 "record": record,
                 "record_file": file if record in ("replayed", "stale", "written") else "",
                 "trial": self._spec.trial,
-                "arm": self._spec.arm,
+                "arm": self._spec.control,
                 "max_turns": self._settings.max_turns,
                 "content": self.scenario.digest,
                 "test": test_of(self._item),
                 "given": self._spec.given,
-                "given_user": self._session.strangers.of(self._spec.ref).user if self._spec.arm == "swapped" else "",
+                "given_user": self._session.strangers.of(self._spec.ref).user if self._spec.control == "swapped" else "",
             }
         )
 

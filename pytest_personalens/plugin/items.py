@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pytest_personalens.core.node_ids import CaseId, test_without_case
+from pytest_personalens.core.node_ids import CaseId, without_case
 from pytest_personalens.plugin.pytest_internals import arguments_of, fixtures_of
 
 if TYPE_CHECKING:
@@ -24,35 +24,35 @@ _NEVER_TELLS: Final = ("pytest_personalens.", "_pytest.", "syrupy", "xdist", "py
 
 
 class ItemSpec(NamedTuple):
-    """One item: `trial` counts from 1; `arm` is empty for the run itself, else the name of a control."""
+    """One item: `trial` counts from 1; `control` is empty for the run itself, else the name of a control."""
 
     ref: ScenarioRef
     settings: Settings
     trial: int = 1
-    arm: ArmName = ""
+    control: ArmName = ""
 
     @property
     def id(self) -> str:
         """The scenario's id, with what sets this item apart: ``movies-1-user7+swapped+t2``."""
-        return str(CaseId(self.ref.id, self.arm, self.trial))
+        return str(CaseId(self.ref.id, self.control, self.trial))
 
     @property
     def given(self) -> str:
         """What the assistant may know: letters of D, I, S."""
-        return {"": self.settings.context, "swapped": self.settings.context, "none": ""}.get(self.arm, self.arm)
+        return {"": self.settings.context, "swapped": self.settings.context, "none": ""}.get(self.control, self.control)
 
 
 def cases(refs: Iterable[ScenarioRef], settings: Settings) -> Iterator[ItemSpec]:
     """The items of a test, those of one scenario next to each other: that is where they are compared."""
     for ref in refs:
-        for arm in ("", *settings.arms):
+        for control in ("", *settings.arms):
             for trial in range(1, settings.trials + 1):
-                yield ItemSpec(ref, settings, trial, arm)
+                yield ItemSpec(ref, settings, trial, control)
 
 
 def test_of(item: pytest.Item) -> str:
     """The test of an item of ours, as it is called whatever the sample: file, function, and parameters of its own."""
-    return test_without_case(item.nodeid, item.callspec.id, spec_of(item).id)  # type: ignore[attr-defined]
+    return without_case(item.nodeid, item.callspec.id, spec_of(item).id)  # type: ignore[attr-defined]
 
 
 def dialogue_of(item: pytest.Item, attempt: int = 1) -> str:

@@ -26,7 +26,7 @@ from pytest_personalens.results.wording import REPORT_ONLY, REPORTED_GATES
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from pytest_personalens.agents.checked import Role
+    from pytest_personalens.agents.checked import AgentRole
     from pytest_personalens.core.scenario import Scenario
     from pytest_personalens.core.settings import Settings
     from pytest_personalens.core.usage import Price
@@ -113,12 +113,12 @@ class Run:
 
         In a control the user has an id of their own: an assistant that keeps what it was told must not find it again.
         """
-        if not case.arm:
+        if not case.control:
             return scenario.context(case.given).model_copy(update={"dialogue": dialogue})
-        known = scenario if case.arm != "swapped" else self.dataset.load(self.strangers.of(case.ref))
+        known = scenario if case.control != "swapped" else self.dataset.load(self.strangers.of(case.ref))
         # The moment is not the person's: it stays, so that who is known is all that differs.
         moment = scenario.context(case.given).situation
-        told = {"user": f"{scenario.user}+{case.arm}", "dialogue": dialogue, "situation": moment}
+        told = {"user": f"{scenario.user}+{case.control}", "dialogue": dialogue, "situation": moment}
         return known.context(case.given).model_copy(update=told)
 
     def terms(self) -> ComparisonTerms:
@@ -234,7 +234,7 @@ class Run:
             side_by_side=s.concurrency,
         )
 
-    def _added(self, role: Role, spec: str) -> Any:
+    def _added(self, role: AgentRole, spec: str) -> Any:
         """What a plugin adds for `spec`: an agent ready-made, or a model."""
         return getattr(self.config.hook, f"pytest_personalens_{role}")(spec=spec, config=self.config)
 

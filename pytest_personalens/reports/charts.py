@@ -37,7 +37,7 @@ class Panel(NamedTuple):
     floor: float | None = None
 
 
-class Row(NamedTuple):
+class DotRow(NamedTuple):
     """A line of a dot chart: its name, a remark beside it, and an estimate for each panel."""
 
     label: str
@@ -54,7 +54,7 @@ class Histogram(NamedTuple):
     colour: str
 
 
-def dots(rows: Sequence[Row], panels: Sequence[Panel], *, name: str, title: str) -> str:
+def dots(rows: Sequence[DotRow], panels: Sequence[Panel], *, name: str, title: str) -> str:
     """A line for each of `rows`, with a dot and its interval in each of `panels`."""
     top, bottom, left, gap = 30, 26, 158, 20
     height = top + bottom + _ROW * len(rows)

@@ -31,12 +31,12 @@ def outcome_lines(results: Results, *, verbose: bool) -> Iterator[str]:
 
         yield from ablation_table(results).text().splitlines()
         yield ""
-    for arm in results.arms if not results.settings.get("ablation") else ():
-        for lift in arm.lift:
+    for control in results.arms if not results.settings.get("ablation") else ():
+        for lift in control.lift:
             if lift.dimension in (Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION):
-                yield f"control {arm.name or 'run'}: {_lift(lift)}"
-        if arm.overall.scored < arm.overall.items:
-            yield f"control {arm.name}: {arm.overall.items - arm.overall.scored} of {count(arm.overall.items, 'item')} could not be scored"
+                yield f"control {control.name or 'run'}: {_lift(lift)}"
+        if unscored := control.overall.items - control.overall.scored:
+            yield f"control {control.name}: {unscored} of {count(control.overall.items, 'item')} could not be scored"
     if results.comparison is not None:
         # What has a gate is said there.
         gated = any(gate.kind == "regression" for gate in results.gates)

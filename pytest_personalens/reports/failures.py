@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.reports.markup import code, one_line, plain
+from pytest_personalens.reports.markup import code, escaped, short_line
 from pytest_personalens.results.shortfalls import in_words
 from pytest_personalens.results.wording import REPORT_ONLY
 
@@ -72,8 +72,8 @@ def reason(item: Item) -> str:
 def failure_row(item: Item, results: Results, record: str) -> str:
     """One entry of a list, of several lines: what fell short, what was wanted, the turns that cost the score. `record` is Markdown."""
     evaluation = item.evaluation
-    what = plain(reason(item), _LONGEST) if evaluation.scored else f"not scored, {evaluation.cause}: {code(evaluation.detail, _LONGEST)}"
-    lines = [f"- **{plain(title(item))}**: {what}{f' ({record})' if record else ''}"]
+    what = escaped(reason(item), _LONGEST) if evaluation.scored else f"not scored, {evaluation.cause}: {code(evaluation.detail, _LONGEST)}"
+    lines = [f"- **{escaped(title(item))}**: {what}{f' ({record})' if record else ''}"]
     scenario = results.scenarios.get(evaluation.scenario)
     if scenario is not None:
         lines.append(f"  - wants: {code(scenario.task.intent, _LONGEST)}")
@@ -92,7 +92,7 @@ def costly_turn(item: Item) -> str:
     """The quote that the first low verdict rests on, with its turn, as it was said; the empty string if there is none."""
     for verdict in short_verdicts(item):
         for evidence in verdict.evidence:
-            return f'turn {evidence.turn}: "{one_line(evidence.quote, _LONGEST)}"'
+            return f'turn {evidence.turn}: "{short_line(evidence.quote, _LONGEST)}"'
     return ""
 
 

@@ -52,9 +52,9 @@ def write_files(results: Results, files: Files, *, before: Results | None = None
     if (path := files.json) is not None:
         written.attempt("results", path, lambda: write_json(results, path))
     if (summary := files.markdown) is not None:
-        from pytest_personalens.reports.markdown import markdown
+        from pytest_personalens.reports.markdown import markdown_report
 
-        written.attempt("summary", summary, lambda: write_atomically(summary, markdown(results, before=before)))
+        written.attempt("summary", summary, lambda: write_atomically(summary, markdown_report(results, before=before)))
     if (page := files.html) is not None:
         from pytest_personalens.reports.html import write_html
 

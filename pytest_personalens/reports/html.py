@@ -91,11 +91,11 @@ def _figures(results: Results, before: Results | None) -> dict[str, Any]:
     """What the template is given: values to print, and charts as SVG."""
     dimensions = [d for d in shown_dimensions(results) if d.value in results.overall.means]
     whole, domains = overview.group_lines(results, dimensions)
-    arms = overview.arm_lines(results, dimensions)
+    controls = overview.control_lines(results, dimensions)
     own = item_scores(results.own)
     under_test = str(results.settings.get("assistant") or "")
     turns = by_turn(own)
-    shown = list(overview.histograms(own, dimensions))
+    shown = list(overview.score_histograms(own, dimensions))
     then = item_scores(before.own) if before else []
     tiles = [_tile(results, d, whole[0].estimates[dimensions.index(d)]) for d in _TILES if d in dimensions]
     return {
@@ -109,10 +109,10 @@ def _figures(results: Results, before: Results | None) -> dict[str, Any]:
         "few": overview.few(results),
         "then": [(d, estimate(then, d), e) for d, e in zip(dimensions, whole[0].estimates, strict=True)] if before else None,
         "scenarios": len({i.key for i in results.own}),
-        "arm_names": overview.ARMS,
-        "arm_lines": arms,
+        "control_names": overview.CONTROLS,
+        "control_lines": controls,
         "turns": turns,
-        "charts": _charts(results, dimensions, domains, arms, turns, [h for h in shown if sum(h.counts)]),
+        "charts": _charts(results, dimensions, domains, controls, turns, [h for h in shown if sum(h.counts)]),
         "total": sum(results.usage.values(), Usage()),
         "settings": [(k.replace("_", " "), v if isinstance(v, str) else json.dumps(v, default=str)) for k, v in results.settings.items()],
         "identities": sorted({(i.evaluation.user_agent, under_test, i.evaluation.judge) for i in results.items}),
@@ -140,7 +140,7 @@ def _charts(
     results: Results,
     dimensions: Sequence[Dimension],
     domains: Sequence[OverviewLine],
-    arms: Sequence[OverviewLine],
+    controls: Sequence[OverviewLine],
     turns: Sequence[Estimate],
     shown: Sequence[Histogram],
 ) -> dict[str, str]:
@@ -149,9 +149,9 @@ def _charts(
     if own and domains:
         rows = overview.domain_rows(domains, dimensions)
         drawn["domains"] = charts.dots(rows, own, name="domains", title="TCR and mean personalization by domain, with 95 % intervals")
-    if own and arms:
+    if own and controls:
         panels = overview.panels(results, of_run=False)
-        rows = [row for line in arms for row in overview.domain_rows([line], dimensions)]
+        rows = [row for line in controls for row in overview.domain_rows([line], dimensions)]
         if all(len(row.estimates) == len(panels) for row in rows):
             drawn["arms"] = charts.dots(rows, panels, name="arms", title="TCR and mean personalization with and without the context")
     if shown:

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from pytest_personalens.core.verdict import Dimension
-from pytest_personalens.reports.charts import Histogram, Panel, Row
+from pytest_personalens.reports.charts import DotRow, Histogram, Panel
 from pytest_personalens.reports.crashes import crash_groups, crashes_title
 from pytest_personalens.reports.svg import SOFT, TC, P
 from pytest_personalens.results.means import Estimate, estimate, item_scores, score_counts
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pytest_personalens.results.values import Item, Results
 
 #: What the assistant knew.
-ARMS: Final = {
+CONTROLS: Final = {
     "": "the run itself",
     "none": "nothing",
     "D": "demographics",
@@ -123,7 +123,7 @@ def panels(results: Results, *, of_run: bool) -> list[Panel]:
     return [panel(d, mean=m.value if of_run else None, floor=floor.get(d)) for d, m in means.items() if m is not None]
 
 
-def domain_rows(lines: Sequence[OverviewLine], dimensions: Sequence[Dimension]) -> list[Row]:
+def domain_rows(lines: Sequence[OverviewLine], dimensions: Sequence[Dimension]) -> list[DotRow]:
     """A row of a chart for each group, the best personalized first, with TCR and P as far as they were read."""
     places = [dimensions.index(d) for d in _MAIN if d in dimensions]
     places = [n for n in places if any(line.estimates[n].value is not None for line in lines)]
@@ -131,7 +131,7 @@ def domain_rows(lines: Sequence[OverviewLine], dimensions: Sequence[Dimension]) 
     def order(line: OverviewLine) -> tuple[float, ...]:
         return tuple(-(line.estimates[n].value or 0.0) for n in reversed(places))
 
-    return [Row(line.name, f"{line.scored:,}", [line.estimates[n] for n in places]) for line in sorted(lines, key=order)]
+    return [DotRow(line.name, f"{line.scored:,}", [line.estimates[n] for n in places]) for line in sorted(lines, key=order)]
 
 
 def group_lines(results: Results, dimensions: Sequence[Dimension]) -> tuple[list[OverviewLine], list[OverviewLine]]:
@@ -146,13 +146,13 @@ def group_lines(results: Results, dimensions: Sequence[Dimension]) -> tuple[list
     return whole, [_line(name, items, dimensions) for name, items in by_domain.items()]
 
 
-def arm_lines(results: Results, dimensions: Sequence[Dimension]) -> list[OverviewLine]:
+def control_lines(results: Results, dimensions: Sequence[Dimension]) -> list[OverviewLine]:
     """The figures of the run itself and of each of its controls."""
-    lines = [_line(_capital(ARMS[""]), results.own, dimensions)] if results.arms else []
-    return lines + [_line(_capital(ARMS[a.name]), [i for i in results.items if i.arm == a.name], dimensions) for a in results.arms]
+    lines = [_line(_capital(CONTROLS[""]), results.own, dimensions)] if results.arms else []
+    return lines + [_line(_capital(CONTROLS[a.name]), [i for i in results.items if i.arm == a.name], dimensions) for a in results.arms]
 
 
-def histograms(read: Sequence[ItemScores], dimensions: Sequence[Dimension]) -> Iterator[Histogram]:
+def score_histograms(read: Sequence[ItemScores], dimensions: Sequence[Dimension]) -> Iterator[Histogram]:
     """How often each score was given, by dimension."""
     for dimension in dimensions:
         if dimension is Dimension.PERSONALIZATION_TURNS:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from pytest_personalens.results.baseline import Baseline, Entry
-    from pytest_personalens.results.means import Key, Pairs, Scores
+    from pytest_personalens.results.means import Key, Pairs, TrialScores
     from pytest_personalens.results.values import Item, Results
 
 
@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 POWER: Final = 0.8
 
 
-def compare(baseline: Baseline, results: Results, *, name: str, level: float, margins: Mapping[Dimension, float]) -> Comparison:
+def compare_with_baseline(
+    baseline: Baseline, results: Results, *, name: str, level: float, margins: Mapping[Dimension, float]
+) -> Comparison:
     """How the scores of `results` moved from `baseline`, whose file is called `name`.
 
     Task completion, personalization and whatever has a margin are tested for a drop, together (Holm 1979): a run without a
@@ -113,7 +115,7 @@ def compare_untested(before: Results, now: Results) -> Comparison:
     )
 
 
-def _pairs(scored: Mapping[Dimension, tuple[Mapping[Key, Scores], Mapping[Key, Scores]]]) -> dict[Dimension, Pairs]:
+def _pairs(scored: Mapping[Dimension, tuple[Mapping[Key, TrialScores], Mapping[Key, TrialScores]]]) -> dict[Dimension, Pairs]:
     """The means of each scenario before and after, by the dimensions that have any in both."""
     every = {dimension: balanced(*sides) for dimension, sides in scored.items()}
     return {dimension: pairs for dimension, pairs in every.items() if pairs}
@@ -125,7 +127,7 @@ def _decidable(pairs: Pairs, dimension: Dimension, level: float) -> bool:
     return not able or 0.5**able <= level
 
 
-def _then(baseline: Baseline, dimension: Dimension) -> dict[Key, Scores]:
+def _then(baseline: Baseline, dimension: Dimension) -> dict[Key, TrialScores]:
     found: defaultdict[Key, dict[int, int]] = defaultdict(dict)
     for entry in baseline.entries:
         if dimension in entry.scores:
@@ -208,7 +210,7 @@ def left_out(
     return found
 
 
-def _uneven(then: Mapping[Key, Scores], now: Mapping[Key, Scores]) -> set[Key]:
+def _uneven(then: Mapping[Key, TrialScores], now: Mapping[Key, TrialScores]) -> set[Key]:
     return {key for key in then.keys() & now.keys() if len(then[key]) != len(now[key])}
 
 

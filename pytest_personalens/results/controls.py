@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pytest_personalens.results.means import Key
 
 
-def arms_of(items: Sequence[Item]) -> tuple[Arm, ...]:
+def controls_of(items: Sequence[Item]) -> tuple[Arm, ...]:
     """The controls among `items`, in a fixed order, each beside the items of the run itself."""
     own = [i for i in items if not i.arm]
     found = []

@@ -100,10 +100,10 @@ def _reliable(results: Results, floor: GateExpression, least: float) -> Gate:
 
 
 def _lift(results: Results, floor: GateExpression, least: float) -> Gate:
-    arm = "swapped" if "swapped" in (results.settings.get("control") or ()) else "none"
+    control = "swapped" if "swapped" in (results.settings.get("control") or ()) else "none"
     items = _members(results.items, floor.group)
-    found = lift([i for i in items if i.arm == arm], [i for i in items if not i.arm], Dimension.PERSONALIZATION)
-    label = f"lift of personalization over the control {arm}"
+    found = lift([i for i in items if i.arm == control], [i for i in items if not i.arm], Dimension.PERSONALIZATION)
+    label = f"lift of personalization over the control {control}"
     asked = len({i.asked for i in items})
     if found is None or found.pairs < least * asked:
         some = f"only {found.pairs} of {count(asked)} {'was' if found.pairs == 1 else 'were'}" if found else "no scenario was"
@@ -215,9 +215,9 @@ def conclude(results: Results, demands: Requirements) -> Results:
 
         update["trials"] = trials_of(results.own, s.trials)
     if s.arms:
-        from pytest_personalens.results.controls import arms_of
+        from pytest_personalens.results.controls import controls_of
 
-        update["arms"] = arms_of(results.items)
+        update["arms"] = controls_of(results.items)
     results = results.model_copy(update=update)
     # A cap ends a run in order, and its items are skipped; so are those that could not be scored where nothing is to fail the run.
     # If nothing is left to look at, that is no success.
@@ -226,10 +226,10 @@ def conclude(results: Results, demands: Requirements) -> Results:
         return results
 
     if demands.baseline is not None:
-        from pytest_personalens.results.comparison import compare
+        from pytest_personalens.results.comparison import compare_with_baseline
 
         margins = {Dimension(name): margin for name, margin in s.margin}
-        comparison = compare(demands.baseline, results, name=str(s.baseline), level=s.level, margins=margins)
+        comparison = compare_with_baseline(demands.baseline, results, name=str(s.baseline), level=s.level, margins=margins)
         results = results.model_copy(update={"comparison": comparison})
     measured = nothing or s.save_baseline is not None or (s.fail_on == "gate" and results.expected > 0)
     return results.model_copy(update={"gates": check_gates(results, demands.floors, min_valid=s.min_valid, measured=measured)})

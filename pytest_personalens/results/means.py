@@ -20,12 +20,12 @@ T = TypeVar("T")
 #: A scenario in one test: `Item.key`, user, task and test.
 Key = tuple[str, ...]
 #: Scores of the scored trials, in their order; at least one.
-Scores = tuple[int, ...]
+TrialScores = tuple[int, ...]
 #: A scenario (user and task) -> its means before and after.
 Pairs = dict[Key, tuple[Fraction, Fraction]]
 
 
-def scores_of(items: Iterable[Item], dimension: Dimension) -> dict[Key, Scores]:
+def scores_of(items: Iterable[Item], dimension: Dimension) -> dict[Key, TrialScores]:
     """The scores of each scenario in each test that has one."""
     found: defaultdict[Key, dict[int, int]] = defaultdict(dict)
     for item in items:
@@ -53,7 +53,7 @@ def scenario_means(scores: Mapping[Key, Sequence[int]]) -> dict[Key, Fraction]:
     }
 
 
-def balanced(before: Mapping[Key, Scores], after: Mapping[Key, Scores]) -> Pairs:
+def balanced(before: Mapping[Key, TrialScores], after: Mapping[Key, TrialScores]) -> Pairs:
     """The means of the scenarios that are in both, over the same tests and as many trials on either side.
 
     A mean over fewer trials varies more. Had nothing changed, a difference could as well have had the other sign only if both

@@ -27,13 +27,13 @@ class Shortfall(NamedTuple):
     least: int
 
     def __str__(self) -> str:
-        """``p 1 < 2``, or ``task not completed``; `parse` reads it."""
+        """``p 1 < 2``, or ``task not completed``; `parse_shortfall` reads it."""
         if self.dimension is Dimension.TASK_COMPLETION:
             return _NOT_COMPLETED
         return f"{self.dimension.short} {self.score} < {self.least}"
 
 
-def parse(text: object) -> Shortfall:
+def parse_shortfall(text: object) -> Shortfall:
     """The shortfall that `str` wrote, or is given as it is. Raises `ValueError` for anything else."""
     if isinstance(text, Shortfall):
         return text
@@ -46,7 +46,7 @@ def parse(text: object) -> Shortfall:
 
 
 #: A shortfall as a field: files hold its words.
-StoredShortfall = Annotated[Shortfall, PlainValidator(parse), PlainSerializer(str), WithJsonSchema({"type": "string"})]
+StoredShortfall = Annotated[Shortfall, PlainValidator(parse_shortfall), PlainSerializer(str), WithJsonSchema({"type": "string"})]
 
 
 def shortfalls_of(evaluation: Evaluation, thresholds: Mapping[str, int]) -> tuple[Shortfall, ...]:

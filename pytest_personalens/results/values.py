@@ -10,7 +10,7 @@ from pydantic import ConfigDict, Field, field_validator
 from pytest_personalens.core.atomic_write import write_atomically
 from pytest_personalens.core.evaluation import Cause, Evaluation
 from pytest_personalens.core.jsonfile import read_versioned, text_of
-from pytest_personalens.core.node_ids import test_of
+from pytest_personalens.core.node_ids import without_parameters
 from pytest_personalens.core.scenario import Frozen, Scenario
 from pytest_personalens.core.settings import ArmName
 from pytest_personalens.core.usage import Usage
@@ -21,7 +21,7 @@ from pytest_personalens.results.shortfalls import StoredShortfall
 if TYPE_CHECKING:
     from pathlib import Path
 
-SCHEMA: Final = "personalens-results/1"
+RESULTS_SCHEMA: Final = "personalens-results/1"
 _READ: Final[dict[str, tuple[type, ...]]] = {
     "shard": (list, tuple), "trials": (int,), "judge_votes": (int,), "max_turns": (int,), "context": (str,), "users": (list, tuple),
 }  # fmt: skip
@@ -52,7 +52,7 @@ class Item(Frozen):
     @property
     def key(self) -> tuple[str, ...]:
         """What the trials and arms of one scenario in one test have in common, in every run of any sample: user, task and test."""
-        return (self.evaluation.user, self.evaluation.task, self.test or test_of(self.nodeid))
+        return (self.evaluation.user, self.evaluation.task, self.test or without_parameters(self.nodeid))
 
     @property
     def asked(self) -> tuple[str, str]:
@@ -194,7 +194,7 @@ class Results(Frozen):
     """
 
     model_config = ConfigDict(populate_by_name=True)
-    schema_version: Literal["personalens-results/1"] = Field(default=SCHEMA, alias="schema")
+    schema_version: Literal["personalens-results/1"] = Field(default=RESULTS_SCHEMA, alias="schema")
     plugin: str = Field(default_factory=lambda: version("pytest-personalens"))
     settings: dict[str, Any] = Field(description="The settings of the run, by option name.")
     dataset: str
@@ -286,7 +286,7 @@ class Results(Frozen):
 
 def read_results(path: Path) -> Results:
     """The results in a file that `write_json` wrote. Raises `DataError` saying in one line what is wrong with it."""
-    return read_versioned(path, Results, SCHEMA, what="a results file", advice="fetch it or run its tests again")
+    return read_versioned(path, Results, RESULTS_SCHEMA, what="a results file", advice="fetch it or run its tests again")
 
 
 def write_json(results: Results, path: Path) -> None:
@@ -296,4 +296,4 @@ def write_json(results: Results, path: Path) -> None:
 
 def json_schema() -> dict[str, Any]:
     """The published JSON schema of the results file."""
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": SCHEMA, **Results.model_json_schema(by_alias=True)}
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": RESULTS_SCHEMA, **Results.model_json_schema(by_alias=True)}

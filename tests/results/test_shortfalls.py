@@ -9,7 +9,7 @@ import pytest
 
 from pytest_personalens import DataError, read_results
 from pytest_personalens.core.verdict import Dimension
-from pytest_personalens.results.shortfalls import Shortfall, parse
+from pytest_personalens.results.shortfalls import Shortfall, parse_shortfall
 from pytest_personalens.results.values import write_json
 from tests.support.rich_results import rich_results
 
@@ -19,7 +19,7 @@ def test_the_words_of_a_shortfall_are_read_back_as_the_same_value(dimension: Dim
     low, high = dimension.scale
     for least in range(low + 1, high + 1):
         shortfall = Shortfall(dimension, low, least)
-        assert parse(str(shortfall)) == shortfall
+        assert parse_shortfall(str(shortfall)) == shortfall
 
 
 def test_a_results_file_holds_words_and_is_read_as_values(tmp_path: Path) -> None:

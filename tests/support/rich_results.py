@@ -13,8 +13,8 @@ from pytest_personalens.core.settings import ArmName
 from pytest_personalens.core.usage import Usage
 from pytest_personalens.core.verdict import READINGS, Dimension, Evidence, Verdict, Vote
 from pytest_personalens.results.baseline import baseline_of
-from pytest_personalens.results.comparison import compare
-from pytest_personalens.results.controls import arms_of, trials_of
+from pytest_personalens.results.comparison import compare_with_baseline
+from pytest_personalens.results.controls import controls_of, trials_of
 from pytest_personalens.results.gate_expressions import GateExpression
 from pytest_personalens.results.gates import check_gates
 from pytest_personalens.results.shortfalls import shortfalls_of
@@ -68,12 +68,14 @@ def rich_results(
     results = _run(items, count, hostile=hostile)
     if profiles:
         results = results.model_copy(update={"scenarios": {s.id: s for s in scenarios}})
-    results = results.model_copy(update={"trials": trials_of(results.own, trials) if trials > 1 else None, "arms": arms_of(results.items)})
+    results = results.model_copy(
+        update={"trials": trials_of(results.own, trials) if trials > 1 else None, "arms": controls_of(results.items)}
+    )
     if compared:
         # Better then, over nearly the same scenarios.
         asked = [*scenarios[1:], _scenario(count, rng, hostile=hostile)]
         then = _run([_item(s, n, 1, "", rng, better=2, invalid=n == 3) for n, s in enumerate(asked, 1)], count)
-        comparison = compare(baseline_of(then), results, name="baselines/main.json", level=0.05, margins={})
+        comparison = compare_with_baseline(baseline_of(then), results, name="baselines/main.json", level=0.05, margins={})
         results = results.model_copy(update={"comparison": comparison})
     gates = check_gates(results, [GateExpression("", "tcr", 0.6), GateExpression("", "p", floor)], min_valid=0.5)
     return results.model_copy(update={"gates": gates})

@@ -107,7 +107,7 @@ def read_answer(completion: Completion, dimension: Dimension, turns: int, replie
     """The verdict in a model's answer, from its tool call or its text. Raises ValueError saying what is wrong; never guesses a score."""
     if completion.data is not None:
         return _read_data(completion.data, dimension, turns, replies)
-    return parse(completion.text, dimension, turns, replies)
+    return parse_answer(completion.text, dimension, turns, replies)
 
 
 def _read_data(data: Mapping[str, Any], dimension: Dimension, turns: int, replies: int) -> Verdict:
@@ -137,7 +137,7 @@ def _reason(data: Mapping[str, Any], dimension: Dimension, turns: int) -> Reason
     return Reason(code=data["code"], turn=turn if type(turn) is int and 0 <= turn < turns else None, **about)
 
 
-def parse(text: str, dimension: Dimension, turns: int, replies: int = 0) -> Verdict:
+def parse_answer(text: str, dimension: Dimension, turns: int, replies: int = 0) -> Verdict:
     """The verdict in the text form of an answer.
 
     >>> parse("Evidence: turn 1: 'a window seat'\\nJustification: unasked\\nScore: 3", Dimension.PERSONALIZATION, 4).score

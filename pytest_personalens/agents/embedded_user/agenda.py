@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Final
 from pytest_personalens.agents.embedded_user.answers import Answer, Answers
 from pytest_personalens.agents.embedded_user.objections import fits, objections
 from pytest_personalens.agents.embedded_user.openings import task_text
-from pytest_personalens.agents.embedded_user.phrases import Speaker, SpeechlessError, folded, forms, number
+from pytest_personalens.agents.embedded_user.phrases import Speaker, SpeechlessError, drawn_number, folded, phrases_for
 from pytest_personalens.agents.embedded_user.questions import is_courtesy, is_promise, options, questions
 from pytest_personalens.agents.embedded_user.relevance import Bearing
 from pytest_personalens.agents.embedded_user.replies import Replies, brings_facts
 from pytest_personalens.agents.embedded_user.style import manner, upper_first
-from pytest_personalens.agents.embedded_user.values import aside, bare, kind, spoken
+from pytest_personalens.agents.embedded_user.values import aside, bare, kind, said_aloud
 from pytest_personalens.agents.language.lexicon import in_domain
 from pytest_personalens.agents.language.statements import plain
 from pytest_personalens.agents.language.text import content, fold
@@ -89,7 +89,7 @@ class Agenda:
         corrected, lines = self._corrections()
         if not corrected and self._against[self.now]:
             # Said once, and still wrong.
-            passes = self.reading.delivers(self.now) and number(self.key, "let it pass") % 2
+            passes = self.reading.delivers(self.now) and drawn_number(self.key, "let it pass") % 2
             return self._leave("thanks_flat" if passes else "give_up")
         pairs = [(q, self.answers.to(q)) for q in asked if q.kind not in ("more", "open")]
         # Once served, an offer is taken up only for what is still missing.
@@ -142,7 +142,7 @@ class Agenda:
         return any(self.bearing.serves(turn) for turn in self._done)
 
     def _has_said(self, bank: str, **values: str) -> bool:
-        return any(folded(upper_first(form.format(**values))) <= self.earlier for form in forms(bank, self.speaker.manner))
+        return any(folded(upper_first(form.format(**values))) <= self.earlier for form in phrases_for(bank, self.speaker.manner))
 
     def _accept(self) -> UserTurn:
         listed = options(self.last)
@@ -174,13 +174,13 @@ class Agenda:
         said = [self._spoken(pair) for pair in pairs]
         if len(new) == 1 or any(s.startswith("no ") for s in said):
             bank = "correction_none" if said[0] == f"no {new[0].value}" else "correction"
-            line = self.speaker.say(bank, v=said[0], other=bare(spoken(pairs[0][1], [new[0].value])))
+            line = self.speaker.say(bank, v=said[0], other=bare(said_aloud(pairs[0][1], [new[0].value])))
         else:
             line = self.speaker.say("correction_2", v=said[0], w=aside(pairs[1][1], said[1]))
         return set(pairs), [line]
 
     def _spoken(self, pair: tuple[str, str]) -> str:
-        return bare(spoken(pair[1], self.scenario.preferences[pair[0]][pair[1]]))
+        return bare(said_aloud(pair[1], self.scenario.preferences[pair[0]][pair[1]]))
 
     def _lines(self, found: Sequence[Answer]) -> list[str]:
         """The answers as sentences; preferences that are simply asked for go into one."""

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from pytest_personalens.agents.embedded_user import verbalize
 from pytest_personalens.agents.embedded_user.alternatives import EVERYDAY
 from pytest_personalens.agents.embedded_user.constraints import constraint
-from pytest_personalens.agents.embedded_user.measures import counts, sums
+from pytest_personalens.agents.embedded_user.measures import counted_things, sums
 from pytest_personalens.agents.embedded_user.objections import breach, fits
-from pytest_personalens.agents.embedded_user.phrases import number
+from pytest_personalens.agents.embedded_user.phrases import drawn_number
 from pytest_personalens.agents.embedded_user.questions import alternatives, kind_of, options
 from pytest_personalens.agents.embedded_user.style import lower_first
-from pytest_personalens.agents.embedded_user.values import spoken
+from pytest_personalens.agents.embedded_user.values import said_aloud
 from pytest_personalens.agents.language.lexicon import TypeWords, asks_for, in_domain
 from pytest_personalens.agents.language.statements import plain
 from pytest_personalens.agents.language.text import content, fold, mentions, stem, stems
@@ -60,10 +60,10 @@ _OTHERWISE: Final = (
     (r"Genre", r"\b(?:in the mood for|taste)\b"),
 )
 
-Type = tuple[str, str, TypeWords, tuple[str, ...]]
+AskedType = tuple[str, str, TypeWords, tuple[str, ...]]
 
 
-def _otherwise(t: Type, text: str) -> bool:
+def _otherwise(t: AskedType, text: str) -> bool:
     return any(re.search(name, t[1]) and re.search(words, text, re.IGNORECASE) for name, words in _OTHERWISE)
 
 
@@ -104,13 +104,13 @@ class Answers:
                 found = other or asked[0]
                 return self._value(found, found[3], bank="instead")
             parts = alternatives(text)
-            best = max(parts, key=lambda p: (len(content(p) & content(self.scenario.task.intent)), number(self.key, text, p)))
+            best = max(parts, key=lambda p: (len(content(p) & content(self.scenario.task.intent)), drawn_number(self.key, text, p)))
             return Answer("option", lower_first(best))
         if asked:
             return self._value(asked[0], asked[0][3])
         return self._from_intent(question)
 
-    def _measured(self, parts: Sequence[str], asked: Sequence[Type]) -> Answer | None:
+    def _measured(self, parts: Sequence[str], asked: Sequence[AskedType]) -> Answer | None:
         """The one of several hours, days, sums or numbers that a preference allows; the preference where none is."""
         said, parts = parts, _same_unit(parts)
         for t in (*asked, *(t for t in self.reading.types if t not in asked)):
@@ -145,7 +145,7 @@ class Answers:
         bank = {"when": "intent_when", "how_long": "intent_count"}.get(kind, "intent_who")
         return bank, found(scenario) if found else ""
 
-    def _asked(self, text: str) -> list[Type]:
+    def _asked(self, text: str) -> list[AskedType]:
         """The types the question asks for, the likeliest first."""
         types = [t for t in self.reading.types if asks_for(t[2], text)]
         here = [t for t in types if in_domain(t[0], text)]
@@ -155,24 +155,24 @@ class Answers:
         if not types and not kinds and re.search(r"\b(?:what|which)\b", text, re.IGNORECASE):
             kinds = [t for t in self.reading.types if content(_PLAIN.sub("", t[1])) & content(text) - content(t[0])]
 
-        def weight(t: Type) -> tuple[int, bool]:
+        def weight(t: AskedType) -> tuple[int, bool]:
             return (max((len(w) for w in t[2].ask if mentions(w, text)), default=0), self.reading.relevant(t[0], t[1]))
 
         return sorted(types or kinds, key=weight, reverse=True)
 
-    def _by_kind(self, t: Type, text: str) -> bool:
+    def _by_kind(self, t: AskedType, text: str) -> bool:
         pattern = _BY_KIND.get(kind_of(fold(text)))
         if _OF_FACT.search(text):
             return False
         # A task of several domains has several times and places: only one that the question speaks of is meant.
         return bool(pattern and re.search(pattern, t[1])) and (len(self.scenario.domains) == 1 or in_domain(t[0], text))
 
-    def _by_value(self, t: Type, text: str) -> bool:
+    def _by_value(self, t: AskedType, text: str) -> bool:
         """True if the values are what the question wants: a number of days for "how many days", a sum for "what budget"."""
         kind, folded = kind_of(plain(text)), plain(text)
         if _OF_FACT.search(text) or not (len(self.scenario.domains) == 1 or in_domain(t[0], text)):
             return False
-        units = {unit for v in t[3] for _, unit in counts(plain(v))}
+        units = {unit for v in t[3] for _, unit in counted_things(plain(v))}
         if kind in ("how_many", "how_long"):
             return bool(units & set(stems(folded)) or (kind == "how_long" and "how long" in folded and units & _SPANS))
         if kind == "budget":
@@ -180,7 +180,7 @@ class Answers:
         slots = constraint(t[1], t[3]).slots
         return kind == "when" and bool(slots) and any(s.days if re.search(r"\bday\b", folded) else s.window for s in slots)
 
-    def _named(self, text: str, asked: Sequence[Type]) -> tuple[tuple[Type, tuple[str, ...]] | None, Type | None]:
+    def _named(self, text: str, asked: Sequence[AskedType]) -> tuple[tuple[AskedType, tuple[str, ...]] | None, AskedType | None]:
         """The type of which the question names values of the user's, with these values; and one of which it names only others."""
         other = None
         for t in self.reading.types:
@@ -196,15 +196,17 @@ class Answers:
     def _means(self, value: str, text: str, asked: bool) -> bool:
         return mentions(value, text) and (asked or value.lower() not in EVERYDAY)
 
-    def _value(self, t: Type, values: Sequence[str], bank: str = "") -> Answer:
+    def _value(self, t: AskedType, values: Sequence[str], bank: str = "") -> Answer:
         pair = (t[0], t[1])
         if any(v.lower() == "no preference" for v in values):
             return Answer("answer_open", "no preference", pair)
         if not bank and self.reading.said_by_user(*pair, self.now):
             bank = "again"
-        return Answer(bank, spoken(t[1], values), pair)
+        return Answer(bank, said_aloud(t[1], values), pair)
 
-    def _yes_or_no(self, question: Question, asked: Sequence[Type], own: tuple[Type, tuple[str, ...]] | None, other: Type | None) -> Answer:
+    def _yes_or_no(
+        self, question: Question, asked: Sequence[AskedType], own: tuple[AskedType, tuple[str, ...]] | None, other: AskedType | None
+    ) -> Answer:
         text, kind = question
         if own:
             return self._value(own[0], own[1][:1], bank="yes_value")

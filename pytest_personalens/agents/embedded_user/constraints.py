@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pytest_personalens.agents.embedded_user.measures import counts, money, party, sums, times
+from pytest_personalens.agents.embedded_user.measures import counted_things, hours_named, money, party, sums
 from pytest_personalens.agents.language.slots import days, near
 from pytest_personalens.agents.language.statements import plain
 from pytest_personalens.agents.language.text import stems
@@ -71,7 +71,7 @@ _PLAIN_COUNT: Final = re.compile(r"(?:an? )?[a-z0-9]+[ -][a-z]+(?:'|'s)?(?: (?:s
 _BOUNDED: Final = re.compile(r"\b(?:under|over|up|below|less|more|least|most|max\w*|min\w*|about|around|within|before|after|every)\b")
 
 
-class Slot(NamedTuple):
+class TimeSlot(NamedTuple):
     """What one value asks for; None where it asks for nothing of the kind."""
 
     days: frozenset[str] | None = None
@@ -91,7 +91,7 @@ class Constraint:
         return bool(_TIMED.search(self.name)) and not _UNTIMED.search(self.name)
 
     @property
-    def slots(self) -> tuple[Slot, ...]:
+    def slots(self) -> tuple[TimeSlot, ...]:
         """One slot for each value; empty where some value says nothing of days and hours, and so allows any."""
         found = tuple(_slot(v, exact=bool(_EXACT.search(self.name))) for v in self.values)
         return found if self.timed and all(s.days or s.window for s in found) else ()
@@ -112,7 +112,7 @@ class Constraint:
         """Numbers with what they count; empty where some value has none."""
         if _PRICED.search(self.name) or _UNTIMED.search(self.name):
             return frozenset()
-        found = [frozenset(counts(v)) if _PLAIN_COUNT.fullmatch(v) and not _BOUNDED.search(v) else frozenset() for v in self.values]
+        found = [frozenset(counted_things(v)) if _PLAIN_COUNT.fullmatch(v) and not _BOUNDED.search(v) else frozenset() for v in self.values]
         return frozenset().union(*found) if all(found) else frozenset()
 
     @property
@@ -132,7 +132,7 @@ class Constraint:
             return True
         if self.party and any(self.party[0] <= n <= self.party[1] for n in party(folded)):
             return True
-        return bool(self.counts & frozenset(counts(folded)))
+        return bool(self.counts & frozenset(counted_things(folded)))
 
     def breach(self, folded: str, *, asked: bool = False) -> str:
         """What the text names against the preference: "20:15", "$45", "90 days"; empty if nothing.
@@ -169,7 +169,7 @@ class Constraint:
             return ("one person" if wrong[0] == 1 else f"{wrong[0]} people") if wrong and len(wrong) == len(party(folded)) else ""
         own = self.counts
         units = {unit for _, unit in own}
-        wrong_counts = [(n, unit) for n, unit in counts(folded, chosen=True) if unit in units]
+        wrong_counts = [(n, unit) for n, unit in counted_things(folded, chosen=True) if unit in units]
         if own and wrong_counts and not own & set(wrong_counts):
             n, unit = wrong_counts[0]
             # Another number of days may count something else.
@@ -192,7 +192,7 @@ class Constraint:
             return True
         if self.party and party(folded):
             return True
-        return bool({u for _, u in self.counts} & {u for _, u in counts(folded)})
+        return bool({u for _, u in self.counts} & {u for _, u in counted_things(folded)})
 
 
 def constraint(name: str, values: tuple[str, ...]) -> Constraint:
@@ -206,8 +206,8 @@ def _constraint(name: str, values: tuple[str, ...]) -> Constraint:
 
 
 @lru_cache(maxsize=2048)
-def _slot(value: str, *, exact: bool) -> Slot:
-    return Slot(_days(value), _window(value, exact=exact))
+def _slot(value: str, *, exact: bool) -> TimeSlot:
+    return TimeSlot(_days(value), _window(value, exact=exact))
 
 
 def _days(folded: str) -> frozenset[str] | None:
@@ -231,7 +231,7 @@ def _window(folded: str, *, exact: bool) -> tuple[int, int] | None:
         end = _clock(span[4], span[5], late)
         start = _clock(span[1], span[2], span[3] == "pm" if span[3] else late)
         return (start if start <= end else start - _NOON, end)
-    hours = times(folded)
+    hours = hours_named(folded)
     bound = _BOUND.search(folded)
     part = next(((start, end) for pattern, start, end in _PART if pattern.search(folded)), None)
     if hours and not (part and not bound and not re.search(r"\d", folded)):
@@ -258,14 +258,14 @@ def _minutes(hour: Time, folded: str) -> int:
     return hour.minutes + half * _NOON
 
 
-def _agrees(slot: Slot, folded: str) -> bool:
+def _agrees(slot: TimeSlot, folded: str) -> bool:
     """True if the text's day and hour, as far as it names them, are those of the slot."""
     named = _days(folded)
     if slot.days and named and not slot.days & named:
         return False
     if not slot.window:
         return True
-    hours = times(folded)
+    hours = hours_named(folded)
     if hours:
         return any(_inside(hour, slot.window) for hour in hours)
     parts = _named_parts(folded)
@@ -282,21 +282,21 @@ def _named_parts(folded: str) -> list[tuple[int, int]]:
 
 
 def _when(folded: str) -> bool:
-    return bool(times(folded) or _days(folded) or _named_parts(folded))
+    return bool(hours_named(folded) or _days(folded) or _named_parts(folded))
 
 
 def _chosen_hours(folded: str) -> str:
     return _OTHER_HOUR.sub(" ", _RANGE.sub(r"\1", folded))
 
 
-def _first_when(folded: str, slots: tuple[Slot, ...]) -> str:
+def _first_when(folded: str, slots: tuple[TimeSlot, ...]) -> str:
     """The hour or day in the text that does not agree, as it can be said back."""
     named = _days(folded)
     if named and all(s.days and not s.days & named for s in slots):
         day = min(named, key=_FULL_WEEK.index)
         return day.capitalize() if len(named) == 1 else "those days"
     found = re.search(r"\b\d{1,2}[:.]\d{2}(?:\s?[ap]\.?m\b)?|\b\d{1,2}\s?[ap]\.?m\b", folded)
-    if found and times(folded):
+    if found and hours_named(folded):
         return found[0]
     part = next((m[0] for pattern, _, _ in _PART if (m := pattern.search(folded))), "")
     return f"the {part}" if re.fullmatch(r"(?:early |late )?(?:morning|afternoon|evening)", part) else part or "that hour"

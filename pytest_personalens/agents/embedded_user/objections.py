@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pytest_personalens.agents.embedded_user.replies import Replies, Said
     from pytest_personalens.agents.language.lexicon import TypeWords
 
-Type = tuple[str, str, "TypeWords", tuple[str, ...]]
+AskedType = tuple[str, str, "TypeWords", tuple[str, ...]]
 
 #: Words beside a noun that name no value: "a nice seat", "your usual brand".
 _VAGUE: Final = frozenset(
@@ -118,7 +118,7 @@ class Objection(NamedTuple):
     value: str
 
 
-def needed(reading: Replies) -> list[Type]:
+def needed(reading: Replies) -> list[AskedType]:
     """The types that the task needs and that say something: where it names none, all of its domains."""
     return [
         t for t in reading.types
@@ -139,7 +139,7 @@ def objections(reading: Replies, turn: int) -> tuple[Objection, ...]:
     return tuple(found)
 
 
-def _wrong(reading: Replies, t: Type, committed: Sequence[Said], turn: int) -> str:
+def _wrong(reading: Replies, t: AskedType, committed: Sequence[Said], turn: int) -> str:
     # What is only boasted of has not been taken.
     whole = [s for s in reading.in_turn(turn) if s.act not in ("boast", "echo")]
     if any(fits(t, s.text) for s in whole) or _choice(t, whole):
@@ -153,13 +153,13 @@ def _wrong(reading: Replies, t: Type, committed: Sequence[Said], turn: int) -> s
     return ""
 
 
-def _choice(t: Type, whole: Sequence[Said]) -> bool:
+def _choice(t: AskedType, whole: Sequence[Said]) -> bool:
     """True if a reply names several other values and asks for one."""
     named = {v for v in t[2].values if v not in t[3] and any(mentions(v, s.text) for s in whole)}
     return len(named) > 1 and any(s.act == "question" or _SAY_ONE.search(s.plain) for s in whole)
 
 
-def fits(t: Type, text: str) -> bool:
+def fits(t: AskedType, text: str) -> bool:
     """True if the text names one of the person's own values, in its words or as hour, day, sum or number."""
     return any(mentions(v, text) and not negated(v, plain(text)) for v in (*t[3], *_heads(t[3]))) or constraint(t[1], t[3]).fits(
         plain(text)
@@ -171,12 +171,12 @@ def _heads(values: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(re.split(r"\s*[,(;]", v)[0] or v for v in values)
 
 
-def breach(t: Type, text: str) -> str:
+def breach(t: AskedType, text: str) -> str:
     """What a text names instead of the person's values; the empty string if nothing."""
     return _listed(t, text) or _measured(t, text) or _denied(t, text) or _grouped(t, text) or _labelled(t, text) or _besidenoun_of(t, text)
 
 
-def _listed(t: Type, text: str) -> str:
+def _listed(t: AskedType, text: str) -> str:
     """Another value of the type's list."""
     _, name, words, values = t
     folded = plain(text)
@@ -205,14 +205,14 @@ def _in_a_name(value: str, text: str) -> bool:
     return bool(written) and all(m[0][0].isupper() and m.start() > 0 for m in written)
 
 
-def _measured(t: Type, text: str) -> str:
+def _measured(t: AskedType, text: str) -> str:
     """An hour, a day, a sum or a number that the preference does not allow."""
     if _IN_TIME.search(plain(text)):
         return ""  # the hour follows from another one
     return constraint(t[1], t[3]).breach(plain(text))
 
 
-def _denied(t: Type, text: str) -> str:
+def _denied(t: AskedType, text: str) -> str:
     """What the person wants none of: "no seafood"."""
     folded = plain(text)
     for value in t[3]:
@@ -222,7 +222,7 @@ def _denied(t: Type, text: str) -> str:
     return ""
 
 
-def _grouped(t: Type, text: str) -> str:
+def _grouped(t: AskedType, text: str) -> str:
     """Another one of a group of alternatives, where the type has no list of its own."""
     heads = _heads(t[3])
     if t[2].values or any(len(v.split()) > _SHORT for v in heads):
@@ -238,7 +238,7 @@ def _grouped(t: Type, text: str) -> str:
     return ""
 
 
-def _labelled(t: Type, text: str) -> str:
+def _labelled(t: AskedType, text: str) -> str:
     """The value of a line such as "Brand: Salvia", where the label is the type's own name."""
     line = card(text)
     if not line or t[2].values or constraint(t[1], t[3]).slots or constraint(t[1], t[3]).counts:
@@ -253,7 +253,7 @@ def _labelled(t: Type, text: str) -> str:
     return _other_name(t, value)
 
 
-def _besidenoun_of(t: Type, text: str) -> str:
+def _besidenoun_of(t: AskedType, text: str) -> str:
     """A name beside the type's own noun, where the person's values are names: "the Corvex inhaler"."""
     if t[2].values or not all(re.match(r"[A-Z]", v) for v in t[3]):
         return ""
@@ -265,7 +265,7 @@ def _besidenoun_of(t: Type, text: str) -> str:
     return ""
 
 
-def _other_name(t: Type, value: str) -> str:
+def _other_name(t: AskedType, value: str) -> str:
     """The value as it can be said back, if it is a name or word for something else than the person's."""
     value = re.split(r"\s*[,(;–—]|\s-\s|\. ", value.strip(" ."))[0]
     own = frozenset().union(*(frozenset(stems(v)) for v in t[3]))
@@ -296,11 +296,11 @@ def negated(value: str, folded: str) -> bool:
     return all(denied(i) for i in places)
 
 
-def _speaks_of(t: Type, said: Said) -> bool:
+def _speaks_of(t: AskedType, said: Said) -> bool:
     return in_domain(t[0], said.text) or asks_for(t[2], said.text) or bool(noun_of(t[1]) and noun_of(t[1]) in stems(said.text))
 
 
-def _wanted(reading: Replies, t: Type, wrong: str, turn: int) -> bool:
+def _wanted(reading: Replies, t: AskedType, wrong: str, turn: int) -> bool:
     """True if the user, or what it came for, asked for that itself."""
     _, name, _, values = t
     rule = constraint(name, values)
