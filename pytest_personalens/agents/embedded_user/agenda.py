@@ -7,7 +7,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.agents.embedded_user.answers import Answer, Answers
-from pytest_personalens.agents.embedded_user.objections import fits, objections
+from pytest_personalens.agents.embedded_user.breaches import fits
+from pytest_personalens.agents.embedded_user.objections import objections
 from pytest_personalens.agents.embedded_user.openings import task_text
 from pytest_personalens.agents.embedded_user.phrases import Speaker, SpeechlessError, drawn_number, folded, phrases_for
 from pytest_personalens.agents.embedded_user.questions import is_courtesy, is_promise, options, questions

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.agents.embedded_user import verbalize
 from pytest_personalens.agents.embedded_user.alternatives import EVERYDAY
+from pytest_personalens.agents.embedded_user.breaches import AskedType, breach, fits
 from pytest_personalens.agents.embedded_user.constraints import constraint
 from pytest_personalens.agents.embedded_user.measures import counted_things, sums
-from pytest_personalens.agents.embedded_user.objections import breach, fits
 from pytest_personalens.agents.embedded_user.phrases import drawn_number
 from pytest_personalens.agents.embedded_user.questions import alternatives, kind_of, options
 from pytest_personalens.agents.embedded_user.style import lower_first
 from pytest_personalens.agents.embedded_user.values import said_aloud
-from pytest_personalens.agents.language.lexicon import TypeWords, asks_for, in_domain
+from pytest_personalens.agents.language.lexicon import asks_for, in_domain
 from pytest_personalens.agents.language.statements import plain
 from pytest_personalens.agents.language.text import content, fold, mentions, stem, stems
 
@@ -59,8 +59,6 @@ _OTHERWISE: Final = (
     (r"Messaging Apps", r"\bhow (?:should|shall) i (?:send|reach)\b"),
     (r"Genre", r"\b(?:in the mood for|taste)\b"),
 )
-
-AskedType = tuple[str, str, TypeWords, tuple[str, ...]]
 
 
 def _otherwise(t: AskedType, text: str) -> bool:

@@ -13,7 +13,7 @@ from pytest_personalens.agents.language.statements import plain
 from pytest_personalens.agents.language.text import content, mentions, stem, stems
 
 if TYPE_CHECKING:
-    from pytest_personalens.agents.embedded_user.objections import AskedType
+    from pytest_personalens.agents.embedded_user.breaches import AskedType
     from pytest_personalens.agents.embedded_user.replies import Replies
 
 #: Words of a domain that are said of any deed: "I've booked it", "sent", "the order", "your service".
