@@ -44,9 +44,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name, (_, does) in COMMANDS.items():
         commands.add_parser(name, help=does, add_help=False)
-    given = list(sys.argv[1:] if arguments is None else arguments)
-    chosen = parser.parse_args(given[:1]).command
-    result: int = importlib.import_module(f"pytest_personalens.cli.{COMMANDS[chosen][0]}").main(given[1:])
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    chosen = parser.parse_args(words[:1]).command
+    result: int = importlib.import_module(f"pytest_personalens.cli.{COMMANDS[chosen][0]}").main(words[1:])
     return result
 
 

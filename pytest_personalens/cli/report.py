@@ -63,7 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _compared(results: Results, before: Results, name: str) -> Results:
     """The results with the paired test against `before`, if both are whole and nothing but the assistant can have changed."""
-    whole = all(found.complete and not found.settings.get("shard") for found in (results, before))
+    whole = all(run.complete and not run.settings.get("shard") for run in (results, before))
     comparison = None
     try:
         baseline = baseline_of(before)

@@ -58,8 +58,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         known = {id(e.labelled): e for e in examples(labelled)}
         print(_report(((name, [known[id(one)] for one in part]) for name, part in everything), statements))
         return 0
-    for name, found in word_lists(labelled).items():
-        write_atomically(args.write / f"{name}.txt", "\n".join(found) + "\n")
+    for name, listed in word_lists(labelled).items():
+        write_atomically(args.write / f"{name}.txt", "\n".join(listed) + "\n")
     # Where these are the package's own lists, what is seen of the dialogues follows from them.
     words.cache_clear()
     statements = tagged_statements(args.statements) if args.statements else []

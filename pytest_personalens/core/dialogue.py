@@ -204,8 +204,8 @@ def _place(error: Exception) -> str:
 
     The last line that is the assistant's own, and not one of a library that it called.
     """
-    ours = str(Path(__file__).parent.parent)
-    frames = [(frame, line) for frame, line in traceback.walk_tb(error.__traceback__) if not frame.f_code.co_filename.startswith(ours)]
+    package = str(Path(__file__).parent.parent)
+    frames = [(frame, line) for frame, line in traceback.walk_tb(error.__traceback__) if not frame.f_code.co_filename.startswith(package)]
     if not frames:  # it was not even entered
         return "; it is called with one argument, the messages so far" if isinstance(error, TypeError) else ""
     names = [frame.f_code.co_filename for frame, _ in frames]

@@ -202,7 +202,7 @@ def _whole(verdict: Verdict) -> bool:
         isinstance(verdict.score, int)
         and low <= verdict.score <= high
         and isinstance(verdict.justification, str)
-        and all(isinstance(found, tuple) for found in lists)
+        and all(isinstance(values, tuple) for values in lists)
     )
 
 

@@ -28,9 +28,9 @@ def read_versioned(path: Path, model: type[_Model], schema: str, *, what: str, a
     except (ValueError, RecursionError) as error:
         problem = "nested too deeply" if isinstance(error, RecursionError) else error
         raise DataError(path, f"not valid JSON ({problem}); {advice}") from None
-    found = data.get("schema") if isinstance(data, dict) else None
-    if found != schema:
-        raise DataError(path, f"not {what} of this version: its schema is {str(found)[:60]!r}, not {schema!r}; {advice}")
+    stated = data.get("schema") if isinstance(data, dict) else None
+    if stated != schema:
+        raise DataError(path, f"not {what} of this version: its schema is {str(stated)[:60]!r}, not {schema!r}; {advice}")
     try:
         return model.model_validate(data)
     except ValidationError as error:
@@ -43,8 +43,8 @@ def first_problem(error: ValidationError, *, count_from: int = 0) -> tuple[str, 
     first = error.errors(include_url=False)[0]
     field = ".".join(str(part + count_from if isinstance(part, int) else part) for part in first["loc"])
     message = first["msg"]
-    ours = message.removeprefix("Value error, ")
-    return field, message[0].lower() + message[1:] if ours == message else ours
+    text = message.removeprefix("Value error, ")
+    return field, message[0].lower() + message[1:] if text == message else text
 
 
 def text_of(value: BaseModel, *, indent: int = 1, sort_keys: bool = False) -> str:

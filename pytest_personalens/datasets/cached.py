@@ -63,8 +63,8 @@ def _load(stored: Path | None, source: bytes) -> dict[str, Any] | None:
     seal, parsed = content[:32], content[32:]
     if seal != _seal(source, parsed):
         return None
-    found: dict[str, Any] = json.loads(parsed)
-    return found
+    data: dict[str, Any] = json.loads(parsed)
+    return data
 
 
 def _seal(source: bytes, parsed: bytes) -> bytes:

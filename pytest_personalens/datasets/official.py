@@ -100,8 +100,8 @@ class OfficialDataset:
             summaries={d: _text(profile_file, interactions.get(d), f"interactions.{d}") for d in ref.domains},
             situation=Situation(
                 **{
-                    ours: _text(file, situations.get(theirs), f"{raw['task_id']}: situations.{theirs}")
-                    for ours, theirs in SITUATION.items()
+                    field: _text(file, situations.get(theirs), f"{raw['task_id']}: situations.{theirs}")
+                    for field, theirs in SITUATION.items()
                 }
             ),
             task=Task(
@@ -153,8 +153,8 @@ def _ref(file: Path, position: str, user: str, raw: dict[str, Any]) -> ScenarioR
         raise DataError(file, f"expected 'SD-<domain>-task-<n>' or 'MD-task-<n>', found {task_id!r}", field=f"{position}: task_id")
     unknown = [d for d in domains if d not in DOMAINS]
     if unknown or not domains:
-        found = f"unknown domain {unknown[0]!r}" if unknown else "no domain"
-        raise DataError(file, f"{found}; known: {', '.join(DOMAINS)}", field=f"{position}: Relevant Domains")
+        problem = f"unknown domain {unknown[0]!r}" if unknown else "no domain"
+        raise DataError(file, f"{problem}; known: {', '.join(DOMAINS)}", field=f"{position}: Relevant Domains")
     stem = "multi" if match["multi"] else match["domain"].lower().replace(" ", "-")
     return ScenarioRef(user, f"{stem}-{match['number']}", "multi" if match["multi"] else "single", tuple(domains))
 

@@ -61,14 +61,14 @@ class OtherRecords(NamedTuple):
 @lru_cache(maxsize=8)
 def _folders(root: str) -> tuple[str, ...]:
     """The folders of records below `root`."""
-    found = []
+    folders = []
     for folder, below, _ in os.walk(root):
         if FOLDER in below:
-            found.append(str(Path(folder, FOLDER)))
+            folders.append(str(Path(folder, FOLDER)))
         below[:] = [
             name for name in below if name not in _APART and name != FOLDER and name[0] != "." and not _is_environment(Path(folder, name))
         ]
-    return tuple(sorted(found))
+    return tuple(sorted(folders))
 
 
 def _is_environment(folder: Path) -> bool:

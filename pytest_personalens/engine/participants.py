@@ -146,8 +146,8 @@ class Participants:
 
     def role_prices(self) -> dict[str, Price]:
         """Role -> the price of its model, where it has one and the price is known."""
-        found = {role: price_of(model.name, self._prices) for role, model in self._played.items()}
-        return {role: price for role, price in found.items() if price is not None}
+        prices = {role: price_of(model.name, self._prices) for role, model in self._played.items()}
+        return {role: price for role, price in prices.items() if price is not None}
 
     def limiters(self) -> list[Limiter]:
         """The rate limits of the models, one for each."""
@@ -179,8 +179,8 @@ class Participants:
         spec = self.recipe.assistant
         if not spec:
             return None
-        found = self._model(spec, "--personalens-assistant")
-        return found if found is not None else import_assistant(spec, Path(self.recipe.root))
+        model = self._model(spec, "--personalens-assistant")
+        return model if model is not None else import_assistant(spec, Path(self.recipe.root))
 
     def _model(self, spec: str, flag: str) -> Model | None:
         """The model of a spec, one for all its roles: they share its connections and its rate limit."""
@@ -198,12 +198,12 @@ class Participants:
         """What a plugin adds for `spec`: an agent ready-made, or a model to play the role; None for the embedded agent."""
         if spec == "embedded":
             return None
-        found = offered(role, lambda: self._added(role, spec), flag)
-        if found is None:
-            found = self._model(spec, flag)
-        if found is None:
+        player = offered(role, lambda: self._added(role, spec), flag)
+        if player is None:
+            player = self._model(spec, flag)
+        if player is None:
             raise SpecError(
                 f"{flag}: no provider knows {spec!r}; use 'embedded', 'bedrock:MODEL' or 'openai:MODEL', "
                 "or add a provider with the hook pytest_personalens_model"
             )
-        return found
+        return player

@@ -56,13 +56,13 @@ class Replay:
     def stored(self, find: Callable[[Record], Found | None], *, paid: bool) -> Found | None:
         """What `find` finds in the item's own records, else in those of other tests, where it would have to be paid for."""
         for record in self.records:
-            if (found := find(record)) is not None:
-                return found
+            if (answer := find(record)) is not None:
+                return answer
         for record in self._elsewhere() if self._elsewhere is not None and paid else ():
-            if (found := find(record)) is not None:
+            if (answer := find(record)) is not None:
                 with self._lock:
                     self.asked += 1
-                return found
+                return answer
         return None
 
     def admit(self, *, paid: bool, what: str) -> None:

@@ -109,6 +109,6 @@ class Reliable:
         completion: Completion = answer.result()
         return completion
 
-    def _wait(self, attempt: int, asked: float | None) -> float:
+    def _wait(self, attempt: int, seconds: float | None) -> float:
         drawn = self._chance() * min(LONGEST_WAIT, FIRST_WAIT * 2.0**attempt)
-        return min(LONGEST_WAIT, max(drawn, asked or 0.0))
+        return min(LONGEST_WAIT, max(drawn, seconds or 0.0))

@@ -109,13 +109,13 @@ def _anchors(session: Run, model: Model) -> dict[str, Usage]:
 
 def print_estimate(run: Run) -> None:
     """What ``--personalens-estimate`` prints."""
-    found = estimate_cost(run)
+    usage = estimate_cost(run)
     prices = run.participants.role_prices()
-    usd = {purpose: prices[role_of(purpose)].of(used) for purpose, used in found.items() if role_of(purpose) in prices}
-    if not found:
+    usd = {purpose: prices[role_of(purpose)].of(used) for purpose, used in usage.items() if role_of(purpose) in prices}
+    if not usage:
         print("no role of this run is played by a model of ours: it costs nothing")
         return
-    print(*usage_table(found, usd), sep="\n")
+    print(*usage_table(usage, usd), sep="\n")
     unpriced = sorted({model.name for role, model in run.participants.models().items() if role not in prices})
     if unpriced:
         print(f"without a price: {', '.join(unpriced)} (personalens_prices)")

@@ -100,5 +100,5 @@ def to_be_evaluated(items: Iterable[pytest.Item]) -> int:
 
 def spec_of(item: pytest.Item) -> ItemSpec:
     """What an item of ours stands for."""
-    found: ItemSpec = item.callspec.params[PARAM]  # type: ignore[attr-defined]
-    return found
+    spec: ItemSpec = item.callspec.params[PARAM]  # type: ignore[attr-defined]
+    return spec

@@ -109,19 +109,19 @@ class JudgeCheck:
         if not readings.stopped and read and read >= self._settings.min_valid * wanted:
             return None
         why = readings.stopped or f"the floor is {self._settings.min_valid:.0%}; first: {readings.faults[0]}"
-        told = f"{read} of {wanted} anchor verdicts were read ({why})"
+        coverage = f"{read} of {wanted} anchor verdicts were read ({why})"
         if self._then is not None:
-            problem = f"the judge could not be checked: {told}"
+            problem = f"the judge could not be checked: {coverage}"
             return Drift(outcome="the judge could not be checked", sentence=problem, judge=judge.identity)
-        return self._not_adopted(f"{told}; {self._path.name} was not written", judge.identity)
+        return self._not_adopted(f"{coverage}; {self._path.name} was not written", judge.identity)
 
     def _adopt(self, now: AdoptedJudge) -> Drift:
         try:
             write_atomically(self._path, now.text())
         except OSError as error:
             return self._not_adopted(f"cannot write {self._path}: {error.strerror}", now.judge)
-        told = f"{len(self.anchors.dialogues)} anchors and the scores of {len(now.scores)} scenarios are in {self._settings.adopt_judge}"
-        return Drift(outcome="the judge was adopted", sentence=f"the judge was adopted: {told}", judge=now.judge)
+        content = f"{len(self.anchors.dialogues)} anchors and the scores of {len(now.scores)} scenarios are in {self._settings.adopt_judge}"
+        return Drift(outcome="the judge was adopted", sentence=f"the judge was adopted: {content}", judge=now.judge)
 
     def _not_adopted(self, why: str, judge: str) -> Drift:
         return Drift(outcome="the judge could not be adopted", sentence=f"the judge could not be adopted: {why}", judge=judge)

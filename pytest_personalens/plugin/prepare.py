@@ -75,10 +75,10 @@ def rerun(item: pytest.Item) -> str:
     for o in OPTIONS:
         if o.key in _OF_THE_RUN:
             continue
-        given = config.getoption(o.ini)
-        if o.key == "fail_on" and "gate" in (given, config.getini(o.ini)):
-            given = "item"  # the gates of the command line are left out, and it may be refused without one
-        for value in given if isinstance(given, list) else [given] if given is not None else []:
+        setting = config.getoption(o.ini)
+        if o.key == "fail_on" and "gate" in (setting, config.getini(o.ini)):
+            setting = "item"  # the gates of the command line are left out, and it may be refused without one
+        for value in setting if isinstance(setting, list) else [setting] if setting is not None else []:
             words += [o.flag, str(value)]
     # The built-in suite has no file that could be named.
     if file_of(item.nodeid) == BUILT_IN:
@@ -93,10 +93,10 @@ def rerun(item: pytest.Item) -> str:
 def record_command(config: pytest.Config) -> str:
     """The command line of this run, such that it writes the records that are missing or stale."""
     words: list[str] = []
-    given = iter(str(arg) for arg in config.invocation_params.args)
-    for word in given:
+    arguments = iter(str(arg) for arg in config.invocation_params.args)
+    for word in arguments:
         if word == _RECORD:
-            next(given, None)
+            next(arguments, None)
         elif word not in _SNAPSHOTS and not word.startswith(f"{_RECORD}="):
             words.append(word)
     end = words.index("--") if "--" in words else len(words)

@@ -144,10 +144,10 @@ class RecordStore:
         unless it is being replaced."""
         try:
             self._text = _read(self.path)
-            found = read_record(self._text, str(self.path)) if self._text is not None else None
-            if found is not None and found.scenario != self.scenario.id:
-                raise RecordError(f"{self.path}: the record belongs to scenario {found.scenario!r}; {ADVICE}")
-            self.stored = found
+            record = read_record(self._text, str(self.path)) if self._text is not None else None
+            if record is not None and record.scenario != self.scenario.id:
+                raise RecordError(f"{self.path}: the record belongs to scenario {record.scenario!r}; {ADVICE}")
+            self.stored = record
         except RecordError:
             if not self.writes:
                 raise

@@ -50,11 +50,11 @@ def open_run(folder: Path | None, settings: Settings, *, root: Path, keeps: bool
             raise pytest.UsageError("--personalens-resume: needs pytest's cache, which is off (-p no:cacheprovider)")
         return RunState()
     left = _read(folder) if settings.resume else None
-    asked = {name: value for name, value in json.loads(json.dumps(settings._asdict())).items() if name not in _FREE}
+    wanted = {name: value for name, value in json.loads(json.dumps(settings._asdict())).items() if name not in _FREE}
     made_of = sources(root) if keeps else {}
     history = ""
     if left is not None:
-        _refuse_others(left["settings"], asked)
+        _refuse_others(left["settings"], wanted)
         age, differs = _age(left["began"]), changed(left["sources"], made_of)
         if not differs:
             return RunState(str(left["run"]), f"goes on with the run that was broken off, begun {age} ago, and counts its replies")
@@ -62,18 +62,18 @@ def open_run(folder: Path | None, settings: Settings, *, root: Path, keeps: bool
         history = f"{other}: the assistant is asked anew"
     run = uuid.uuid4().hex
     try:
-        write_atomically(folder / _FILE, json.dumps({"run": run, "settings": asked, "sources": made_of, "began": time.time()}))
+        write_atomically(folder / _FILE, json.dumps({"run": run, "settings": wanted, "sources": made_of, "began": time.time()}))
     except OSError as error:
         raise pytest.UsageError(f"personalens: pytest's cache cannot be written: {folder / _FILE}: {error.strerror}; remove it") from None
     return RunState(run, history)
 
 
-def _refuse_others(before: dict[str, Any], asked: dict[str, Any]) -> None:
-    for name in sorted({*asked, *before}):
-        if asked.get(name) != before.get(name):
+def _refuse_others(before: dict[str, Any], wanted: dict[str, Any]) -> None:
+    for name in sorted({*wanted, *before}):
+        if wanted.get(name) != before.get(name):
             flag = f"--personalens-{name.replace('_', '-')}"
             raise pytest.UsageError(
-                f"--personalens-resume: the run that was broken off had {flag} {before.get(name)!r}, this one has {asked.get(name)!r}; "
+                f"--personalens-resume: the run that was broken off had {flag} {before.get(name)!r}, this one has {wanted.get(name)!r}; "
                 "give the same, or leave out --personalens-resume to start anew"
             )
 

@@ -118,8 +118,8 @@ class Run:
         known = scenario if case.control != "swapped" else self.dataset.load(self.strangers.of(case.ref))
         # The moment is not the person's: it stays, so that who is known is all that differs.
         moment = scenario.context(case.given).situation
-        told = {"user": f"{scenario.user}+{case.control}", "dialogue": dialogue, "situation": moment}
-        return known.context(case.given).model_copy(update=told)
+        known_of_user = {"user": f"{scenario.user}+{case.control}", "dialogue": dialogue, "situation": moment}
+        return known.context(case.given).model_copy(update=known_of_user)
 
     def terms(self) -> ComparisonTerms:
         """What this run must have in common with one that it is compared with."""
@@ -162,7 +162,7 @@ class Run:
         """One line: what is sampled, by which seed, who plays the user, who judges, and whether nothing fails the run."""
         s, sample = self.settings, self.sample(self.settings)
         drawn = str(sample.drawn) if s.shard is None else f"shard {s.shard[0]}/{s.shard[1]}, {len(sample.refs)} of {sample.drawn}"
-        told = redacted(
+        line = redacted(
             f"personalens: {drawn} scenarios of {self.dataset.name} {self.dataset.version}, seed {s.seed!r}, "
             f"context {s.context or 'none'}, user {s.user_model}, judge {s.judge_model}"
             + (f", {s.trials} trials" if s.trials > 1 else "")
@@ -173,7 +173,7 @@ class Run:
             + (f"; the embedded judge gives no reading of {', '.join(Dimension(d).short for d in s.not_read)}" if s.not_read else "")
             + (f"; {REPORT_ONLY}" + (f", {REPORTED_GATES}" if s.gated else "") if s.fail_on == "nothing" else "")
         )
-        return one_line(told)
+        return one_line(line)
 
     @property
     def keeps(self) -> bool:

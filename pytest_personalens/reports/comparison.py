@@ -65,8 +65,8 @@ def _name(item: Item, several: bool) -> str:
 
 def _lift(lift: Paired) -> str:
     interval = f"95 % {signed(lift.low)} to {signed(lift.high)}"
-    told = f"{lift.dimension.names.mean} {lift.before:.2f}, with this user's context {lift.after:.2f}"
-    return f"{told}: lift {signed(lift.change)} ({interval}, one-sided {p_text(lift.p)})"
+    sentence = f"{lift.dimension.names.mean} {lift.before:.2f}, with this user's context {lift.after:.2f}"
+    return f"{sentence}: lift {signed(lift.change)} ({interval}, one-sided {p_text(lift.p)})"
 
 
 def _comparison(results: Results, comparison: Comparison, *, verbose: bool, gated: bool) -> Iterator[str]:

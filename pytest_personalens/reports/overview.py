@@ -75,8 +75,8 @@ def headline(results: Results) -> Headline:
     if not results.overall.scored:
         return Headline("open", "Not decided", (*crashed, ("No dialogue could be scored.", "")))
     if results.report_only:
-        told = _capital(f"{REPORT_ONLY}; {REPORTED_GATES}" if results.gates else REPORT_ONLY)
-        return Headline("open", "Report only", (*crashed, (f"{told}.", ""), *low))
+        reason = _capital(f"{REPORT_ONLY}; {REPORTED_GATES}" if results.gates else REPORT_ONLY)
+        return Headline("open", "Report only", (*crashed, (f"{reason}.", ""), *low))
     if results.unjudged:
         return Headline("open", "Measured only", (*crashed, (f"{_capital(UNJUDGED)}.", "")))
     gates = f"All {len(results.gates)} gates passed." if len(results.gates) > 1 else "Its gate passed." if results.gates else ""

@@ -62,8 +62,8 @@ def payload(results: Results, changes: Changes | None) -> dict[str, Any]:
 
 def shown_dimensions(results: Results) -> list[Dimension]:
     """The dimensions that any item has a verdict on."""
-    found = {v.dimension for i in results.items for v in i.evaluation.verdicts}
-    return [d for d in Dimension if d in found]
+    judged = {v.dimension for i in results.items for v in i.evaluation.verdicts}
+    return [d for d in Dimension if d in judged]
 
 
 def _item(item: Item, text: _Pool) -> dict[str, Any]:

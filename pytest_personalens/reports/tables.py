@@ -80,7 +80,7 @@ def paper_table(results: Results, beside: Sequence[OtherRow] = ()) -> PaperTable
     users = [d for d in _USER if d.value in results.overall.means]
     columns = [(kind, d) for kind in ("single", "multi") for d in (*_ASSISTANT, *users)]
     header = ["", *(_column(kind, d) for kind, d in columns)]
-    ours = [_name(results), *(_cell(kinds.get(kind), d) for kind, d in columns)]
+    own = [_name(results), *(_cell(kinds.get(kind), d) for kind, d in columns)]
     others = [[row.name, *(_given(row, kind, d) for kind, d in columns)] for row in beside]
     counts = [len({i.asked for i in results.own if i.evaluation.scored and i.evaluation.kind == kind}) for kind in ("single", "multi")]
     notes = (
@@ -89,7 +89,7 @@ def paper_table(results: Results, beside: Sequence[OtherRow] = ()) -> PaperTable
         *comparability(results, counts[0], counts[1]),
         *(["Rows beside ours are as their file gives them."] if beside else []),
     )
-    return PaperTable("As a row of Table 3 of the paper (Zhao et al., 2025)", tuple(header), tuple(map(tuple, [ours, *others])), notes)
+    return PaperTable("As a row of Table 3 of the paper (Zhao et al., 2025)", tuple(header), tuple(map(tuple, [own, *others])), notes)
 
 
 def ablation_table(results: Results) -> PaperTable:
@@ -98,11 +98,11 @@ def ablation_table(results: Results) -> PaperTable:
     A row's lift is the difference of its means from those without context, over the scored items of each.
     """
     own = "+".join(str(results.settings.get("context", ""))) or "none"
-    found = {control.name: (control.overall, control.kinds) for control in results.arms}
-    rows: list[tuple[str, Group, Sequence[Group]]] = [(name, *found[name]) for name in _CONTEXTS if name in found and name != own]
+    by_control = {control.name: (control.overall, control.kinds) for control in results.arms}
+    rows: list[tuple[str, Group, Sequence[Group]]] = [(name, *by_control[name]) for name in _CONTEXTS if name in by_control and name != own]
     rows.append((own, results.overall, results.kinds))
-    if "swapped" in found:
-        rows.append(("another user's", *found["swapped"]))
+    if "swapped" in by_control:
+        rows.append(("another user's", *by_control["swapped"]))
     base = next(((overall, kinds) for name, overall, kinds in rows if name == "none"), None)
     header = ["context"]
     lines = [[name] for name, _, _ in rows]

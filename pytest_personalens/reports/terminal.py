@@ -46,8 +46,8 @@ def summary_lines(
         colour = "green" if gate.passed else "yellow" if results.report_only else "red"
         yield f"gate {gate.name}: {gate_outcome(gate, results)}, {gate.message}", (colour,)
     if results.report_only and not (results.lost or any(item.failed for item in results.items)):
-        told = f"{REPORT_ONLY}, {REPORTED_GATES}" if results.gates else REPORT_ONLY
-        yield f"{told} (--personalens-fail-on nothing)", ("yellow",)
+        note = f"{REPORT_ONLY}, {REPORTED_GATES}" if results.gates else REPORT_ONLY
+        yield f"{note} (--personalens-fail-on nothing)", ("yellow",)
     yield from ((line, ()) for line in written)
 
 

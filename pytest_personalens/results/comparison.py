@@ -36,7 +36,7 @@ def compare_with_baseline(
     change fails with a probability of `level` at most. A dimension regressed if its drop is significant and larger than its margin.
     """
     own = results.own
-    known, asked = {entry.key for entry in baseline.entries}, {item.asked for item in own}
+    known, asked_now = {entry.key for entry in baseline.entries}, {item.asked for item in own}
     alike = _under_like_settings(baseline, own)
     now = [item for item in own if item.key in alike]
     scored = {dimension: (_then(baseline, dimension), scores_of(now, dimension)) for dimension in READINGS}
@@ -47,9 +47,9 @@ def compare_with_baseline(
     rejected = dict(zip(gated, holm([sides[d].p for d in gated], level), strict=True))
     compared = {key for of_dimension in pairs.values() for key in of_dimension}
     changed, _ = baseline.changed({item.asked: item.content for item in own if item.content})
-    scored_then = {entry.key for entry in baseline.entries if entry.scores and entry.key[:2] in asked}
+    scored_then = {entry.key for entry in baseline.entries if entry.scores and entry.key[:2] in asked_now}
     scored_now = {item.key for item in own if item.evaluation.scored}
-    found = []
+    differences = []
     for dimension, side in sides.items():
         margin = margins.get(dimension, 0.0)
         least = None
@@ -57,7 +57,7 @@ def compare_with_baseline(
             # At the level that Holm's procedure asks of the first of them: what is found there is found.
             most = side.before - dimension.scale.low
             least = detectable(changes_in(pairs[dimension]), level=level / len(gated), margin=margin, power=POWER, most=most)
-        found.append(
+        differences.append(
             Difference(
                 **side.model_dump(),
                 gated=dimension in gated,
@@ -72,10 +72,10 @@ def compare_with_baseline(
         baseline=name,
         level=level,
         compared=len(compared),
-        shared=len({entry.key[:2] for entry in baseline.entries} & asked),
+        shared=len({entry.key[:2] for entry in baseline.entries} & asked_now),
         shared_by_test=len(scored_then),
         compared_by_test=len(scored_then & scored_now),
-        differences=tuple(found),
+        differences=tuple(differences),
         one_sided={d: "then" if scored[d][0] else "now" for d in wanted if compared and bool(scored[d][0]) != bool(scored[d][1])},
         flips=flips_of(own, {dimension: pairs[dimension] for dimension in gated}),
         left_out=left_out(
@@ -83,9 +83,9 @@ def compare_with_baseline(
             {entry.key[:2] for entry in baseline.entries if entry.scores},
             own,
             compared,
-            by_other_tests=asked - {item.asked for item in own if item.key in known},
+            by_other_tests=asked_now - {item.asked for item in own if item.key in known},
             of_other_content={item.asked for item in own if item.evaluation.scenario in changed},
-            under_other_settings=asked - {key[:2] for key in alike},
+            under_other_settings=asked_now - {key[:2] for key in alike},
             in_part={
                 "not run now by each test that ran them then": {key[:2] for key in known - {item.key for item in own}},
                 "trials of one run beyond those of the other": {
@@ -128,11 +128,11 @@ def _decidable(pairs: Pairs, dimension: Dimension, level: float) -> bool:
 
 
 def _then(baseline: Baseline, dimension: Dimension) -> dict[Key, TrialScores]:
-    found: defaultdict[Key, dict[int, int]] = defaultdict(dict)
+    scores: defaultdict[Key, dict[int, int]] = defaultdict(dict)
     for entry in baseline.entries:
         if dimension in entry.scores:
-            found[entry.key][entry.trial] = entry.scores[dimension]
-    return {key: tuple(score for _, score in sorted(trials.items())) for key, trials in found.items()}
+            scores[entry.key][entry.trial] = entry.scores[dimension]
+    return {key: tuple(score for _, score in sorted(trials.items())) for key, trials in scores.items()}
 
 
 def _under_like_settings(baseline: Baseline, items: Sequence[Item]) -> set[Key]:
@@ -152,7 +152,7 @@ def flips_of(items: Sequence[Item], pairs: Mapping[Dimension, Pairs]) -> tuple[F
     runs: defaultdict[Key, list[Item]] = defaultdict(list)
     for item in items:
         runs[item.asked].append(item)
-    found = [
+    flips = [
         Flip(
             scenario=runs[key][0].evaluation.scenario,
             user=runs[key][0].evaluation.user,
@@ -167,7 +167,7 @@ def flips_of(items: Sequence[Item], pairs: Mapping[Dimension, Pairs]) -> tuple[F
         for key, (before, after) in sides.items()
         if before != after
     ]
-    return tuple(sorted(found, key=lambda flip: (flip.after - flip.before) / (flip.dimension.scale.high - flip.dimension.scale.low)))
+    return tuple(sorted(flips, key=lambda flip: (flip.after - flip.before) / (flip.dimension.scale.high - flip.dimension.scale.low)))
 
 
 def left_out(
@@ -199,15 +199,15 @@ def left_out(
         ("not scored on the same dimensions", then.keys() | now.keys()),
     )
     left = {**then, **now}.keys() - set(compared)
-    found: dict[str, tuple[str, ...]] = {}
+    by_reason: dict[str, tuple[str, ...]] = {}
     for why, keys in reasons:
         if here := left & set(keys):
-            found[why] = tuple(sorted(now.get(key) or then[key] for key in here))
+            by_reason[why] = tuple(sorted(now.get(key) or then[key] for key in here))
             left -= here
     for what, keys in in_part.items():
         if here := set(keys) & set(compared):
-            found[what] = tuple(sorted(now[key] for key in here))
-    return found
+            by_reason[what] = tuple(sorted(now[key] for key in here))
+    return by_reason
 
 
 def _uneven(then: Mapping[Key, TrialScores], now: Mapping[Key, TrialScores]) -> set[Key]:

@@ -166,9 +166,9 @@ class _Divided(Frozen):
 
 def _read_shard(path: Path) -> Shard:
     results = read_results(path)
-    ours = version("pytest-personalens")
-    if results.plugin != ours:
-        raise DataError(path, f"written by pytest-personalens {results.plugin!r}, this is {ours!r}; use one version in all jobs")
+    version_here = version("pytest-personalens")
+    if results.plugin != version_here:
+        raise DataError(path, f"written by pytest-personalens {results.plugin!r}, this is {version_here!r}; use one version in all jobs")
     if results.settings.get("shard") is None:
         raise DataError(path, "the results of a whole run and not of a shard (--personalens-shard K/N): there is nothing to merge")
     try:

@@ -262,9 +262,9 @@ class Results(Frozen):
     @property
     def missing(self) -> dict[Cause, tuple[str, ...]]:
         """Cause -> node ids of the items of the run itself that brought no result; what there is none of is not in it."""
-        found: dict[Cause, tuple[str, ...]] = {"lost": self.lost, "unevaluated": self.unevaluated}
+        by_cause: dict[Cause, tuple[str, ...]] = {"lost": self.lost, "unevaluated": self.unevaluated}
         controls = set(self.of_controls)
-        own = {cause: tuple(nodeid for nodeid in nodeids if nodeid not in controls) for cause, nodeids in found.items()}
+        own = {cause: tuple(nodeid for nodeid in nodeids if nodeid not in controls) for cause, nodeids in by_cause.items()}
         return {cause: nodeids for cause, nodeids in own.items() if nodeids}
 
     @property

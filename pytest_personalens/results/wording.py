@@ -85,17 +85,17 @@ NOT_GATED: Final = "not gated"
 def sentence(difference: Difference) -> str:
     """The difference in one line, with the decision and what it could have found."""
     d = difference
-    told = f"{signed(d.change)}, 95 % {signed(d.low)} to {signed(d.high)}" + (f", {p_text(d.p)}" if d.change < 0 else "")
-    told = f"{d.dimension.names.mean} {d.before:.2f} -> {d.after:.2f} ({told}) over {count(d.pairs)}"
+    text = f"{signed(d.change)}, 95 % {signed(d.low)} to {signed(d.high)}" + (f", {p_text(d.p)}" if d.change < 0 else "")
+    text = f"{d.dimension.names.mean} {d.before:.2f} -> {d.after:.2f} ({text}) over {count(d.pairs)}"
     if not d.gated:
-        return told
+        return text
     beyond = f" beyond the margin of {d.margin:g}" if d.margin else ""
     if d.regressed:
-        return f"{told}: a {DROPPED}{beyond}"
+        return f"{text}: a {DROPPED}{beyond}"
     if d.before == d.dimension.scale.low:
-        return f"{told}: it could not fall further"
+        return f"{text}: it could not fall further"
     if not d.decidable:
-        return f"{told}: these scenarios are too few for a gate, which not even a fall of all their scores would fail"
+        return f"{text}: these scenarios are too few for a gate, which not even a fall of all their scores would fail"
     if d.detectable is None:
-        return f"{told}: {NOT_DROPPED}{beyond}; and these scenarios are too few to find any"
-    return f"{told}: {NOT_DROPPED}{beyond}; one of {d.detectable:.2f} would have been found 4 times in 5"
+        return f"{text}: {NOT_DROPPED}{beyond}; and these scenarios are too few to find any"
+    return f"{text}: {NOT_DROPPED}{beyond}; one of {d.detectable:.2f} would have been found 4 times in 5"

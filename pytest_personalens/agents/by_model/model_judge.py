@@ -120,8 +120,8 @@ def _read_data(data: Mapping[str, Any], dimension: Dimension, turns: int, replie
         for q in (quotes if isinstance(quotes, list) else [])
         if isinstance(q, dict) and type(q.get("turn")) is int and 0 <= q["turn"] < turns and q.get("quote")
     ]
-    given = data.get("reasons")
-    reasons = [_reason(r, dimension, turns) for r in (given if isinstance(given, list) else []) if isinstance(r, dict)]
+    listed = data.get("reasons")
+    reasons = [_reason(r, dimension, turns) for r in (listed if isinstance(listed, list) else []) if isinstance(r, dict)]
     raw = data.get("score")
     scores = raw if isinstance(raw, list) else [raw]
     words = [str(s).lower() if isinstance(s, bool) or dimension.scale.high > 1 else repr(s) for s in scores]
@@ -143,10 +143,10 @@ def parse_answer(text: str, dimension: Dimension, turns: int, replies: int = 0) 
     >>> parse("Evidence: turn 1: 'a window seat'\\nJustification: unasked\\nScore: 3", Dimension.PERSONALIZATION, 4).score
     3
     """
-    found = _SCORE.findall(text)
-    if len(found) != 1:
-        raise ValueError(f"expected one line 'Score: ...', found {len(found)}")
-    words = [w.strip("*_`[]()\"'. ").lower() for w in found[0].strip("*_`[]()\"'. ").split(",")]
+    scores = _SCORE.findall(text)
+    if len(scores) != 1:
+        raise ValueError(f"expected one line 'Score: ...', found {len(scores)}")
+    words = [w.strip("*_`[]()\"'. ").lower() for w in scores[0].strip("*_`[]()\"'. ").split(",")]
     why = _WHY.search(text)
     if why is None:
         raise ValueError("expected a line 'Justification: ...'")

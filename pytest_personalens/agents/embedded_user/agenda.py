@@ -86,32 +86,32 @@ class Agenda:
         heard = questions(self.last)
         # Once served, whether all is well needs no answer, and what the reply answers itself none either.
         at_end = self.reading.left_open(self.now)
-        asked = [q for q in heard if not served or (q.text.rstrip("?") in at_end and not is_courtesy(plain(q.text)))]
+        open_questions = [q for q in heard if not served or (q.text.rstrip("?") in at_end and not is_courtesy(plain(q.text)))]
         corrected, lines = self._corrections()
         if not corrected and self._against[self.now]:
             # Said once, and still wrong.
             passes = self.reading.delivers(self.now) and drawn_number(self.key, "let it pass") % 2
             return self._leave("thanks_flat" if passes else "give_up")
-        pairs = [(q, self.answers.to(q)) for q in asked if q.kind not in ("more", "open")]
+        pairs = [(q, self.answers.to(q)) for q in open_questions if q.kind not in ("more", "open")]
         # Once served, an offer is taken up only for what is still missing.
-        found = [
+        answers = [
             a for q, a in pairs
             if (a.pair is None or a.pair not in corrected)
             and not (corrected and (a.extra or a.bank == "option_first" or is_courtesy(plain(q.text))))
             and not (a.extra and served and not corrected and not any(in_domain(d, q.text) for d in missing))
         ]  # fmt: skip
-        lines += self._lines(found)
+        lines += self._lines(answers)
         if lines:
             return UserTurn(" ".join(lines[:_MOST]))
         if served:
             return self._close(missing, more=bool(heard))
-        kinds = {q.kind for q in asked}
+        kinds = {q.kind for q in open_questions}
         if any(turn == self.now for turn, _ in self.reading.refusals):
             return UserTurn(self.speaker.say("other_way")) if self._refusals() < PATIENCE else self._leave("give_up")
         if is_promise(self.last):
             return UserTurn(self.speaker.say("chase"))
         if self._told():
-            return self._leave("thanks_more" if asked else "thanks")
+            return self._leave("thanks_more" if open_questions else "thanks")
         task = task_text(self.scenario)
         if self._proposed():
             return self._not_asked() if self.bearing.foreign(self.now) else self._accept()
@@ -160,9 +160,9 @@ class Agenda:
     def _raised(self) -> set[tuple[str, str]]:
         """The preferences that the user has objected for before."""
         raised: set[tuple[str, str]] = set()
-        for turn, found in self._against.items():
+        for turn, objected in self._against.items():
             if turn < self.now:
-                raised |= set([(o.domain, o.type) for o in found if (o.domain, o.type) not in raised][:_OBJECTIONS])
+                raised |= set([(o.domain, o.type) for o in objected if (o.domain, o.type) not in raised][:_OBJECTIONS])
         return raised
 
     def _corrections(self) -> tuple[set[tuple[str, str] | None], list[str]]:
@@ -183,9 +183,9 @@ class Agenda:
     def _spoken(self, pair: tuple[str, str]) -> str:
         return bare(said_aloud(pair[1], self.scenario.preferences[pair[0]][pair[1]]))
 
-    def _lines(self, found: Sequence[Answer]) -> list[str]:
+    def _lines(self, answers: Sequence[Answer]) -> list[str]:
         """The answers as sentences; preferences that are simply asked for go into one."""
-        plain = list({a.value: a for a in found if a.pair and not a.bank}.values())
+        plain = list({a.value: a for a in answers if a.pair and not a.bank}.values())
         lines: list[str] = []
         seen: set[Answer] = set()
         if len(plain) == 1:
@@ -196,7 +196,7 @@ class Agenda:
             width = 2 if len(said) in (2, 4) else 3
             parts = [said[i : i + width] for i in range(0, len(said), width)]
             lines += [self._together(part) for part in parts]
-        for answer in found:
+        for answer in answers:
             if answer.bank and answer not in seen and len(lines) < _MOST:
                 seen.add(answer)
                 bank = "free_rest" if lines and answer.bank.startswith("free_") else answer.bank

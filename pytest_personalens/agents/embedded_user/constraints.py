@@ -49,8 +49,8 @@ class Constraint:
     @property
     def slots(self) -> tuple[TimeSlot, ...]:
         """One slot for each value; empty where some value says nothing of days and hours, and so allows any."""
-        found = tuple(slot_of(v, exact=bool(_EXACT.search(self.name))) for v in self.values)
-        return found if self.timed and all(s.days or s.window for s in found) else ()
+        slots = tuple(slot_of(v, exact=bool(_EXACT.search(self.name))) for v in self.values)
+        return slots if self.timed and all(s.days or s.window for s in slots) else ()
 
     @property
     def limit(self) -> tuple[float, str] | None:
@@ -68,8 +68,10 @@ class Constraint:
         """Numbers with what they count; empty where some value has none."""
         if _PRICED.search(self.name) or _UNTIMED.search(self.name):
             return frozenset()
-        found = [frozenset(counted_things(v)) if _PLAIN_COUNT.fullmatch(v) and not _BOUNDED.search(v) else frozenset() for v in self.values]
-        return frozenset().union(*found) if all(found) else frozenset()
+        counted = [
+            frozenset(counted_things(v)) if _PLAIN_COUNT.fullmatch(v) and not _BOUNDED.search(v) else frozenset() for v in self.values
+        ]
+        return frozenset().union(*counted) if all(counted) else frozenset()
 
     @property
     def party(self) -> tuple[int, int] | None:
@@ -90,12 +92,12 @@ class Constraint:
             return True
         return bool(self.counts & frozenset(counted_things(folded)))
 
-    def breach(self, folded: str, *, asked: bool = False) -> str:
+    def breach(self, folded: str, *, in_question: bool = False) -> str:
         """What the text names against the preference: "20:15", "$45", "90 days"; empty if nothing.
 
-        A question that is `asked` may leave unsaid what its number counts: "Shall I make it 90 days?"
+        `in_question` says that the text is a question, which may leave unsaid what its number counts: "Shall I make it 90 days?"
         """
-        return self._late(folded) or self._dear(folded) or self._number(folded, asked=asked)
+        return self._late(folded) or self._dear(folded) or self._number(folded, in_question=in_question)
 
     def _late(self, folded: str) -> str:
         slots = self.slots
@@ -108,18 +110,18 @@ class Constraint:
 
     def _dear(self, folded: str) -> str:
         limit = self.limit
-        found = sums(folded)
-        if limit is None or not found:
+        amounts = sums(folded)
+        if limit is None or not amounts:
             return ""
-        if limit[1] and any(sign != limit[1] for _, sign in found):
+        if limit[1] and any(sign != limit[1] for _, sign in amounts):
             return ""  # nobody converts in their head
         if _ALL.search(folded) and not party(folded):
             return ""
         heads = max([n for n in party(folded) if n < 20], default=1)
-        lowest, sign = min(found)
+        lowest, sign = min(amounts)
         return money(lowest, sign) if lowest / heads > limit[0] else ""
 
-    def _number(self, folded: str, *, asked: bool) -> str:
+    def _number(self, folded: str, *, in_question: bool) -> str:
         if self.party:
             wrong = [n for n in party(folded) if not self.party[0] <= n <= self.party[1]]
             return ("one person" if wrong[0] == 1 else f"{wrong[0]} people") if wrong and len(wrong) == len(party(folded)) else ""
@@ -129,7 +131,7 @@ class Constraint:
         if own and wrong_counts and not own & set(wrong_counts):
             n, unit = wrong_counts[0]
             # Another number of days may count something else.
-            if not asked and not (
+            if not in_question and not (
                 set(stems(self.name)) & set(stems(folded))
                 or re.search(
                     rf"\b(?:for|make|made it|set (?:it )?to|ordered|refilled) (?:the )?\w+[ -]{unit}|\b\w+ {unit}s? (?:of|worth)\b|\w-{unit}\b",

@@ -71,11 +71,11 @@ def _days(folded: str) -> frozenset[str] | None:
     if span:
         start, end = _FULL_WEEK.index(span[1]), _FULL_WEEK.index(span[2])
         return frozenset(_FULL_WEEK[start : end + 1] if start <= end else (*_FULL_WEEK[start:], *_FULL_WEEK[: end + 1]))
-    found = set(days(folded))
+    named = set(days(folded))
     for word, meant in _WEEK.items():
         if re.search(rf"\b{word}s?\b", folded):
-            found |= set(meant)
-    return frozenset(found) or None
+            named |= set(meant)
+    return frozenset(named) or None
 
 
 def _window(folded: str, *, exact: bool) -> tuple[int, int] | None:
@@ -149,8 +149,8 @@ def first_wrong_time(folded: str, slots: tuple[TimeSlot, ...]) -> str:
     if named and all(s.days and not s.days & named for s in slots):
         day = min(named, key=_FULL_WEEK.index)
         return day.capitalize() if len(named) == 1 else "those days"
-    found = re.search(r"\b\d{1,2}[:.]\d{2}(?:\s?[ap]\.?m\b)?|\b\d{1,2}\s?[ap]\.?m\b", folded)
-    if found and hours_named(folded):
-        return found[0]
+    clock = re.search(r"\b\d{1,2}[:.]\d{2}(?:\s?[ap]\.?m\b)?|\b\d{1,2}\s?[ap]\.?m\b", folded)
+    if clock and hours_named(folded):
+        return clock[0]
     part = next((m[0] for pattern, _, _ in _PART if (m := pattern.search(folded))), "")
     return f"the {part}" if re.fullmatch(r"(?:early |late )?(?:morning|afternoon|evening)", part) else part or "that hour"

@@ -41,7 +41,7 @@ def sums(folded: str) -> tuple[tuple[float, str], ...]:
 
 def counted_things(folded: str, *, chosen: bool = False) -> tuple[tuple[int, str], ...]:
     """Numbers and the stem of what they count: (30, "day"); if `chosen`, none that only says by when or how far."""
-    found = []
+    counted = []
     for m in _COUNT.finditer(folded):
         if chosen and (
             _NOT_THIS_NUMBER.search(folded[: m.start()])
@@ -49,8 +49,8 @@ def counted_things(folded: str, *, chosen: bool = False) -> tuple[tuple[int, str
         ):
             continue
         if m[2] not in _NO_UNITS:
-            found.append((int(m[1]) if m[1].isdigit() else _NUMBERS[m[1]], stem(m[2])))
-    return tuple(found)
+            counted.append((int(m[1]) if m[1].isdigit() else _NUMBERS[m[1]], stem(m[2])))
+    return tuple(counted)
 
 
 def party(folded: str) -> tuple[int, ...]:

@@ -46,12 +46,12 @@ def objections(reading: Replies, turn: int) -> tuple[Objection, ...]:
     committed = reading.committed(turn)
     if not committed:
         return ()
-    found = []
+    raised = []
     for t in needed(reading):
         wrong = _wrong(reading, t, committed, turn)
         if wrong:
-            found.append(Objection(turn, t[0], t[1], wrong))
-    return tuple(found)
+            raised.append(Objection(turn, t[0], t[1], wrong))
+    return tuple(raised)
 
 
 def _wrong(reading: Replies, t: AskedType, committed: Sequence[Said], turn: int) -> str:
@@ -84,8 +84,8 @@ def _wanted(reading: Replies, t: AskedType, wrong: str, turn: int) -> bool:
     rule = constraint(name, values)
     if rule.slots and _MOVED.search(plain(reading.scenario.task.intent)) and rule.breach(plain(wrong)):
         return True
-    told = [m.content for i, m in enumerate(reading.messages[:turn]) if m.role == "user"]
-    for text in (reading.scenario.task.intent, *told):
+    user_turns = [m.content for i, m in enumerate(reading.messages[:turn]) if m.role == "user"]
+    for text in (reading.scenario.task.intent, *user_turns):
         folded = plain(text)
         if mentions(wrong, text) and not negated(wrong, folded):
             return True

@@ -28,8 +28,8 @@ def _banks() -> dict[str, dict[str, list[str]]]:
 
 def phrases_for(bank: str, manner: Manner) -> list[str]:
     """The phrases of an occasion for a manner of speaking."""
-    found = _banks()[bank]
-    return [*found.get(manner, []), *found.get("any", [])]
+    phrases = _banks()[bank]
+    return [*phrases.get(manner, []), *phrases.get("any", [])]
 
 
 def drawn_number(*key: str) -> int:

@@ -143,9 +143,9 @@ def options(reply: str) -> list[Choice]:
     if len(listed) > 1:
         return [Choice(_name(item), item) for item in listed]
     for pattern in (_NUMBERED, _QUOTED):
-        found = [m[1].strip() for m in pattern.finditer(reply)]
-        if len(found) > 1:
-            return [Choice(_name(item), item) for item in found]
+        names = [m[1].strip() for m in pattern.finditer(reply)]
+        if len(names) > 1:
+            return [Choice(_name(item), item) for item in names]
     for match in _INLINE.finditer(reply):
         parts = [re.sub(r"^(?:and |or )?(?:the |an? )?", "", i.strip()) for i in re.split(r", | and | or ", match[1])]
         if len(parts) > 1 and all(0 < len(i.split()) <= 6 for i in parts):
@@ -165,8 +165,8 @@ def alternatives(question: str) -> list[str]:
         r"^.*\b(?:would you (?:like|prefer|rather|take)(?: have| take| go)?|do you (?:want|prefer|need)|should (?:it|i) (?:be|go for|take)|shall (?:it|i) (?:be|take)|is it|are you|will it be"
         r"|will that be|want|prefer|make it|be|for you|either|between|go with)\s+|^.*:\s+", "", left, flags=re.IGNORECASE,
     )  # fmt: skip
-    found = [part.strip(" ,.\"'“”‘’") for part in (*left.split(", "), right)]
-    return [part for part in found if part and len(part.split()) <= 6]
+    parts = [part.strip(" ,.\"'“”‘’") for part in (*left.split(", "), right)]
+    return [part for part in parts if part and len(part.split()) <= 6]
 
 
 def _name(item: str) -> str:

@@ -164,7 +164,7 @@ def _read_embedded(data: EmbeddedDataset) -> Corpus:
 def _read_official(data: OfficialDataset) -> Corpus:
     """Leaner than `OfficialDataset`: what stands in the files is taken as it is, so that the rules can speak of it."""
     corpus = Corpus(f"{data.name} {data.version}")
-    parts = {theirs: ours for ours, theirs in SITUATION.items()}
+    parts = {theirs: field for field, theirs in SITUATION.items()}
     embedded = EmbeddedDataset()
     known = {(d, t): spec for d in DOMAINS for t, spec in embedded.domain(d).preferences.items()}
     corpus.tasks += list(_official_tasks(data.root))
