@@ -116,9 +116,9 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     # first of all, so that a bad option or data file is reported before xdist starts its workers.
     settings = session.config.stash[SETTINGS]
     if settings.sample is not None:
-        from pytest_personalens.plugin.run import open_session
+        from pytest_personalens.plugin.run import open_run
 
-        session.config.stash[RUN] = open_session(session.config, settings)
+        session.config.stash[RUN] = open_run(session.config, settings)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -387,7 +387,7 @@ def personalens(
         stash[SYRUPY] = _syrupy(request)
     return Personalens(
         item=request.node,
-        session=stash[RUN],
+        run=stash[RUN],
         scenario=personalens_scenario,
         context=personalens_context,
         assistant=personalens_assistant,

@@ -42,7 +42,7 @@ class Personalens:
         self,
         *,
         item: pytest.Item,
-        session: Run,
+        run: Run,
         scenario: Scenario,
         context: Context,
         assistant: Callable[[list[dict[str, str]]], object],
@@ -53,7 +53,7 @@ class Personalens:
         self._spec = spec_of(item)
         self._settings = self._spec.settings
         self.control = self._spec.control
-        self._item, self._session, self._assistant = item, session, assistant
+        self._item, self._run, self._assistant = item, run, assistant
         self._syrupy = syrupy
         self._evaluation: Evaluation | None = None
         #: Where the dialogue departs from its record, as lines.
@@ -63,7 +63,7 @@ class Personalens:
     def evaluate(self) -> Evaluation:
         """Simulate the dialogue and judge it, or replay what the record holds; never raises for a low score."""
         if self._evaluation is None:
-            result = self._item.stash[ITEM_KEY] = self._run()
+            result = self._item.stash[ITEM_KEY] = self._result_of_item()
             self._evaluation = result.evaluation
             self._item.ihook.pytest_personalens_evaluated(item=self._item, scenario=self.scenario, evaluation=self._evaluation)
         return self._evaluation
@@ -99,18 +99,18 @@ class Personalens:
         shown = trace is not None and (self._item.config.option.tbstyle == "long" or self._item.config.option.fulltrace)
         raise pytest.fail.Exception(message, pytrace=shown).with_traceback(trace)
 
-    def _run(self) -> Item:
-        store = store_of(self._item, self._session, self.scenario)
+    def _result_of_item(self) -> Item:
+        store = store_of(self._item, self._run, self.scenario)
         try:
-            job = job_of(self._item, self._session, store, self._context)
+            job = job_of(self._item, self._run, store, self._context)
         except RecordError as error:
             return self._result(self._broken(str(error)))
-        self._session.tally.see_context(bool(self._settings.arms) and self._sees_context())
-        ahead = prefetcher_of(self._item, self._session)
+        self._run.tally.see_context(bool(self._settings.arms) and self._sees_context())
+        ahead = prefetcher_of(self._item, self._run)
         if ahead is not None:
             done = ahead.evaluation(self._item, job, store.keeper, self._assistant)
         else:
-            done = work(job, self._session.participants, self._assistant, store.keeper)
+            done = work(job, self._run.participants, self._assistant, store.keeper)
         self._item.stash[SECONDS] = done.seconds
         stored = store.stored
         if done.evaluation.cause == "record" and stored is not None:
@@ -126,13 +126,13 @@ class Personalens:
         return self._result(done.evaluation, record, (file.relative_to(root) if file.is_relative_to(root) else file).as_posix())
 
     def _sees_context(self) -> bool:
-        agents = self._session.participants.agents(self._context, self._settings.thresholds)
+        agents = self._run.participants.agents(self._context, self._settings.thresholds)
         if agents.played is not None:  # a model, which is told
             return True
         return takes_context(agents.assistant or self._assistant) or (agents.assistant is None and asks_for_context(self._item))
 
     def _broken(self, detail: str) -> Evaluation:
-        agents = self._session.participants.agents(self._context, self._settings.thresholds)
+        agents = self._run.participants.agents(self._context, self._settings.thresholds)
         return unscored(self.scenario, agents.user_agent.identity, agents.judge.identity, cause="record", detail=detail)
 
     def _result(self, evaluation: Evaluation, record: str = "none", file: str = "") -> Item:
@@ -152,7 +152,7 @@ class Personalens:
                 "content": self.scenario.digest,
                 "test": test_of(self._item),
                 "given": self._spec.given,
-                "given_user": self._session.strangers.of(self._spec.ref).user if self._spec.control == "swapped" else "",
+                "given_user": self._run.strangers.of(self._spec.ref).user if self._spec.control == "swapped" else "",
             }
         )
 

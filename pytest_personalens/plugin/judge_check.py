@@ -49,30 +49,30 @@ class JudgeCheck:
         else:
             self._then = self._read()
 
-    def admit(self, config: pytest.Config, session: Run) -> None:
+    def admit(self, config: pytest.Config, run: Run) -> None:
         """Refuse a judge that costs money in a run that may not spend, before anything is run."""
         idle = config.option.collectonly or self._settings.estimate
-        if not (self._settings.may_spend or idle) and self._judge(session)[0].paid:
+        if not (self._settings.may_spend or idle) and self._judge(run)[0].paid:
             raise pytest.UsageError(
                 f"{self._flag}: {self._settings.judge_model} costs money: add --personalens-live to have it read "
                 f"{len(self.anchors.dialogues)} anchors on {len(self._dimensions)} dimensions"
             )
 
-    def conclude(self, session: Run, results: Results) -> tuple[Drift, dict[str, Usage]]:
+    def conclude(self, run: Run, results: Results) -> tuple[Drift, dict[str, Usage]]:
         """Have the anchors read, then compare or keep; says what came of it and what it used."""
-        judge, usage = self._judge(session)
+        judge, usage = self._judge(run)
         at_once = self._settings.concurrency if getattr(judge, "parallel", False) else 1
         readings = read_anchors(self.anchors, judge, self._dimensions, at_once=at_once)
-        now = self._baseline(session, judge, readings, results)
+        now = self._baseline(run, judge, readings, results)
         drift = self._unreadable(readings, judge) or (self._adopt(now) if self._then is None else compare(self._then, now))
         drift = drift.model_copy(update={"notes": (*drift.notes, *(f"not read: {fault}" for fault in readings.faults))})
         return drift, {f"anchor {purpose}": used for purpose, used in usage().items()}
 
-    def _judge(self, session: Run) -> tuple[Judge, Callable[[], dict[str, Usage]]]:
-        agents = session.participants.agents(Context(user="anchors"), self._settings.thresholds)
+    def _judge(self, run: Run) -> tuple[Judge, Callable[[], dict[str, Usage]]]:
+        agents = run.participants.agents(Context(user="anchors"), self._settings.thresholds)
         return agents.judge, lambda: agents.meter.usage
 
-    def _baseline(self, session: Run, judge: Judge, readings: Readings, results: Results) -> AdoptedJudge:
+    def _baseline(self, run: Run, judge: Judge, readings: Readings, results: Results) -> AdoptedJudge:
         scored = [i for i in results.own if i.evaluation.scored]
         tests = Counter(key[:2] for key in {i.key for i in results.own})
         scores = {}
@@ -86,7 +86,7 @@ class JudgeCheck:
             words = hashlib.sha256(e.dialogue.model_dump_json().encode()).hexdigest()[:16]
             scores[key] = Scored(dialogue=words, scores={v.dimension: v.score for v in e.verdicts})
         # Models answer a little differently from call to call; so may a judge that says so of itself.
-        exact = getattr(judge, "deterministic", not judge.paid and "judge" not in session.participants.models())
+        exact = getattr(judge, "deterministic", not judge.paid and "judge" not in run.participants.models())
         assistants = {i.evaluation.assistant or self._settings.assistant or "the fixture personalens_assistant" for i in results.items}
         return AdoptedJudge(
             judge=judge.identity,

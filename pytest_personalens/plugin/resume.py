@@ -38,7 +38,7 @@ class RunState(NamedTuple):
     history: str = ""
 
 
-def open_run(folder: Path | None, settings: Settings, *, root: Path, keeps: bool) -> RunState:
+def begin_run(folder: Path | None, settings: Settings, *, root: Path, keeps: bool) -> RunState:
     """The run that begins, or the one that was broken off and is gone on with; called once, in the controlling process.
 
     `root` is where the assistant's sources lie; `keeps` tells whether this run keeps replies for another to go on from. Raises

@@ -19,7 +19,7 @@ from pytest_personalens.models.specs import read_parameters, read_spec
 from pytest_personalens.plugin.budget import budget_folder, budget_in, refuse_unknown_prices
 from pytest_personalens.plugin.items import cases
 from pytest_personalens.plugin.pytest_internals import without_capture
-from pytest_personalens.plugin.resume import RunState, current_run, open_run
+from pytest_personalens.plugin.resume import RunState, begin_run, current_run
 from pytest_personalens.plugin.tally import Drawn, Tally
 from pytest_personalens.results.wording import REPORT_ONLY, REPORTED_GATES
 
@@ -192,7 +192,7 @@ class Run:
             return RunState()
         if hasattr(self.config, "workerinput"):
             return RunState(current_run(self.folder))
-        return open_run(self.folder, self.settings, root=self.config.rootpath, keeps=self.keeps)
+        return begin_run(self.folder, self.settings, root=self.config.rootpath, keeps=self.keeps)
 
     def _open_cluster(self) -> Cluster | None:
         s, flag = self.settings, "--personalens-executor"
@@ -278,8 +278,8 @@ def _lines(config: pytest.Config, name: str) -> list[str]:
     return [line for line in map(str, config.getini(name)) if line.strip()]
 
 
-def open_session(config: pytest.Config, settings: Settings) -> Run:
-    """The session, with every problem turned into a `pytest.UsageError` of one line."""
+def open_run(config: pytest.Config, settings: Settings) -> Run:
+    """The run, with every problem turned into a `pytest.UsageError` of one line."""
     try:
         return Run(config, settings)
     except PersonalensError as error:
