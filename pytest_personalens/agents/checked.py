@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from pytest_personalens.core.errors import PersonalensError, SpecError, told
+from pytest_personalens.core.errors import PersonalensError, SpecError, error_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,7 +29,7 @@ def offered(role: AgentRole, ask: Callable[[], Any], where: str) -> Any:
     except PersonalensError:
         raise
     except Exception as error:  # whatever it takes somebody's own to be opened
-        raise SpecError(f"{where}: the {_called(role)} cannot be had: {told(error)}") from error
+        raise SpecError(f"{where}: the {_called(role)} cannot be had: {error_text(error)}") from error
     if problem:
         raise SpecError(f"{where}: what is offered as a {_called(role)} {problem}")
     return candidate

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.cli.command import Parser, errors_told
-from pytest_personalens.core.errors import SpecError, told
+from pytest_personalens.core.errors import SpecError, error_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -82,7 +82,7 @@ def open_judge(spec: str, meter: Meter) -> Judge:
     try:
         candidate = getattr(importlib.import_module(module), attribute)
     except Exception as error:  # whatever the module does when it is imported
-        raise SpecError(f"--judge-model: cannot take {attribute!r} from {module!r}: {told(error)}") from None
+        raise SpecError(f"--judge-model: cannot take {attribute!r} from {module!r}: {error_text(error)}") from None
     judge: Judge | None = offered("judge", lambda: candidate() if isinstance(candidate, type) else candidate, "--judge-model")
     if judge is None:
         raise SpecError(f"--judge-model: {spec!r} is None, and no judge")

@@ -53,7 +53,7 @@ def _data_error(file: str, field: str, problem: str) -> DataError:
     return DataError(file, problem, field=field)
 
 
-def told(error: BaseException) -> str:
+def error_text(error: BaseException) -> str:
     """What an exception of somebody else's says of itself: its type and its text, if it has one that can be read."""
     name = type(error).__name__
     try:

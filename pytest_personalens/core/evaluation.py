@@ -15,8 +15,8 @@ from pytest_personalens.core.errors import (
     PersonalensError,
     RecordError,
     ends_the_run,
+    error_text,
     short_repr,
-    told,
 )
 from pytest_personalens.core.scenario import Frozen, Kind, Scenario, clean
 from pytest_personalens.core.usage import Usage
@@ -188,7 +188,7 @@ def read_dialogue(judge: Judge, scenario: Scenario, dialogue: Dialogue, dimensio
     except Exception as error:
         if ends_the_run(error):
             raise
-        raise JudgeFault(f"the judge raised {told(error)}") from error
+        raise JudgeFault(f"the judge raised {error_text(error)}") from error
     if not isinstance(verdict, Verdict) or verdict.dimension is not dimension or not _whole(verdict):
         raise JudgeFault(f"the judge did not return a verdict on {dimension.short} but {short_repr(verdict)}")
     return verdict

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, get_args
 
 from pydantic import ValidationError
 
-from pytest_personalens.core.errors import DataError, PersonalensError, short_repr, told
+from pytest_personalens.core.errors import DataError, PersonalensError, error_text, short_repr
 from pytest_personalens.core.jsonfile import first_problem
 from pytest_personalens.core.scenario import Kind, Scenario, ScenarioRef
 
@@ -73,7 +73,7 @@ class CheckedDataset:
             field, problem = first_problem(error)
             raise DataError(self._where, f"{field}: {problem}", field=where) from None
         except Exception as error:
-            raise DataError(self._where, f"raised {told(error)}", field=where) from error
+            raise DataError(self._where, f"raised {error_text(error)}", field=where) from error
 
     def _texts(self, texts: object, where: str) -> Sequence[str]:
         if isinstance(texts, str) or not isinstance(texts, (list, tuple)) or not all(isinstance(text, str) for text in texts):

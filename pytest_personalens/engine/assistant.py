@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_personalens.core.errors import AssistantFault, SpecError, told
+from pytest_personalens.core.errors import AssistantFault, SpecError, error_text
 from pytest_personalens.core.threads import ThreadBeside
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def import_assistant(spec: str, base: Path) -> Callable[[Any], Any]:
     try:
         assistant: Any = importlib.import_module(module)
     except Exception as error:  # whatever the module does when it is imported
-        raise SpecError(f"--personalens-assistant: cannot import {module!r}: {told(error)}") from None
+        raise SpecError(f"--personalens-assistant: cannot import {module!r}: {error_text(error)}") from None
     place = module
     for name in attribute.split("."):
         if not hasattr(assistant, name):

@@ -61,7 +61,7 @@ class JobResult(NamedTuple):
 
     evaluation: Evaluation
     cost: dict[str, Usage]
-    asked: int
+    questions: int
     seconds: float
     raised: Exception | None = None
 
@@ -134,7 +134,7 @@ def work(job: Job, participants: Participants, assistant: Assistant, keep: Keep 
     return JobResult(
         evaluation,
         cost(evaluation),
-        replay.asked,
+        replay.questions,
         time.perf_counter() - started,
         raised[-1] if evaluation.cause == "assistant" and raised else None,
     )

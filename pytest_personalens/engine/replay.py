@@ -25,7 +25,7 @@ Found = TypeVar("Found")
 class Replay:
     """What a run may reuse of an item's own `records` and of those `elsewhere`, and whether it may ask an agent where they have nothing.
 
-    `asked` counts the questions that the item's own records did not answer; 0 at the end means that all was replayed from them. `news`
+    `questions` counts the questions that the item's own records did not answer; 0 at the end means that all was replayed from them. `news`
     is set when somebody said something that no record has, be it the assistant under test. `before` is called ahead of each question to
     an agent, and may refuse it by raising a `PersonalensError`; `voted` is called after each further vote.
     """
@@ -49,7 +49,7 @@ class Replay:
         self.votes = list(votes)
         self._voted = voted
         self._went_on: set[str] = set()
-        self.asked = 0
+        self.questions = 0
         self.news = False
         self._lock = threading.Lock()
 
@@ -61,7 +61,7 @@ class Replay:
         for record in self._elsewhere() if self._elsewhere is not None and paid else ():
             if (answer := find(record)) is not None:
                 with self._lock:
-                    self.asked += 1
+                    self.questions += 1
                 return answer
         return None
 
@@ -72,7 +72,7 @@ class Replay:
             raise RecordError(f"{self.where}: the record {state}; {ADVICE}")
         self._before()
         with self._lock:
-            self.asked += 1
+            self.questions += 1
         self.news = True
 
     def hear_news(self) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import pytest
 
-from pytest_personalens.core.errors import PersonalensError, short_repr, told
+from pytest_personalens.core.errors import PersonalensError, error_text, short_repr
 from pytest_personalens.core.node_ids import gate_id, parse_case, skipped_id
 from pytest_personalens.core.redaction import redacted
 from pytest_personalens.core.safe_text import harmless
@@ -270,7 +270,7 @@ class Controller:
                     raise TypeError(f"expected a list of texts, not {short_repr(told_by_one)}")
                 found += lines
         except Exception as error:
-            found.append(f"{hook} failed: {told(error)}")
+            found.append(f"{hook} failed: {error_text(error)}")
         return found
 
     def _about_records(self, results: Results) -> str:

@@ -79,7 +79,7 @@ class JudgeCheck:
         for item in scored:
             e = item.evaluation
             key = f"{e.dataset}/{e.scenario}"
-            if tests[item.asked] > 1:  # several tests ask for the same scenario, each with settings of its own
+            if tests[item.scenario_key] > 1:  # several tests ask for the same scenario, each with settings of its own
                 key += f" in {item.test}"
             if item.trial > 1:
                 key += f", trial {item.trial}"

@@ -195,7 +195,7 @@ class RecordStore:
             return "written" if changed else "replayed"
         if self.stored is None:
             return "none"
-        if done.asked or not done.evaluation.scored:
+        if done.questions or not done.evaluation.scored:
             return "stale"
         # The comparison only tells syrupy's summary that the snapshot was used: a reformatted file is still our record.
         snapshot = self._snapshot(syrupy)

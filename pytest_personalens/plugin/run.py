@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from pytest_personalens.core.errors import PersonalensError, SpecError, told
+from pytest_personalens.core.errors import PersonalensError, SpecError, error_text
 from pytest_personalens.core.redaction import redacted
 from pytest_personalens.core.safe_text import one_line
 from pytest_personalens.core.scenario import Context, ScenarioRef
@@ -216,7 +216,7 @@ class Run:
         except PersonalensError:
             raise
         except Exception as error:  # whatever it takes somebody's own to be opened
-            raise SpecError(f"--personalens-data: the dataset {spec!r} cannot be had: {told(error)}") from error
+            raise SpecError(f"--personalens-data: the dataset {spec!r} cannot be had: {error_text(error)}") from error
         return CheckedDataset(added) if added is not None else open_dataset(spec, base=self.config.rootpath)
 
     def _recipe(self) -> ParticipantSpecs:

@@ -20,7 +20,7 @@ from pytest_personalens.reports.changes import changes_of
 from pytest_personalens.reports.payload import payload, script_json, shown_dimensions
 from pytest_personalens.reports.svg import TC
 from pytest_personalens.results.means import Estimate, by_turn, estimate, item_scores
-from pytest_personalens.results.wording import found, p_value, signed
+from pytest_personalens.results.wording import decision, p_value, signed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -67,7 +67,7 @@ def html_page(results: Results, *, title: str = TITLE, before: Results | None = 
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=_finalize,
         loader=jinja2.FunctionLoader(read),
     )  # fmt: skip
-    environment.filters.update(figure=_figure, signed=_signed, interval=_interval, chance=p_value, found=found)
+    environment.filters.update(figure=_figure, signed=_signed, interval=_interval, chance=p_value, decision=decision)
     changes = changes_of(results, before)
     # Where warnings are errors, a run must not fail for what matplotlib's own dependencies have deprecated, or for a letter in
     # somebody's name that its font lacks and the browser's has.

@@ -11,7 +11,7 @@ from pytest_personalens.reports.beside import moved_table, overlap, side_by_side
 from pytest_personalens.reports.crashes import crash_groups, crashes_title
 from pytest_personalens.reports.failures import failure_row, failures, verdict_line
 from pytest_personalens.reports.markup import code, escaped, figure, interval_text, markdown_table
-from pytest_personalens.results.wording import found, gate_outcome, p_value
+from pytest_personalens.results.wording import decision, gate_outcome, p_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -135,7 +135,7 @@ def _comparison(comparison: Comparison, link: str) -> Iterator[Section]:
     rows = (
         (
             d.dimension.names.heading,
-            f"**{found(d)}**" if d.regressed else found(d),
+            f"**{decision(d)}**" if d.regressed else decision(d),
             *_sides(d),
             figure(d.detectable),
         )

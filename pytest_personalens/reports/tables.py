@@ -82,7 +82,9 @@ def paper_table(results: Results, beside: Sequence[OtherRow] = ()) -> PaperTable
     header = ["", *(_column(kind, d) for kind, d in columns)]
     own = [_name(results), *(_cell(kinds.get(kind), d) for kind, d in columns)]
     others = [[row.name, *(_given(row, kind, d) for kind, d in columns)] for row in beside]
-    counts = [len({i.asked for i in results.own if i.evaluation.scored and i.evaluation.kind == kind}) for kind in ("single", "multi")]
+    counts = [
+        len({i.scenario_key for i in results.own if i.evaluation.scored and i.evaluation.kind == kind}) for kind in ("single", "multi")
+    ]
     notes = (
         f"This run: {counts[0]:,} single-domain (SD) and {counts[1]:,} multi-domain (MD) scenarios scored; TCR in percent, P from 1 to 4, "
         "Nat. and Coh. from 1 to 5, of the assistant" + (" and (.u) of the user" if users else "") + ".",

@@ -170,7 +170,7 @@ def terms_of(results: Results) -> ComparisonTerms:
     """The terms of a run that has ended, by what most of its items had; it has at least one."""
     judges = Counter(item.evaluation.judge for item in results.own)
     users = Counter(item.evaluation.user_agent for item in results.own)
-    judge, user = (max(sorted(found), key=lambda name, found=found: found[name]) for found in (judges, users))  # type: ignore[misc]
+    judge, user = (max(sorted(counts), key=lambda name, counts=counts: counts[name]) for counts in (judges, users))  # type: ignore[misc]
     return ComparisonTerms(dataset=results.dataset, setup=setup_of(judge, user, results.settings))
 
 

@@ -36,7 +36,7 @@ def compare_with_baseline(
     change fails with a probability of `level` at most. A dimension regressed if its drop is significant and larger than its margin.
     """
     own = results.own
-    known, asked_now = {entry.key for entry in baseline.entries}, {item.asked for item in own}
+    known, asked_now = {entry.key for entry in baseline.entries}, {item.scenario_key for item in own}
     alike = _under_like_settings(baseline, own)
     now = [item for item in own if item.key in alike]
     scored = {dimension: (_then(baseline, dimension), scores_of(now, dimension)) for dimension in READINGS}
@@ -46,7 +46,7 @@ def compare_with_baseline(
     sides = {dimension: paired(dimension, of_dimension) for dimension, of_dimension in pairs.items()}
     rejected = dict(zip(gated, holm([sides[d].p for d in gated], level), strict=True))
     compared = {key for of_dimension in pairs.values() for key in of_dimension}
-    changed, _ = baseline.changed({item.asked: item.content for item in own if item.content})
+    changed, _ = baseline.changed({item.scenario_key: item.content for item in own if item.content})
     scored_then = {entry.key for entry in baseline.entries if entry.scores and entry.key[:2] in asked_now}
     scored_now = {item.key for item in own if item.evaluation.scored}
     differences = []
@@ -83,8 +83,8 @@ def compare_with_baseline(
             {entry.key[:2] for entry in baseline.entries if entry.scores},
             own,
             compared,
-            by_other_tests=asked_now - {item.asked for item in own if item.key in known},
-            of_other_content={item.asked for item in own if item.evaluation.scenario in changed},
+            by_other_tests=asked_now - {item.scenario_key for item in own if item.key in known},
+            of_other_content={item.scenario_key for item in own if item.evaluation.scenario in changed},
             under_other_settings=asked_now - {key[:2] for key in alike},
             in_part={
                 "not run now by each test that ran them then": {key[:2] for key in known - {item.key for item in own}},
@@ -107,8 +107,8 @@ def compare_untested(before: Results, now: Results) -> Comparison:
         differences=tuple(Difference(**paired(dimension, of_dimension).model_dump()) for dimension, of_dimension in pairs.items()),
         flips=flips_of(now.own, pairs),
         left_out=left_out(
-            {item.asked: item.evaluation.scenario for item in before.own},
-            {item.asked for item in before.own if item.evaluation.scored},
+            {item.scenario_key: item.evaluation.scenario for item in before.own},
+            {item.scenario_key for item in before.own if item.evaluation.scored},
             now.own,
             compared,
         ),
@@ -151,7 +151,7 @@ def flips_of(items: Sequence[Item], pairs: Mapping[Dimension, Pairs]) -> tuple[F
     """Every changed score, the largest drops first, by the share of the scale that they fell."""
     runs: defaultdict[Key, list[Item]] = defaultdict(list)
     for item in items:
-        runs[item.asked].append(item)
+        runs[item.scenario_key].append(item)
     flips = [
         Flip(
             scenario=runs[key][0].evaluation.scenario,
@@ -186,8 +186,8 @@ def left_out(
     `then` are the ids of the scenarios that the other run had, `items` those of this one. `in_part` are scenarios that were compared,
     and what of them was not.
     """
-    now: dict[Key, str] = {item.asked: item.evaluation.scenario for item in items}
-    scored_now = {item.asked for item in items if item.evaluation.scored}
+    now: dict[Key, str] = {item.scenario_key: item.evaluation.scenario for item in items}
+    scored_now = {item.scenario_key for item in items if item.evaluation.scored}
     reasons: tuple[tuple[str, Collection[Key]], ...] = (
         ("not run now", then.keys() - now.keys()),
         ("not run then", now.keys() - then.keys()),

@@ -62,7 +62,7 @@ def floors_of(settings: Settings) -> tuple[GateExpression, ...]:
     """The floors of a run, each once, those over all first. Raises `SpecError` for two of one thing and for what is not measured."""
     short = [("--personalens-min-tcr", TCR, settings.min_tcr), ("--personalens-min-p", "p", settings.min_p)]
     floors = [(flag, GateExpression("", metric, least)) for flag, metric, least in short if least is not None]
-    floors += [("--personalens-gate", GateExpression(*given)) for given in settings.gate]
+    floors += [("--personalens-gate", GateExpression(*gate)) for gate in settings.gate]
     seen: dict[str, str] = {}
     for flag, floor in floors:
         where = f"{flag}: {floor.name}"

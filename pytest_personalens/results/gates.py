@@ -104,7 +104,7 @@ def _lift(results: Results, floor: GateExpression, least: float) -> Gate:
     items = _members(results.items, floor.group)
     gain = lift([i for i in items if i.arm == control], [i for i in items if not i.arm], Dimension.PERSONALIZATION)
     label = f"lift of personalization over the control {control}"
-    scenarios = len({i.asked for i in items})
+    scenarios = len({i.scenario_key for i in items})
     if gain is None or gain.pairs < least * scenarios:
         some = f"only {gain.pairs} of {count(scenarios)} {'was' if gain.pairs == 1 else 'were'}" if gain else "no scenario was"
         message = f"{label}: {some} scored both with and without its context" + (f"; {share_text(least)}" if gain else "")

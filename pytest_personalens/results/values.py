@@ -55,8 +55,8 @@ class Item(Frozen):
         return (self.evaluation.user, self.evaluation.task, self.test or without_parameters(self.nodeid))
 
     @property
-    def asked(self) -> tuple[str, str]:
-        """The scenario: user and task, whichever test asks for it."""
+    def scenario_key(self) -> tuple[str, str]:
+        """The scenario, by user and task, whichever test asks for it."""
         return (self.evaluation.user, self.evaluation.task)
 
 

@@ -70,7 +70,7 @@ def apart(value: float, other: float) -> tuple[str, str]:
     return (f"{value:.2f}", f"{other:.2f}") if value == other else (f"{value:.6f}", f"{other:.6f}")
 
 
-def found(difference: Difference) -> str:
+def decision(difference: Difference) -> str:
     """What the paired test found, in a word or three."""
     if not difference.gated:
         return NOT_GATED
