@@ -10,7 +10,7 @@ from pytest_personalens.reports.charts import DotRow, Histogram, Panel
 from pytest_personalens.reports.crashes import crash_groups, crashes_title
 from pytest_personalens.reports.svg import SOFT, TC, P
 from pytest_personalens.results.means import Estimate, estimate, item_scores, score_counts
-from pytest_personalens.results.wording import CAUSES, REPORT_ONLY, REPORTED_GATES, UNJUDGED
+from pytest_personalens.results.wording import CAUSES, CONTROLS, REPORT_ONLY, REPORTED_GATES, UNJUDGED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -18,15 +18,6 @@ if TYPE_CHECKING:
     from pytest_personalens.results.means import ItemScores
     from pytest_personalens.results.values import Item, Results
 
-#: What the assistant knew.
-CONTROLS: Final = {
-    "": "the run itself",
-    "none": "nothing",
-    "D": "demographics",
-    "I": "past interactions",
-    "S": "the situation",
-    "swapped": "another user's",
-}
 _INCOMPLETE: Final = "The run was stopped before its end, or shards of it are missing; no gate is decided."
 _MAIN: Final = (Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION)
 

@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.verdict import Dimension
+from pytest_personalens.results.wording import CONTROLS
 
 if TYPE_CHECKING:
     from pytest_personalens.core.scenario import Scenario
@@ -54,6 +55,7 @@ def payload(results: Results, changes: Changes | None) -> dict[str, Any]:
     ]
     return {
         "dimensions": [[d.value, d.names.score, d.names.title, *d.scale] for d in dimensions],
+        "controls": dict(CONTROLS),
         "items": items,
         "scenarios": {name: _scenario(s, text) for name, s in results.scenarios.items()},
         "texts": list(text.numbers),

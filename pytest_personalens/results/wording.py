@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pytest_personalens.core.evaluation import Cause
+    from pytest_personalens.core.settings import ArmName
     from pytest_personalens.results.values import Difference, Gate, Results
 
 
@@ -21,6 +22,16 @@ CAUSES: Final[Mapping[Cause, str]] = {
     "lost": "the worker died",
     "unevaluated": "the test ended before it was evaluated (skipped, failed on its own, or without check())",
     "budget": "the cap on calls or money was reached",
+}
+
+#: What the assistant knew in a control, and in the run itself.
+CONTROLS: Final[Mapping[ArmName, str]] = {
+    "": "the run itself",
+    "none": "nothing",
+    "D": "demographics",
+    "I": "past interactions",
+    "S": "the situation",
+    "swapped": "another user's",
 }
 
 
