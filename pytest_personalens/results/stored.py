@@ -6,7 +6,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.errors import DataError
-from pytest_personalens.results.controls import arms_of, trials_of
+from pytest_personalens.results.controls import controls_of, trials_of
 from pytest_personalens.results.gates import check_again
 from pytest_personalens.results.summary import summarize
 from pytest_personalens.results.values import read_results
@@ -75,7 +75,7 @@ def _computed(stored: Results) -> Results:
     if stored.trials is not None:
         update["trials"] = trials_of(stored.own, stored.trials.count)
     if stored.arms:
-        update["arms"] = arms_of(stored.items)
+        update["arms"] = controls_of(stored.items)
     computed = stored.model_copy(update=update)
     share = stored.settings.get("min_valid")
     least = share if isinstance(share, (int, float)) else _LEAST_VALID

@@ -80,7 +80,7 @@ def test_a_drop_fails_and_names_the_scenarios_that_flipped(saved: Repository) ->
     result.assert_outcomes(passed=22, failed=1)
     result.stdout.fnmatch_lines(["  7 scores worse than then:", f"    {min(worse)}: tc 1 -> 0, told  (__personalens__/test_bot/*.json)"])
     result.stdout.fnmatch_lines(
-        ["gate regression: tcr: FAILED, TCR 1.00 -> 0.65 (-0.35, 95 % *, p = 0.008) over 20 scenarios: a significant drop"]
+        ["gate regression: tcr: FAILED, TCR 1.00 -> 0.65 (-0.35, 95 % *, one-sided p = 0.008) over 20 scenarios: a significant drop"]
     )
     result.stdout.fnmatch_lines(["FAILED personalens::gate[[]regression: tcr[]]*"])
     tcr = next(d for d in comparison["differences"] if d["dimension"] == "task_completion")
@@ -97,7 +97,7 @@ def test_a_small_drop_is_no_evidence(saved: Repository) -> None:
     lower(saved, "tc", ids(saved)[:3])
     result, _comparison = compared(saved)
     assert result.ret == 0
-    result.stdout.fnmatch_lines(["*TCR 1.00 -> 0.85 (-0.15,* p = 0.125) over 20 scenarios: no significant drop; *"])
+    result.stdout.fnmatch_lines(["*TCR 1.00 -> 0.85 (-0.15,* one-sided p = 0.125) over 20 scenarios: no significant drop; *"])
     assert compared(saved, "--personalens-level", "0.3")[0].ret == 1
 
 
@@ -111,7 +111,7 @@ def test_a_margin_lets_a_significant_drop_pass_and_adds_a_dimension(saved: Repos
     lower(saved, "coh-assistant", ids(saved)[:10])
     passed, comparison = compared(saved, *every)
     assert passed.ret == 0
-    passed.stdout.fnmatch_lines(["  COH-ASSISTANT 5.00 -> 3.00 (-2.00, * p < 0.001*) over 20 scenarios"])
+    passed.stdout.fnmatch_lines(["  Coh. asst. 5.00 -> 3.00 (-2.00, * p < 0.001*) over 20 scenarios"])
     assert [d["dimension"] for d in comparison["differences"] if d["gated"]] == ["task_completion", "personalization"]
     assert compared(saved, *every, "--personalens-margin", "coh-assistant=0.1")[0].ret == 1
 
@@ -164,7 +164,7 @@ def test_what_cannot_be_compared_is_refused_before_anything_is_run(
         (edited(lambda d: d.update(entries=[])), "no scenario is in it; *"),
         (edited(lambda d: d["entries"][0]["scores"].update(personalization=5)), "entries.0: *personalization is scored 1 to 4, not 5*"),
         (edited(lambda d: d["entries"].append(d["entries"][0])), "*trial 1 of * in test_bot.py::test_bot stands there twice*"),
-        (edited(lambda d: d.pop("terms")), "terms: Field required*"),
+        (edited(lambda d: d.pop("terms")), "terms: field required*"),
     ],
 )
 def test_a_bad_baseline_is_one_line(saved: Repository, change: Callable[[str], str], problem: str) -> None:

@@ -15,7 +15,7 @@ from benchmarks.intervals import NATURALNESS, PERSONALIZATION, coverage, ours, r
 from benchmarks.users import ASSISTANTS, SAMPLES, Scores, alarms, changes, held
 from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.results.baseline import baseline_of
-from pytest_personalens.results.comparison import compare
+from pytest_personalens.results.comparison import compare_with_baseline
 from pytest_personalens.results.controls import lift
 from pytest_personalens.results.gate_expressions import read_floor
 from pytest_personalens.results.gates import check_gates
@@ -46,7 +46,7 @@ def run_of(scores: Scores, *, arm: str = "") -> Results:
 
 
 def moved(before: Scores, after: Scores) -> Any:
-    comparison = compare(baseline_of(run_of(before)), run_of(after), name="base.json", level=0.05, margins={})
+    comparison = compare_with_baseline(baseline_of(run_of(before)), run_of(after), name="base.json", level=0.05, margins={})
     return next(d for d in comparison.differences if d.dimension is P)
 
 
@@ -104,7 +104,7 @@ def test_two_users_are_too_few_whatever_they_are_asked() -> None:
     found = moved(before, after)
     assert (found.low, found.high, found.p, found.decidable) == (None, None, 0.25, False)
     now = run_of(after)
-    comparison = compare(baseline_of(run_of(before)), now, name="base.json", level=0.05, margins={})
+    comparison = compare_with_baseline(baseline_of(run_of(before)), now, name="base.json", level=0.05, margins={})
     gates = check_gates(now.model_copy(update={"comparison": comparison}), [read_floor("p >= 1")], min_valid=0)
     assert "1.00 (too few for an interval) >= 1.00 over 80 scenarios of 2 users" in gates[0].message
     gate = next(gate for gate in gates if gate.name == "regression: p")

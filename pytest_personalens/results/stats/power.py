@@ -102,12 +102,12 @@ def smallest_drop(
     kind = _Pair if max(scenarios) == 1 else _PairOfUsers
     pairs = [kind(noise, scenarios, one, chance) for _ in range(max(100, min(_RUNS, _SCENARIOS // sum(scenarios))))]
 
-    def found(steps: int) -> float:
+    def power_at(steps: int) -> float:
         drop = float(steps * STEP)
         return sum(pair.found(drop, level, margin) for pair in pairs) / len(pairs)
 
     last = floor(Fraction(most).limit_denominator(10**6) / STEP)
-    first = bisect_left(range(last + 1), power, key=found)
+    first = bisect_left(range(last + 1), power, key=power_at)
     return float(first * STEP) if first <= last else None
 
 
