@@ -104,7 +104,7 @@ class Personalens:
         prepared = prepare(self._item, self._session, self._settings, self.scenario, self._context)
         if isinstance(prepared, str):
             return self._broken(prepared), "none", ""
-        self._session.knows = self._session.knows or (bool(self._settings.arms) and self._sees_context())
+        self._session.knows = self._session.knows or (bool(self._settings.control) and self._sees_context())
         ahead = prefetcher_of(self._item, self._session)
         if ahead is not None:
             done = ahead.evaluation(self._item, prepared, self._assistant)

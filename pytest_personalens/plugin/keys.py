@@ -25,3 +25,8 @@ ITEM_KEY: pytest.StashKey[Item] = pytest.StashKey()
 ATTEMPT: pytest.StashKey[int] = pytest.StashKey()
 #: How long the item's evaluation took, whenever that was.
 SECONDS: pytest.StashKey[float] = pytest.StashKey()
+
+
+def is_worker(config: pytest.Config) -> bool:
+    """True in a worker of xdist."""
+    return hasattr(config, "workerinput")

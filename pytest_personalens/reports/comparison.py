@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Final
 
+from pytest_personalens.core.settings import ABLATION, control_word
 from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.results.wording import count, mean_name, p_text, sentence, signed
 
@@ -25,17 +26,19 @@ def outcome_lines(results: Results, *, verbose: bool) -> Iterator[str]:
         spread = ", ".join(f"{name.short} {value:.2f}" for name, value in results.trials.spread.items())
         if spread:
             yield f"standard deviation within a scenario: {spread}"
-    if results.settings.get("ablation"):
+    ablation = set(ABLATION) <= {arm.name for arm in results.arms}
+    if ablation:
         from pytest_personalens.reports.tables import ablation_table  # which prints means as the summary does
 
         yield from ablation_table(results).text().splitlines()
         yield ""
-    for arm in results.arms if not results.settings.get("ablation") else ():
+    for arm in results.arms if not ablation else ():
         for lift in arm.lift:
             if lift.dimension in (Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION):
-                yield f"control {arm.name or 'run'}: {_lift(lift)}"
+                yield f"control {control_word(arm.name)}: {_lift(lift)}"
         if arm.overall.scored < arm.overall.items:
-            yield f"control {arm.name}: {arm.overall.items - arm.overall.scored} of {count(arm.overall.items, 'item')} could not be scored"
+            unscored = arm.overall.items - arm.overall.scored
+            yield f"control {control_word(arm.name)}: {unscored} of {count(arm.overall.items, 'item')} could not be scored"
     if results.comparison is not None:
         # What has a gate is said there.
         gated = any(gate.kind == "regression" for gate in results.gates)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
+from pytest_personalens.core.settings import VALID_FLOOR, control_word
 from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.reports.charts import Histogram, Panel, Row
 from pytest_personalens.reports.crashes import crash_groups, crashes_title
@@ -19,14 +20,14 @@ if TYPE_CHECKING:
     from pytest_personalens.results.means import ItemScores
     from pytest_personalens.results.values import Item, Results
 
-#: What the assistant knew.
+#: The run itself and its controls.
 ARMS: Final = {
     "": "the run itself",
-    "none": "nothing",
-    "D": "demographics",
-    "I": "past interactions",
-    "S": "the situation",
-    "swapped": "another user's",
+    "none": control_word("none"),
+    "D": "D (demographics)",
+    "I": "I (past interactions)",
+    "S": "S (the situation)",
+    "swapped": control_word("swapped"),
 }
 _INCOMPLETE: Final = "The run was stopped before its end, or shards of it are missing; no gate is decided."
 _MAIN: Final = (Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION)
@@ -97,8 +98,8 @@ def _crashed(results: Results) -> str:
 
 def few(results: Results) -> str:
     """How many of the run the means are over, where these are too few to say much; else empty."""
-    least = results.settings.get("min_valid")
-    if results.complete and results.valid_share >= (least if isinstance(least, float) else 0.9):
+    least = next((gate.floor for gate in results.gates if gate.name == "valid"), VALID_FLOOR)
+    if results.complete and results.valid_share >= least:
         return ""
     if not results.complete:
         return "of a part of the run only"

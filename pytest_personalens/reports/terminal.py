@@ -47,7 +47,7 @@ def summary_lines(
         yield f"gate {gate.name}: {gate_outcome(gate, results)}, {gate.message}", (colour,)
     if results.report_only and not (results.lost or any(item.failed for item in results.items)):
         told = f"{REPORT_ONLY}, {REPORTED_GATES}" if results.gates else REPORT_ONLY
-        yield f"{told} (--personalens-fail-on nothing)", ("yellow",)
+        yield f"{told} (--personalens-gate none)", ("yellow",)
     yield from ((line, ()) for line in written)
 
 

@@ -48,7 +48,7 @@ def p_value(p: float) -> str:
 
 #: Said of a run in which nothing decides about scores.
 UNJUDGED: Final = "no gate decides about the scores: this run passes however low they are"
-#: Said of a run under --personalens-fail-on nothing.
+#: Said of a run under --personalens-gate none.
 REPORT_ONLY: Final = "report only: nothing here fails the run"
 REPORTED_GATES: Final = "its gates are shown and do not count"
 

@@ -20,7 +20,7 @@ def test_either_variable_names_the_region(repo: Repository, endpoint: Endpoint, 
     for name in ("AWS_REGION", "AWS_DEFAULT_REGION"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("AWS_CONFIG_FILE", str(repo.path / "none"))
-    args = (*SAMPLE, "--personalens-user-model", "bedrock:nova-lite", "--personalens-live", "--personalens-fail-on", "nothing")
+    args = (*SAMPLE, "--personalens-user-model", "bedrock:nova-lite", "--personalens-record", "live", "--personalens-gate", "none")
     repo.inline(*args).stdout.fnmatch_lines(["*no AWS region is set; give ?region=..., or set AWS_REGION"])
     monkeypatch.setenv(told, "eu-west-1")
     assert repo.inline(*args).ret == 0
@@ -63,7 +63,7 @@ def test_a_path_after_a_space_is_told_before_any_conftest_is_imported(empty_repo
 @pytest.mark.parametrize(("dimension", "width"), [("tc", 1), ("p", 3), ("nat-user", 4)])
 def test_a_margin_as_wide_as_the_scale_lets_everything_pass(repo: Repository, dimension: str, width: int) -> None:
     args = (*SAMPLE, "--personalens-dimensions", "all", "--personalens-baseline", "base.json")
-    result = repo.inline(*args, "--personalens-margin", f"{dimension}={width}")
+    result = repo.inline(*args, "-o", f"personalens_margin={dimension}={width}")
     assert result.ret == 4
     result.stderr.fnmatch_lines([f"ERROR: --personalens-margin: no drop of {dimension} is larger than {width}, so *"])
 

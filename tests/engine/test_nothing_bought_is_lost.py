@@ -65,9 +65,10 @@ def test_workers_whose_controller_was_killed_make_no_further_call(repo: Reposito
         "2",
         "--personalens-concurrency",
         "4",
-        "--personalens-max-turns",
-        "900",
-        "--personalens-live",
+        "-o",
+        "personalens_max_turns=900",
+        "--personalens-record",
+        "live",
     )
     models = ("--personalens-user-model", "openai:small")
     process = subprocess.Popen(
@@ -154,9 +155,10 @@ def test_votes_are_kept_one_by_one(paid: Repository, monkeypatch: pytest.MonkeyP
         *MODELS,
         "--personalens-dimensions",
         "tc",
-        "--personalens-judge-votes",
-        "15",
-        "--personalens-live",
+        "-o",
+        "personalens_judge_votes=15",
+        "--personalens-record",
+        "live",
         *how,
     )
     monkeypatch.setenv("CRASH", "13")
@@ -165,7 +167,7 @@ def test_votes_are_kept_one_by_one(paid: Repository, monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("CRASH", "-1")
     assert run(*args).ret == 1
     assert calls(paid) == 15 - 9, "the vote that never came back, and the rest"
-    run(*args, "--personalens-json", "r.json")
+    run(*args, "--personalens-report", "r.json")
     assert calls(paid) == 0
     (verdict,) = paid.results("r.json")["items"][0]["evaluation"]["verdicts"]
     assert len(verdict["votes"]) == 15

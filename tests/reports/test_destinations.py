@@ -44,7 +44,7 @@ def test_no_output_replaces_the_baseline(told: Repository, output: str, how: str
 
 def test_results_that_are_the_baseline_of_the_next_run_stay_it(told: Repository) -> None:
     """A second try of a bad run must not be held against the first one."""
-    (told.path / "pytest.ini").write_text("[pytest]\npersonalens_baseline = results.json\npersonalens_json = results.json\n")
+    (told.path / "pytest.ini").write_text("[pytest]\npersonalens_baseline = results.json\npersonalens_report = results.json\n")
     assert told.inline(*ARGS, "-o", "personalens_baseline=").ret == 0
     told.write(conftest=TOLD.replace("score=low if", "score=low if True or"))
     assert [told.inline(*ARGS).ret for _ in range(2)] == [4, 4]
@@ -78,7 +78,7 @@ def test_a_file_of_somebody_else_is_not_replaced(told: Repository, output: str, 
 
 
 def test_reports_of_an_earlier_run_and_the_summary_of_a_step_are_replaced(told: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
-    outputs = ("--personalens-json", "r.json", "--personalens-html", "r.html", "--personalens-markdown", "r.md")
+    outputs = ("--personalens-report", "r.json", "--personalens-report", "r.html", "--personalens-report", "r.md")
     for _ in range(2):
         assert told.run(*ARGS, *outputs).ret == 0
     for _ in range(2):
@@ -86,13 +86,13 @@ def test_reports_of_an_earlier_run_and_the_summary_of_a_step_are_replaced(told: 
             assert told.python("-m", "pytest_personalens", "report", "r.json", "--markdown", f"t{len(more and more[1])}.md", *more).ret == 0
     (told.path / "step").write_text("what an earlier command of the step wrote")
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(told.path / "step"))
-    assert told.inline(*ARGS, "--personalens-markdown", "step").ret == 0
+    assert told.inline(*ARGS, "--personalens-report", "step").ret == 0
 
 
 @pytest.mark.parametrize("output", ["json", "html", "markdown", "save-baseline"])
 def test_a_merge_replaces_none_of_its_shards(told: Repository, output: str) -> None:
     for number in (1, 2):
-        told.inline(*ARGS, "--personalens-shard", f"{number}/2", "--personalens-json", f"{number}.json")
+        told.inline(*ARGS, "--personalens-shard", f"{number}/2", "--personalens-report", f"{number}.json")
     before = (told.path / "2.json").read_bytes()
     (told.path / "link").symlink_to("2.json")
     for path in ("2.json", "link"):
@@ -104,7 +104,7 @@ def test_a_merge_replaces_none_of_its_shards(told: Repository, output: str) -> N
 
 @pytest.mark.parametrize("more", [("--html", "r.json"), ("--markdown", "r.json"), ("--markdown", "r.json", "--table", "3")])
 def test_a_report_does_not_replace_what_it_reports_on(told: Repository, more: tuple[str, ...]) -> None:
-    told.inline(*ARGS, "--personalens-json", "r.json")
+    told.inline(*ARGS, "--personalens-report", "r.json")
     before = (told.path / "r.json").read_bytes()
     assert told.python("-m", "pytest_personalens", "report", "r.json", *more).ret == 4
     assert (told.path / "r.json").read_bytes() == before
@@ -133,7 +133,7 @@ def test_a_full_disk_leaves_the_file_of_the_run_before(told: Repository, output:
 def test_a_link_to_the_results_keeps_pointing_there(told: Repository) -> None:
     (told.path / "store").mkdir()
     (told.path / "r.json").symlink_to("store/r.json")
-    assert told.inline(*ARGS, "--personalens-json", "r.json").ret == 0
+    assert told.inline(*ARGS, "--personalens-report", "r.json").ret == 0
     assert (told.path / "r.json").is_symlink()
     assert (told.path / "store" / "r.json").is_file()
 
@@ -154,7 +154,7 @@ def test_a_dataset_that_is_checked_replaces_no_file_of_somebody_elses(repo: Repo
 
 def test_a_folder_that_comes_into_the_way_of_a_report_stays(told: Repository) -> None:
     told.write(conftest=TOLD + "\n    def pytest_collection_finish():\n        pathlib.Path('r.md').mkdir(exist_ok=True)\n")
-    result = told.run(*ARGS, "--personalens-markdown", "r.md")
+    result = told.run(*ARGS, "--personalens-report", "r.md")
     assert result.ret == 3
     assert (told.path / "r.md").is_dir()
     assert not list(told.path.glob(".*before"))

@@ -256,7 +256,7 @@ def test_where_github_keeps_things(tmp_path: Path) -> None:
         "GITHUB_SHA": "abc",
     }
     assert github.summary_path(step) == Path("/x/y")
-    with pytest.raises(DataError, match="GITHUB_STEP_SUMMARY: not set: --personalens-github is for steps of GitHub Actions"):
+    with pytest.raises(DataError, match="GITHUB_STEP_SUMMARY: not set: --personalens-report github is for steps of GitHub Actions"):
         github.summary_path({})
     assert github.root_in_repository(tmp_path / "chat/bot", step) == "chat/bot"
     assert (

@@ -8,7 +8,7 @@ from tests.support.repository import Repository
 from tests.support.scripted_agents import TOLD, TOLD_AGENTS
 
 ARGS = ("--personalens-sample", "10", *TOLD_AGENTS)
-NOTHING = ("--personalens-fail-on", "nothing")
+NOTHING = ("--personalens-gate", "none")
 LOW = TOLD.replace("score=low if f", "score=low if True or f")
 SAID = "report only: nothing here fails the run"
 
@@ -42,7 +42,7 @@ def test_gates_that_are_to_decide_and_are_not_there(told: Repository, where: str
     args = (*ARGS, *(("--personalens-fail-on", "gate") if where == "option" else ()))
     name = "--personalens-fail-on gate" if where == "option" else "personalens_fail_on = gate"
     refused(told.inline(*args), f"{name}: there is no gate that could fail; give one, such as --personalens-gate 'tcr >= 0.8'")
-    refused(told.inline(*args, "--personalens-min-valid", "0.5"), "there is no gate that could fail")
+    refused(told.inline(*args, "--personalens-gate", "valid >= 0.5"), "there is no gate that could fail")
     assert told.inline(*args, "--personalens-gate", "tcr >= 0").ret == 0
     assert told.inline(*args, "--personalens-save-baseline", "base.json").ret == 0
     assert told.inline(*args, "--personalens-baseline", "base.json").ret == 0
@@ -75,10 +75,10 @@ def test_low_scores_fail_nothing_and_it_is_said_everywhere(told: Repository, wor
     pytest.importorskip("jinja2")
     told.write(conftest=LOW)
     # In a process of its own: the page's drawing library keeps a state.
-    result = told.run(*ARGS, *NOTHING, *workers, "--personalens-html", "page.html", "--personalens-markdown", "page.md")
+    result = told.run(*ARGS, *NOTHING, *workers, "--personalens-report", "page.html", "--personalens-report", "page.md")
     assert result.ret == 0
     result.assert_outcomes(passed=10)
-    result.stdout.fnmatch_lines([f"personalens: 10 scenarios *; {SAID}", "overall *0.00 *", f"{SAID} (--personalens-fail-on nothing)"])
+    result.stdout.fnmatch_lines([f"personalens: 10 scenarios *; {SAID}", "overall *0.00 *", f"{SAID} (--personalens-gate none)"])
     page = (told.path / "page.html").read_text(encoding="utf-8")
     assert "</span> Report only</h1>" in page
     assert "Report only: nothing here fails the run." in page
@@ -97,11 +97,12 @@ def test_gates_of_the_configuration_are_shown_and_do_not_count(told: Repository,
         *NOTHING,
         "--junitxml",
         "junit.xml",
-        "--personalens-html",
+        "--personalens-report",
         "page.html",
-        "--personalens-json",
+        "--personalens-report",
         "r.json",
-        "--personalens-github",
+        "--personalens-report",
+        "github",
     )
     assert result.ret == 0
     result.assert_outcomes(passed=10)
@@ -162,7 +163,7 @@ def test_own_asserts_fail_all_the_same(told: Repository) -> None:
 
 def test_shards_that_are_to_fail_on_nothing(told: Repository) -> None:
     def shards() -> list[int]:
-        parts = [(f"--personalens-shard={n}/2", f"--personalens-json={n}.json") for n in (1, 2)]
+        parts = [(f"--personalens-shard={n}/2", f"--personalens-report={n}.json") for n in (1, 2)]
         return [int(told.inline(*ARGS, *NOTHING, *part).ret) for part in parts]
 
     def merge(*args: str) -> pytest.RunResult:
@@ -178,7 +179,7 @@ def test_shards_that_are_to_fail_on_nothing(told: Repository) -> None:
         refusal = merge(*gate)
         assert refusal.ret == 4
         assert refusal.stderr.str().strip() == (
-            f"error: {gate[0]}: asks for a gate, and the shards are of a run that fails on nothing (--personalens-fail-on nothing); "
+            f"error: {gate[0]}: asks for a gate, and the shards are of a run that fails on nothing (--personalens-gate none); "
             "leave it out, or run them without that"
         )
     told.write(conftest=crashing(">= 0"))

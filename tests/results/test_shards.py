@@ -32,7 +32,7 @@ def shards(repo: Repository, of: int, *args: str, extra: dict[int, tuple[str, ..
     for number in range(1, of + 1):
         more = (extra or {}).get(number, ())
         run = repo.run if "-n" in more else repo.inline
-        found.append(run(*args, "--personalens-shard", f"{number}/{of}", "--personalens-json", f"shard-{number}.json", *more))
+        found.append(run(*args, "--personalens-shard", f"{number}/{of}", "--personalens-report", f"shard-{number}.json", *more))
     return found
 
 
@@ -96,7 +96,7 @@ def test_the_judge_is_not_watched_over_a_shard(repo: Repository, option: str) ->
 
 
 def test_a_shard_leaves_the_gates_to_the_merge(scripted: Repository) -> None:
-    args = (*ARGS, "--personalens-min-p", "3.9", "--personalens-shard", "2/3", "--personalens-json", "results.json")
+    args = (*ARGS, "--personalens-gate", "p >= 3.9", "--personalens-shard", "2/3", "--personalens-report", "results.json")
     result = scripted.inline(*args)
     assert result.ret == 0
     result.assert_outcomes(passed=7)
@@ -126,17 +126,17 @@ def test_the_shards_of_a_run_add_up_to_it(scripted: Repository, monkeypatch: pyt
     )
     args = (
         *ARGS[2:],
-        "--personalens-min-tcr",
-        "0.2",
-        "--personalens-min-p",
-        "3",
+        "--personalens-gate",
+        "tcr >= 0.2",
+        "--personalens-gate",
+        "p >= 3",
         "--personalens-dimensions",
         "all",
-        "--personalens-min-valid",
-        "0.5",
+        "--personalens-gate",
+        "valid >= 0.5",
     )
     (scripted.path / "pytest.ini").write_text("[pytest]\npersonalens_sample = 20\n")
-    whole = scripted.inline(*args, "--personalens-json", "whole.json")
+    whole = scripted.inline(*args, "--personalens-report", "whole.json")
     parts = shards(scripted, 4, *args, extra={2: ("-n", "2"), 3: ("-n", "2", "--dist", "worksteal")})
     assert [part.ret for part in parts] == [0, 0, 0, 0]
     merged = merge(scripted, "--json", "merged.json")
@@ -150,7 +150,7 @@ def test_the_shards_of_a_run_add_up_to_it(scripted: Repository, monkeypatch: pyt
 
 
 def test_the_gates_of_the_merge(scripted: Repository) -> None:
-    shards(scripted, 2, *ARGS, "--personalens-min-p", "2")
+    shards(scripted, 2, *ARGS, "--personalens-gate", "p >= 2")
     passed = merge(scripted)
     assert passed.ret == 0
     passed.stdout.fnmatch_lines(["gate p: passed, mean personalization * over 20 scenarios", "gate valid: passed, 20 of 20 items *"])
@@ -198,7 +198,7 @@ def test_a_share_of_which_nothing_is_selected(repo: Repository) -> None:
 
 def test_items_lost_in_a_shard_stay_lost(scripted: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FAULTS", "crash")
-    args = ("--personalens-fail-on", "gate", "--personalens-min-valid", "1", "--personalens-min-tcr", "0")
+    args = ("--personalens-fail-on", "gate", "--personalens-gate", "valid >= 1", "--personalens-gate", "tcr >= 0")
     crashed = shards(scripted, 2, *ARGS, *args, extra={1: ("-n", "2"), 2: ("-n", "2")})
     assert any(result.ret for result in crashed)
     result = merge(scripted, "--json", "merged.json")
@@ -211,7 +211,7 @@ def test_items_lost_in_a_shard_stay_lost(scripted: Repository, monkeypatch: pyte
 
 
 def test_a_shard_that_was_stopped_is_no_part_of_a_whole(scripted: Repository) -> None:
-    args = ("--personalens-min-p", "1", "--personalens-fail-on", "item")
+    args = ("--personalens-gate", "p >= 1", "--personalens-fail-on", "item")
     stopped = shards(scripted, 2, *ARGS, *args, extra={2: ("-x",)})[1]
     stopped.stdout.fnmatch_lines(["a part of the run only: it was stopped, or shards are missing; no gate is decided"])
     result = merge(scripted)
@@ -228,7 +228,7 @@ def test_a_shard_that_was_stopped_is_no_part_of_a_whole(scripted: Repository) ->
 
 
 def test_a_missing_shard_leaves_a_part(scripted: Repository) -> None:
-    shards(scripted, 3, *ARGS, "--personalens-min-p", "1")
+    shards(scripted, 3, *ARGS, "--personalens-gate", "p >= 1")
     (scripted.path / "shard-2.json").unlink()
     partial = merge(scripted, "--partial")
     assert partial.ret == 1
@@ -241,7 +241,7 @@ def test_a_missing_shard_leaves_a_part(scripted: Repository) -> None:
 def test_calls_and_dollars_add_up(repo: Repository) -> None:
     repo.write(conftest=HOOKS)
     (repo.path / "pytest.ini").write_text("[pytest]\npersonalens_prices =\n    echo:small = 3, 15\n")
-    repo.inline(*ECHO, "--personalens-json", "whole.json")
+    repo.inline(*ECHO, "--personalens-report", "whole.json")
     shards(repo, 3, *ECHO)
     assert merge(repo, "--json", "merged.json").ret == 0
     assert read(repo, "merged.json")["usd"]
@@ -257,8 +257,8 @@ def two_shards(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     )
     clean = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST_")}
     for number in (1, 2):
-        words = ["-p", "no:cacheprovider", "--personalens-sample", "4", "--personalens-min-tcr", "0.5", "--personalens-fail-on", "gate"]
-        words += ["--personalens-shard", f"{number}/2", "--personalens-json", f"{number}.json"]
+        words = ["-p", "no:cacheprovider", "--personalens-sample", "4", "--personalens-gate", "tcr >= 0.5", "--personalens-fail-on", "gate"]
+        words += ["--personalens-shard", f"{number}/2", "--personalens-report", f"{number}.json"]
         subprocess.run([sys.executable, "-m", "pytest", *words], cwd=folder, env=clean, capture_output=True, check=True)
     return [(folder / f"{number}.json").read_text(encoding="utf-8") for number in (1, 2)]
 

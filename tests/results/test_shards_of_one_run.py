@@ -20,7 +20,7 @@ ARGS = (
 
 
 def shard(repo: Repository, number: int) -> None:
-    repo.run(*ARGS, "--personalens-shard", f"{number}/2", "--personalens-json", f"{number}.json")
+    repo.run(*ARGS, "--personalens-shard", f"{number}/2", "--personalens-report", f"{number}.json")
 
 
 def merged(repo: Repository) -> pytest.RunResult:

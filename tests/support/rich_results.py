@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any, Final
 from pytest_personalens.core.dialogue import Dialogue, Message
 from pytest_personalens.core.evaluation import Cause, Evaluation
 from pytest_personalens.core.scenario import DOMAINS, Scenario, Situation, Task
-from pytest_personalens.core.settings import ArmName
+from pytest_personalens.core.settings import ArmName, GateExpression
 from pytest_personalens.core.usage import Usage
 from pytest_personalens.core.verdict import READINGS, Dimension, Evidence, Verdict, Vote
 from pytest_personalens.results.baseline import baseline_of
 from pytest_personalens.results.comparison import compare
 from pytest_personalens.results.controls import arms_of, trials_of
-from pytest_personalens.results.gate_expressions import GateExpression
 from pytest_personalens.results.gates import check_gates
 from pytest_personalens.results.summary import summarize
 from pytest_personalens.results.values import Item, Results
@@ -73,7 +72,7 @@ def rich_results(
         then = _run([_item(s, n, 1, "", rng, better=2, invalid=n == 3) for n, s in enumerate(asked, 1)], count)
         comparison = compare(baseline_of(then), results, name="baselines/main.json", level=0.05, margins={})
         results = results.model_copy(update={"comparison": comparison})
-    gates = check_gates(results, [GateExpression("", "tcr", 0.6), GateExpression("", "p", floor)], min_valid=0.5)
+    gates = check_gates(results, [GateExpression("", "tcr", 0.6), GateExpression("", "p", floor), GateExpression("", "valid", 0.5)])
     return results.model_copy(update={"gates": gates})
 
 

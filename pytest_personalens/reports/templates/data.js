@@ -7,7 +7,7 @@ const dimensionOf = new Map(dimensions.map((d) => [d.key, d]));
 const byId = new Map();
 const byKey = new Map();
 const STATUS = { passed: ["✓", "passed", "good"], low: ["✕", "below", "bad"], uncounted: ["–", "not scored", "soft"] };
-const ARMS = { "": "the run itself", none: "nothing", D: "demographics", I: "past interactions", S: "the situation", swapped: "another user's" };
+const ARMS = { "": "the run itself", none: "no-context", D: "D (demographics)", I: "I (past interactions)", S: "S (the situation)", swapped: "other-user" };
 const ENDS = { user: "The user ended the dialogue.", silence: "The user left without a closing word.", limit: "The turn limit ended the dialogue.", fault: "The dialogue broke off." };
 
 for (const item of data.items) {
