@@ -131,7 +131,8 @@ def plugin(model: str, *more: str) -> list[str]:
     """The command line of our run."""
     return [
         sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--personalens-sample", str(SCENARIOS),
-        "--personalens-record", "live", "--personalens-kind", "single", "--personalens-user-model", model, "--personalens-judge-model", model, *more,
+        "--personalens-record", "live", "--personalens-kind", "single",
+        "--personalens-user-model", model, "--personalens-judge-model", model, *more,
     ]  # fmt: skip
 
 

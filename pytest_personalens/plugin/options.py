@@ -43,7 +43,7 @@ def add_options(parser: pytest.Parser) -> None:
         _hide(group, o.name)
     for old, (new, _) in REPLACED.items():
         _hide(group, old)
-        parser.addini(f"personalens_{old.replace('-', '_')}", f"gone: write personalens_{new}", default=None)
+        parser.addini(f"personalens_{old.replace('-', '_')}", f"gone: write personalens_{new}", type="linelist", default=None)
     parser.addini("personalens_prices", "MODEL = INPUT, OUTPUT[, CACHED[, WRITTEN]] in dollars for a million tokens", type="linelist")
     parser.addini(
         "personalens_model_parameters", "NAME = VALUE for model specs that do not name it, such as region = eu-west-1", type="linelist"
