@@ -31,7 +31,8 @@ def test_a_device_is_no_file(repo: Repository, zero: Path) -> None:
         one_line(result)
         result.stderr.fnmatch_lines(["*a device, and no file*"])
     one_line(repo.inline(*ARGS, "--personalens-adopt-judge", "j.json", "-opersonalens_anchors=zero"))
-    one_line(repo.inline(*ARGS, "--personalens-report=zero"))
+    (repo.path / "zero.json").symlink_to(zero)
+    one_line(repo.inline(*ARGS, "--personalens-report=zero.json"))
     for command in ("report", "merge", "agreement"):
         result = repo.python("-m", "pytest_personalens", command, "zero")
         assert result.ret == 4

@@ -103,24 +103,24 @@ def own_cache(repo: Repository, monkeypatch: pytest.MonkeyPatch) -> Repository:
     return repo
 
 
-@pytest.mark.parametrize("option", ["--json", "--markdown"])
-def test_the_agreement_command_looks_at_its_paths_before_it_pays(own_cache: Repository, endpoint: Endpoint, option: str) -> None:
-    (own_cache.path / "taken").write_text("mine")
-    for path, problem in (("taken/x.json", "cannot write to taken: *"), ("taken", "taken was not written by this plugin; *")):
-        result = own_cache.python(*AGREEMENT, option, path)
+@pytest.mark.parametrize("name", ["taken.json", "taken.md"])
+def test_the_agreement_command_looks_at_its_paths_before_it_pays(own_cache: Repository, endpoint: Endpoint, name: str) -> None:
+    (own_cache.path / name).write_text("mine")
+    for path, problem in ((f"{name}/x{name[5:]}", f"cannot write to {name}: *"), (name, f"{name} was not written by this plugin; *")):
+        result = own_cache.python(*AGREEMENT, "--report", path)
         assert result.ret == 4
-        result.stderr.fnmatch_lines([f"error: {option}: {problem}"])
+        result.stderr.fnmatch_lines([f"error: --report: {problem}"])
     assert not endpoint.calls
 
 
 def test_the_agreement_command_prints_before_it_writes(own_cache: Repository, endpoint: Endpoint) -> None:
     for _ in range(2):
-        result = own_cache.python(*AGREEMENT, "--dimensions", "tc", "--json", "new/folder/x.json", "--markdown", "x.md")
+        result = own_cache.python(*AGREEMENT, "--dimensions", "tc", "--report", "new/folder/x.json", "--report", "x.md")
         assert result.ret == 0
         result.stdout.fnmatch_lines(["openai:small *: 24 dialogues over *", "judge tc: *"])
     assert len(endpoint.calls) == 2 * 24, "what has come to its end is measured anew"
-    (own_cache.path / "full").symlink_to("/dev/full/no")
-    result = own_cache.python(*AGREEMENT, "--dimensions", "tc", "--json", "full")
+    (own_cache.path / "full.json").symlink_to("/dev/full/no")
+    result = own_cache.python(*AGREEMENT, "--dimensions", "tc", "--report", "full.json")
     assert result.ret == 4
     result.stdout.fnmatch_lines(["openai:small *: 24 dialogues over *"])
 

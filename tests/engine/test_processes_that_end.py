@@ -63,11 +63,11 @@ def test_a_run_without_results_leaves_those_there_are(told: Repository, workers:
 
 
 def test_what_a_ci_service_keeps_stays_in_its_place(told: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
-    step = told.path / "step"
+    step = told.path / "step.md"
     step.write_text("# Steps before\n")
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(step))
     told.write(conftest=EXITS)
-    told.run(*ARGS, "--personalens-report", "step")
+    told.run(*ARGS, "--personalens-report", "step.md")
     assert step.read_text() == "# Steps before\n"
 
 

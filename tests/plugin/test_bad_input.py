@@ -203,7 +203,7 @@ def test_a_record_that_is_none(repo: Repository, spoil: Callable[[Path], None]) 
 def test_a_path_that_the_terminal_cannot_show(repo: Repository, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     assert repo.inline(*ARGS, "--personalens-gate", "none", "--personalens-report", f"{name}.json").ret == 0
     monkeypatch.setenv("PYTHONIOENCODING", "ascii")
-    assert repo.python("-m", "pytest_personalens", "report", f"{name}.json", "--markdown", f"{name}.md").ret == 0
+    assert repo.python("-m", "pytest_personalens", "report", f"{name}.json", "--report", f"{name}.md").ret == 0
     one_line(repo.python("-m", "pytest_personalens", "report", f"{name}/x.json"))
 
 

@@ -113,4 +113,4 @@ def test_models_by_the_names_of_the_official_repository(repo: Repository, endpoi
 
 def test_the_p_of_a_lift_is_one_sided_and_says_so(told: Repository) -> None:
     result = told.inline(*ARGS, "--personalens-control", "no-context", "--personalens-gate", "lift >= -3")
-    result.stdout.fnmatch_lines(["control none: P *: lift * (95 % *, one-sided p *)", "gate lift: passed, *, one-sided p *"])
+    result.stdout.fnmatch_lines(["control no-context: P *: lift * (95 % *, one-sided p *)", "gate lift: passed, *, one-sided p *"])

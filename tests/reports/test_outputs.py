@@ -43,7 +43,7 @@ def test_every_report_is_written_and_equal_with_workers(told: Repository) -> Non
 def test_stored_results_give_the_same_reports(told: Repository) -> None:
     low(told)
     told.run(*ARGS, *ALL)
-    again = told.python("-m", "pytest_personalens", "report", "out/r.json", "--html", "again.html", "--markdown", "again.md")
+    again = told.python("-m", "pytest_personalens", "report", "out/r.json", "--report", "again.html", "--report", "again.md")
     assert again.ret == 0
     assert (told.path / "again.html").read_bytes() == (told.path / "out" / "r.html").read_bytes()
     assert (told.path / "again.md").read_bytes() == (told.path / "out" / "r.md").read_bytes()
@@ -54,7 +54,7 @@ def test_shards_give_the_reports_of_the_whole(told: Repository) -> None:
     told.run(*ARGS, *ALL)
     for number in (1, 2):
         told.inline(*ARGS, "--personalens-shard", f"{number}/2", "--personalens-report", f"{number}.json")
-    merged = told.python("-m", "pytest_personalens", "merge", "1.json", "2.json", "--html", "m.html", "--markdown", "m.md")
+    merged = told.python("-m", "pytest_personalens", "merge", "1.json", "2.json", "--report", "m.html", "--report", "m.md")
     assert merged.ret == 1
     assert (told.path / "m.html").read_bytes() == (told.path / "out" / "r.html").read_bytes()
     assert (told.path / "m.md").read_bytes() == (told.path / "out" / "r.md").read_bytes()
@@ -63,17 +63,17 @@ def test_shards_give_the_reports_of_the_whole(told: Repository) -> None:
 def test_a_merged_report_that_cannot_be_written_takes_no_other_with_it(told: Repository) -> None:
     for number in (1, 2):
         told.inline(*ARGS, "--personalens-shard", f"{number}/2", "--personalens-report", f"{number}.json")
-    (told.path / "full").symlink_to("/dev/full/no")
-    files = ("--json", "out/m.json", "--markdown", "full", "--html", "out/m.html")
+    (told.path / "full.md").symlink_to("/dev/full/no")
+    files = ("--report", "out/m.json", "--report", "full.md", "--report", "out/m.html")
     merged = told.python("-m", "pytest_personalens", "merge", "1.json", "2.json", *files)
     assert merged.ret == 4
-    merged.stderr.fnmatch_lines(["error: summary could not be written to full: *"])
+    merged.stderr.fnmatch_lines(["error: summary could not be written to full.md: *"])
     merged.stdout.fnmatch_lines(["overall *", "results: out/m.json", "report: out/m.html"])
-    again = told.python("-m", "pytest_personalens", "report", "out/m.json", "--markdown", "full", "--html", "made/again.html")
+    again = told.python("-m", "pytest_personalens", "report", "out/m.json", "--report", "full.md", "--report", "made/again.html")
     assert again.ret == 4
-    again.stderr.fnmatch_lines(["error: summary could not be written to full: *"])
+    again.stderr.fnmatch_lines(["error: summary could not be written to full.md: *"])
     assert (told.path / "made" / "again.html").read_bytes() == (told.path / "out" / "m.html").read_bytes()
-    piped = told.python("-m", "pytest_personalens", "report", "out/m.json", "--markdown", "-", "--html", "again.html")
+    piped = told.python("-m", "pytest_personalens", "report", "out/m.json", "--report", "-", "--report", "again.html")
     assert piped.outlines[0].startswith("#")
     assert piped.errlines == ["report: again.html"]
 

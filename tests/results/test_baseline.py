@@ -340,7 +340,7 @@ def test_the_same_comparison_on_workers_and_over_shards(saved: Repository) -> No
     assert (saved.path / "results.json").read_bytes() == whole
     for number in (1, 2):
         assert saved.inline(*COMPARE, "--personalens-shard", f"{number}/2", "--personalens-report", f"{number}.json").ret == 0
-    merged = saved.python("-m", "pytest_personalens", "merge", "1.json", "2.json", "--json", "merged.json", "--save-baseline", "new.json")
+    merged = saved.python("-m", "pytest_personalens", "merge", "1.json", "2.json", "--report", "merged.json", "--save-baseline", "new.json")
     assert merged.ret == 1
     merged.stdout.fnmatch_lines(["gate regression: p: FAILED, *"])
     assert (saved.path / "merged.json").read_bytes() == whole

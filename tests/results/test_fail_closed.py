@@ -205,7 +205,7 @@ def test_a_lift_over_few_of_its_scenarios_is_none(told: Repository) -> None:
     assert result.ret == 1
     result.stdout.fnmatch_lines(
         [
-            "control none: 8 of 10 items could not be scored",
+            "control no-context: 8 of 10 items could not be scored",
             "gate lift: FAILED, *: only 2 of 10 scenarios were scored both with and without its context; the floor is 90%",
         ]
     )

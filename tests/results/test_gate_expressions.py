@@ -67,7 +67,7 @@ def test_an_expression(text: str, floor: GateExpression) -> None:
         (("--personalens-report", "~no-such-user/r.json"), "--personalens-report: *home directory*"),
         ((GATE, "pass^2 >= 0.3"), "--personalens-gate: pass^2: needs at least as many runs of each scenario; add --personalens-trials 2"),
         (("--personalens-trials", "0"), "--personalens-trials: expected a whole number from 1 to 100*"),
-        (("--personalens-control", "nobody"), "--personalens-control: expected one of: none, swapped*"),
+        (("--personalens-control", "nobody"), "--personalens-control: expected one of: no-context, other-user, D, I, S, ablation, *"),
         (("-o", "personalens_level=0.9"), "personalens_level: expected a number from 0.0001 to 0.5*"),
         (("-o", "personalens_margin=tc=2"), "personalens_margin: expected DIMENSION=X, X from 0 to less than 1*"),
         (("-o", "personalens_margin=speed=1"), "personalens_margin: unknown dimension 'speed'*"),
@@ -270,9 +270,9 @@ def test_controls_withhold_the_context_or_give_another_users(knowing: Repository
     assert (found["overall"]["items"], len(found["items"])) == (20, 60)
     result.stdout.fnmatch_lines(
         [
-            "control none: P 1.00, with this user's context 4.00: lift +3.00 (95 % *, one-sided p < 0.001)",
-            "control swapped: P 1.00, with this user's context 4.00: lift +3.00 (95 % *, one-sided p < 0.001)",
-            "gate lift: passed, lift of personalization over the control swapped 3.00 (* >= 2.50 over 20 scenarios, one-sided p < 0.001",
+            "control no-context: P 1.00, with this user's context 4.00: lift +3.00 (95 % *, one-sided p < 0.001)",
+            "control other-user: P 1.00, with this user's context 4.00: lift +3.00 (95 % *, one-sided p < 0.001)",
+            "gate lift: passed, lift of personalization over the control other-user 3.00 (* >= 2.50 over 20 scenarios, one-sided p < 0.001",
         ]
     )
     items = {item["nodeid"].partition("[")[2].rstrip("]"): item for item in found["items"]}
@@ -308,7 +308,7 @@ def test_a_lift_is_over_the_control_that_was_asked_for(knowing: Repository) -> N
     both = ("--personalens-control", "no-context", "--personalens-control", "other-user")
     result = knowing.inline(*ARGS, *both, GATE, "lift >= 1", "-k", "not swapped")
     assert result.ret == 1
-    result.stdout.fnmatch_lines(["gate lift: FAILED, lift of personalization over the control swapped: *"])
+    result.stdout.fnmatch_lines(["gate lift: FAILED, lift of personalization over the control other-user: *"])
 
 
 def test_a_control_below_a_threshold_does_not_fail(knowing: Repository) -> None:

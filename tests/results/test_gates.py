@@ -99,9 +99,9 @@ def test_a_missed_gate_is_seen_everywhere(scripted: Repository) -> None:
         assert "100%" in result.stdout.str()
 
 
-def test_fail_on_overrides(scripted: Repository) -> None:
-    both = scripted.inline(*ARGS, "--personalens-gate", "none").parseoutcomes()
-    assert both["failed"] >= 5
+def test_items_fail_where_no_gate_decides(scripted: Repository) -> None:
+    assert scripted.inline(*ARGS).parseoutcomes()["failed"] >= 5
+    scripted.inline(*ARGS, "--personalens-gate", "none").assert_outcomes(passed=20)
     # The items and the gate on the share of them that could be scored.
     scripted.inline(*ARGS, "--personalens-gate", "valid >= 0.9").assert_outcomes(passed=21)
 
@@ -203,7 +203,8 @@ def test_a_report_that_cannot_be_sent_never_leaves_a_green_run(scripted: Reposit
 
 @pytest.mark.parametrize("extra", [("-x",), ("--maxfail", "1", "-n", "2")])
 def test_a_run_that_stops_early_reports_what_there_is_and_gates_nothing(scripted: Repository, extra: tuple[str, ...]) -> None:
-    args = ("--personalens-gate", "none", "--personalens-report", "results.json")
+    scripted.write(test_bot="def test_bot(personalens):\n    assert personalens.evaluate().personalization > 2\n")
+    args = ("--personalens-gate", "p >= 1", "--personalens-report", "results.json")
     result = scripted.run(*ARGS, *args, *extra)
     assert result.ret in (1, 2)
     result.stdout.fnmatch_lines(["overall *"])

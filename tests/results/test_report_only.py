@@ -1,4 +1,4 @@
-"""A run that is to fail on nothing measures and reports, and a run that is to fail on gates has one."""
+"""A run that is to fail on nothing measures and reports."""
 
 from __future__ import annotations
 
@@ -35,27 +35,11 @@ def refused(result: pytest.RunResult, problem: str) -> None:
     assert problem in told[0]
 
 
-@pytest.mark.parametrize("where", ["option", "ini"])
-def test_gates_that_are_to_decide_and_are_not_there(told: Repository, where: str) -> None:
-    if where == "ini":
-        ini(told, fail_on="gate")
-    args = (*ARGS, *(("--personalens-fail-on", "gate") if where == "option" else ()))
-    name = "--personalens-fail-on gate" if where == "option" else "personalens_fail_on = gate"
-    refused(told.inline(*args), f"{name}: there is no gate that could fail; give one, such as --personalens-gate 'tcr >= 0.8'")
-    refused(told.inline(*args, "--personalens-gate", "valid >= 0.5"), "there is no gate that could fail")
-    assert told.inline(*args, "--personalens-gate", "tcr >= 0").ret == 0
-    assert told.inline(*args, "--personalens-save-baseline", "base.json").ret == 0
-    assert told.inline(*args, "--personalens-baseline", "base.json").ret == 0
-    if where == "ini":  # a run without a sample is not ours
-        assert told.inline().ret == 0
-
-
 @pytest.mark.parametrize(
     "gate",
     [
         ("gate", "tcr >= 0"),
-        ("min-p", "1"),
-        ("min-valid", "0.5"),
+        ("gate", "valid >= 0.5"),
         ("baseline", "b.json"),
         ("save-baseline", "b.json"),
         ("check-judge", "j.json"),
@@ -64,10 +48,12 @@ def test_gates_that_are_to_decide_and_are_not_there(told: Repository, where: str
 @pytest.mark.parametrize("where", ["option", "ini"])
 def test_a_gate_on_the_command_line_contradicts_it(told: Repository, gate: tuple[str, str], where: str) -> None:
     if where == "ini":
-        ini(told, fail_on="nothing")
-    name = "--personalens-fail-on nothing" if where == "option" else "personalens_fail_on = nothing"
-    result = told.inline(*ARGS, *(NOTHING if where == "option" else ()), f"--personalens-{gate[0]}", gate[1])
-    refused(result, f"{name}: such a run fails on nothing, and --personalens-{gate[0]} asks for a gate; leave one of them out")
+        ini(told, gate="none")
+    name = "--personalens-gate none" if where == "option" else "personalens_gate = none"
+    given = f"--personalens-gate {gate[1]!r}" if gate[0] == "gate" else f"--personalens-{gate[0]}"
+    for more in ((f"--personalens-{gate[0]}", gate[1]), (f"--personalens-{gate[0]}={gate[1]}",)):
+        result = told.inline(*ARGS, *(NOTHING if where == "option" else ()), *more)
+        refused(result, f"{name}: such a run fails on nothing, and {given} asks for a gate; leave one of them out")
 
 
 @pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "workers"])
@@ -89,7 +75,7 @@ def test_gates_of_the_configuration_are_shown_and_do_not_count(told: Repository,
     pytest.importorskip("jinja2")
     assert told.inline(*ARGS, "--personalens-save-baseline", "base.json").ret == 0
     told.write(conftest=LOW)
-    ini(told, min_tcr="0.9", baseline="base.json")
+    ini(told, gate="tcr >= 0.9", baseline="base.json")
     assert told.inline(*ARGS).ret == 1
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(told.path / "step"))
     result = told.run(
@@ -121,7 +107,7 @@ def test_gates_of_the_configuration_are_shown_and_do_not_count(told: Repository,
     page = (told.path / "page.html").read_text(encoding="utf-8")
     assert "its gates are shown and do not count." in page
     assert "failed (report only)" in page
-    stored = told.python("-m", "pytest_personalens", "report", "r.json", "--markdown", "-")
+    stored = told.python("-m", "pytest_personalens", "report", "r.json", "--report", "-")
     stored.stdout.fnmatch_lines([f"## * personalens {SAID} (it would fail: gates tcr, regression: tcr, regression: p)"])
 
 
@@ -170,12 +156,12 @@ def test_shards_that_are_to_fail_on_nothing(told: Repository) -> None:
         return told.python("-m", "pytest_personalens", "merge", "1.json", "2.json", *args)
 
     told.write(conftest=LOW)
-    ini(told, min_tcr="0.9")
+    ini(told, gate="tcr >= 0.9")
     assert shards() == [0, 0]
     merged = merge()
     assert merged.ret == 0
     merged.stdout.fnmatch_lines(["gate tcr: FAILED (report only), *", f"{SAID}, *"])
-    for gate in (("--min-p", "1"), ("--gate", "p >= 1"), ("--save-baseline", "new.json")):
+    for gate in (("--gate", "p >= 1"), ("--baseline", "old.json"), ("--save-baseline", "new.json")):
         refusal = merge(*gate)
         assert refusal.ret == 4
         assert refusal.stderr.str().strip() == (
@@ -189,8 +175,6 @@ def test_shards_that_are_to_fail_on_nothing(told: Repository) -> None:
 
 def test_the_command_for_one_item_asks_for_no_gate_that_it_leaves_out(told: Repository) -> None:
     told.write(conftest=crashing(">= 0"))
-    ini(told, fail_on="gate")
     result = told.inline(*ARGS, "--personalens-gate", "tcr >= 0.5")
     again = next(line for line in result.outlines if line.startswith("again:"))
-    assert " --personalens-fail-on item " in again
     assert "--personalens-gate" not in again
