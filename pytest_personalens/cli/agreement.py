@@ -100,7 +100,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = Parser(
         prog="personalens agreement",
         description="Run a judge over labelled dialogues and report how it agrees with the labels, and these with each other.",
-        example="personalens agreement labels.jsonl --dimensions tc,p --report agreement.md",
+        example="personalens agreement labels.jsonl --report agreement.md",
     )
     parser.add_argument("labels", type=Path, help="labelled dialogues, a JSON object a line (docs/how-to/check-your-judge.md)")
     parser.add_argument("--judge-model", default="embedded", metavar="SPEC", help="embedded, bedrock:MODEL, openai:MODEL, module:attribute")

@@ -31,7 +31,7 @@ _GROUPS: Final = {
 def add_options(parser: pytest.Parser) -> None:
     """Declare every option and its typed ini key, and those that are gone: what they are now is told by `check_alone`."""
     for name, title in _GROUPS.items():
-        group = parser.getgroup(f"personalens: {name}", f"personalens, {name}: {title}")
+        group = parser.getgroup(f"personalens: {name}", f"personalens, {name} ({title})")
         for o in (o for o in OPTIONS if o.group == name):
             action: dict[str, Any] = {"action": "append" if o.many else "store", "metavar": o.metavar}
             if o.on != "ini":
@@ -39,10 +39,11 @@ def add_options(parser: pytest.Parser) -> None:
                 group.addoption(o.long, **{"default": None, **kind}, dest=o.ini, help=o.help)
             if o.on != "command line":
                 parser.addini(o.ini, o.help if o.on == "ini" else "the option of this name", type=o.type, default=None)
+    hidden = parser.getgroup("personalens: gate")
     for o in (o for o in OPTIONS if o.on == "ini"):
-        _hide(group, o.name)
+        _hide(hidden, o.name)
     for old, (new, _) in REPLACED.items():
-        _hide(group, old)
+        _hide(hidden, old)
         parser.addini(f"personalens_{old.replace('-', '_')}", f"gone: write personalens_{new}", type="linelist", default=None)
     parser.addini("personalens_prices", "MODEL = INPUT, OUTPUT[, CACHED[, WRITTEN]] in dollars for a million tokens", type="linelist")
     parser.addini(

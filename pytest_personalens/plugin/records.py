@@ -117,7 +117,7 @@ class RecordStore:
     """The record of one item: where it is, what is in it, and whether it may be written (`mode`, of ``--personalens-record``).
 
     `journal_folder` is outside the repository and keeps what was paid for in a run that does not update its records
-    (``--personalens-live``), or that breaks off halfway; `run` is the id of this run, or of the one that it resumes.
+    (``--personalens-record live``), or that breaks off halfway; `run` is the id of this run, or of the one that it resumes.
     """
 
     def __init__(self, item: pytest.Item, journal_folder: Path | None, run: str, mode: Literal["none", "live", "new", "all"]) -> None:

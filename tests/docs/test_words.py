@@ -65,7 +65,7 @@ def test_a_margin_as_wide_as_the_scale_lets_everything_pass(repo: Repository, di
     args = (*SAMPLE, "--personalens-dimensions", "all", "--personalens-baseline", "base.json")
     result = repo.inline(*args, "-o", f"personalens_margin={dimension}={width}")
     assert result.ret == 4
-    result.stderr.fnmatch_lines([f"ERROR: --personalens-margin: no drop of {dimension} is larger than {width}, so *"])
+    result.stderr.fnmatch_lines([f"ERROR: personalens_margin: no drop of {dimension} is larger than {width}, so *"])
 
 
 @pytest.mark.parametrize("name", ["personalens-controller", "syrupy"])

@@ -201,7 +201,7 @@ def test_failing_verdicts_are_put_to_the_vote_and_all_votes_kept(repo: Repositor
     repo.run(*LIVE, "--personalens-record", "live", "--personalens-sample", "1", "-o", "personalens_judge_votes=3")
     assert len(asked) == 3, "the threshold of the mark decides what is low"
     even = repo.run(*LIVE, "-o", "personalens_judge_votes=2")
-    even.stderr.fnmatch_lines(["ERROR: --personalens-judge-votes: expected an odd number*"])
+    even.stderr.fnmatch_lines(["ERROR: personalens_judge_votes: expected an odd number*"])
 
 
 @pytest.mark.parametrize(

@@ -56,7 +56,7 @@ MOODY = """
 """
 ARGS = (
     "--personalens-sample", "12", "--personalens-user-model", "scripted", "--personalens-judge-model", "moody",
-    "--personalens-fail-on", "gate",
+    "--personalens-gate", "valid >= 0.9",
 )  # fmt: skip
 ADOPT = ("--personalens-adopt-judge", "judge.json")
 CHECK = ("--personalens-check-judge", "judge.json", "--personalens-report", "results.json")
@@ -268,7 +268,7 @@ def test_anchors_of_ones_own(moody: Repository, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_the_embedded_judge_has_not_changed_since_just_now(repo: Repository) -> None:
-    common = ("--personalens-sample", "4", "--personalens-fail-on", "gate", "--personalens-dimensions", "all")
+    common = ("--personalens-sample", "4", "--personalens-gate", "valid >= 0.9", "--personalens-dimensions", "all")
     repo.inline(*common, *ADOPT)
     result = repo.inline(*common, *CHECK)
     assert result.ret == 0
@@ -288,7 +288,7 @@ def test_a_paid_judge_of_a_hook_is_not_asked_unasked(moody: Repository, monkeypa
     assert moody.inline(*ARGS, *ADOPT, "--personalens-record", "live").ret == 0
 
 
-LIVE = ("--personalens-sample", "2", "--personalens-judge-model", "openai:small", "--personalens-fail-on", "gate")
+LIVE = ("--personalens-sample", "2", "--personalens-judge-model", "openai:small", "--personalens-gate", "valid >= 0.9")
 
 
 @pytest.mark.slow

@@ -40,7 +40,7 @@ def test_the_help_names_each_option_once_by_group(repo: Repository) -> None:
     named = [line.split()[0].partition("=")[0] for line in lines if "--personalens-" in line]
     assert named == [o.long for o in OPTIONS if o.on != "ini"]
     assert len(named) <= 28
-    titles = [line.split(":")[0] for line in lines if line.startswith("personalens, ")]
+    titles = [line.split(" (")[0] for line in lines if line.startswith("personalens, ")]
     assert titles == [f"personalens, {group}" for group in ("select", "run", "judge", "gate", "report")]
     ini = [line.split()[0] for line in lines if line.startswith("  personalens_")]
     assert {o.ini for o in OPTIONS if o.on != "command line"} <= set(ini)

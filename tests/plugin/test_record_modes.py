@@ -175,7 +175,7 @@ def test_all_with_a_cap_goes_on_under_resume(paid: Repository) -> None:
     args = (*KEPT, "--personalens-sample", "3", "--personalens-user-model", "m", "--personalens-judge-model", "m", "--personalens-record")
     run(*args, "new")
     assert calls(paid) == 3 * 4
-    run(*args, "all", "--personalens-resume", "--personalens-max-calls", "7")
+    run(*args, "all", "--personalens-resume", "--personalens-budget", "7calls")
     assert calls(paid) == 7
     run(*args, "all", "--personalens-resume").assert_outcomes(passed=3)
     assert calls(paid) == 3 * 4 - 7

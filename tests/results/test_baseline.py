@@ -260,7 +260,7 @@ def test_a_score_that_only_one_of_the_runs_has_does_not_drop_out_unseen(saved: R
     for margin, problem in (("leak=0.1", "leak is not compared"), ("coh-user=0.1", "coh-user is not judged in this run; *")):
         refused = saved.inline(*COMPARE, *other, "-o", f"personalens_margin={margin}")
         assert refused.ret == 4
-        refused.stderr.fnmatch_lines([f"ERROR: --personalens-margin: {problem}"])
+        refused.stderr.fnmatch_lines([f"ERROR: personalens_margin: {problem}"])
 
 
 def test_a_test_whose_mark_changed_is_not_compared(saved: Repository) -> None:

@@ -44,7 +44,7 @@ def test_an_expression(text: str, floor: GateExpression) -> None:
         ((GATE, "p >= 1.2.3"), "--personalens-gate: expected a number after >=*"),
         ((GATE, ""), "--personalens-gate: expected *"),
         ((GATE, "Movie: p >= 3"), "--personalens-gate: unknown group 'Movie' (did you mean Movies?); known: single, multi, Alarm, *"),
-        ((GATE, "p >= 3", GATE, "P>=2"), "--personalens-gate: p has two floors, in --personalens-gate and in --personalens-gate; give one"),
+        ((GATE, "p >= 3", GATE, "P>=2"), "--personalens-gate: p has two floors; give one"),
         (
             (GATE, "p >= 3", "--personalens-gate", "p >= 2"),
             "--personalens-gate: p has two floors; give one",
@@ -104,14 +104,14 @@ def test_gates_of_the_configuration_and_their_lines(told: Repository) -> None:
 
 
 def test_gates_of_the_command_line_join_those_of_the_configuration(told: Repository) -> None:
-    (told.path / "pytest.ini").write_text("[pytest]\npersonalens_gate =\n    tcr >= 0.8\n    movies: p >= 3\n    p >= 2\n")
+    (told.path / "pytest.ini").write_text("[pytest]\npersonalens_gate =\n    p >= 2, tcr >= 0.8\n    movies: p >= 3\n")
 
     def gates(*args: str) -> list[tuple[str, float]]:
         told.inline(*ARGS, *args, "--personalens-report", "results.json")
         return [(gate["name"], gate["floor"]) for gate in told.results()["gates"] if gate["name"] != "valid"]
 
     assert gates() == [("p", 2.0), ("tcr", 0.8), ("Movies: p", 3.0)]
-    assert gates(GATE, "Train: tcr >= 0") == [("p", 2.0), ("Train: tcr", 0.0), ("tcr", 0.8), ("Movies: p", 3.0)]
+    assert gates(GATE, "Train: tcr >= 0") == [("Train: tcr", 0.0), ("p", 2.0), ("tcr", 0.8), ("Movies: p", 3.0)]
     assert gates(GATE, "Movies: p >= 1", GATE, "p >= 1") == [("Movies: p", 1.0), ("p", 1.0), ("tcr", 0.8)]
     assert gates("--personalens-gate", "tcr >= 0.5") == [("tcr", 0.5), ("p", 2.0), ("Movies: p", 3.0)]
 
@@ -300,7 +300,7 @@ def test_controls_count_in_no_figure_of_the_run(knowing: Repository) -> None:
     assert (found["uncounted"], found["overall"]["items"], found["arms"][0]["overall"]["scored"]) == ({}, 20, 0)
     assert result.ret == 1
     result.stdout.fnmatch_lines(
-        ["gate lift: FAILED, lift * none: no scenario was scored both *", "gate valid: passed, 20 of 20 items could be scored"]
+        ["gate lift: FAILED, lift * no-context: no scenario was scored both *", "gate valid: passed, 20 of 20 items could be scored"]
     )
 
 
