@@ -37,11 +37,10 @@ def test_the_command_that_is_printed_keeps_overrides(repo: Repository) -> None:
     assert repo.run(*shlex.split(again)[1:]).ret == 1, "it is found, and fails again"
 
 
-@pytest.mark.parametrize(("name", "near"), [("movies", "Movies"), ("rental cars", "Rental Cars"), ("Bokos", "Books")])
-def test_a_domain_of_almost_that_name(repo: Repository, name: str, near: str) -> None:
-    result = repo.inline(*SAMPLE, "--personalens-domain", name)
+def test_a_domain_of_almost_that_name(repo: Repository) -> None:
+    result = repo.inline(*SAMPLE, "--personalens-domain", "Bokos")
     assert result.ret == 4
-    result.stderr.fnmatch_lines([f"ERROR: personalens: unknown domain '{name}'; did you mean '{near}'? known: *"])
+    result.stderr.fnmatch_lines(["ERROR: personalens: unknown domain 'Bokos'; did you mean 'Books'? known: *"])
 
 
 def test_a_path_after_a_space_is_told_before_any_conftest_is_imported(empty_repo: Repository, tmp_path: Path) -> None:
