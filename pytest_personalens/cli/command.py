@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 #: The exit status of a command that cannot be done, as pytest's own for an option that cannot be.
 BAD_INPUT: Final = 4
-Arguments = ParamSpec("Arguments")
-Value = TypeVar("Value")
+_Arguments = ParamSpec("_Arguments")
+_Value = TypeVar("_Value")
 
 
 #: Command -> its module in this folder, and what it does.
@@ -46,17 +46,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=argparse.ArgumentParser)
     for name, (_, does) in COMMANDS.items():
         commands.add_parser(name, help=does, add_help=False)
-    given = list(sys.argv[1:] if arguments is None else arguments)
-    chosen = parser.parse_args(given[:1]).command
-    result: int = importlib.import_module(f"pytest_personalens.cli.{COMMANDS[chosen][0]}").main(given[1:])
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    chosen = parser.parse_args(words[:1]).command
+    result: int = importlib.import_module(f"pytest_personalens.cli.{COMMANDS[chosen][0]}").main(words[1:])
     return result
 
 
-def errors_told(main: Callable[Arguments, int]) -> Callable[Arguments, int]:
+def errors_told(main: Callable[_Arguments, int]) -> Callable[_Arguments, int]:
     """A command's `main` that tells a fault of the input in one line and returns 4 for it."""
 
     @functools.wraps(main)
-    def told(*args: Arguments.args, **kwargs: Arguments.kwargs) -> int:
+    def told(*args: _Arguments.args, **kwargs: _Arguments.kwargs) -> int:
         try:
             return main(*args, **kwargs)
         except BrokenPipeError:
@@ -90,10 +90,10 @@ def run(main: Callable[[], int]) -> NoReturn:
         sys.exit(1)
 
 
-def value_of(read: Callable[[str], Value]) -> Callable[[str], Value]:
+def value_of(read: Callable[[str], _Value]) -> Callable[[str], _Value]:
     """`read` for an argument of a command: it raises ValueError saying what it expected."""
 
-    def told(text: str) -> Value:
+    def told(text: str) -> _Value:
         try:
             return read(text)
         except ValueError as error:

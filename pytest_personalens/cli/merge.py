@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command. Returns 0, 1 when a gate or an item failed or not all of the run is there, or 4 for what cannot be merged."""
     options = _parser().parse_args(arguments)
-    given = {} if options.baseline is None else {"baseline": options.baseline}
+    replaced = {} if options.baseline is None else {"baseline": options.baseline}
     if options.gate is not None:
-        given["gate"] = tuple(gate for gates in options.gate for gate in gates)
+        replaced["gate"] = tuple(gate for gates in options.gate for gate in gates)
     shards = read_shards(options.results)
     files = _files(options, shards)
-    _refuse_gates(shards[0], [*given, *(["save_baseline"] if options.save_baseline else [])])
-    merged = merge(shards, given, partial=options.partial, save_baseline=options.save_baseline)
+    _refuse_gates(shards[0], [*replaced, *(["save_baseline"] if options.save_baseline else [])])
+    merged = merge(shards, replaced, partial=options.partial, save_baseline=options.save_baseline)
     written = write_files(merged, files)
     print(f"personalens: {len(shards)} of {shards[0].of} shards of a run over {merged.drawn} scenarios of {merged.dataset}")
     for text, _ in summary_lines(merged, verbose=options.verbose, written=written.done):
@@ -47,11 +47,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return status if passed else 1
 
 
-def _refuse_gates(shard: Shard, given: Sequence[str]) -> None:
+def _refuse_gates(shard: Shard, replaced: Sequence[str]) -> None:
     """Raise `SpecError` where the command line asks for gates of a run that was to fail on nothing."""
-    if shard.results.settings.get("report_only") and given:
+    if shard.results.settings.get("report_only") and replaced:
         raise SpecError(
-            f"--{given[0].replace('_', '-')}: asks for a gate, and the shards are of a run that fails on nothing (--personalens-gate "
+            f"--{replaced[0].replace('_', '-')}: asks for a gate, and the shards are of a run that fails on nothing (--personalens-gate "
             "none); leave it out, or run them without that"
         )
 

@@ -28,9 +28,10 @@ from pytest_personalens.plugin.fixtures import (
 )
 from pytest_personalens.plugin.input_errors import errors_in_one_line
 from pytest_personalens.plugin.items import is_to_be_evaluated, spec_of
-from pytest_personalens.plugin.keys import RUN, SETTINGS, is_worker
+from pytest_personalens.plugin.keys import IN_TURN, RUN, SETTINGS, is_worker
 from pytest_personalens.plugin.option_checks import check_paths, gates_without_sample
 from pytest_personalens.plugin.options import add_options, read_settings
+from pytest_personalens.plugin.pytest_internals import run_instead_of_tests, shorten_crash
 
 # Everything heavy is imported where a run first needs it: a plain pytest run must not pay for this plugin.
 if TYPE_CHECKING:
@@ -114,18 +115,15 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     # first of all, so that a bad option or data file is reported before xdist starts its workers.
     settings = session.config.stash[SETTINGS]
     if settings.sample is not None:
-        from pytest_personalens.plugin.run import open_session
+        from pytest_personalens.plugin.run import open_run
 
-        session.config.stash[RUN] = open_session(session.config, settings)
-        if not (session.config.option.collectonly or settings.estimate):
-            session.config.stash[RUN].open_run()
+        session.config.stash[RUN] = open_run(session.config, settings)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config: pytest.Config) -> int | pytest.ExitCode | None:
     if not config.getoption("personalens_estimate"):
         return None
-    from _pytest.main import wrap_session
 
     def report(config: pytest.Config, session: pytest.Session) -> None:
         from pytest_personalens.plugin.cost_estimate import print_estimate
@@ -137,7 +135,7 @@ def pytest_cmdline_main(config: pytest.Config) -> int | pytest.ExitCode | None:
     # Nothing is run, so there is nothing to distribute.
     for name, value in (("dist", "no"), ("tx", []), ("numprocesses", 0)):
         setattr(config.option, name, value)
-    return wrap_session(config, report)
+    return run_instead_of_tests(config, report)
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:
@@ -151,19 +149,17 @@ def pytest_report_header(config: pytest.Config) -> str | None:
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
     if RUN in node.config.stash:
-        from pytest_personalens.plugin.run import BUDGET
+        from pytest_personalens.plugin.budget import BUDGET
 
         node.workerinput[BUDGET] = node.config.stash[RUN].budget_folder
         if DEATHS in node.config.stash and node.config.stash[DEATHS].count:
-            from pytest_personalens.plugin.prefetch import IN_TURN
-
             node.workerinput[IN_TURN] = True
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any, error: object) -> None:
     if error and DEATHS in node.config.stash:
-        node.config.stash[DEATHS].count += 1
+        node.config.stash[DEATHS].add()
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -197,13 +193,11 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
                 report.user_properties.append((PROPERTY, result.model_dump_json()))
             # These reach JUnit, which reads the report of the teardown.
             item.user_properties.extend(junit_properties(result))
-            crash = getattr(report.longrepr, "reprcrash", None)
-            if crash is not None and call.excinfo is not None and isinstance(call.excinfo.value, pytest.fail.Exception):
-                # Where CI is set, pytest repeats this message whole in its short summary: every dialogue would stand there twice.
-                crash.message = crash.message.partition("\n")[0]
+            if call.excinfo is not None and isinstance(call.excinfo.value, pytest.fail.Exception):
+                shorten_crash(report)  # every dialogue would stand there twice
         elif is_to_be_evaluated(item):
             case = spec_of(item)
-            report.user_properties.append((UNEVALUATED, json.dumps([case.arm, case.ref.kind, *case.ref.domains])))
+            report.user_properties.append((UNEVALUATED, json.dumps([case.control, case.ref.kind, *case.ref.domains])))
     return report
 
 

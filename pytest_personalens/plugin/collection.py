@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_personalens.core.node_ids import BUILT_IN
 from pytest_personalens.plugin.input_errors import as_one_line, errors_in_one_line
-from pytest_personalens.plugin.items import BUILT_IN, PARAM, asks_for_ours, is_scenario_item, is_to_be_evaluated, to_be_evaluated
+from pytest_personalens.plugin.items import PARAM, asks_for_ours, is_scenario_item, is_to_be_evaluated, to_be_evaluated
 from pytest_personalens.plugin.keys import RUN, SETTINGS, is_worker
 from pytest_personalens.plugin.marks import settings_of
 from pytest_personalens.plugin.option_checks import hint_of_node_ids, refuse_an_empty_run
+from pytest_personalens.plugin.pytest_internals import files_not_collected
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -73,7 +75,7 @@ def pytest_make_collect_report(collector: pytest.Collector) -> Generator[None, A
     skipped = report.skipped and isinstance(collector, pytest.Module) and RUN in collector.config.stash
     # What is in it nobody knows now. Its text tells whether a test of ours is among it.
     if skipped and b"personalens" in collector.path.read_bytes():
-        collector.config.stash[RUN].skipped.append(collector.nodeid)
+        collector.config.stash[RUN].tally.add_skipped(collector.nodeid)
     return report
 
 
@@ -82,7 +84,7 @@ def pytest_pycollect_makeitem(collector: pytest.Module | pytest.Class) -> Genera
     made = yield
     if isinstance(made, list) and made and RUN in collector.config.stash and is_scenario_item(made[0]):
         # Before any selection, by node ids too: what is left out later is known by what there was.
-        collector.config.stash[RUN].made += to_be_evaluated(made)
+        collector.config.stash[RUN].tally.add_made(to_be_evaluated(made))
     return made
 
 
@@ -107,15 +109,13 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     settings = session.config.stash[SETTINGS]
     if RUN not in session.config.stash:
         return
-    ours = session.config.stash[RUN]
+    tally = session.config.stash[RUN].tally
     # --lf does not even collect the files in which nothing failed: of each, one item at least is left out.
-    unseen = getattr(session.config.pluginmanager.get_plugin("lfplugin"), "_skipped_files", 0) if ours.made else 0
-    ours.remaining = to_be_evaluated(session.items)
-    ours.left_out = ours.made - ours.remaining + unseen
+    tally.select(to_be_evaluated(session.items), uncollected=files_not_collected(session.config) if tally.made else 0)
     if is_worker(session.config):
         return
     if not session.testsfailed and (session.config.option.setuponly or not any(map(is_to_be_evaluated, session.items))):
-        refuse_an_empty_run(session.config, settings, planned=bool(ours.made), left=bool(ours.remaining))
+        refuse_an_empty_run(session.config, settings, planned=bool(tally.made), left=bool(tally.remaining))
     if settings.shares_assistant:
         from pytest_personalens.plugin.prefetch import why_not_concurrent
 

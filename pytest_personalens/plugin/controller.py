@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from pytest_personalens.core.errors import PersonalensError
+from pytest_personalens.core.node_ids import gate_id
 from pytest_personalens.core.options import keys_of
 from pytest_personalens.core.redaction import redacted
 from pytest_personalens.engine.source import origin
-from pytest_personalens.plugin.gate_reports import gate_id, report_gate
+from pytest_personalens.plugin.gate_reports import report_gate
 from pytest_personalens.plugin.input_errors import errors_in_one_line
 from pytest_personalens.plugin.missing import missing_items
 from pytest_personalens.plugin.option_checks import refuse_an_empty_run
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
     from pytest_personalens.core.settings import Settings
     from pytest_personalens.plugin.judge_check import JudgeCheck
-    from pytest_personalens.plugin.run import Drawn
+    from pytest_personalens.plugin.tally import Drawn
 
 #: Name of the report property that carries an item's result from a worker to the controller.
 PROPERTY: Final = "_personalens_item"
@@ -123,7 +124,7 @@ class Controller:
             self._died.append(node.gateway.id)
         told = getattr(node, "workeroutput", None) or {}
         if "personalens" in told:
-            from pytest_personalens.plugin.run import Drawn
+            from pytest_personalens.plugin.tally import Drawn
 
             drawn = json.loads(told["personalens"])
             self._knows = self._knows or Drawn(*drawn).knows  # a worker may have had no item
@@ -235,7 +236,7 @@ class Controller:
 
     def _drawn_from(self) -> Drawn:
         from pytest_personalens.plugin.keys import RUN
-        from pytest_personalens.plugin.run import Drawn
+        from pytest_personalens.plugin.tally import Drawn
 
         return Drawn(*self._drawn)._replace(knows=self._knows) if self._drawn else self._config.stash[RUN].drawn()
 
@@ -253,7 +254,7 @@ class Controller:
         if any(cause not in _INFRASTRUCTURE for cause in self._results.uncounted):
             return False
         few = any(g.kind == "valid" and not g.passed for g in self._results.gates) or not self._results.overall.scored
-        gates = {gate_id(g) for g in self._results.gates if g.kind == "valid" or (few and g.value is None)}
+        gates = {gate_id(g.name) for g in self._results.gates if g.kind == "valid" or (few and g.value is None)}
         return self._failed <= items | gates
 
     def _end_run(self) -> None:

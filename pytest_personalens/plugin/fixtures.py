@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
 
-from pytest_personalens.plugin.items import BUILT_IN, ItemSpec, dialogue_of
+from pytest_personalens.core.node_ids import BUILT_IN, file_of
+from pytest_personalens.plugin.items import spec_of
 from pytest_personalens.plugin.keys import ATTEMPT, RUN, SETTINGS, SYRUPY, is_worker
+from pytest_personalens.plugin.pytest_internals import syrupy_session
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,7 +20,6 @@ if TYPE_CHECKING:
 
     from pytest_personalens.core.scenario import Context, Scenario
     from pytest_personalens.plugin.fixture import Personalens
-    from pytest_personalens.plugin.run import Run
 
 _NO_PARAMETERS = (
     "personalens: methods of unittest.TestCase and doctests cannot stand for scenarios; write a function, def test_it(personalens), and "
@@ -30,37 +31,32 @@ _NO_ASSISTANT = (
 )
 
 
-class _Param(NamedTuple):
-    """What an item stands for; the request is here once for all our fixtures, because pytest makes it anew for each that asks."""
-
-    case: ItemSpec
-    request: pytest.FixtureRequest
-
-
 @pytest.fixture
-def _personalens_param(request: pytest.FixtureRequest) -> _Param:
+def _personalens_param(request: pytest.FixtureRequest) -> pytest.FixtureRequest:
+    """The request, once for all our fixtures, because pytest makes it anew for each that asks."""
     if not hasattr(request, "param"):
         pytest.fail(_NO_PARAMETERS, pytrace=False)
-    return _Param(request.param, request)
+    return request
 
 
 @pytest.fixture
-def personalens_scenario(_personalens_param: _Param) -> Scenario:
+def personalens_scenario(_personalens_param: pytest.FixtureRequest) -> Scenario:
     """The scenario of this item: user, task, situation, and the profile's parts that matter for the task."""
-    return _personalens_param.request.config.stash[RUN].scenario(_personalens_param.case.ref)
+    return _personalens_param.config.stash[RUN].scenario(spec_of(_personalens_param.node).ref)
 
 
 @pytest.fixture
-def personalens_context(_personalens_param: _Param, personalens_scenario: Scenario) -> Context:
+def personalens_context(_personalens_param: pytest.FixtureRequest, personalens_scenario: Scenario) -> Context:
     """What the assistant may know of this user before the dialogue (see --personalens-context): a memory to seed.
 
     In a control (--personalens-control) it is nothing, or what is known of another user.
     """
     _check_scenario(personalens_scenario)
-    item = _personalens_param.request.node
-    item.stash[ATTEMPT] = item.stash.get(ATTEMPT, 0) + 1
-    session: Run = item.config.stash[RUN]
-    return session.context(_personalens_param.case, personalens_scenario, dialogue_of(item, item.stash[ATTEMPT]))
+    from pytest_personalens.plugin.prepare import context_of
+
+    item = _personalens_param.node
+    attempt = item.stash[ATTEMPT] = item.stash.get(ATTEMPT, 0) + 1
+    return context_of(item, item.config.stash[RUN], personalens_scenario, attempt=attempt)
 
 
 @pytest.fixture(scope="session")
@@ -73,7 +69,7 @@ def personalens_assistant(request: pytest.FixtureRequest) -> Callable[[list[dict
 
 @pytest.fixture
 def personalens(
-    _personalens_param: _Param,
+    _personalens_param: pytest.FixtureRequest,
     personalens_scenario: Scenario,
     personalens_context: Context,
     personalens_assistant: Any,
@@ -82,7 +78,7 @@ def personalens(
     from pytest_personalens.plugin.fixture import Personalens
 
     _check_scenario(personalens_scenario)  # for who overrides personalens_context too
-    request = _personalens_param.request
+    request = _personalens_param
     if not callable(personalens_assistant):
         from pytest_personalens.engine.assistant import how_to_call
 
@@ -104,8 +100,7 @@ def personalens(
         stash[SYRUPY] = _syrupy(request)
     return Personalens(
         item=request.node,
-        session=stash[RUN],
-        case=_personalens_param.case,
+        run=stash[RUN],
         scenario=personalens_scenario,
         context=personalens_context,
         assistant=personalens_assistant,
@@ -118,7 +113,7 @@ def _syrupy(request: pytest.FixtureRequest) -> SnapshotSession:
     from syrupy.session import SnapshotSession
 
     of_fixture = getattr(request.getfixturevalue("snapshot"), "session", None)
-    found = of_fixture if isinstance(of_fixture, SnapshotSession) else getattr(request.config, "_syrupy", None)
+    found = of_fixture if isinstance(of_fixture, SnapshotSession) else syrupy_session(request.config)
     if not isinstance(found, SnapshotSession):
         _stop(request, "personalens: the fixture snapshot is not that of syrupy, which keeps our records; call your own by another name")
     return found
@@ -137,7 +132,7 @@ def _check_scenario(found: object) -> None:
 
 def _elsewhere(request: pytest.FixtureRequest) -> str:
     """Where the fixture is that the built-in suite does not see, if that is what runs."""
-    if not any(item.nodeid.startswith(f"{BUILT_IN}::") for item in request.session.items):
+    if not any(file_of(item.nodeid) == BUILT_IN for item in request.session.items):
         return ""
     conftests = [plugin for plugin in request.config.pluginmanager.get_plugins() if hasattr(plugin, "personalens_assistant")]
     root = request.config.rootpath

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_personalens.core.node_ids import gate_id
 from pytest_personalens.core.safe_text import harmless
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 def report_gate(config: pytest.Config, gate: Gate) -> None:
     """Report the gate as a test: the summary line, JUnit and the exit status all follow from it."""
-    nodeid = gate_id(gate)
+    nodeid = gate_id(gate.name)
     location = ("personalens", None, f"gate[{gate.name}]")
     outcome: Any = "passed" if gate.passed else "failed"
     hook = config.hook
@@ -30,11 +31,6 @@ def report_gate(config: pytest.Config, gate: Gate) -> None:
         )
         hook.pytest_runtest_logreport(report=report)
     hook.pytest_runtest_logfinish(nodeid=nodeid, location=location)
-
-
-def gate_id(gate: Gate) -> str:
-    """The node id of a gate, such as ``personalens::gate[tcr]``."""
-    return f"personalens::gate[{gate.name}]"
 
 
 def junit_properties(item: Item) -> list[tuple[str, str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_personalens.plugin.items import item_of
+from pytest_personalens.core.node_ids import parse_case, skipped_id
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -35,11 +35,11 @@ def missing_items(
     By node id: those whose worker `crashed`, those `unevaluated` with their control, kind and domains, and those `done`. `refs` is the
     sample by id, `ids` those of all scenarios, `skipped` the files that skipped themselves.
     """
-    gone = {n: item_of(n, ids) for n in set(crashed) - set(done)}
-    lost = {n: (of[1], *_groups(refs.get(of[0]))) for n, of in gone.items() if of is not None}
+    gone = {n: parse_case(n, ids) for n in set(crashed) - set(done)}
+    lost = {n: (case.control, *_groups(refs.get(case.scenario))) for n, case in gone.items() if case is not None}
     others = {n: of for n, of in unevaluated.items() if n not in done and n not in lost}
     # A file that skipped itself has a test of the whole sample, at the least.
-    others |= {f"{file}::skipped[{ref.id}]": ("", *_groups(ref)) for file in skipped for ref in refs.values()}
+    others |= {skipped_id(file, ref.id): ("", *_groups(ref)) for file in skipped for ref in refs.values()}
     every = {**lost, **others}
     return Missing(
         lost=sorted(lost),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from pytest_personalens.core.errors import SpecError, shown
+from pytest_personalens.core.errors import SpecError, short_repr
 from pytest_personalens.core.options import BY_KEY, OPTIONS, REPLACED, Option
 from pytest_personalens.core.parse import parts
 from pytest_personalens.core.settings import CONTROLS, Settings
@@ -89,7 +89,7 @@ def read_value(option: Option, given: object, source: str) -> Any:
     try:
         texts = [str(v) for v in given] if isinstance(given, (list, tuple)) else [str(given)]
     except Exception:  # the __str__ of somebody's own value, in a mark
-        raise pytest.UsageError(f"{source}: expected {option.metavar}, not {shown(given)}") from None
+        raise pytest.UsageError(f"{source}: expected {option.metavar}, not {short_repr(given)}") from None
     try:
         if not option.many:
             if len(texts) != 1:

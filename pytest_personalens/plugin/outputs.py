@@ -96,7 +96,7 @@ def path_of(config: pytest.Config, settings: Settings, option: Option) -> Path:
     """Where a path option points: from the working directory on the command line, from the root folder in the configuration."""
     on_command_line = config.getoption(option.ini, None) is not None
     try:
-        given = Path(str(getattr(settings, option.key))).expanduser()
+        path = Path(str(getattr(settings, option.key))).expanduser()
     except RuntimeError as error:  # the home of a user that there is not
         raise pytest.UsageError(f"{option.long if on_command_line else option.ini}: {error}") from None
-    return (config.invocation_params.dir if on_command_line else config.rootpath) / given
+    return (config.invocation_params.dir if on_command_line else config.rootpath) / path

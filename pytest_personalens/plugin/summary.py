@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.core.errors import shown, told
+from pytest_personalens.core.errors import error_text, short_repr
 from pytest_personalens.core.safe_text import harmless
 from pytest_personalens.plugin.keys import RUN
 from pytest_personalens.plugin.prepare import record_command
@@ -30,8 +30,8 @@ def write_summary(reporter: pytest.TerminalReporter, results: Results, written: 
     `knows`: an assistant that was asked could see what it may know of the user; `infrastructure`: nothing of it failed for the assistant.
     """
     run = reporter.config.stash[RUN]
-    if run.history:
-        reporter.write_line(f"this run {run.history}")
+    if run.state.history:
+        reporter.write_line(f"this run {run.state.history}")
     if run.keeps and run.folder is None:
         reporter.write_line(f"personalens: {KEPT_NOWHERE}", yellow=True)
     _write_section(reporter, results, written)
@@ -68,10 +68,10 @@ def _further_lines(config: pytest.Config, results: Results) -> list[str]:
         for told_by_one in getattr(config.hook, hook)(results=results, config=config):
             lines = list(told_by_one)
             if isinstance(told_by_one, str) or not all(isinstance(line, str) for line in lines):
-                raise TypeError(f"expected a list of texts, not {shown(told_by_one)}")
+                raise TypeError(f"expected a list of texts, not {short_repr(told_by_one)}")
             found += lines
     except Exception as error:
-        found.append(f"{hook} failed: {told(error)}")
+        found.append(f"{hook} failed: {error_text(error)}")
     return found
 
 

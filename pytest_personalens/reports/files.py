@@ -8,9 +8,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
+from pytest_personalens.core.atomic_write import write_atomically
 from pytest_personalens.core.destinations import GITHUB, kind_of, refuse_shared_files, writable
 from pytest_personalens.core.errors import DataError, PersonalensError, SpecError
-from pytest_personalens.core.jsonfile import write_atomically
 from pytest_personalens.results.values import write_json
 
 if TYPE_CHECKING:
@@ -92,9 +92,9 @@ def write_files(
 
 
 def _write_markdown(results: Results, path: Path, before: Results | None) -> None:
-    from pytest_personalens.reports.markdown import markdown
+    from pytest_personalens.reports.markdown import markdown_report
 
-    write_atomically(path, markdown(results, before=before))
+    write_atomically(path, markdown_report(results, before=before))
 
 
 def _tell_github(results: Results, written: WrittenFiles, before: Results | None, folder: Path, lines: Mapping[str, int]) -> None:
