@@ -36,6 +36,7 @@ class Settings(NamedTuple):
     judge_votes: int
     assistant: str | None
     assistant_prompt: Literal["base", "vanilla"]
+    protocol: Literal["default", "paper"]
     prompts: str | None
     max_calls: int | None
     max_usd: float | None
@@ -48,6 +49,9 @@ class Settings(NamedTuple):
     margin: tuple[tuple[str, float], ...]
     fail_on: Literal["item", "gate", "nothing"] | None
     anchors: str | None
+    #: Of ini keys only: which bugs of the official code are mended, and what the user agent writes before a message.
+    official_bugs: str = "reproduce"
+    user_agent: Literal["plain", "reasoning", "state"] = "plain"
     #: Dimensions that were asked for and that the embedded judge does not give.
     not_read: tuple[str, ...] = ()
     exit_infra: int | None = None
@@ -63,6 +67,11 @@ class Settings(NamedTuple):
     record: Literal["none", "new", "all"] = "none"
     resume: bool = False
     estimate: bool = False
+
+    @property
+    def protocol_in_force(self) -> str:
+        """default, paper, or official for the prompts of a checkout."""
+        return "official" if (self.prompts or "").startswith("official:") else self.protocol
 
     @property
     def may_spend(self) -> bool:

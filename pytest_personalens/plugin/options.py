@@ -72,7 +72,8 @@ OPTIONS: Final = (
     Option("judge-votes", "N", 1, odd(99), "Votes on a verdict below its threshold, the first included; the median decides (default: 1)", type="int"),
     Option("assistant", "SPEC|MODULE:ATTR", None, some("a model spec or module:attribute"), "The assistant under test without a fixture: a model, or a callable by its place"),
     Option("assistant-prompt", "base|vanilla", "base", choice("base", "vanilla"), "What a model as the assistant is told: that it acts for the user, and the context; or nothing (default: base)"),
-    Option("prompts", "DIR", None, some("a folder"), "Templates of your own for agents played by a model; those that are not in it are ours"),
+    Option("protocol", "default|paper", "default", choice("default", "paper"), "What agents played by a model are told: ours, or what the paper's figures give each role, in our words (default: default)"),
+    Option("prompts", "DIR|official:PATH", None, some("a folder, or official: and a path"), "Templates of your own for agents played by a model, those that are not in it are ours; or the official ones, from your checkout of their repository"),
     Option("record", "none|new|all", "none", choice("none", "new", "all"), "Records of dialogues and verdicts: none replays them and writes nothing; new plays and judges anew what has no fitting record, and writes that; all records everything anew. Both of these let the run call paid models (default: none)"),
     Option("max-calls", "N", None, _POSITIVE, "Stop the run in order after N model calls", type="int"),
     Option("max-usd", "X", None, number(0.000001, BILLION), "Stop the run in order when model calls have cost X dollars (needs personalens_prices)", type="float"),
@@ -102,6 +103,20 @@ FLAGS: Final = {
     "ablation": "Run every scenario with no context, D, I and S too, and print what each is worth",
     "github": "In GitHub Actions: write the summary of the step, and annotate what failed",
 }
+
+
+def _bugs(text: str) -> str:
+    from pytest_personalens.agents.by_model.official.bugs import mended_bugs
+
+    mended_bugs(text)
+    return text
+
+
+#: Details of the protocol, in the configuration only: how each is read, and what it says.
+_INI_ONLY: Final = {
+    "user_agent": (choice("plain", "reasoning", "state"), "What a model that plays the user writes before a message: plain, reasoning or state (default: plain)"),
+    "official_bugs": (_bugs, "Bugs of the official code: reproduce (default), mend, or the names of those to mend, with commas between them"),
+}  # fmt: skip
 #: Options that ask something of a run: without one they would be passed over, and what they were to guard with them.
 _OF_A_RUN: Final = (
     "gate", "min-tcr", "min-p", "min-valid", "baseline", "margin", "level", "exit-infra", "json", "html", "markdown", "github",
@@ -129,6 +144,8 @@ def add_options(parser: pytest.Parser) -> None:
     for name, text in PATHS.items():
         group.addoption(f"--personalens-{name}", metavar="PATH", default=None, dest=f"personalens_{name.replace('-', '_')}", help=text)
     parser.addini("personalens_prices", "MODEL = INPUT, OUTPUT[, CACHED[, WRITTEN]] in dollars for a million tokens", type="linelist")
+    for key, (_, text) in _INI_ONLY.items():
+        parser.addini(f"personalens_{key}", text, type="string", default=None)
     parser.addini(
         "personalens_model_parameters", "NAME = VALUE for model specs that do not name it, such as region = eu-west-1", type="linelist"
     )
@@ -153,6 +170,14 @@ def read_settings(config: pytest.Config) -> Settings:
     values |= {name: bool(config.getoption(f"personalens_{name}")) for name in FLAGS}
     values |= _paths(config, values["sample"], values["shard"])
     values["users"] = _users(values["users"], config.rootpath)
+    for key, (read, _) in _INI_ONLY.items():
+        if given := _ini(config, f"personalens_{key}", "string"):
+            try:
+                values[key] = read(given)
+            except SpecError as error:
+                raise pytest.UsageError(f"personalens_{key}: {error}") from None
+            except ValueError as error:
+                raise pytest.UsageError(f"personalens_{key}: {error}, not {given!r}") from None
     values["dimensions"], values["not_read"] = _readable(values["judge_model"], values["dimensions"])
     _check_thresholds(values["threshold"], values["dimensions"], "--personalens-threshold")
     settings = Settings(**values)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import pytest
 
+from pytest_personalens.agents.by_model.model_agents import PromptSettings
 from pytest_personalens.core.errors import PersonalensError, SpecError, told
 from pytest_personalens.core.redaction import redacted
 from pytest_personalens.core.safe_text import one_line
@@ -129,7 +130,10 @@ class Run:
     def plan(self, settings: Settings) -> list[ItemSpec]:
         """The items of a test. Raises as `sample` does."""
         sample = self._used[_draw_of(settings)] = self.sample(settings)
-        return list(cases(sample.refs, settings))
+        planned = list(cases(sample.refs, settings))
+        for letters in sorted({case.given for case in planned}):
+            self.participants.refuse_context(letters)
+        return planned
 
     def context(self, case: ItemSpec, scenario: Scenario, dialogue: str = "") -> Context:
         """What the assistant of an item may know; `dialogue` is the id of what is to be said. Raises `SpecError`
@@ -192,12 +196,21 @@ class Run:
             + (f", {s.trials} trials" if s.trials > 1 else "")
             + (f", controls {', '.join(s.arms)}" if s.arms else "")
             + (f", assistant {s.assistant}" if s.assistant else "")
+            + self._protocol()
             + (f", {self.history}" if self.history else "")
             + (f" ({s.assistant_prompt})" if "assistant" in self.participants.models() else "")
             + (f"; the embedded judge gives no reading of {', '.join(Dimension(d).short for d in s.not_read)}" if s.not_read else "")
             + (f"; {REPORT_ONLY}" + (f", {REPORTED_GATES}" if s.gated else "") if s.fail_on == "nothing" else "")
         )
         return one_line(told)
+
+    def _protocol(self) -> str:
+        """What the header says of the protocol, where it is not ours, and of whom it does not reach."""
+        s, untold = self.settings, self.participants.untold()
+        mended = f", bugs {s.official_bugs}" if s.protocol_in_force == "official" else ""
+        reach = f"; it does not reach the {' and the '.join(untold)}, which no model plays" if untold else ""
+        named = f", protocol {s.protocol_in_force}{mended}{reach}" if s.protocol_in_force != "default" else ""
+        return (f", user agent with {s.user_agent}" if s.user_agent != "plain" else "") + named
 
     def open_run(self) -> None:
         """Take the run down in pytest's cache, or go on with the one that was broken off; a worker joins its controller's."""
@@ -265,7 +278,7 @@ class Run:
             judge_votes=s.judge_votes,
             assistant=s.assistant,
             assistant_prompt=s.assistant_prompt,
-            prompts=s.prompts,
+            told=PromptSettings(s.protocol, s.prompts, s.official_bugs, s.user_agent),
             parameters=tuple(_parameters(self.config).items()),
             prices=tuple(self.prices.items()),
             side_by_side=s.concurrency,
