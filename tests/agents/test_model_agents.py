@@ -342,7 +342,11 @@ def test_templates_of_a_team_take_the_place_of_ours(tmp_path: Any, scenario: Sce
     ("name", "text", "problem"),
     [
         ("jugde.txt", "x", "no such template; known: user"),
-        ("user_person.txt", "$intent $rubrics", r"user_person.txt: unknown placeholder \$rubrics for the user; known: \$demographics, \$end"),
+        (
+            "user_person.txt",
+            "$intent $rubrics",
+            r"user_person.txt: unknown placeholder \$rubrics for the user; known: \$demographics, \$end",
+        ),
         ("judge_personalization.txt", "$rubrics", r"unknown placeholder \$rubrics for the judge"),
         ("assistant.txt", "$preferences", r"unknown placeholder \$preferences for the assistant; known: \$context"),
         ("user_person.txt", "$profile", r"user_person.txt: the placeholder \$intent is missing"),

@@ -167,10 +167,12 @@ _COMMANDS: Final[dict[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
     "report": (("results.json",), ("html", "markdown", "table", "beside")),
     "agreement": (("labels.jsonl",), ("judge-model", "dimensions", "json", "markdown")),
     "check-dataset": (("own",), ("words", "json")),
+    "show-prompts": (("alarm-1-adeola",), ("prompts", "protocol", "official-bugs", "user-agent", "context", "dimensions", "data")),
     "stats.__main__": ((), ("level", "power", "tests")),
 }
 _OWN_VALUES: Final[dict[str, tuple[str, ...]]] = {
     "table": ("3", "4"), "beside": ("rows.csv",), "words": ("2000",), "level": ("0.05",), "power": ("0.8",), "tests": ("2",), "json": ("out.json", "-"),
+    "protocol": ("paper",), "official-bugs": ("mend", "pairs,score"), "user-agent": ("state",),
 }  # fmt: skip
 
 
@@ -201,6 +203,7 @@ def _passes_command(name: str) -> Callable[[str], bool]:
         "merge": lambda text: "usage:" in text,
         "report": lambda text: bool(re.search(r"overall|^report: |^summary: |Table [34]|^## ", text, re.MULTILINE)),
         "agreement": lambda text: "kappa" in text or "labelled" in text or "usage:" in text,
+        "show-prompts": lambda text: "=== " in text or "usage:" in text,
         "check-dataset": lambda text: "scenarios" in text or "usage:" in text,
         "stats.__main__": lambda text: "| scenarios |" in text or "usage:" in text,
     }[name]

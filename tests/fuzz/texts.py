@@ -15,7 +15,7 @@ VALID: Final[dict[str, tuple[str, ...]]] = {
     "control": ("none", "swapped"), "context": ("DIS", "none", "D"), "max-turns": ("1", "5"), "turn-timeout": ("5", "0.5"),
     "dimensions": ("tc,p", "all", "p", "leak"), "threshold": ("p>=3", "tc>=0"), "user-model": ("embedded", "told"),
     "judge-model": ("embedded", "told", "acme:x"), "concurrency": ("1", "2"), "executor": ("dask=tcp://127.0.0.1:1",), "judge-votes": ("1", "3"),
-    "assistant": ("bots:bad", "acme:x"), "assistant-prompt": ("base", "vanilla"), "prompts": ("prompts",), "record": ("none", "new", "all"),
+    "assistant": ("bots:bad", "acme:x"), "assistant-prompt": ("base", "vanilla"), "protocol": ("default",), "prompts": ("prompts",), "record": ("none", "new", "all"),
     "max-calls": ("1", "50"), "max-usd": ("0.01", "5"), "min-tcr": ("0.5", "1"), "min-p": ("2.5",), "min-valid": ("0.9", "1"),
     "gate": ("p >= 2.5", "valid >= 0.9", "single: tcr >= 0.5", "lift >= 0.3", "pass^2 >= 0.5"), "baseline": ("baseline.json",),
     "level": ("0.05",), "margin": ("tc=0.02",), "fail-on": ("item", "gate"), "anchors": ("anchors.jsonl",), "exit-infra": ("77",),
