@@ -74,6 +74,7 @@ class Run:
         self.prices = _prices(config)
         self.participants = Participants(self._recipe(), added=self._added)
         self.participants.is_worker = hasattr(config, "workerinput")
+        self.participants.refuse_context(settings.context)
         self.folder = _cache(config)
         self.run, self.history = "", ""
         self.budget_folder = ""
@@ -196,9 +197,9 @@ class Run:
             + (f", {s.trials} trials" if s.trials > 1 else "")
             + (f", controls {', '.join(s.arms)}" if s.arms else "")
             + (f", assistant {s.assistant}" if s.assistant else "")
-            + self._protocol()
             + (f", {self.history}" if self.history else "")
             + (f" ({s.assistant_prompt})" if "assistant" in self.participants.models() else "")
+            + self._protocol()
             + (f"; the embedded judge gives no reading of {', '.join(Dimension(d).short for d in s.not_read)}" if s.not_read else "")
             + (f"; {REPORT_ONLY}" + (f", {REPORTED_GATES}" if s.gated else "") if s.fail_on == "nothing" else "")
         )

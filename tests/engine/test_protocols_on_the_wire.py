@@ -61,7 +61,7 @@ def calls(repo: Repository, endpoint: Endpoint, protocol: str, *more: str) -> di
     endpoint.calls.clear()
     models = ("--personalens-user-model", "openai:user", "--personalens-judge-model", "openai:judge", *BOT)
     run = ("--personalens-sample", "1", "--personalens-kind", "multi", "--personalens-data", ".", "--personalens-live")
-    repo.run(*run, *models, *PROTOCOLS[protocol], *more).assert_outcomes(passed=1)
+    repo.inline(*run, *models, *PROTOCOLS[protocol], *more).assert_outcomes(passed=1)
     return {name: [call for call in endpoint.calls if call.model == name] for name in ("user", "bot", "judge")}
 
 
@@ -105,7 +105,7 @@ def test_an_unreadable_answer_is_not_asked_for_again_under_the_paper_protocol(wi
     endpoint.answer = lambda call: Reply("Hm.") if call.model == "judge" else answer(call)
     run = ("--personalens-sample", "1", "--personalens-data", ".", "--personalens-live", "--personalens-dimensions", "p", *BOT)
     models = ("--personalens-user-model", "openai:user", "--personalens-judge-model", "openai:judge", *PROTOCOLS["paper"])
-    result = wire.run(*run, *models)
+    result = wire.inline(*run, *models)
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["*unreadable verdict on p: expected one line 'Score: ...', found 0*"])
     assert sum(call.model == "judge" for call in endpoint.calls) == 1
