@@ -113,7 +113,7 @@ def _bugs(text: str) -> str:
 
 
 #: Details of the protocol, in the configuration only: how each is read, and what it says.
-_INI_ONLY: Final = {
+INI_ONLY: Final = {
     "user_agent": (choice("plain", "reasoning", "state"), "What a model that plays the user writes before a message: plain, reasoning or state (default: plain)"),
     "official_bugs": (_bugs, "Bugs of the official code: reproduce (default), mend, or the names of those to mend, with commas between them"),
 }  # fmt: skip
@@ -144,7 +144,7 @@ def add_options(parser: pytest.Parser) -> None:
     for name, text in PATHS.items():
         group.addoption(f"--personalens-{name}", metavar="PATH", default=None, dest=f"personalens_{name.replace('-', '_')}", help=text)
     parser.addini("personalens_prices", "MODEL = INPUT, OUTPUT[, CACHED[, WRITTEN]] in dollars for a million tokens", type="linelist")
-    for key, (_, text) in _INI_ONLY.items():
+    for key, (_, text) in INI_ONLY.items():
         parser.addini(f"personalens_{key}", text, type="string", default=None)
     parser.addini(
         "personalens_model_parameters", "NAME = VALUE for model specs that do not name it, such as region = eu-west-1", type="linelist"
@@ -170,7 +170,7 @@ def read_settings(config: pytest.Config) -> Settings:
     values |= {name: bool(config.getoption(f"personalens_{name}")) for name in FLAGS}
     values |= _paths(config, values["sample"], values["shard"])
     values["users"] = _users(values["users"], config.rootpath)
-    for key, (read, _) in _INI_ONLY.items():
+    for key, (read, _) in INI_ONLY.items() if values["sample"] is not None else ():
         if given := _ini(config, f"personalens_{key}", "string"):
             try:
                 values[key] = read(given)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from pytest_personalens.plugin.options import FLAGS, OPTIONS, PATHS, Option
+from pytest_personalens.plugin.options import FLAGS, INI_ONLY, OPTIONS, PATHS, Option
 from pytest_personalens.results.values import json_schema
 
 FOLDER = Path(__file__).resolve().parents[2] / "docs" / "reference"
@@ -29,7 +29,8 @@ def options_page() -> str:
     """The page as Markdown."""
     paths = [f"| `--personalens-{name} PATH` | | | | {text}. |\n" for name, text in PATHS.items()]
     flags = [f"| `--personalens-{name}` | | | | {text}. |\n" for name, text in FLAGS.items()]
-    return HEAD + "".join(_row(o) for o in OPTIONS) + "".join(paths) + "".join(flags) + REST
+    details = [f"| | `personalens_{key}` | string | | {text}. |\n" for key, (_, text) in INI_ONLY.items()]
+    return HEAD + "".join(_row(o) for o in OPTIONS) + "".join(paths) + "".join(flags) + REST + "".join(details)
 
 
 def schema_page() -> str:
