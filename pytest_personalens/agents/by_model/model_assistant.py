@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 #: ``vanilla``: the conversation and nothing else. ``base``: told that it is an assistant that acts, and what the context allows.
 Setting = Literal["base", "vanilla"]
-TEMPERATURE: Final = 0.0
+_TEMPERATURE: Final = 0.0
 
 
 class ModelAssistant:
@@ -38,7 +38,7 @@ class ModelAssistant:
         """The reply. Raises `AssistantFault` when the model gives none."""
         system, prompt = self._texts(conversation_text(messages))
         history = () if self._asked else tuple((m["role"], m["content"]) for m in messages[:-1])
-        request = Request(system, prompt or messages[-1]["content"], TEMPERATURE, history=history)
+        request = Request(system, prompt or messages[-1]["content"], _TEMPERATURE, history=history)
         return self._meter.complete(self._model, request, "assistant", fault=AssistantFault).text
 
     def _texts(self, conversation: str) -> tuple[str, str]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 #: The word by which a model's text ends the dialogue (the official code's convention).
 END_SIGNAL: Final = "TERMINATE"
-TEMPERATURE: Final = 0.5
+_TEMPERATURE: Final = 0.5
 #: What the model writes before each message: nothing, its reasoning, or the state of the user (paper, section 4.1).
 Thinks = Literal["plain", "reasoning", "state"]
 _MESSAGE: Final = re.compile(r"^\W*message\W*:[ \t*_]*", re.IGNORECASE | re.MULTILINE)
@@ -50,7 +50,7 @@ class ModelUserAgent:
         self._beside = () if thinks == "plain" else (f"user_{thinks}",)
         told = prompts.digest("user", "user_person", "user_opening", "user_next", *self._beside)
         words = (*(("paper",) if self._paper else ()), *((thinks,) if self._beside else ()))
-        self.identity = " ".join((model.name, *words, "prompt", told, f"t={TEMPERATURE}"))
+        self.identity = " ".join((model.name, *words, "prompt", told, f"t={_TEMPERATURE}"))
         self.paid = model.paid
 
     def turn(self, scenario: Scenario, transcript: Sequence[Message]) -> UserTurn:
@@ -73,7 +73,7 @@ class ModelUserAgent:
         if transcript and "transcript" not in self._prompts.places("user", "user_person", *asked):
             shared += values["transcript"].removesuffix("</transcript>")
             ask = f"</transcript>\n\n{ask}"
-        return Request(fill("user", **values), shared + ask, TEMPERATURE, shared=len(shared))
+        return Request(fill("user", **values), shared + ask, _TEMPERATURE, shared=len(shared))
 
     def _message(self, request: Request) -> str:
         """What the user says; where it thinks first, what follows the last line "Message:"."""

@@ -107,10 +107,10 @@ def _ours(name: str, protocol: Protocol) -> str:
 
 def _templates_in(folder: Path) -> list[Path]:
     try:
-        found = folder.is_dir()
+        exists = folder.is_dir()
     except OSError as error:  # a name that is too long
         raise DataError(str(folder)[:200], f"cannot be read: {error.strerror}") from None
-    if not found:
+    if not exists:
         raise DataError(folder, "no such folder of prompt templates")
     return sorted(folder.glob("*.txt"))
 
