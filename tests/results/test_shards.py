@@ -286,7 +286,7 @@ FAULTS: dict[str, tuple[Callable[[str], str], str]] = {
     "no shard": (setting(shard=None), "b.json: the results of a whole run and not of a shard (--personalens-shard K/N): there is nothing to merge"),
     "no shard of this division": (setting(shard=[3, 2]), "b.json: settings.shard: there is no shard 3/2"),
     "a shard that is none": (setting(shard="2/2"), "b.json: settings: shard is '2/2', not list or tuple; *"),
-    "a floor that is none": (setting(gate=[["", "tcr", "high"]]), "*.json: settings.gate: input should be a valid number, *"),
+    "a floor that is none": (setting(gate=[["", "tcr", "high"]]), "b.json: settings.gate*: input should be a valid number, *"),
 }  # fmt: skip
 
 
