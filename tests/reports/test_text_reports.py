@@ -402,7 +402,7 @@ def test_what_each_part_of_the_context_is_worth() -> None:
         ("D+I+S", "100.0", "+50.0", "3.00", "+2.00"),
         ("other-user", "50.0", "+0.0", "1.00", "+0.00"),
     )
-    assert table.notes[1] == "Lift of the run over no-context, p: +2.00 (95 %: +1.50 to +2.50), p = 0.010, over 2 scenarios."
+    assert table.notes[1] == "Lift of the run over no-context, p: +2.00 (95 % +1.50 to +2.50), one-sided p = 0.010, over 2 scenarios."
     assert "| D+I+S | 100.0 | +50.0 | 3.00 | +2.00 |" in table.markdown()
     alone = ablation_table(results([item()], settings={"context": ""}))
     assert alone.rows == (("no-context", "100.0", "", "2.00", ""),)
