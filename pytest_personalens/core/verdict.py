@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol
 
-from pydantic import Field, model_validator
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from pytest_personalens.core.dimension_names import NAMES, DimensionNames
 from pytest_personalens.core.errors import SpecError
@@ -124,7 +124,8 @@ class Verdict(Frozen):
     """One reading of one dialogue; `score` lies on the dimension's scale (task completion: 1 is done, 0 is not).
 
     `turns` holds a score for each turn of the assistant where the reading is by turn; `score` is then the last one. `votes`
-    holds every vote where more than one was cast.
+    holds every vote where more than one was cast. `observations` and `improvements` are what a judge gives beside its
+    justification under the paper's protocol (Figure 17); they are not stored where there are none.
     """
 
     dimension: Dimension
@@ -134,6 +135,13 @@ class Verdict(Frozen):
     reasons: tuple[Reason, ...] = ()
     turns: tuple[int, ...] = ()
     votes: tuple[Vote, ...] = ()
+    observations: tuple[Text, ...] = ()
+    improvements: tuple[Text, ...] = ()
+
+    @model_serializer(mode="wrap")
+    def _told(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        data: dict[str, Any] = handler(self)
+        return {name: value for name, value in data.items() if value or name not in ("observations", "improvements")}
 
     @model_validator(mode="after")
     def _on_scale(self) -> Verdict:

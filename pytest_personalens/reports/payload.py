@@ -100,6 +100,8 @@ def _item(item: Item, text: _Pool) -> dict[str, Any]:
                     "evidence": [[q.turn, text(q.quote), text(q.note)] for q in v.evidence],
                     "turns": v.turns,
                     "votes": [[vote.score, text(vote.justification)] for vote in v.votes],
+                    "observed": [text(one) for one in v.observations],
+                    "better": [text(one) for one in v.improvements],
                 }
             )
             for v in e.verdicts

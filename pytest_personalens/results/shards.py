@@ -14,7 +14,7 @@ from pytest_personalens.core.errors import DataError, SpecError
 from pytest_personalens.core.jsonfile import first_problem
 from pytest_personalens.core.options import keys_of
 from pytest_personalens.core.scenario import DOMAINS, Frozen
-from pytest_personalens.core.settings import Settings
+from pytest_personalens.core.settings import GateExpression, Settings
 from pytest_personalens.results.baseline import read_baseline, refusal, terms_of
 from pytest_personalens.results.gate_expressions import with_groups
 from pytest_personalens.results.gates import Requirements, conclude
@@ -161,6 +161,7 @@ def _dollars(shards: Sequence[Shard]) -> dict[str, float]:
 class _Divided(Frozen):
     model_config = ConfigDict(extra="ignore")
     shard: tuple[int, int]
+    gate: tuple[GateExpression, ...]
 
 
 def _read_shard(path: Path) -> Shard:
