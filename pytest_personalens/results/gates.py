@@ -41,16 +41,17 @@ def check_gates(results: Results, floors: Sequence[GateExpression], *, measured:
     return (*gates, *(_gate(results, floor, least[""]) for floor in shares))
 
 
-def check_again(results: Results, gate: Gate, min_valid: float) -> Gate:
+def check_again(results: Results, gate: Gate) -> Gate:
     """The gate decided anew by what `results` hold; as it is where they hold nothing to decide it by."""
     if gate.kind == "judge":
         return judge_gate(results.drift) if results.drift is not None else gate
+    shares = {other.name.rpartition(": ")[0]: other.floor for other in results.gates if other.kind == "valid"}
+    whole = shares.get("", VALID_FLOOR)
     if gate.kind == "regression":
-        found = [] if results.comparison is None else _regressions(results.comparison, min_valid)
+        found = [] if results.comparison is None else _regressions(results.comparison, whole)
         return next((again for again in found if again.name == gate.name), gate)
     group, _, metric = gate.name.rpartition(": ")
-    shares = {other.name.rpartition(": ")[0]: other.floor for other in results.gates if other.kind == "valid"}
-    return _gate(results, GateExpression(group, metric, gate.floor), shares.get(group, shares.get("", min_valid)))
+    return _gate(results, GateExpression(group, metric, gate.floor), shares.get(group, whole))
 
 
 def judge_gate(drift: Drift) -> Gate:

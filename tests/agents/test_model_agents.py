@@ -426,12 +426,12 @@ def test_a_team_places_what_a_role_sees_where_it_likes(tmp_path: Any, scenario: 
     assert later.prompt.endswith("</transcript>\nspeak, or TERMINATE")
     assert "window" not in opening.prompt + later.prompt, "what no template places is not sent"
 
-    reading = FakeModel("Justification: a\nScore: true")
+    reading = FakeModel("Evidence: turn 0: ticket\nJustification: a\nScore: true")
     ModelJudge(reading, Meter(), prompts).verdict(scenario, TALK, Dimension.TASK_COMPLETION)
     (request,) = reading.requests
     assert request.prompt.startswith("Reached in <transcript>")
     assert request.prompt.count(scenario.task.goal) == request.prompt.count("</transcript>") == 1
-    reading = FakeModel("Justification: a\nScore: 3")
+    reading = FakeModel("Evidence: turn 0: ticket\nJustification: a\nScore: 3")
     ModelJudge(reading, Meter(), prompts).verdict(scenario, TALK, Dimension.PERSONALIZATION)
     (request,) = reading.requests
     assert scenario.task.goal not in request.system + request.prompt, "no reading sees what another one places"

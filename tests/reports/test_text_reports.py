@@ -30,6 +30,7 @@ from pytest_personalens.reports.markdown import COMMENT_LIMIT, markdown_report
 from pytest_personalens.reports.markup import code, escaped
 from pytest_personalens.reports.tables import ablation_table, paper_table, read_rows
 from pytest_personalens.reports.transcript import failure_text
+from pytest_personalens.results.gates import check_again
 from pytest_personalens.results.shortfalls import Shortfall, shortfalls_of
 from pytest_personalens.results.summary import group, summarize
 from pytest_personalens.results.values import Arm, Comparison, Difference, Flip, Gate, Item, Paired, Results, Trials, write_json
@@ -412,7 +413,9 @@ def test_what_each_part_of_the_context_is_worth() -> None:
 @pytest.fixture
 def stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    write_json(FULL, tmp_path / "now.json")
+    # Of a file that is read again, the figures follow from the items.
+    consistent = {"trials": None, "arms": (), "gates": tuple(check_again(FULL, g) for g in FULL.gates)}
+    write_json(FULL.model_copy(update=consistent), tmp_path / "now.json")
     write_json(results([item(1, p=3), item(2, p=3)]), tmp_path / "before.json")
     return tmp_path
 
