@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import pytest
 
 from pytest_personalens.core.errors import PersonalensError, shown, told
+from pytest_personalens.core.parse import ALL, size_text
 from pytest_personalens.core.redaction import redacted
 from pytest_personalens.core.safe_text import harmless
 from pytest_personalens.engine.source import origin
@@ -293,6 +294,8 @@ class Controller:
         if not self._items and not any(missing) and self._watch is None and self._settings.shard is None:
             return None
         settings = self._settings._asdict()
+        if settings["sample"] == ALL:
+            settings["sample"] = size_text(ALL)
         results = summarize(
             self._items.values(),
             settings={k: redacted(v) if isinstance(v, str) else v for k, v in settings.items() if k not in _FILES},

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 import pytest
 
 from pytest_personalens.core.errors import SpecError, shown
-from pytest_personalens.core.parse import BILLION, choice, letters, number, odd, shard, some
+from pytest_personalens.core.parse import BILLION, choice, letters, number, odd, sample, shard, size_text, some
 from pytest_personalens.core.settings import GATES, Settings
 from pytest_personalens.plugin.option_types import dimension, executor, floor, margin, threshold
 
@@ -51,11 +51,11 @@ _POSITIVE: Final = number(1, BILLION, kind=int)
 _SHARE: Final = number(0, 1)
 
 OPTIONS: Final = (
-    Option("sample", "N", None, _POSITIVE, "Draw N scenarios and make one test item of each; without it the plugin does nothing", mark=True, type="int"),
+    Option("sample", "N|all", None, sample, "Draw N scenarios, or all there are, and make one test item of each; without it the plugin does nothing", mark=True, type="int"),
     Option("seed", "TEXT", DEFAULT_SEED, some("a text"), "Seed of the draw; another text gives another sample", mark=True),
     Option("shard", "K/N", None, shard, "Run part K of N of the sample, such as 3/10; python -m pytest_personalens merge puts the results of the parts together and decides the gates"),
     Option("data", "embedded|PATH", "embedded", some("'embedded' or a path"), "The embedded benchmark, a dataset added by a plugin, or the path of an official PersonaLens checkout, of its data folder, or of a folder in the embedded layout"),
-    Option("users", "LIST", (), some("user ids"), "Only these users: ids separated by commas, official-30, or file:PATH with an id a line", many=True, type="linelist"),
+    Option("users", "LIST", (), some("user ids"), "Only these users: ids separated by commas (of the official data user7 or 7), official-20, -30, -50 or -100, or file:PATH with an id a line", many=True, type="linelist"),
     Option("domain", "NAME", (), some("a domain"), "Only scenarios that span this domain; may be repeated. Applied before sampling", many=True, mark=True, type="linelist"),
     Option("kind", "single|multi|all", "all", choice("single", "multi", "all"), "Only single-domain or only multi-domain tasks", mark=True),
     Option("trials", "K", 1, number(1, 100, kind=int), "Run each scenario K times, each with a record of its own (default: 1)", type="int"),
@@ -260,7 +260,7 @@ def refuse_an_empty_run(config: pytest.Config, settings: Settings, *, planned: b
     if config.option.setuponly:  # which --setup-plan sets too
         raise pytest.UsageError(f"--personalens-sample: --setup-only and --setup-plan run no test, so {nothing}; leave them out")
     if planned:
-        drawn = f"the sample of {settings.sample} is drawn first, and what fits them may not be in it (restrict the draw with --personalens-domain, "
+        drawn = f"the sample of {size_text(settings.sample or 0)} is drawn first, and what fits them may not be in it (restrict the draw with --personalens-domain, "
         raise pytest.UsageError(
             f"--personalens-sample: no test that is left asks for the fixture personalens, so {nothing}; ask for it and call "
             f"personalens.check(), or see what the selection (-k, -m, --lf, --deselect) leaves of those that do: {drawn}-kind or -users)"
@@ -377,8 +377,8 @@ def _users(names: Sequence[str], base: Path) -> tuple[str, ...]:
 
             if name not in OFFICIAL_SAMPLES:
                 raise pytest.UsageError(
-                    f"--personalens-users: the ids of {name} are not known to this plugin (known: {', '.join(OFFICIAL_SAMPLES)}); "
-                    "copy them from the official code into a file, an id a line, and give file:PATH"
+                    f"--personalens-users: {name} is no sample of the benchmark's own; known: {', '.join(OFFICIAL_SAMPLES)}; "
+                    "for others write a file with an id a line and give file:PATH"
                 )
             users += OFFICIAL_SAMPLES[name]
         else:

@@ -8,7 +8,7 @@ from pytest_personalens.core.verdict import READINGS
 from pytest_personalens.datasets import OFFICIAL_SAMPLES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from pytest_personalens.results.values import Results
 
@@ -19,6 +19,7 @@ _LEVELS: Final = (
     "the same quantities over other people and tasks, or by other models, context or prompt: compare with runs of the same setting",
     "figures of rules and small models: they compare with each other and with nothing else",
 )
+_PAPER_SAMPLE: Final = "official-50"
 #: The paper's models: a short name of ours, and what Bedrock's own ids of them hold.
 _MODELS: Final = {
     "user_model": ("user agent", ("claude-3-sonnet-v1", "claude-3-sonnet-20240229")),
@@ -48,8 +49,8 @@ def _differences(results: Results) -> Iterator[str]:
     s = results.settings
     if not results.dataset.startswith("official "):
         yield f"the dataset is {results.dataset}, not the official one"
-    elif not set(OFFICIAL_SAMPLES["official-30"]) <= set(s.get("users") or ()):  # the larger samples hold these users too
-        yield "the users are not those of an official sample (--personalens-users official-30)"
+    elif (sample := _sample(s.get("users") or ())) != _PAPER_SAMPLE:
+        yield f"the users are {sample or 'not those of an official sample'}, not {_PAPER_SAMPLE} (--personalens-users {_PAPER_SAMPLE})"
     for option, (role, names) in _MODELS.items():
         model = str(s.get(option, "-"))
         if not any(name in model for name in names):
@@ -73,3 +74,9 @@ def _differences(results: Results) -> Iterator[str]:
         yield f"not judged: {', '.join(missing)} (--personalens-dimensions all)"
     if results.valid_share < 1:
         yield f"{results.overall.scored} of {results.expected} items could be scored"
+
+
+def _sample(users: Sequence[str]) -> str:
+    """The official sample that these users are; empty for none of them."""
+    named = {f"user{user}" if user.isdecimal() else user for user in users}
+    return next((name for name, sample in OFFICIAL_SAMPLES.items() if named == set(sample)), "")

@@ -31,12 +31,6 @@ def test_a_low_scenario_of_several_tests_names_the_test(told: Repository) -> Non
     assert sum(" in test_other: " in line for line in lines) == 4
 
 
-def test_a_user_of_the_official_data_by_number(repo: Repository, official: Path) -> None:
-    result = repo.inline("--personalens-sample", "2", f"--personalens-data={official}", "--personalens-users", "7")
-    assert result.ret == 4
-    result.stderr.fnmatch_lines(["ERROR: personalens: unknown user '7' in dataset 'official' (* users); did you mean 'user7'?"])
-
-
 def test_every_page_is_in_the_list_of_pages() -> None:
     text = (ROOT / "docs" / "README.md").read_text(encoding="utf-8")
     pages = {page.relative_to(ROOT / "docs").as_posix() for page in (ROOT / "docs").rglob("*.md")} - {"README.md"}

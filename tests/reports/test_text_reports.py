@@ -342,7 +342,7 @@ def test_as_near_to_the_paper_as_it_gets() -> None:
     )
     settings = {
         "user_model": "bedrock:claude-3-sonnet-v1", "judge_model": "bedrock:us.anthropic.claude-3-5-sonnet-20241022-v2:0", "context": "",
-        "users": list(OFFICIAL_SAMPLES["official-30"]), "assistant": "bedrock:claude-3-haiku-v1", "assistant_prompt": "base",
+        "users": list(OFFICIAL_SAMPLES["official-50"]), "assistant": "bedrock:claude-3-haiku-v1", "assistant_prompt": "base",
     }  # fmt: skip
     made = results([one.model_copy(update={"evaluation": evaluation})], settings=settings, dataset="official 1a2b")
     table = paper_table(made)
@@ -351,6 +351,7 @@ def test_as_near_to_the_paper_as_it_gets() -> None:
     assert not any("not as in the paper" in note for note in table.notes)
     for change, said in (
         ({"users": ["user7"]}, "official sample"),
+        ({"users": list(OFFICIAL_SAMPLES["official-30"])}, "the users are official-30, not official-50"),
         ({"judge_votes": 3}, "can only raise scores"),
         ({"context": "D"}, "was told D"),
     ):
