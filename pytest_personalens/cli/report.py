@@ -1,4 +1,4 @@
-"""``python -m pytest_personalens report RESULTS.json [BEFORE.json]``: stored results as a summary, a page, Markdown or a table."""
+"""``python -m pytest_personalens report RESULTS.json...``: stored results as a summary, a page, Markdown or a table of the paper."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.cli.command import Parser, errors_told, tell
+from pytest_personalens.cli.paper_tables import add_table_options, asks_for_tables, tables_of
 from pytest_personalens.core.destinations import refuse_shared_files, writable
 from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.jsonfile import write_atomically
@@ -16,7 +17,6 @@ from pytest_personalens.core.safe_text import harmless
 from pytest_personalens.reports.beside import beside_lines, side_by_side
 from pytest_personalens.reports.files import Files, checked, write_files
 from pytest_personalens.reports.markdown import markdown
-from pytest_personalens.reports.tables import Table, ablation_table, paper_table, read_rows
 from pytest_personalens.reports.terminal import summary_lines
 from pytest_personalens.results.baseline import baseline_of, terms_of
 from pytest_personalens.results.comparison import compare
@@ -34,25 +34,28 @@ _STDOUT: Final = Path("-")
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command. Returns 0, whatever the gates said, for a report is none; or 4 for what cannot be read or reported on."""
     options = _parser().parse_args(arguments)
-    if options.beside is not None and options.table != 3:
-        raise SpecError("--beside: the rows are printed below Table 3; give --table 3 too")
-    if options.table is not None and options.before is not None:
-        raise SpecError(f"--table: shows one run; leave {options.before} out")
-    results = read_results(options.results)
-    before = None if options.before is None else read_results(options.before)
-    if before is not None:
-        results = _compared(results, before, str(options.before))
-    page = options.markdown if options.table is None and options.markdown != _STDOUT else None
-    read = {"this command": options.results, "BEFORE.json": options.before, "--beside": options.beside}
-    known = {name: path for name, path in read.items() if path is not None}
+    tables = asks_for_tables(options)
+    files = list(options.results)
+    if len(files) > 2 and not tables:
+        raise SpecError(f"{files[2]}: a report holds one run against another; for more of them give --table or --figure")
+    if len(files) > 1 and tables and options.html is not None:
+        raise SpecError("--html: a page is of one run; leave --table and --figure out")
+    read = [(path, read_results(path)) for path in files]
+    results, before = read[0][1], None
+    if len(read) > 1 and not tables:
+        before = read[1][1]
+        results = _compared(results, before, str(files[1]))
+    page = options.markdown if not tables and options.markdown != _STDOUT else None
+    known = dict(zip(["this command", "BEFORE.json", *map(str, files[2:])], files, strict=False))
+    known |= {} if options.beside is None else {"--beside": options.beside}
     written = write_files(results, checked(Files(html=options.html, markdown=page), lambda name: f"--{name}", read=known), before=before)
     for line in written.done:
         print(line, file=sys.stderr if options.markdown == _STDOUT else sys.stdout)
-    if options.table is not None:
+    if tables:
         if options.markdown not in (None, _STDOUT):
             refuse_shared_files({"--markdown": options.markdown, **({"--html": options.html} if options.html else {})}, known)
-        table = _table(results, options.table, options.beside)
-        _put(table.text() if options.markdown is None else table.markdown(), options.markdown or _STDOUT)
+        made = tables_of(options, read)
+        _put("\n".join(t.text() if options.markdown is None else t.markdown() for t in made), options.markdown or _STDOUT)
     elif options.markdown == _STDOUT:
         _put(markdown(results, before=before), _STDOUT)
     elif options.markdown is options.html is None:
@@ -72,12 +75,6 @@ def _compared(results: Results, before: Results, name: str) -> Results:
     except SpecError:
         pass  # nothing was scored; the figures stand side by side
     return results.model_copy(update={"comparison": comparison})
-
-
-def _table(results: Results, number: int, beside: Path | None) -> Table:
-    if number == 4:
-        return ablation_table(results)
-    return paper_table(results, () if beside is None else read_rows(beside))
 
 
 def _summary(results: Results, before: Results | None, *, verbose: bool) -> Iterator[str]:
@@ -100,13 +97,16 @@ def _put(text: str, path: Path) -> None:
 def _parser() -> argparse.ArgumentParser:
     parser = Parser(
         prog="personalens report",
-        description="Report on the results of a run, or of two. Decides nothing: the exit code is 0 whatever the gates said.",
+        usage="personalens report [options] RESULTS.json [BEFORE.json]\n       personalens report --table N|--figure N RESULTS.json...",
+        description="Report on the results of a run, or of two, or make a table of the paper. The exit code is 0 whatever the gates said.",
+        epilog="example: personalens report --table 3 haiku.json sonnet.json",
     )
-    parser.add_argument("results", type=Path, metavar="RESULTS.json", help="what --personalens-json wrote")
-    parser.add_argument("before", type=Path, nargs="?", metavar="BEFORE.json", help="the results of another run, to hold these against")
+    parser.add_argument(
+        "results", type=Path, nargs="+", metavar="RESULTS.json",
+        help="what --personalens-json wrote; a second is the run to hold it against, and a table takes any number",
+    )  # fmt: skip
     parser.add_argument("--html", type=Path, metavar="FILE", help="write one HTML page (needs the extra html)")
     parser.add_argument("--markdown", type=Path, metavar="FILE|-", help="write Markdown, of a size for a comment on a pull request")
-    parser.add_argument("--table", type=int, choices=(3, 4), help="the run as a row of the paper's Table 3, or its controls as Table 4")
-    parser.add_argument("--beside", type=Path, metavar="FILE.csv", help="rows to print below --table 3, which you copy from the paper")
+    add_table_options(parser)
     parser.add_argument("-v", "--verbose", action="store_true", help="every item below its threshold, and every score that differs")
     return parser

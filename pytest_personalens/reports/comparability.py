@@ -1,4 +1,4 @@
-"""How far a run's figures compare with those of the paper's Table 3, as docs/explanation/protocol.md says it."""
+"""How far a run's figures compare with those of the paper's tables, as docs/explanation/protocol.md says it."""
 
 from __future__ import annotations
 
@@ -27,13 +27,16 @@ _MODELS: Final = {
 }
 
 
-def comparability(results: Results, single: int, multi: int) -> list[str]:
-    """Sentences: the level of likeness, and all that keeps `single` and `multi` scored scenarios of this run from the paper's."""
-    apart = list(_differences(results))
+def comparability(results: Results, single: int, multi: int, *, of_assistants: bool = True) -> list[str]:
+    """Sentences: the level of likeness, and all that keeps `single` and `multi` scored scenarios of this run from the paper's.
+
+    A table that is not `of_assistants` compares what they are told, which is then no difference from the paper.
+    """
+    apart = list(_differences(results, of_assistants=of_assistants))
     s = results.settings
     embedded = "embedded" in (s.get("user_model"), s.get("judge_model"))
     level = 2 if embedded else 1 if apart else 0
-    said = [f"Compared with the paper's Table 3: {_LEVELS[level]}."]
+    said = [f"Compared with the paper: {_LEVELS[level]}."]
     if apart:
         said.append(f"What is not as in the paper: {'; '.join(apart)}.")
     said.append(
@@ -45,7 +48,7 @@ def comparability(results: Results, single: int, multi: int) -> list[str]:
     return said
 
 
-def _differences(results: Results) -> Iterator[str]:
+def _differences(results: Results, *, of_assistants: bool) -> Iterator[str]:
     s = results.settings
     if not results.dataset.startswith("official "):
         yield f"the dataset is {results.dataset}, not the official one"
@@ -55,11 +58,11 @@ def _differences(results: Results) -> Iterator[str]:
         model = str(s.get(option, "-"))
         if not any(name in model for name in names):
             yield f"the {role} is {model}, not {names[0]}"
-    if s.get("context"):
+    if s.get("context") and of_assistants:
         yield f"the assistant was told {'+'.join(str(s['context']))}, not nothing (--personalens-context none)"
     if s.get("assistant") is None:
         yield "the assistant is one of your own"
-    elif s.get("assistant_prompt", "base") != "base":
+    elif s.get("assistant_prompt", "base") != "base" and of_assistants:
         yield f"the assistant's prompt is {s['assistant_prompt']}, not base"
     if s.get("prompts"):
         yield "some prompts are yours (--personalens-prompts)"

@@ -26,7 +26,7 @@ def outcome_lines(results: Results, *, verbose: bool) -> Iterator[str]:
         if spread:
             yield f"standard deviation within a scenario: {spread}"
     if results.settings.get("ablation"):
-        from pytest_personalens.reports.tables import ablation_table  # which prints means as the summary does
+        from pytest_personalens.reports.tables.contexts import ablation_table  # which prints means as the summary does
 
         yield from ablation_table(results).text().splitlines()
         yield ""

@@ -164,13 +164,13 @@ _COMMANDS: Final[dict[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
         ("shard-1.json", "shard-2.json"),
         ("json", "markdown", "html", "baseline", "save-baseline", "gate", "min-tcr", "min-p", "min-valid"),
     ),
-    "report": (("results.json",), ("html", "markdown", "table", "beside")),
+    "report": (("results.json",), ("html", "markdown", "table", "figure", "kind", "beside")),
     "agreement": (("labels.jsonl",), ("judge-model", "dimensions", "json", "markdown")),
-    "check-dataset": (("own",), ("words", "json")),
+    "check-dataset": (("own",), ("words", "json", "table")),
     "stats.__main__": ((), ("level", "power", "tests")),
 }
 _OWN_VALUES: Final[dict[str, tuple[str, ...]]] = {
-    "table": ("3", "4"), "beside": ("rows.csv",), "words": ("2000",), "level": ("0.05",), "power": ("0.8",), "tests": ("2",), "json": ("out.json", "-"),
+    "table": ("3", "4", "8", "10", "12", "13"), "figure": ("4", "5"), "beside": ("rows.csv",), "words": ("2000",), "level": ("0.05",), "power": ("0.8",), "tests": ("2",), "json": ("out.json", "-"),
 }  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ def test_the_official_samples_lie_within_each_other() -> None:
         "official-20": 20, "official-30": 30, "official-50": 50, "official-100": 100,
     }  # fmt: skip
     within = list(OFFICIAL_SAMPLES.values())
-    assert all(set(small) < set(large) for small, large in zip(within, within[1:], strict=False))
+    assert all(set(small) < set(large) for small, large in pairwise(within))
 
 
 @pytest.mark.parametrize(("name", "single", "multi"), [("official-20", 1284, 319), ("official-30", 1930, 486)])
@@ -39,7 +40,9 @@ def test_users_of_the_command_line_may_be_numbers(repo: Repository, official: Pa
     assert {item["evaluation"]["user"] for item in repo.results()["items"]} == {"user7", "user66"}
     unknown = repo.inline(*args, "--personalens-users", "official-40")
     assert unknown.ret == 4
-    unknown.stderr.fnmatch_lines(["*official-40 is no sample of the benchmark's own; known: official-20, official-30, official-50, official-100;*"])
+    unknown.stderr.fnmatch_lines(
+        ["*official-40 is no sample of the benchmark's own; known: official-20, official-30, official-50, official-100;*"]
+    )
 
 
 @pytest.mark.parametrize("workers", [(), ("-n", "1")])

@@ -1,0 +1,84 @@
+"""Two sets of items held against each other scenario by scenario: two-sided, and corrected for all that is tested together."""
+
+from __future__ import annotations
+
+from statistics import fmean
+from typing import TYPE_CHECKING, NamedTuple
+
+from pytest_personalens.results.means import balanced, scores_of
+from pytest_personalens.results.stats.paired import effect_interval, sign_flip
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from fractions import Fraction
+
+    from pytest_personalens.core.verdict import Dimension
+    from pytest_personalens.results.means import Key, Pairs, Scores
+    from pytest_personalens.results.values import Item
+
+
+class Contrast(NamedTuple):
+    """How far one set of items lies above another: the mean `change` over `pairs` scenarios, with its 95 % interval.
+
+    `p` is two-sided; `adjusted` is the same after Holm's correction over all that is tested together, 0..1.
+    """
+
+    pairs: int
+    change: float
+    low: float
+    high: float
+    p: float
+    adjusted: float
+
+
+def contrast(base: Sequence[Item], other: Sequence[Item], dimension: Dimension) -> Contrast | None:
+    """`other` against `base` over the scenarios that both scored, not yet corrected; None where there is no such scenario."""
+    changes = [after - before for before, after in _pairs(base, other, dimension).values()]
+    if not changes:
+        return None
+    low, high = effect_interval(changes, dimension.scale.high - dimension.scale.low)
+    p = two_sided(changes)
+    return Contrast(len(changes), fmean(changes), low, high, p, p)
+
+
+def corrected(found: Sequence[Contrast]) -> list[Contrast]:
+    """The same contrasts, in their order, with p-values corrected over all of them."""
+    return [one._replace(adjusted=p) for one, p in zip(found, holm_adjusted([one.p for one in found]), strict=True)]
+
+
+def two_sided(differences: Sequence[Fraction | int]) -> float:
+    """The p, 0..1, of the paired randomization test for a difference in either direction: see `sign_flip`.
+
+    Signs are flipped with equal chance, so that a sum as high is as likely as one as low: p is twice the one-sided one.
+
+    >>> two_sided([1, 1, 1, 1])
+    0.125
+    """
+    return min(1.0, 2 * min(sign_flip(differences).p, sign_flip([-d for d in differences]).p))
+
+
+def holm_adjusted(ps: Sequence[float]) -> list[float]:
+    """Each of `ps` as Holm's step-down procedure (1979) corrects it: below the level exactly where `holm` rejects.
+
+    >>> holm_adjusted([0.04, 0.02])
+    [0.04, 0.04]
+    """
+    adjusted, least = [1.0] * len(ps), 0.0
+    for left, i in zip(range(len(ps), 0, -1), sorted(range(len(ps)), key=lambda i: ps[i]), strict=True):
+        least = max(least, min(1.0, left * ps[i]))
+        adjusted[i] = least
+    return adjusted
+
+
+def _pairs(base: Sequence[Item], other: Sequence[Item], dimension: Dimension) -> Pairs:
+    """The scenarios that both scored. What changed in the dataset between two runs is another scenario."""
+    then, now = ({item.asked: item.content for item in side if item.content} for side in (base, other))
+    changed = {asked for asked in then.keys() & now.keys() if then[asked] != now[asked]}
+    before, after = (_by_test(side, dimension) for side in (base, other))
+    return {key: pair for key, pair in balanced(before, after).items() if key not in changed}
+
+
+def _by_test(items: Sequence[Item], dimension: Dimension) -> dict[Key, Scores]:
+    """The scores of each scenario in each test; where there is one test alone, its name is nothing to pair by."""
+    scores = scores_of(items, dimension)
+    return {key[:2]: found for key, found in scores.items()} if len({key[2:] for key in scores}) == 1 else scores
