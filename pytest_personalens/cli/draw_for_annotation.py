@@ -25,9 +25,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     annotators = list(dict.fromkeys(name.strip() for name in options.annotators.split(",") if name.strip()))
     if not annotators:
         raise SpecError("--annotators: expected names separated by commas, such as ann,bo,cy")
-    if options.write.exists():
+    if writable(options.write, "--write").exists():
         raise SpecError(f"--write: {options.write} is there already and may hold labels; give another path, or remove it")
-    writable(options.write, "--write")
     drawn = annotation.draw_dialogues([read_results(path) for path in options.results], options.count, seed=options.seed)
     write_atomically(options.write, annotation.text_of(annotation.entries(drawn, annotators)))
     kinds = [sum(c.scenario.kind == kind for c in drawn) for kind in ("single", "multi")]

@@ -54,7 +54,8 @@ def two_sided(differences: Sequence[Fraction | int]) -> float:
     >>> two_sided([1, 1, 1, 1])
     0.125
     """
-    return min(1.0, 2 * min(sign_flip(differences).p, sign_flip([-d for d in differences]).p))
+    falling = differences if sum(differences) <= 0 else [-d for d in differences]
+    return min(1.0, 2 * sign_flip(falling).p)
 
 
 def holm_adjusted(ps: Sequence[float]) -> list[float]:

@@ -166,11 +166,12 @@ _COMMANDS: Final[dict[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
     ),
     "report": (("results.json",), ("html", "markdown", "table", "figure", "kind", "beside")),
     "agreement": (("labels.jsonl",), ("judge-model", "dimensions", "json", "markdown")),
+    "draw-for-annotation": (("results.json", "--write=drawn.jsonl", "--count=1"), ("count", "seed", "annotators", "write")),
     "check-dataset": (("own",), ("words", "json", "table")),
     "stats.__main__": ((), ("level", "power", "tests")),
 }
 _OWN_VALUES: Final[dict[str, tuple[str, ...]]] = {
-    "table": ("3", "4", "8", "10", "12", "13"), "figure": ("4", "5"), "beside": ("rows.csv",), "words": ("2000",), "level": ("0.05",), "power": ("0.8",), "tests": ("2",), "json": ("out.json", "-"),
+    "table": ("3", "4", "8", "10", "12", "13"), "figure": ("4", "5"), "beside": ("rows.csv",), "words": ("2000",), "count": ("1", "2"), "annotators": ("ann", "ann,bo"), "write": ("other.jsonl",), "level": ("0.05",), "power": ("0.8",), "tests": ("2",), "json": ("out.json", "-"),
 }  # fmt: skip
 
 
@@ -201,6 +202,7 @@ def _passes_command(name: str) -> Callable[[str], bool]:
         "merge": lambda text: "usage:" in text,
         "report": lambda text: bool(re.search(r"overall|^report: |^summary: |Table \d|Figure \d|^## ", text, re.MULTILINE)),
         "agreement": lambda text: "kappa" in text or "labelled" in text or "usage:" in text,
+        "draw-for-annotation": lambda text: "dialogues are in" in text or "usage:" in text,
         "check-dataset": lambda text: "scenarios" in text or "Tables 8 and 9" in text or "usage:" in text,
         "stats.__main__": lambda text: "| scenarios |" in text or "usage:" in text,
     }[name]

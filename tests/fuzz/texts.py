@@ -44,7 +44,7 @@ HOSTILE: Final = (
 
 #: Options whose value is a path, and what may lie there.
 _OF_PATHS: Final = frozenset(
-    {"json", "html", "markdown", "save-baseline", "adopt-judge", "check-judge", "baseline", "anchors", "prompts", "data", "beside"}
+    {"json", "html", "markdown", "save-baseline", "adopt-judge", "check-judge", "baseline", "anchors", "prompts", "data", "beside", "write"}
 )
 PATH_LIKE: Final = (
     ".", "..", "../elsewhere/notes.txt", "../elsewhere", "~", "~/notes.txt", "~nobody-at-all/x", "device-null", "device-full", "device-zero", "/dev/null/x", "/proc/nowhere/x.json", "-",
