@@ -35,11 +35,9 @@ _ELSEWHERE: Final = {
 
 def add_table_options(parser: argparse.ArgumentParser) -> None:
     """Declare --table, --figure, --kind and --beside."""
-    parser.add_argument("--table", type=int, metavar="N", help="the runs as Table 3, 4, 10, 12 or 13 of the paper, beside its own rows")
-    parser.add_argument("--figure", type=int, metavar="N", help="the figures of Figure 4 (by domain) or 5 (by turn)")
-    parser.add_argument(
-        "--kind", choices=("single", "multi", "all"), help="tasks in a --figure (default: single in Figure 4, all in Figure 5)"
-    )
+    parser.add_argument("--table", type=int, metavar="N", help="as Table 3, 4, 10, 12 or 13 of the paper")
+    parser.add_argument("--figure", type=int, metavar="N", help="as Figure 4 (by domain) or 5 (by turn)")
+    parser.add_argument("--kind", metavar="KIND", help="tasks of a --figure: single, multi or all")
     parser.add_argument("--beside", type=Path, metavar="FILE.csv", help="more rows for --table 3")
 
 
@@ -49,6 +47,8 @@ def asks_for_tables(options: argparse.Namespace) -> bool:
         raise SpecError("--beside: the rows are printed in Table 3; give --table 3 too")
     if options.kind is not None and options.figure is None:
         raise SpecError("--kind: it is of --figure 4 and --figure 5; give one of them too")
+    if options.kind not in (None, "single", "multi", "all"):
+        raise SpecError(f"--kind: expected single, multi or all, not {options.kind!r}")
     if options.table is not None and options.figure is not None:
         raise SpecError("--table, --figure: give one of them")
     if options.table in _ELSEWHERE:

@@ -103,7 +103,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "results", type=Path, nargs="+", metavar="RESULTS.json",
-        help="what --personalens-json wrote; a second is the run to hold it against, and a table takes any number",
+        help="results of runs; a second is the one to hold the first against",
     )  # fmt: skip
     parser.add_argument("--html", type=Path, metavar="FILE", help="write one HTML page (needs the extra html)")
     parser.add_argument("--markdown", type=Path, metavar="FILE|-", help="write Markdown, of a size for a comment on a pull request")

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from statistics import fmean
 from typing import TYPE_CHECKING, NamedTuple
 
+from pytest_personalens.results.comparison import paired
 from pytest_personalens.results.means import balanced, scores_of
-from pytest_personalens.results.stats.paired import effect_interval, sign_flip
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from fractions import Fraction
 
     from pytest_personalens.core.verdict import Dimension
     from pytest_personalens.results.means import Key, Pairs, Scores
@@ -18,27 +16,31 @@ if TYPE_CHECKING:
 
 
 class Contrast(NamedTuple):
-    """How far one set of items lies above another: the mean `change` over `pairs` scenarios, with its 95 % interval.
+    """How far one set of items lies above another: the mean `change` over `pairs` scenarios, with its 95 % interval where it has one.
 
     `p` is two-sided; `adjusted` is the same after Holm's correction over all that is tested together, 0..1.
     """
 
     pairs: int
     change: float
-    low: float
-    high: float
+    low: float | None
+    high: float | None
     p: float
     adjusted: float
 
 
 def contrast(base: Sequence[Item], other: Sequence[Item], dimension: Dimension) -> Contrast | None:
-    """`other` against `base` over the scenarios that both scored, not yet corrected; None where there is no such scenario."""
-    changes = [after - before for before, after in _pairs(base, other, dimension).values()]
-    if not changes:
+    """`other` against `base` over the scenarios that both scored, not yet corrected; None where there is no such scenario.
+
+    Signs are flipped with equal chance, so that a sum as high is as likely as one as low: the two-sided p is twice that of the direction
+    that was seen.
+    """
+    pairs = _pairs(base, other, dimension)
+    if not pairs:
         return None
-    low, high = effect_interval(changes, dimension.scale.high - dimension.scale.low)
-    p = two_sided(changes)
-    return Contrast(len(changes), fmean(changes), low, high, p, p)
+    found = paired(dimension, pairs, rising=sum(after - before for before, after in pairs.values()) > 0)
+    p = min(1.0, 2 * found.p)
+    return Contrast(found.pairs, found.change, found.low, found.high, p, p)
 
 
 def corrected(found: Sequence[Contrast]) -> list[Contrast]:
@@ -46,20 +48,8 @@ def corrected(found: Sequence[Contrast]) -> list[Contrast]:
     return [one._replace(adjusted=p) for one, p in zip(found, holm_adjusted([one.p for one in found]), strict=True)]
 
 
-def two_sided(differences: Sequence[Fraction | int]) -> float:
-    """The p, 0..1, of the paired randomization test for a difference in either direction: see `sign_flip`.
-
-    Signs are flipped with equal chance, so that a sum as high is as likely as one as low: p is twice the one-sided one.
-
-    >>> two_sided([1, 1, 1, 1])
-    0.125
-    """
-    falling = differences if sum(differences) <= 0 else [-d for d in differences]
-    return min(1.0, 2 * sign_flip(falling).p)
-
-
 def holm_adjusted(ps: Sequence[float]) -> list[float]:
-    """Each of `ps` as Holm's step-down procedure (1979) corrects it: below the level exactly where `holm` rejects.
+    """Each of `ps` as Holm's step-down procedure (1979) corrects it: at most the level exactly where `holm` rejects.
 
     >>> holm_adjusted([0.04, 0.02])
     [0.04, 0.04]

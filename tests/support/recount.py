@@ -55,14 +55,14 @@ def figure(items: list[dict[str, Any]], dimension: str, kind: str = "") -> float
     return None if found is None else float(found * (100 if dimension == "task_completion" else 1))
 
 
-def change(base: list[dict[str, Any]], other: list[dict[str, Any]], dimension: str, kind: str) -> list[Fraction]:
-    """other - base, one a scenario that both scored, over as many trials on either side."""
+def change(base: list[dict[str, Any]], other: list[dict[str, Any]], dimension: str, kind: str) -> dict[Scenario, Fraction]:
+    """other - base of each scenario that both scored, over as many trials on either side."""
     before, after = (by_scenario(scored(items, kind), dimension) for items in (base, other))
-    found = []
+    found = {}
     for key in sorted(before.keys() & after.keys()):
         trials = min(len(before[key]), len(after[key]))
         sides = [Fraction(sum([s[t] for t in sorted(s)][:trials]), trials) for s in (before[key], after[key])]
-        found.append(sides[1] - sides[0])
+        found[key] = sides[1] - sides[0]
     return found
 
 
@@ -88,8 +88,8 @@ def contrasts(rows: dict[str, list[dict[str, Any]]], base: str, dimensions: tupl
                 changes = change(rows[base], items, dimension, kind)
                 if name != base and changes:
                     scale = 100 if dimension == "task_completion" else 1
-                    difference = float(scale * sum(changes, Fraction()) / len(changes))
-                    found[f"{name} | {short} {HEADINGS[dimension]}"] = (difference, two_sided(changes), len(changes))
+                    difference = float(scale * sum(changes.values(), Fraction()) / len(changes))
+                    found[f"{name} | {short} {HEADINGS[dimension]}"] = (difference, two_sided(list(changes.values())), len(changes))
     order = sorted(found, key=lambda name: found[name][1])
     least, corrected = 0.0, {}
     for rank, name in enumerate(order):

@@ -98,6 +98,7 @@ def differences(rows: Sequence[Measured], base: Measured, columns: Sequence[Colu
 
 
 def _cells(column: Column, one: Contrast) -> tuple[str, ...]:
-    change, low, high = (scaled(value, column.dimension) for value in (one.change, one.low, one.high))
-    span = interval(low, high, signed=True) if one.pairs >= _LEAST_PAIRS else "-"
-    return (figure(change, signed=True), span, p_value(one.p), p_value(one.adjusted), f"{one.pairs:,}")
+    d = column.dimension
+    low, high = (None if end is None or one.pairs < _LEAST_PAIRS else scaled(end, d) for end in (one.low, one.high))
+    told = (figure(scaled(one.change, d), signed=True), interval(low, high, signed=True))
+    return (*told, p_value(one.p), p_value(one.adjusted), f"{one.pairs:,}")
