@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.cli.command import Parser, errors_told
-from pytest_personalens.core.errors import SpecError, told
+from pytest_personalens.core.errors import SpecError, error_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -25,8 +25,8 @@ _INTERRUPTED: Final = 130
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command. Returns 0, or 4 for what cannot be read or judged at all."""
     options = _parser().parse_args(arguments)
+    from pytest_personalens.core.atomic_write import write_atomically
     from pytest_personalens.core.destinations import refuse_shared_files, writable
-    from pytest_personalens.core.jsonfile import write_atomically
     from pytest_personalens.core.verdict import dimensions
     from pytest_personalens.judge_quality import measure, read_labels, render
     from pytest_personalens.judge_quality.kept import Kept
@@ -48,14 +48,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         writable(path, flag, kind=flag.removeprefix("--"))
     kept = Kept(labelled, judge) if judge.paid else None
     try:
-        found = measure(labelled, kept or judge, dimensions=chosen, progress=_progress(len(labelled)))
+        agreement = measure(labelled, kept or judge, dimensions=chosen, progress=_progress(len(labelled)))
     except KeyboardInterrupt:
         print("stopped; what was judged is kept, and the same command goes on from there" if kept else "stopped", file=sys.stderr)
         return _INTERRUPTED
-    print(*render.lines(found, most=len(labelled) if options.all else 5), sep="\n")
+    print(*render.lines(agreement, most=len(labelled) if options.all else 5), sep="\n")
     used = [f"{purpose}: {u.calls} calls, {u.input_tokens:,} tokens in, {u.output_tokens:,} out" for purpose, u in meter.usage.items()]
     print(*used, sep="\n", end="\n" if used else "")
-    for path, text in ((options.json, found.model_dump_json(indent=2) + "\n"), (options.markdown, render.markdown(found))):
+    for path, text in ((options.json, agreement.model_dump_json(indent=2) + "\n"), (options.markdown, render.markdown(agreement))):
         if path is not None:
             write_atomically(path, text)
     if kept is not None:
@@ -84,10 +84,10 @@ def open_judge(spec: str, meter: Meter) -> Judge:
 
     sys.path.insert(0, str(Path.cwd()))
     try:
-        found = getattr(importlib.import_module(module), attribute)
+        candidate = getattr(importlib.import_module(module), attribute)
     except Exception as error:  # whatever the module does when it is imported
-        raise SpecError(f"--judge-model: cannot take {attribute!r} from {module!r}: {told(error)}") from None
-    judge: Judge | None = offered("judge", lambda: found() if isinstance(found, type) else found, "--judge-model")
+        raise SpecError(f"--judge-model: cannot take {attribute!r} from {module!r}: {error_text(error)}") from None
+    judge: Judge | None = offered("judge", lambda: candidate() if isinstance(candidate, type) else candidate, "--judge-model")
     if judge is None:
         raise SpecError(f"--judge-model: {spec!r} is None, and no judge")
     return judge

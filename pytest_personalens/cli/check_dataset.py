@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.cli.command import Parser, at_least, errors_told
+from pytest_personalens.core.atomic_write import write_atomically
 from pytest_personalens.core.destinations import writable
-from pytest_personalens.core.jsonfile import write_atomically
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,8 +49,8 @@ def _print(measured: Sequence[Quality], *, details: bool, every: bool) -> None:
     print(*render.overview(measured), sep="\n")
     for data in measured:
         if details:
-            print(f"\n{data.dataset}", *render.details(data), sep="\n")
-        print("", *render.findings(data, every=every), sep="\n")
+            print(f"\n{data.dataset}", *render.detail_lines(data), sep="\n")
+        print("", *render.finding_lines(data, every=every), sep="\n")
 
 
 def _parser() -> argparse.ArgumentParser:

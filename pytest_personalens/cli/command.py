@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 #: The exit status of a command that cannot be done, as pytest's own for an option that cannot be.
 BAD_INPUT: Final = 4
-Arguments = ParamSpec("Arguments")
+_Arguments = ParamSpec("_Arguments")
 
 
 #: Command -> its module in this folder, and what it does.
@@ -45,17 +45,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name, (_, does) in COMMANDS.items():
         commands.add_parser(name, help=does, add_help=False)
-    given = list(sys.argv[1:] if arguments is None else arguments)
-    chosen = parser.parse_args(given[:1]).command
-    result: int = importlib.import_module(f"pytest_personalens.cli.{COMMANDS[chosen][0]}").main(given[1:])
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    chosen = parser.parse_args(words[:1]).command
+    result: int = importlib.import_module(f"pytest_personalens.cli.{COMMANDS[chosen][0]}").main(words[1:])
     return result
 
 
-def errors_told(main: Callable[Arguments, int]) -> Callable[Arguments, int]:
+def errors_told(main: Callable[_Arguments, int]) -> Callable[_Arguments, int]:
     """A command's `main` that tells a fault of the input in one line and returns 4 for it."""
 
     @functools.wraps(main)
-    def told(*args: Arguments.args, **kwargs: Arguments.kwargs) -> int:
+    def told(*args: _Arguments.args, **kwargs: _Arguments.kwargs) -> int:
         try:
             return main(*args, **kwargs)
         except BrokenPipeError:

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_personalens.cli.command import Parser, at_least, errors_told
+from pytest_personalens.core.atomic_write import write_atomically
 from pytest_personalens.core.destinations import writable
 from pytest_personalens.core.errors import SpecError
-from pytest_personalens.core.jsonfile import write_atomically
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,7 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if writable(options.write, "--write").exists():
         raise SpecError(f"--write: {options.write} is there already and may hold labels; give another path, or remove it")
     drawn = annotation.draw_dialogues([read_results(path) for path in options.results], options.count, seed=options.seed)
-    write_atomically(options.write, annotation.text_of(annotation.entries(drawn, annotators)))
+    write_atomically(options.write, annotation.label_lines(annotation.entries(drawn, annotators)))
     kinds = [sum(c.scenario.kind == kind for c in drawn) for kind in ("single", "multi")]
     print(
         f"{len(drawn)} dialogues are in {options.write}: {kinds[0]} single-domain and {kinds[1]} multi-domain ones. Put the labels of "

@@ -28,11 +28,11 @@ _GIVEN: Final = ("min_tcr", "min_p", "min_valid", "gate", "baseline")
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command. Returns 0, 1 when a gate or an item failed or not all of the run is there, or 4 for what cannot be merged."""
     options = _parser().parse_args(arguments)
-    given = {name: value for name in _GIVEN if (value := getattr(options, name)) is not None}
+    replaced = {name: value for name in _GIVEN if (value := getattr(options, name)) is not None}
     shards = read_shards(options.results)
     files = _files(options, shards)
-    _refuse_gates(shards[0], [*given, *(["save_baseline"] if options.save_baseline else [])])
-    merged = merge(shards, given, partial=options.partial, save_baseline=options.save_baseline)
+    _refuse_gates(shards[0], [*replaced, *(["save_baseline"] if options.save_baseline else [])])
+    merged = merge(shards, replaced, partial=options.partial, save_baseline=options.save_baseline)
     written = write_files(merged, files)
     print(f"personalens: {len(shards)} of {shards[0].of} shards of a run over {merged.drawn} scenarios of {merged.dataset}")
     for text, _ in summary_lines(merged, verbose=options.verbose, written=written.done):
@@ -45,11 +45,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return status if passed else 1
 
 
-def _refuse_gates(shard: Shard, given: Sequence[str]) -> None:
+def _refuse_gates(shard: Shard, replaced: Sequence[str]) -> None:
     """Raise `SpecError` where the command line asks for gates of a run that was to fail on nothing."""
-    if shard.results.settings.get("fail_on") == "nothing" and given:
+    if shard.results.settings.get("fail_on") == "nothing" and replaced:
         raise SpecError(
-            f"--{given[0].replace('_', '-')}: asks for a gate, and the shards are of a run that fails on nothing (--personalens-fail-on "
+            f"--{replaced[0].replace('_', '-')}: asks for a gate, and the shards are of a run that fails on nothing (--personalens-fail-on "
             "nothing); leave it out, or run them without that"
         )
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_personalens.reports.tables.figures import Kinds
-    from pytest_personalens.reports.tables.table import Table
+    from pytest_personalens.reports.tables.table import PaperTable
     from pytest_personalens.results.values import Results
 
 _TABLES: Final = {4: context_tables, 10: diversity_tables, 12: user_tables, 13: length_tables}
@@ -60,7 +60,7 @@ def asks_for_tables(options: argparse.Namespace) -> bool:
     return options.table is not None or options.figure is not None
 
 
-def tables_of(options: argparse.Namespace, read: Sequence[tuple[Path, Results]]) -> list[Table]:
+def tables_of(options: argparse.Namespace, read: Sequence[tuple[Path, Results]]) -> list[PaperTable]:
     """The tables that are asked for, of the results `read` from the files before them."""
     runs = named(read)
     if options.figure is not None:

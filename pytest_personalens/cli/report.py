@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.cli.command import Parser, errors_told, tell
 from pytest_personalens.cli.paper_tables import add_table_options, asks_for_tables, tables_of
+from pytest_personalens.core.atomic_write import write_atomically
 from pytest_personalens.core.destinations import refuse_shared_files, writable
 from pytest_personalens.core.errors import SpecError
-from pytest_personalens.core.jsonfile import write_atomically
 from pytest_personalens.core.safe_text import harmless
 from pytest_personalens.reports.beside import beside_lines, side_by_side
 from pytest_personalens.reports.files import Files, checked, write_files
-from pytest_personalens.reports.markdown import markdown
+from pytest_personalens.reports.markdown import markdown_report
 from pytest_personalens.reports.terminal import summary_lines
 from pytest_personalens.results.baseline import baseline_of, terms_of
-from pytest_personalens.results.comparison import compare
+from pytest_personalens.results.comparison import compare_with_baseline
 from pytest_personalens.results.values import Results, read_results
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         made = tables_of(options, read)
         _put("\n".join(t.text() if options.markdown is None else t.markdown() for t in made), options.markdown or _STDOUT)
     elif options.markdown == _STDOUT:
-        _put(markdown(results, before=before), _STDOUT)
+        _put(markdown_report(results, before=before), _STDOUT)
     elif options.markdown is options.html is None:
         for line in _summary(results, before, verbose=options.verbose):
             print(harmless(line))
@@ -66,12 +66,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _compared(results: Results, before: Results, name: str) -> Results:
     """The results with the paired test against `before`, if both are whole and nothing but the assistant can have changed."""
-    whole = all(found.complete and not found.settings.get("shard") for found in (results, before))
+    whole = all(run.complete and not run.settings.get("shard") for run in (results, before))
     comparison = None
     try:
         baseline = baseline_of(before)
         if whole and results.own and not baseline.refuses(terms_of(results)):
-            comparison = compare(baseline, results, name=name, level=_LEVEL, margins={})
+            comparison = compare_with_baseline(baseline, results, name=name, level=_LEVEL, margins={})
     except SpecError:
         pass  # nothing was scored; the figures stand side by side
     return results.model_copy(update={"comparison": comparison})

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, get_args
 
 from pydantic import ValidationError
 
-from pytest_personalens.core.errors import DataError, PersonalensError, shown, told
+from pytest_personalens.core.errors import DataError, PersonalensError, error_text, short_repr
 from pytest_personalens.core.jsonfile import first_problem
 from pytest_personalens.core.scenario import Kind, Scenario, ScenarioRef
 
@@ -31,10 +31,10 @@ class CheckedDataset:
 
     def domains(self) -> Sequence[str]:
         """As the dataset's own, all of them texts, and none the name of a kind, by which gates are asked for too."""
-        found = self._texts(self._call("domains()", lambda: self._dataset.domains()), "domains()")
-        if kinds := [name for name in found if name.lower() in _KINDS]:
+        names = self._texts(self._call("domains()", lambda: self._dataset.domains()), "domains()")
+        if kinds := [name for name in names if name.lower() in _KINDS]:
             raise DataError(self._where, f"{kinds[0]!r} is a kind of task; give the domain another name", field="domains()")
-        return found
+        return names
 
     def users(self) -> Sequence[str]:
         """As the dataset's own, all of them texts."""
@@ -43,26 +43,26 @@ class CheckedDataset:
     def refs(self, user: str) -> Sequence[ScenarioRef]:
         """As the dataset's own, each with a kind and domains that can be."""
         where = f"refs({user!r})"
-        found = self._call(where, lambda: list(self._dataset.refs(user)))
-        for ref in found:
+        refs = self._call(where, lambda: list(self._dataset.refs(user)))
+        for ref in refs:
             if not isinstance(ref, ScenarioRef):
                 raise DataError(self._where, f"expected values of ScenarioRef, not {type(ref).__name__}", field=where)
             if ref.kind not in _KINDS:
-                raise DataError(self._where, f"the kind of a scenario is 'single' or 'multi', not {shown(ref.kind, 40)}", field=where)
+                raise DataError(self._where, f"the kind of a scenario is 'single' or 'multi', not {short_repr(ref.kind, 40)}", field=where)
             self._texts([ref.user, ref.task], where)
             if not self._texts(ref.domains, f"{where}: domains of {ref.task}"):
                 raise DataError(self._where, "expected one domain or more", field=f"{where}: domains of {ref.task}")
-        return [ref._replace(domains=tuple(ref.domains)) for ref in found]
+        return [ref._replace(domains=tuple(ref.domains)) for ref in refs]
 
     def load(self, ref: ScenarioRef) -> Scenario:
         """As the dataset's own."""
         where = f"load({ref.user!r}, {ref.task!r})"
-        found = self._call(where, lambda: self._dataset.load(ref))
-        if not isinstance(found, Scenario):
-            raise DataError(self._where, f"expected a Scenario, not {type(found).__name__}", field=where)
-        if problem := _problem(found):
+        scenario = self._call(where, lambda: self._dataset.load(ref))
+        if not isinstance(scenario, Scenario):
+            raise DataError(self._where, f"expected a Scenario, not {type(scenario).__name__}", field=where)
+        if problem := _problem(scenario):
             raise DataError(self._where, problem, field=where)
-        return found
+        return scenario
 
     def _call(self, where: str, ask: Callable[[], Any]) -> Any:
         try:
@@ -73,12 +73,12 @@ class CheckedDataset:
             field, problem = first_problem(error)
             raise DataError(self._where, f"{field}: {problem}", field=where) from None
         except Exception as error:
-            raise DataError(self._where, f"raised {told(error)}", field=where) from error
+            raise DataError(self._where, f"raised {error_text(error)}", field=where) from error
 
-    def _texts(self, found: object, where: str) -> Sequence[str]:
-        if isinstance(found, str) or not isinstance(found, (list, tuple)) or not all(isinstance(text, str) for text in found):
-            raise DataError(self._where, f"expected a list of texts, not {shown(found, 60)}", field=where)
-        return found
+    def _texts(self, texts: object, where: str) -> Sequence[str]:
+        if isinstance(texts, str) or not isinstance(texts, (list, tuple)) or not all(isinstance(text, str) for text in texts):
+            raise DataError(self._where, f"expected a list of texts, not {short_repr(texts, 60)}", field=where)
+        return texts
 
 
 def _problem(scenario: Scenario) -> str:

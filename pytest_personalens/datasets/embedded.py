@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from pytest_personalens.core.errors import DataError
+from pytest_personalens.core.jsonfile import first_problem
 from pytest_personalens.core.scenario import DOMAINS, Scenario, ScenarioRef, Situation, Task
 from pytest_personalens.datasets.base import readable_name
 from pytest_personalens.datasets.cached import read_toml
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _DAYS: Final[tuple[Day, ...]] = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-M = TypeVar("M", bound=BaseModel)
+_Model = TypeVar("_Model", bound=BaseModel)
 _PACKAGE: Final = Path(__file__).resolve().parent.parent
 
 
@@ -223,14 +224,13 @@ def _check_preferences(file: Path, domain: Domain, entry: dict[str, str | tuple[
             raise DataError(file, f"no such preference type in {domain.name}", field=f"domains.{domain.name}.{name}")
 
 
-def _validate(file: Path, model: type[M]) -> M:
+def _validate(file: Path, model: type[_Model]) -> _Model:
     raw = _read(file)
     try:
         return model.model_validate(raw)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        field = ".".join(str(part + 1 if isinstance(part, int) else part) for part in first["loc"])
-        raise DataError(file, first["msg"][0].lower() + first["msg"][1:], field=field) from None
+        field, problem = first_problem(error, count_from=1)
+        raise DataError(file, problem, field=field) from None
 
 
 def _read(file: Path) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from pytest_personalens.core.scenario import GoalPart, Slot
 
 Place = Literal["home", "work", "transit", "out"]
 Device = Literal["Smartphone", "Laptop", "Tablet", "Smart speaker", "Smartwatch"]
-Time = Literal["Morning", "Afternoon", "Evening", "Night"]
+TimeOfDay = Literal["Morning", "Afternoon", "Evening", "Night"]
 Day = Literal["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
 
 
@@ -60,7 +60,7 @@ class TaskEntry(_Entry):
     relevant: tuple[str, ...] = Field(min_length=1)
     where: tuple[Place, ...] = Field(min_length=1)
     devices: tuple[Device, ...] = Field(min_length=1)
-    times: tuple[Time, ...] = Field(min_length=1)
+    times: tuple[TimeOfDay, ...] = Field(min_length=1)
 
 
 class MultiTaskEntry(TaskEntry):
@@ -94,7 +94,7 @@ class Routine(_Entry):
     out: str = ""
     devices: tuple[Device, ...] = Field(min_length=1)
     free: tuple[Day, ...] = ()
-    busy: tuple[Time, ...] = ()
+    busy: tuple[TimeOfDay, ...] = ()
     noisy: tuple[Place, ...] = ()
 
 

@@ -98,8 +98,8 @@ def draw(
             if user not in left:
                 left[user] = _grouped(seed, [ref for ref in dataset.refs(user) if _matches(ref, domains, kind)], balances)
             wanted: Kind = "multi" if len(chosen) % MULTI_EVERY == MULTI_EVERY - 1 else "single"
-            given = wanted if left[user][wanted] else _OTHER[wanted]
-            groups = left[user][given]
+            drawn_kind = wanted if left[user][wanted] else _OTHER[wanted]
+            groups = left[user][drawn_kind]
             if not groups:
                 continue
             least = min([span.load for span in groups])
@@ -107,7 +107,7 @@ def draw(
             chosen.append(groups[span].pop()[2])
             if not groups[span]:
                 del groups[span]
-            balances[given].count(span)
+            balances[drawn_kind].count(span)
             have_more.append(user)
             if len(chosen) == size:
                 break

@@ -74,7 +74,7 @@ def entries(drawn: Sequence[Candidate], annotators: Sequence[str]) -> list[dict[
     return found
 
 
-def text_of(found: Sequence[dict[str, Any]]) -> str:
+def label_lines(found: Sequence[dict[str, Any]]) -> str:
     """One JSON object a line, as `read_labels` takes them."""
     return "".join(json.dumps(entry, ensure_ascii=False) + "\n" for entry in found)
 

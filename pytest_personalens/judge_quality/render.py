@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pytest_personalens.judge_quality.measure import Agreement, Kappa, Reading
-    from pytest_personalens.reports.tables.table import Table
+    from pytest_personalens.reports.tables.table import PaperTable
 
 
 def lines(found: Agreement, *, most: int = 5) -> Iterator[str]:
@@ -36,7 +36,7 @@ def lines(found: Agreement, *, most: int = 5) -> Iterator[str]:
         yield f"not judged: {name}: {why}"
 
 
-def _table_5(found: Agreement) -> Table:
+def _table_5(found: Agreement) -> PaperTable:
     return agreement_table((r.dimension.short, r.annotators_mean, r.majority.plain, r.fleiss) for r in found.readings)
 
 

@@ -8,24 +8,22 @@ import os
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
 
+from pytest_personalens.core.node_ids import BUILT_IN, file_of
 from pytest_personalens.plugin import hookspecs
 from pytest_personalens.plugin.input_errors import as_one_line, errors_in_one_line
 from pytest_personalens.plugin.items import (
-    BUILT_IN,
     PARAM,
-    ItemSpec,
     asks_for_ours,
-    dialogue_of,
     is_scenario_item,
     is_to_be_evaluated,
     spec_of,
     to_be_evaluated,
 )
-from pytest_personalens.plugin.keys import ATTEMPT, RUN, SETTINGS, SYRUPY
+from pytest_personalens.plugin.keys import ATTEMPT, IN_TURN, RUN, SETTINGS, SYRUPY
 from pytest_personalens.plugin.options import (
     add_options,
     check_paths,
@@ -35,6 +33,7 @@ from pytest_personalens.plugin.options import (
     refuse_an_empty_run,
     settings_of,
 )
+from pytest_personalens.plugin.pytest_internals import files_not_collected, run_instead_of_tests, shorten_crash, syrupy_session
 
 # Everything heavy is imported where a run first needs it: a plain pytest run must not pay for this plugin.
 if TYPE_CHECKING:
@@ -44,7 +43,6 @@ if TYPE_CHECKING:
 
     from pytest_personalens.core.scenario import Context, Scenario
     from pytest_personalens.plugin.fixture import Personalens
-    from pytest_personalens.plugin.run import Run
     from pytest_personalens.plugin.xdist import Deaths
 
 #: The workers of this run that died, where several dialogues run in each.
@@ -118,18 +116,15 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     # first of all, so that a bad option or data file is reported before xdist starts its workers.
     settings = session.config.stash[SETTINGS]
     if settings.sample is not None:
-        from pytest_personalens.plugin.run import open_session
+        from pytest_personalens.plugin.run import open_run
 
-        session.config.stash[RUN] = open_session(session.config, settings)
-        if not (session.config.option.collectonly or settings.estimate):
-            session.config.stash[RUN].open_run()
+        session.config.stash[RUN] = open_run(session.config, settings)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config: pytest.Config) -> int | pytest.ExitCode | None:
     if not config.getoption("personalens_estimate"):
         return None
-    from _pytest.main import wrap_session
 
     def report(config: pytest.Config, session: pytest.Session) -> None:
         from pytest_personalens.plugin.cost_estimate import print_estimate
@@ -141,7 +136,7 @@ def pytest_cmdline_main(config: pytest.Config) -> int | pytest.ExitCode | None:
     # Nothing is run, so there is nothing to distribute.
     for name, value in (("dist", "no"), ("tx", []), ("numprocesses", 0)):
         setattr(config.option, name, value)
-    return wrap_session(config, report)
+    return run_instead_of_tests(config, report)
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:
@@ -204,7 +199,7 @@ def pytest_make_collect_report(collector: pytest.Collector) -> Generator[None, A
     skipped = report.skipped and isinstance(collector, pytest.Module) and RUN in collector.config.stash
     # What is in it nobody knows now. Its text tells whether a test of ours is among it.
     if skipped and b"personalens" in collector.path.read_bytes():
-        collector.config.stash[RUN].skipped.append(collector.nodeid)
+        collector.config.stash[RUN].tally.add_skipped(collector.nodeid)
     return report
 
 
@@ -213,7 +208,7 @@ def pytest_pycollect_makeitem(collector: pytest.Module | pytest.Class) -> Genera
     made = yield
     if isinstance(made, list) and made and RUN in collector.config.stash and is_scenario_item(made[0]):
         # Before any selection, by node ids too: what is left out later is known by what there was.
-        collector.config.stash[RUN].made += to_be_evaluated(made)
+        collector.config.stash[RUN].tally.add_made(to_be_evaluated(made))
     return made
 
 
@@ -238,15 +233,13 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     settings = session.config.stash[SETTINGS]
     if RUN not in session.config.stash:
         return
-    ours = session.config.stash[RUN]
+    tally = session.config.stash[RUN].tally
     # --lf does not even collect the files in which nothing failed: of each, one item at least is left out.
-    unseen = getattr(session.config.pluginmanager.get_plugin("lfplugin"), "_skipped_files", 0) if ours.made else 0
-    ours.remaining = to_be_evaluated(session.items)
-    ours.left_out = ours.made - ours.remaining + unseen
+    tally.select(to_be_evaluated(session.items), uncollected=files_not_collected(session.config) if tally.made else 0)
     if _is_worker(session.config):
         return
     if not session.testsfailed and (session.config.option.setuponly or not any(map(is_to_be_evaluated, session.items))):
-        refuse_an_empty_run(session.config, settings, planned=bool(ours.made), left=bool(ours.remaining))
+        refuse_an_empty_run(session.config, settings, planned=bool(tally.made), left=bool(tally.remaining))
     if settings.shares_assistant:
         from pytest_personalens.plugin.prefetch import why_not_concurrent
 
@@ -257,19 +250,17 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
     if RUN in node.config.stash:
-        from pytest_personalens.plugin.run import BUDGET
+        from pytest_personalens.plugin.budget import BUDGET
 
         node.workerinput[BUDGET] = node.config.stash[RUN].budget_folder
         if DEATHS in node.config.stash and node.config.stash[DEATHS].count:
-            from pytest_personalens.plugin.prefetch import IN_TURN
-
             node.workerinput[IN_TURN] = True
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any, error: object) -> None:
     if error and DEATHS in node.config.stash:
-        node.config.stash[DEATHS].count += 1
+        node.config.stash[DEATHS].add()
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -302,13 +293,11 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
                 report.user_properties.append((PROPERTY, result.model_dump_json()))
             # These reach JUnit, which reads the report of the teardown.
             item.user_properties.extend(junit_properties(result))
-            crash = getattr(report.longrepr, "reprcrash", None)
-            if crash is not None and call.excinfo is not None and isinstance(call.excinfo.value, pytest.fail.Exception):
-                # Where CI is set, pytest repeats this message whole in its short summary: every dialogue would stand there twice.
-                crash.message = crash.message.partition("\n")[0]
+            if call.excinfo is not None and isinstance(call.excinfo.value, pytest.fail.Exception):
+                shorten_crash(report)  # every dialogue would stand there twice
         elif is_to_be_evaluated(item):
             case = spec_of(item)
-            report.user_properties.append((UNEVALUATED, json.dumps([case.arm, case.ref.kind, *case.ref.domains])))
+            report.user_properties.append((UNEVALUATED, json.dumps([case.control, case.ref.kind, *case.ref.domains])))
     return report
 
 
@@ -329,37 +318,32 @@ def pytest_unconfigure(config: pytest.Config) -> None:
         config.stash[RUN].close()
 
 
-class _Param(NamedTuple):
-    """What an item stands for; the request is here once for all our fixtures, because pytest makes it anew for each that asks."""
-
-    case: ItemSpec
-    request: pytest.FixtureRequest
-
-
 @pytest.fixture
-def _personalens_param(request: pytest.FixtureRequest) -> _Param:
+def _personalens_param(request: pytest.FixtureRequest) -> pytest.FixtureRequest:
+    """The request, once for all our fixtures, because pytest makes it anew for each that asks."""
     if not hasattr(request, "param"):
         pytest.fail(_NO_PARAMETERS, pytrace=False)
-    return _Param(request.param, request)
+    return request
 
 
 @pytest.fixture
-def personalens_scenario(_personalens_param: _Param) -> Scenario:
+def personalens_scenario(_personalens_param: pytest.FixtureRequest) -> Scenario:
     """The scenario of this item: user, task, situation, and the profile's parts that matter for the task."""
-    return _personalens_param.request.config.stash[RUN].scenario(_personalens_param.case.ref)
+    return _personalens_param.config.stash[RUN].scenario(spec_of(_personalens_param.node).ref)
 
 
 @pytest.fixture
-def personalens_context(_personalens_param: _Param, personalens_scenario: Scenario) -> Context:
+def personalens_context(_personalens_param: pytest.FixtureRequest, personalens_scenario: Scenario) -> Context:
     """What the assistant may know of this user before the dialogue (see --personalens-context): a memory to seed.
 
     In a control (--personalens-control) it is nothing, or what is known of another user.
     """
     _check_scenario(personalens_scenario)
-    item = _personalens_param.request.node
-    item.stash[ATTEMPT] = item.stash.get(ATTEMPT, 0) + 1
-    session: Run = item.config.stash[RUN]
-    return session.context(_personalens_param.case, personalens_scenario, dialogue_of(item, item.stash[ATTEMPT]))
+    from pytest_personalens.plugin.prepare import context_of
+
+    item = _personalens_param.node
+    attempt = item.stash[ATTEMPT] = item.stash.get(ATTEMPT, 0) + 1
+    return context_of(item, item.config.stash[RUN], personalens_scenario, attempt=attempt)
 
 
 @pytest.fixture(scope="session")
@@ -372,7 +356,7 @@ def personalens_assistant(request: pytest.FixtureRequest) -> Callable[[list[dict
 
 @pytest.fixture
 def personalens(
-    _personalens_param: _Param,
+    _personalens_param: pytest.FixtureRequest,
     personalens_scenario: Scenario,
     personalens_context: Context,
     personalens_assistant: Any,
@@ -381,7 +365,7 @@ def personalens(
     from pytest_personalens.plugin.fixture import Personalens
 
     _check_scenario(personalens_scenario)  # for who overrides personalens_context too
-    request = _personalens_param.request
+    request = _personalens_param
     if not callable(personalens_assistant):
         from pytest_personalens.engine.assistant import how_to_call
 
@@ -403,8 +387,7 @@ def personalens(
         stash[SYRUPY] = _syrupy(request)
     return Personalens(
         item=request.node,
-        session=stash[RUN],
-        case=_personalens_param.case,
+        run=stash[RUN],
         scenario=personalens_scenario,
         context=personalens_context,
         assistant=personalens_assistant,
@@ -417,7 +400,7 @@ def _syrupy(request: pytest.FixtureRequest) -> SnapshotSession:
     from syrupy.session import SnapshotSession
 
     of_fixture = getattr(request.getfixturevalue("snapshot"), "session", None)
-    found = of_fixture if isinstance(of_fixture, SnapshotSession) else getattr(request.config, "_syrupy", None)
+    found = of_fixture if isinstance(of_fixture, SnapshotSession) else syrupy_session(request.config)
     if not isinstance(found, SnapshotSession):
         _stop(request, "personalens: the fixture snapshot is not that of syrupy, which keeps our records; call your own by another name")
     return found
@@ -446,7 +429,7 @@ def _whole_repository(config: pytest.Config) -> bool:
 
 def _elsewhere(request: pytest.FixtureRequest) -> str:
     """Where the fixture is that the built-in suite does not see, if that is what runs."""
-    if not any(item.nodeid.startswith(f"{BUILT_IN}::") for item in request.session.items):
+    if not any(file_of(item.nodeid) == BUILT_IN for item in request.session.items):
         return ""
     conftests = [plugin for plugin in request.config.pluginmanager.get_plugins() if hasattr(plugin, "personalens_assistant")]
     root = request.config.rootpath

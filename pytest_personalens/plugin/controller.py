@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import pytest
 
-from pytest_personalens.core.errors import PersonalensError, shown, told
+from pytest_personalens.core.errors import PersonalensError, error_text, short_repr
+from pytest_personalens.core.node_ids import gate_id, parse_case, skipped_id
 from pytest_personalens.core.parse import ALL, size_text
 from pytest_personalens.core.redaction import redacted
 from pytest_personalens.core.safe_text import harmless
 from pytest_personalens.engine.source import origin
 from pytest_personalens.plugin.input_errors import errors_in_one_line
-from pytest_personalens.plugin.items import item_of
 from pytest_personalens.plugin.options import refuse_an_empty_run
 from pytest_personalens.plugin.outputs import Outputs, flag, path_of
 from pytest_personalens.plugin.prepare import record_command
@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from pytest_personalens.core.scenario import ScenarioRef
     from pytest_personalens.core.settings import Settings
     from pytest_personalens.plugin.judge_check import JudgeCheck
-    from pytest_personalens.plugin.run import Drawn, Run
+    from pytest_personalens.plugin.run import Run
+    from pytest_personalens.plugin.tally import Drawn
     from pytest_personalens.results.baseline import Baseline
 
 #: Name of the report property that carries an item's result from a worker to the controller.
@@ -155,7 +156,7 @@ class Controller:
             self._died.append(node.gateway.id)
         told = getattr(node, "workeroutput", None) or {}
         if "personalens" in told:
-            from pytest_personalens.plugin.run import Drawn
+            from pytest_personalens.plugin.tally import Drawn
 
             drawn = json.loads(told["personalens"])
             self._knows = self._knows or Drawn(*drawn).knows  # a worker may have had no item
@@ -238,8 +239,8 @@ class Controller:
         from pytest_personalens.plugin.summary import write_summary
 
         session = self._config.stash[RUN]
-        if session.history:
-            terminalreporter.write_line(f"this run {session.history}")
+        if session.state.history:
+            terminalreporter.write_line(f"this run {session.state.history}")
         if session.keeps and session.folder is None:
             terminalreporter.write_line(f"personalens: {KEPT_NOWHERE}", yellow=True)
         lines: list[str] = []
@@ -267,10 +268,10 @@ class Controller:
             for told_by_one in getattr(self._config.hook, hook)(results=results, config=self._config):
                 lines = list(told_by_one)
                 if isinstance(told_by_one, str) or not all(isinstance(line, str) for line in lines):
-                    raise TypeError(f"expected a list of texts, not {shown(told_by_one)}")
+                    raise TypeError(f"expected a list of texts, not {short_repr(told_by_one)}")
                 found += lines
         except Exception as error:
-            found.append(f"{hook} failed: {told(error)}")
+            found.append(f"{hook} failed: {error_text(error)}")
         return found
 
     def _about_records(self, results: Results) -> str:
@@ -320,11 +321,11 @@ class Controller:
 
         session = self._config.stash[RUN]
         refs = {ref.id: ref for ref in session.sample(self._settings).refs}
-        gone = {n: item_of(n, {*session.ids, *drawn.ids}) for n in self._crashed - self._items.keys()}
-        lost = {n: (of[1], *_groups(refs.get(of[0]))) for n, of in gone.items() if of is not None}
+        gone = {n: parse_case(n, {*session.ids, *drawn.ids}) for n in self._crashed - self._items.keys()}
+        lost = {n: (case.control, *_groups(refs.get(case.scenario))) for n, case in gone.items() if case is not None}
         unevaluated = {n: of for n, of in self._unevaluated.items() if n not in self._items and n not in lost}
         # A file that skipped itself has a test of the whole sample, at the least.
-        unevaluated |= {f"{file}::skipped[{ref.id}]": ("", *_groups(ref)) for file in drawn.skipped for ref in refs.values()}
+        unevaluated |= {skipped_id(file, ref.id): ("", *_groups(ref)) for file in drawn.skipped for ref in refs.values()}
         every = {**lost, **unevaluated}
         return Missing(
             lost=sorted(lost),
@@ -335,7 +336,7 @@ class Controller:
 
     def _drawn_from(self) -> Drawn:
         from pytest_personalens.plugin.keys import RUN
-        from pytest_personalens.plugin.run import Drawn
+        from pytest_personalens.plugin.tally import Drawn
 
         return Drawn(*self._drawn)._replace(knows=self._knows) if self._drawn else self._config.stash[RUN].drawn()
 
@@ -353,7 +354,7 @@ class Controller:
         if any(cause not in _INFRASTRUCTURE for cause in self._results.uncounted):
             return False
         few = any(g.kind == "valid" and not g.passed for g in self._results.gates) or not self._results.overall.scored
-        gates = {_nodeid(g) for g in self._results.gates if g.kind == "valid" or (few and g.value is None)}
+        gates = {gate_id(g.name) for g in self._results.gates if g.kind == "valid" or (few and g.value is None)}
         return self._failed <= items | gates
 
     def _end_run(self) -> None:
@@ -378,7 +379,7 @@ class Controller:
 
     def _report(self, gate: Gate) -> None:
         # A test report of its own: the summary line, JUnit and the exit status all follow from it.
-        nodeid = _nodeid(gate)
+        nodeid = gate_id(gate.name)
         location = ("personalens", None, f"gate[{gate.name}]")
         outcome: Any = "passed" if gate.passed else "failed"
         hook = self._config.hook
@@ -411,10 +412,6 @@ def junit_properties(item: Item) -> list[tuple[str, str]]:
 def _groups(ref: ScenarioRef | None) -> tuple[str, ...]:
     """The groups of items that a scenario is part of, by which gates are decided."""
     return (ref.kind, *ref.domains) if ref is not None else ()
-
-
-def _nodeid(gate: Gate) -> str:
-    return f"personalens::gate[{gate.name}]"
 
 
 def _baseline(config: pytest.Config, settings: Settings) -> Baseline | None:

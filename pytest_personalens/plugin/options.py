@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 import pytest
 
-from pytest_personalens.core.errors import SpecError, shown
+from pytest_personalens.core.errors import SpecError, short_repr
 from pytest_personalens.core.parse import BILLION, choice, letters, number, odd, sample, shard, size_text, some
 from pytest_personalens.core.settings import GATES, Settings
 from pytest_personalens.plugin.option_types import dimension, executor, floor, margin, threshold
@@ -334,7 +334,7 @@ def _read(option: Option, given: object, source: str) -> Any:
     try:
         texts = [str(v) for v in given] if isinstance(given, (list, tuple)) else [str(given)]
     except Exception:  # the __str__ of somebody's own value, in a mark
-        raise pytest.UsageError(f"{source}: expected {option.metavar}, not {shown(given)}") from None
+        raise pytest.UsageError(f"{source}: expected {option.metavar}, not {short_repr(given)}") from None
     try:
         if not option.many:
             if len(texts) != 1:
@@ -402,7 +402,7 @@ def settings_of(run: Settings, config: pytest.Config, marks: Sequence[pytest.Mar
     changed: dict[str, Any] = {}
     for mark in reversed(marks):
         if mark.args:
-            raise SpecError(f"{where}: the mark personalens takes keywords only, not {shown(mark.args[0])}")
+            raise SpecError(f"{where}: the mark personalens takes keywords only, not {short_repr(mark.args[0])}")
         for key, value in mark.kwargs.items():
             option = _BY_KEY.get(key)
             if option is None or not option.mark:
@@ -439,7 +439,7 @@ def _mark_threshold(key: str, value: object, where: str) -> tuple[str, int]:
     try:
         return threshold(f"{_short_thresholds()[key]}>={int(value) if isinstance(value, (int, bool)) else value}")
     except SpecError as error:
-        raise SpecError(f"{where}: personalens({key}={shown(value)}): {error}") from None
+        raise SpecError(f"{where}: personalens({key}={short_repr(value)}): {error}") from None
     except Exception as error:  # the __str__ of somebody's own value too
         problem = error if isinstance(error, ValueError) else "expected a whole number"
-        raise SpecError(f"{where}: personalens({key}={shown(value)}): {problem}") from None
+        raise SpecError(f"{where}: personalens({key}={short_repr(value)}): {problem}") from None

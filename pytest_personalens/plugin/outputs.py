@@ -34,9 +34,9 @@ class Outputs:
 
     def __init__(self, config: pytest.Config, settings: Settings) -> None:
         self._settings, self._root = settings, config.rootpath
-        given = {name: path_of(config, settings, name) for name in (*Files._fields, *_READ) if getattr(settings, name) is not None}
-        paths = {name: path for name, path in given.items() if name in Files._fields}
-        read = {flag(name): path for name, path in given.items() if name in _READ}
+        named = {name: path_of(config, settings, name) for name in (*Files._fields, *_READ) if getattr(settings, name) is not None}
+        paths = {name: path for name, path in named.items() if name in Files._fields}
+        read = {flag(name): path for name, path in named.items() if name in _READ}
         try:
             self._files = checked(Files(**paths), flag, read=read)
         except SpecError as error:
@@ -113,10 +113,10 @@ def path_of(config: pytest.Config, settings: Settings, name: str) -> Path:
     """Where a path option points: from the working directory on the command line, from the root folder in the configuration."""
     on_command_line = config.getoption(f"personalens_{name}") is not None
     try:
-        given = Path(str(getattr(settings, name))).expanduser()
+        path = Path(str(getattr(settings, name))).expanduser()
     except RuntimeError as error:  # the home of a user that there is not
         raise pytest.UsageError(f"{flag(name)}: {error}") from None
-    return (config.invocation_params.dir if on_command_line else config.rootpath) / given
+    return (config.invocation_params.dir if on_command_line else config.rootpath) / path
 
 
 def flag(name: str) -> str:

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
+from pytest_personalens.core.atomic_write import write_atomically
 from pytest_personalens.core.destinations import refuse_shared_files, writable
 from pytest_personalens.core.errors import PersonalensError, SpecError
-from pytest_personalens.core.jsonfile import write_atomically
 from pytest_personalens.results.values import write_json
 
 if TYPE_CHECKING:
@@ -52,9 +52,9 @@ def write_files(results: Results, files: Files, *, before: Results | None = None
     if (path := files.json) is not None:
         written.attempt("results", path, lambda: write_json(results, path))
     if (summary := files.markdown) is not None:
-        from pytest_personalens.reports.markdown import markdown
+        from pytest_personalens.reports.markdown import markdown_report
 
-        written.attempt("summary", summary, lambda: write_atomically(summary, markdown(results, before=before)))
+        written.attempt("summary", summary, lambda: write_atomically(summary, markdown_report(results, before=before)))
     if (page := files.html) is not None:
         from pytest_personalens.reports.html import write_html
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_personalens.core.verdict import Dimension
-    from pytest_personalens.results.means import Key, Pairs, Scores
+    from pytest_personalens.results.means import Key, Pairs, TrialScores
     from pytest_personalens.results.values import Item
 
 
@@ -63,13 +63,13 @@ def holm_adjusted(ps: Sequence[float]) -> list[float]:
 
 def _pairs(base: Sequence[Item], other: Sequence[Item], dimension: Dimension) -> Pairs:
     """The scenarios that both scored. What changed in the dataset between two runs is another scenario."""
-    then, now = ({item.asked: item.content for item in side if item.content} for side in (base, other))
-    changed = {asked for asked in then.keys() & now.keys() if then[asked] != now[asked]}
+    then, now = ({item.scenario_key: item.content for item in side if item.content} for side in (base, other))
+    changed = {key for key in then.keys() & now.keys() if then[key] != now[key]}
     before, after = (_by_test(side, dimension) for side in (base, other))
     return {key: pair for key, pair in balanced(before, after).items() if key not in changed}
 
 
-def _by_test(items: Sequence[Item], dimension: Dimension) -> dict[Key, Scores]:
+def _by_test(items: Sequence[Item], dimension: Dimension) -> dict[Key, TrialScores]:
     """The scores of each scenario in each test; where there is one test alone, its name is nothing to pair by."""
     scores = scores_of(items, dimension)
     return {key[:2]: found for key, found in scores.items()} if len({key[2:] for key in scores}) == 1 else scores

@@ -116,8 +116,8 @@ def merge(shards: Sequence[Shard], given: Mapping[str, Any], *, partial: bool = 
         left_out=sum(shard.results.left_out for shard in shards),
         complete=not missing and not stopped,
     )
-    told = {id_: scenario for shard in shards for id_, scenario in shard.results.scenarios.items()}
-    results = results.model_copy(update={"usd": _dollars(shards), "scenarios": dict(sorted(told.items()))})
+    scenarios = {id_: scenario for shard in shards for id_, scenario in shard.results.scenarios.items()}
+    results = results.model_copy(update={"usd": _dollars(shards), "scenarios": dict(sorted(scenarios.items()))})
     settings = settings._replace(save_baseline=None if save_baseline is None else str(save_baseline))
     demands = Requirements.of(settings, _baseline(settings, results) if results.complete else None)
     domains = {domain for item in items for domain in item.evaluation.domains} | set(DOMAINS)
@@ -166,9 +166,9 @@ class _Divided(Frozen):
 
 def _read_shard(path: Path) -> Shard:
     results = read_results(path)
-    ours = version("pytest-personalens")
-    if results.plugin != ours:
-        raise DataError(path, f"written by pytest-personalens {results.plugin!r}, this is {ours!r}; use one version in all jobs")
+    version_here = version("pytest-personalens")
+    if results.plugin != version_here:
+        raise DataError(path, f"written by pytest-personalens {results.plugin!r}, this is {version_here!r}; use one version in all jobs")
     if results.settings.get("shard") is None:
         raise DataError(path, "the results of a whole run and not of a shard (--personalens-shard K/N): there is nothing to merge")
     try:

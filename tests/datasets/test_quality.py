@@ -41,7 +41,7 @@ def embedded() -> Quality:
 
 
 def test_self_bleu_is_what_nltk_computes() -> None:
-    tokens = [d.words(t) for t in TEXTS]
+    tokens = [d.words_in(t) for t in TEXTS]
     method1 = SmoothingFunction().method1
     expected = [sentence_bleu(tokens[:i] + tokens[i + 1 :], t, smoothing_function=method1) for i, t in enumerate(tokens)]
     assert d.self_bleu(tokens) == pytest.approx(sum(expected) / len(expected))

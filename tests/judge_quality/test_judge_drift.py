@@ -14,7 +14,7 @@ from pytest_personalens.judge_quality.adopted import AdoptedJudge, Scored
 from pytest_personalens.judge_quality.anchors import open_anchors
 from pytest_personalens.judge_quality.chance import otherwise_p, sign_p
 from pytest_personalens.judge_quality.drift import compare
-from pytest_personalens.results.drift import Outcome
+from pytest_personalens.results.drift import DriftOutcome
 from pytest_personalens.results.values import Results
 from tests.support.endpoint import Call, Endpoint, Reply, play
 from tests.support.repository import Repository
@@ -105,7 +105,7 @@ def test_who_changed(
     judge_changed = outcome in ("the judge changed", "both changed")
     assert result.ret == int(judge_changed)
     result.stdout.fnmatch_lines([f"{outcome}: *"])
-    assert {o for o in get_args(Outcome) if f"\n{o}: " in result.stdout.str()} == {outcome}
+    assert {o for o in get_args(DriftOutcome) if f"\n{o}: " in result.stdout.str()} == {outcome}
     if judge_changed:
         result.stdout.fnmatch_lines(["FAILED personalens::gate[[]judge[]]*"])
         assert "do not compare scores with the baseline until the judge is adopted again" in result.stdout.str()
@@ -205,7 +205,7 @@ def test_two_tests_of_one_scenario_are_kept_apart(adopted: Repository, monkeypat
             '{"schema": "personalens-results/1"}',
             "not a baseline of --personalens-adopt-judge of this version: its schema is 'personalens-results/1'*",
         ),
-        ('{"schema": "personalens-judge/1"}', "judge: Field required; restore it, or adopt the judge again"),
+        ('{"schema": "personalens-judge/1"}', "judge: field required; restore it, or adopt the judge again"),
         (b"\xff\xfe", "not valid JSON (*"),
     ],
 )

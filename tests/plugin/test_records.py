@@ -236,7 +236,7 @@ def test_every_kind_of_end_is_replayed(scenario: Scenario, turns: tuple[UserTurn
         max_turns=limit,
     )
     assert again == evaluation
-    assert replay.asked == judge.asked == 0
+    assert replay.questions == judge.asked == 0
 
 
 def test_another_scenario_judge_or_user_agent_is_other_evidence(scenario: Scenario) -> None:
@@ -249,7 +249,7 @@ def test_another_scenario_judge_or_user_agent_is_other_evidence(scenario: Scenar
         ReplayUserAgent(ScriptedUser(UserTurn("x", done=True)), replay),
         ReplayJudge(CountingJudge(), replay),
     )
-    assert replay.asked == 3
+    assert replay.questions == 3
 
 
 def test_an_edited_record_is_refused(scenario: Scenario) -> None:

@@ -26,12 +26,13 @@ from pytest_personalens.core.verdict import Dimension, Evidence, Verdict
 from pytest_personalens.reports import github
 from pytest_personalens.reports.beside import beside_lines, side_by_side
 from pytest_personalens.reports.failures import verdict_line
-from pytest_personalens.reports.markdown import COMMENT_LIMIT, markdown
-from pytest_personalens.reports.markup import code, plain
+from pytest_personalens.reports.markdown import COMMENT_LIMIT, markdown_report
+from pytest_personalens.reports.markup import code, escaped
 from pytest_personalens.reports.tables.assistants import assistant_tables, user_tables
 from pytest_personalens.reports.tables.contexts import ablation_table
-from pytest_personalens.reports.tables.runs import Run
+from pytest_personalens.reports.tables.runs import StoredRun
 from pytest_personalens.reports.transcript import failure_text
+from pytest_personalens.results.shortfalls import Shortfall, shortfalls_of
 from pytest_personalens.results.summary import group, summarize
 from pytest_personalens.results.values import Arm, Comparison, Difference, Flip, Gate, Item, Paired, Results, Trials, write_json
 
@@ -61,7 +62,6 @@ SETTINGS: dict[str, Any] = {
 
 def item(number: int = 1, p: int = 2, tc: int = 1, *, said: str = "Done.", cause: Cause = "", kind: Any = "single", **more: Any) -> Item:
     """An item with a dialogue of two messages; what is said stands wherever a model's words may stand."""
-    shortfalls = (["task not completed"] if not tc else []) + ([f"p {p} < 2"] if p < 2 else [])
     evidence = (Evidence.of(1, said, note=said[:200]),)
     verdicts = tuple(Verdict(dimension=d, score=s, justification=said, evidence=evidence) for d, s in ((TC, tc), (P, p)))
     evaluation = Evaluation(
@@ -70,12 +70,13 @@ def item(number: int = 1, p: int = 2, tc: int = 1, *, said: str = "Done.", cause
         dialogue=Dialogue(messages=(Message(role="user", content=said), Message(role="assistant", content=said))),
         verdicts=() if cause else verdicts, usage={"assistant": Usage(calls=1, input_tokens=1_000)},
     )  # fmt: skip
+    shortfalls = shortfalls_of(evaluation, {TC: 1, P: 2})
     status = "uncounted" if cause else "low" if shortfalls else "passed"
     return Item(
         nodeid=f"tests/test_bot.py::test_bot[books-{number}-ann]",
         evaluation=evaluation,
         status=status,
-        shortfalls=() if cause else tuple(shortfalls),
+        shortfalls=shortfalls,
         **more,
     )
 
@@ -112,7 +113,7 @@ FULL = results(
 
 
 def test_markdown_says_it_all() -> None:
-    text = markdown(FULL, link="https://github.com/o/r/blob/abc")
+    text = markdown_report(FULL, link="https://github.com/o/r/blob/abc")
     for line in (
         "## ❌ personalens FAILED: gate tcr; 1 item",
         "| tcr | **FAILED** | tcr 0.50 &#60; 0.70 | 0.50 | 0.20 to 0.80 | 0.70 |",
@@ -130,7 +131,7 @@ def test_markdown_says_it_all() -> None:
         assert line in text.splitlines(), line
     assert text.index("books-3-ann") < text.index("- **books-1-ann**: task not completed, p 1 &#60; 2"), "what failed comes first"
     assert text.count("<details>") == text.count("</details>") == 2
-    assert "blob" not in markdown(FULL)
+    assert "blob" not in markdown_report(FULL)
 
 
 @pytest.mark.parametrize(
@@ -159,7 +160,7 @@ def rendered(text: str) -> str:
 
 
 def test_what_a_model_says_is_text_in_markdown() -> None:
-    page = rendered(markdown(hostile_results()))
+    page = rendered(markdown_report(hostile_results()))
     allowed = {"h2", "h3", "p", "table", "thead", "tbody", "tr", "th", "td", "details", "summary", "ul", "li", "strong", "code"}
     assert {name.strip("/") for name in re.findall(r"<(/?\w+)", page)} == allowed
     assert page.count("<details>") == page.count("</details>")
@@ -176,26 +177,26 @@ def test_a_quote_is_one_code_span(text: str) -> None:
     page = rendered(f"- {code(text, 100)}\n")
     said = " ".join(text.split())
     assert page == f"<ul>\n<li>{f'<code>{html.escape(said)}</code>' if said else '(empty)'}</li>\n</ul>\n"
-    assert rendered(f"| a | b |\n|---|---|\n| c | {plain(text)} |\n").count("<") == 18  # no tag but the table's own
+    assert rendered(f"| a | b |\n|---|---|\n| c | {escaped(text)} |\n").count("<") == 18  # no tag but the table's own
 
 
 def test_markdown_stays_within_its_limit_and_says_what_is_cut() -> None:
     many = [item(n, p=1, tc=0, said=HOSTILE, failed=True) for n in range(1, 400)]
     whole = results(many, gates=(gate("p", False),), scenarios={"books-1-ann": wanting("ä" * 5_000)})
     for limit in (3_000, 10_000, COMMENT_LIMIT, 1_000_000):
-        text = markdown(whole, limit=limit)
+        text = markdown_report(whole, limit=limit)
         assert len(text.encode()) <= limit
         assert text.startswith("## ❌ personalens FAILED: gate p; 399 items\n")
         assert text.splitlines().count("</details>") == len(re.findall("^<details>", text, re.MULTILINE))
         cut = re.search(r"^Cut, for want of room: (\d+) of 399 failures", text, re.MULTILINE)
         shown = len(re.findall(r"^- \*\*", text, re.MULTILINE))
         assert shown + (int(cut[1]) if cut else 0) == 399 or "all 399 failures" in text
-    assert len(markdown(whole).encode()) > COMMENT_LIMIT * 0.9
+    assert len(markdown_report(whole).encode()) > COMMENT_LIMIT * 0.9
 
 
 def test_a_group_of_many_names_is_cut_too() -> None:
     domains = tuple(group(f"Domain {n} {'x' * 500}", [item(1)]) for n in range(5_000))
-    text = markdown(results([item()], domains=domains), limit=20_000)
+    text = markdown_report(results([item()], domains=domains), limit=20_000)
     assert len(text.encode()) <= 20_000
     assert re.search(r"Cut, for want of room: \d+ of 5000 domains", text)
 
@@ -276,13 +277,13 @@ def test_no_report_has_a_line_that_a_runner_takes_for_a_command() -> None:
     made = hostile_results()
     # The words of a transcript are wrapped, and any of them may come to begin a line.
     long = " ".join(["word"] * 17 + ["::error::x"] * 60) + " ##[error]x\n::add-mask::x\n  ::debug::x"
-    printed = failure_text(item(1, p=1, said=long).evaluation, wanting(long), ["p 1 < 2"], "pytest")
+    printed = failure_text(item(1, p=1, said=long).evaluation, wanting(long), [Shortfall(P, 1, 2)], "pytest")
     assert "error" in printed
     shown = [
         printed,
-        markdown(made),
+        markdown_report(made),
         *beside_lines(side_by_side(made, made)),
-        assistant_tables([Run("this run", made)])[0].text(),
+        assistant_tables([StoredRun("this run", made)])[0].text(),
         harmless(HOSTILE),
         harmless("::error::x"),
     ]
@@ -302,7 +303,7 @@ def test_two_runs_side_by_side() -> None:
     assert "overall                1.00 -> 1.00   2.33 -> 2.00" in lines
     assert "scored in both: 2, 1 only before, 1 only after; scores differ in 2" in lines
     assert lines[-2:] == ["  and 1 more (-v lists them all)", "note: context was 'DIS', and is 'none'"]
-    assert "| overall | 1.00 → 1.00 | 2.33 → 2.00 |" in markdown(after, before=before)
+    assert "| overall | 1.00 → 1.00 | 2.33 → 2.00 |" in markdown_report(after, before=before)
 
 
 def test_trials_are_held_against_the_same_trial() -> None:
@@ -328,9 +329,9 @@ def test_as_near_to_the_paper_as_it_gets() -> None:
         "users": list(OFFICIAL_SAMPLES["official-50"]), "assistant": "bedrock:claude-3-haiku-v1", "assistant_prompt": "base",
     }  # fmt: skip
     made = results([one.model_copy(update={"evaluation": evaluation})], settings=settings, dataset="official 1a2b")
-    table = assistant_tables([Run("this run", made)])[0]
+    table = assistant_tables([StoredRun("this run", made)])[0]
     assert table.notes[2].startswith("Compared with the paper: as near as it gets")
-    assert user_tables([Run("this run", made)])[0].rows[0] == ("this run", "3.00", "3.00", "-", "-")
+    assert user_tables([StoredRun("this run", made)])[0].rows[0] == ("this run", "3.00", "3.00", "-", "-")
     assert not any("not as in the paper" in note for note in table.notes)
     for change, said in (
         ({"users": ["user7"]}, "official sample"),
@@ -338,7 +339,7 @@ def test_as_near_to_the_paper_as_it_gets() -> None:
         ({"judge_votes": 3}, "can only raise scores"),
         ({"context": "D"}, "was told D"),
     ):
-        notes = assistant_tables([Run("this run", results([one], settings={**settings, **change}, dataset="official 1a2b"))])[0].notes
+        notes = assistant_tables([StoredRun("this run", results([one], settings={**settings, **change}, dataset="official 1a2b"))])[0].notes
         assert any(said in note for note in notes)
 
 

@@ -111,7 +111,7 @@ def test_a_margin_lets_a_significant_drop_pass_and_adds_a_dimension(saved: Repos
     lower(saved, "coh-assistant", ids(saved)[:10])
     passed, comparison = compared(saved, *every)
     assert passed.ret == 0
-    passed.stdout.fnmatch_lines(["  COH-ASSISTANT 5.00 -> 3.00 (-2.00, * p < 0.001*) over 20 scenarios"])
+    passed.stdout.fnmatch_lines(["  Coh. asst. 5.00 -> 3.00 (-2.00, * p < 0.001*) over 20 scenarios"])
     assert [d["dimension"] for d in comparison["differences"] if d["gated"]] == ["task_completion", "personalization"]
     assert compared(saved, *every, "--personalens-margin", "coh-assistant=0.1")[0].ret == 1
 
@@ -164,7 +164,7 @@ def test_what_cannot_be_compared_is_refused_before_anything_is_run(
         (edited(lambda d: d.update(entries=[])), "no scenario is in it; *"),
         (edited(lambda d: d["entries"][0]["scores"].update(personalization=5)), "entries.0: *personalization is scored 1 to 4, not 5*"),
         (edited(lambda d: d["entries"].append(d["entries"][0])), "*trial 1 of * in test_bot.py::test_bot stands there twice*"),
-        (edited(lambda d: d.pop("terms")), "terms: Field required*"),
+        (edited(lambda d: d.pop("terms")), "terms: field required*"),
     ],
 )
 def test_a_bad_baseline_is_one_line(saved: Repository, change: Callable[[str], str], problem: str) -> None:

@@ -13,7 +13,7 @@ from pytest_personalens.core.devices import no_device
 from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.scenario import DOMAINS, slug
 from pytest_personalens.datasets.embedded import EmbeddedDataset
-from pytest_personalens.datasets.official import SITUATION, TASK_ID, OfficialDataset, read_json, table
+from pytest_personalens.datasets.official import SITUATION, TASK_ID, OfficialDataset, read_json, table_in
 from pytest_personalens.datasets.open import open_dataset
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pytest_personalens.datasets.entries import PreferenceType
 
 #: A preference type is known by its domain and its name: names alone repeat from domain to domain.
-Type = tuple[str, str]
+TypeName = tuple[str, str]
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Person:
     id: str
     file: str
     demographics: Mapping[str, str]
-    preferences: Mapping[Type, tuple[str, ...]]
+    preferences: Mapping[TypeName, tuple[str, ...]]
     summaries: Mapping[str, str]
     interests: Mapping[str, int]
     fields: tuple[str, str] = ("domains.{0}.{1}", "domains.{0}.summary")
@@ -68,7 +68,7 @@ class TaskText:
     file: str
     field: str
     domains: tuple[str, ...]
-    relevant: tuple[Type, ...]
+    relevant: tuple[TypeName, ...]
     texts: tuple[str, str, str]
     devices: tuple[str, ...] = ()
 
@@ -82,7 +82,7 @@ class Assignment:
     file: str
     field: str
     domains: tuple[str, ...]
-    relevant: tuple[Type, ...]
+    relevant: tuple[TypeName, ...]
     texts: tuple[str, str, str]
     situation: Mapping[str, str]
     at_home: bool | None = None
@@ -99,10 +99,10 @@ class Corpus:
     people: list[Person] = field(default_factory=list)
     tasks: list[TaskText] = field(default_factory=list)
     assignments: list[Assignment] = field(default_factory=list)
-    types: dict[Type, PreferenceType] = field(default_factory=dict)
-    possible: dict[Type, int] = field(default_factory=dict)
+    types: dict[TypeName, PreferenceType] = field(default_factory=dict)
+    possible: dict[TypeName, int] = field(default_factory=dict)
 
-    def categorical(self, key: Type) -> bool:
+    def categorical(self, key: TypeName) -> bool:
         """Whether the values of this type come from a list."""
         return key in self.types and self.types[key].kind == "categorical"
 
@@ -169,7 +169,7 @@ def _read_embedded(data: EmbeddedDataset) -> Corpus:
 def _read_official(data: OfficialDataset) -> Corpus:
     """Leaner than `OfficialDataset`: what stands in the files is taken as it is, so that the rules can speak of it."""
     corpus = Corpus(f"{data.name} {data.version}")
-    parts = {theirs: ours for ours, theirs in SITUATION.items()}
+    parts = {theirs: field for field, theirs in SITUATION.items()}
     embedded = EmbeddedDataset()
     known = {(d, t): spec for d in DOMAINS for t, spec in embedded.domain(d).preferences.items()}
     corpus.tasks += list(_official_tasks(data.root))
@@ -177,16 +177,16 @@ def _read_official(data: OfficialDataset) -> Corpus:
     for user in data.users():
         file = data.root / "profile" / user / "profile.json"
         raw = read_json(file)
-        affinities, interactions = table(file, raw, "affinities"), table(file, raw, "interactions")
-        preferences = {(d, t): _values(file, d, t, v) for d in affinities for t, v in table(file, affinities, d, "affinities.").items()}
+        affinities, interactions = table_in(file, raw, "affinities"), table_in(file, raw, "interactions")
+        preferences = {(d, t): _values(file, d, t, v) for d in affinities for t, v in table_in(file, affinities, d, "affinities.").items()}
         for d, t in preferences:
             spec = known.get((d, t.replace("Favourite", "Favorite")))
             if spec is not None:
                 corpus.types.setdefault((d, t), spec.model_copy(update={"values": ()}))
         corpus.people.append(
             Person(
-                user, str(file), {k: str(v) for k, v in table(file, raw, "demographics").items() if k != "user_id"}, preferences,
-                {d: str(t) for d, t in interactions.items()}, table(file, raw, "interests"),
+                user, str(file), {k: str(v) for k, v in table_in(file, raw, "demographics").items() if k != "user_id"}, preferences,
+                {d: str(t) for d, t in interactions.items()}, table_in(file, raw, "interests"),
                 ("affinities.{0}.{1}", "interactions.{0}"),
             )
         )  # fmt: skip
@@ -201,11 +201,11 @@ def _read_official(data: OfficialDataset) -> Corpus:
     return corpus
 
 
-def _possible(file: Path) -> dict[Type, int]:
+def _possible(file: Path) -> dict[TypeName, int]:
     """How many `possible_values` the official catalogue lists for each type; nothing where the file is not there or has another form."""
     if not file.is_file():
         return {}
-    found: dict[Type, int] = {}
+    found: dict[TypeName, int] = {}
     for domain, types in read_json(file).items():
         for name, spec in types.items() if isinstance(types, dict) else ():
             values = spec.get("possible_values") if isinstance(spec, dict) else None

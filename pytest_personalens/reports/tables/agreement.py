@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_personalens.reports.tables.published import published
-from pytest_personalens.reports.tables.table import Table, of_paper
+from pytest_personalens.reports.tables.table import PaperTable, of_paper
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
-def agreement_table(readings: Iterable[tuple[str, float | None, float | None, float | None]]) -> Table:
+def agreement_table(readings: Iterable[tuple[str, float | None, float | None, float | None]]) -> PaperTable:
     """Table 5, of readings by their short names: the mean of the kappas against each annotator, that against the majority, Fleiss' kappa.
 
     The first is what the paper gives; against the majority a judge looks better, because errors of single annotators are voted down.
@@ -25,7 +25,7 @@ def agreement_table(readings: Iterable[tuple[str, float | None, float | None, fl
         )
         for name, *kappas in readings
     )
-    return Table(
+    return PaperTable(
         of_paper("Table 5", "how far the judge agrees with people"),
         ("", "mean of annotators", "majority", "among them", "paper: mean of 3", "paper: among them"),
         rows,

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.verdict import Dimension
-from pytest_personalens.reports.markup import figure, interval
+from pytest_personalens.reports.markup import figure, interval_text
 from pytest_personalens.reports.tables.measured import SHORT, Column, Measured, differences, is_rate, scaled
 from pytest_personalens.reports.tables.published import PAPER, published, slips
-from pytest_personalens.reports.tables.runs import Run, counts, likeness, unlike_each_other
-from pytest_personalens.reports.tables.table import Table, of_paper
+from pytest_personalens.reports.tables.runs import StoredRun, likeness, scenario_counts, unlike_each_other
+from pytest_personalens.reports.tables.table import PaperTable, of_paper
 from pytest_personalens.results.contrasts import contrast, corrected
-from pytest_personalens.results.wording import mean_name, p_text
+from pytest_personalens.results.wording import p_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,7 +25,7 @@ _COLUMNS: Final = [Column(f"{short.lower()}_{key}", kind, d) for kind, short in 
 _SWAPPED: Final = "another user's"
 
 
-class Setting(NamedTuple):
+class ContextItems(NamedTuple):
     """What the assistant was told in some items: by the prompt "vanilla" nothing, else `letters` of D, I, S; or another user's."""
 
     letters: str
@@ -51,19 +51,19 @@ class Setting(NamedTuple):
         return (not self.vanilla, self.swapped, len(self.letters), self.letters)
 
 
-def settings_of(results: Results) -> list[Setting]:
+def contexts_of(results: Results) -> list[ContextItems]:
     """The settings that a run and its controls had, in the paper's order."""
     vanilla = bool(results.settings.get("assistant")) and results.settings.get("assistant_prompt") == "vanilla"
     own = "" if vanilla else str(results.settings.get("context", ""))
-    found = [Setting(own, results.own, vanilla=vanilla)]
+    found = [ContextItems(own, results.own, vanilla=vanilla)]
     for arm in dict.fromkeys(item.arm for item in results.items if item.arm):
         letters = own if arm == "swapped" else "" if arm == "none" else arm
         items = [item for item in results.items if item.arm == arm]
-        found.append(Setting(letters, items, vanilla=vanilla and not letters and arm != "swapped", swapped=arm == "swapped"))
+        found.append(ContextItems(letters, items, vanilla=vanilla and not letters and arm != "swapped", swapped=arm == "swapped"))
     return sorted(found, key=lambda setting: setting.order)
 
 
-def context_tables(runs: Sequence[Run]) -> list[Table]:
+def context_tables(runs: Sequence[StoredRun]) -> list[PaperTable]:
     """Table 4: a row for each setting that the runs and their controls had, and the paper's; then what each is worth over Base.
 
     Raises `SpecError` for runs of several assistants, and for two of them with the same setting.
@@ -71,9 +71,9 @@ def context_tables(runs: Sequence[Run]) -> list[Table]:
     assistants = sorted({name for run in runs if (name := run.results.settings.get("assistant"))})
     if len(assistants) > 1:
         raise SpecError(f"--table 4: it is of one assistant, and these runs are of {' and '.join(assistants)}; give those of one")
-    by_name: dict[str, tuple[str, Setting]] = {}
+    by_name: dict[str, tuple[str, ContextItems]] = {}
     for run in runs:
-        for setting in settings_of(run.results):
+        for setting in contexts_of(run.results):
             name = setting.as_in_paper
             if name in by_name:
                 raise SpecError(f"--table 4: {by_name[name][0]} and {run.name} both have the row {name!r}; leave one of them out")
@@ -81,7 +81,7 @@ def context_tables(runs: Sequence[Run]) -> list[Table]:
     found = sorted((setting for _, setting in by_name.values()), key=lambda setting: setting.order)
     rows = {setting.as_in_paper: Measured(setting.as_in_paper, setting.items) for setting in found}
     paper = [(f"{PAPER}{name}", *(row[c.key] for c in _COLUMNS)) for name, row in published(4).items()]
-    main = Table(
+    main = PaperTable(
         of_paper("Table 4", "what each part of the context is worth"),
         ("", *(column.heading for column in _COLUMNS)),
         (*(row.cells(_COLUMNS) for row in rows.values()), *paper),
@@ -93,31 +93,31 @@ def context_tables(runs: Sequence[Run]) -> list[Table]:
     return [main] if lifts is None else [main, lifts._replace(notes=(*lifts.notes, *_other_than_context(runs)))]
 
 
-def _notes(runs: Sequence[Run], *, based: bool) -> list[str]:
+def _notes(runs: Sequence[StoredRun], *, based: bool) -> list[str]:
     legend = (
         "D: demographics, I: past interactions, S: situation; Base: none of them. An assistant of your own has no Vanilla. "
         "TCR in percent, P from 1 to 4."
     )
     missing = "There is no lift to show: none of these runs is without context (--personalens-ablation, or --personalens-context none)."
-    return [legend, *([] if based else [missing]), *counts(runs), *likeness(runs, of_assistants=False), *slips(4)]
+    return [legend, *([] if based else [missing]), *scenario_counts(runs), *likeness(runs, of_assistants=False), *slips(4)]
 
 
-def _other_than_context(runs: Sequence[Run]) -> list[str]:
+def _other_than_context(runs: Sequence[StoredRun]) -> list[str]:
     return [why for why in unlike_each_other(runs) if ": context was" not in why and ": assistant prompt was" not in why]
 
 
-def ablation_table(results: Results) -> Table:
+def ablation_table(results: Results) -> PaperTable:
     """What each part of the context is worth, for the summary of a run with controls: a row for each, with its lift over none.
 
     A lift is the mean difference over the scenarios that both scored.
     """
-    found = settings_of(results)
+    found = contexts_of(results)
     base = next((setting for setting in found if setting.short == "none"), None)
     columns = [column for column in _COLUMNS if any(column.of(setting.items) for setting in found)]
     header = ["context"]
     for column in columns:
         header += [column.heading, "lift"] if base else [column.heading]
-    return Table(
+    return PaperTable(
         "In the shape of Table 4 of the paper (Zhao et al., 2025): what each part of the context is worth",
         tuple(header),
         tuple(_ablation_row(setting, base, columns) for setting in found),
@@ -125,7 +125,7 @@ def ablation_table(results: Results) -> Table:
     )
 
 
-def _ablation_row(setting: Setting, base: Setting | None, columns: Sequence[Column]) -> tuple[str, ...]:
+def _ablation_row(setting: ContextItems, base: ContextItems | None, columns: Sequence[Column]) -> tuple[str, ...]:
     cells = [setting.short]
     for column in columns:
         places = 1 if is_rate(column.dimension) else 2
@@ -138,8 +138,8 @@ def _ablation_row(setting: Setting, base: Setting | None, columns: Sequence[Colu
     return tuple(cells)
 
 
-def _ablation_notes(results: Results, base: Setting | None) -> list[str]:
-    own = next(setting for setting in settings_of(results) if setting.items == results.own)
+def _ablation_notes(results: Results, base: ContextItems | None) -> list[str]:
+    own = next(setting for setting in contexts_of(results) if setting.items == results.own)
     notes = [f"D: demographics, I: past interactions, S: situation; {own.short} is the run itself. TCR in percent, its lift in points."]
     if not any(item.arm for item in results.items):
         notes.append("This run had no controls: give it --personalens-ablation, or --personalens-control none.")
@@ -153,7 +153,7 @@ def _ablation_notes(results: Results, base: Setting | None) -> list[str]:
 
 
 def _lift(dimension: Dimension, one: Contrast) -> str:
-    told = f"{figure(one.change, signed=True)} (95 %: {interval(one.low, one.high, signed=True)})"
+    told = f"{figure(one.change, signed=True)} (95 %: {interval_text(one.low, one.high, signed=True)})"
     return (
-        f"Lift of the run over none, {mean_name(dimension)}: {told}, two-sided {p_text(one.adjusted)} (Holm), over {one.pairs} scenarios."
+        f"Lift of the run over none, {dimension.names.mean}: {told}, two-sided {p_text(one.adjusted)} (Holm), over {one.pairs} scenarios."
     )

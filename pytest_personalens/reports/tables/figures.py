@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Final, Literal
 from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.reports.markup import figure
 from pytest_personalens.reports.tables.measured import SHORT, mean_of
-from pytest_personalens.reports.tables.runs import counts
-from pytest_personalens.reports.tables.table import Table, of_paper
+from pytest_personalens.reports.tables.runs import scenario_counts
+from pytest_personalens.reports.tables.table import PaperTable, of_paper
 from pytest_personalens.results.means import scenario_means, scores_by_turn
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pytest_personalens.reports.tables.runs import Run
+    from pytest_personalens.reports.tables.runs import StoredRun
     from pytest_personalens.results.means import Key
     from pytest_personalens.results.values import Item
 
@@ -30,29 +30,29 @@ _BY_DOMAIN: Final = {"TCR %": Dimension.TASK_COMPLETION, "P": Dimension.PERSONAL
 _MOST_TURNS: Final = 10
 
 
-def domain_tables(runs: Sequence[Run], kinds: Kinds) -> list[Table]:
+def domain_tables(runs: Sequence[StoredRun], kinds: Kinds) -> list[PaperTable]:
     """Figure 4: the task completion rate and personalization by domain, with the number of scenarios; a row for each run."""
     several = len(runs) > 1
     domains = sorted({domain for run in runs for item in run.results.own for domain in item.evaluation.domains})
     rows = [(f"{domain}, {run.name}" if several else domain, *_of_domain(run, domain, kinds)) for domain in domains for run in runs]
     return [
-        Table(
+        PaperTable(
             of_paper("Figure 4", f"by domain, {_SAID[kinds]}"),
             ("domain", "scenarios", *_BY_DOMAIN),
             tuple(row for row in rows if row[1] != "0"),
-            (*counts(runs), "TCR in percent, P from 1 to 4. The paper draws Figure 4 and prints no figures of it."),
+            (*scenario_counts(runs), "TCR in percent, P from 1 to 4. The paper draws Figure 4 and prints no figures of it."),
         )
     ]
 
 
-def _of_domain(run: Run, domain: str, kinds: Kinds) -> Iterator[str]:
+def _of_domain(run: StoredRun, domain: str, kinds: Kinds) -> Iterator[str]:
     items = [i for i in run.results.own if domain in i.evaluation.domains and _among(i, kinds)]
-    yield f"{len({i.asked for i in items if i.evaluation.scored}):,}"
+    yield f"{len({i.scenario_key for i in items if i.evaluation.scored}):,}"
     for dimension in _BY_DOMAIN.values():
         yield figure(mean_of(items, dimension))
 
 
-def turn_tables(runs: Sequence[Run], kinds: Kinds) -> list[Table]:
+def turn_tables(runs: Sequence[StoredRun], kinds: Kinds) -> list[PaperTable]:
     """Figure 5: mean personalization as it stood after each reply of the assistant, by kind and domain; a table for each run.
 
     The reply after the user's end is left out: it answers a goodbye. It needs the reading `p-turns`.
@@ -60,7 +60,7 @@ def turn_tables(runs: Sequence[Run], kinds: Kinds) -> list[Table]:
     return [_turns(run, kinds, several=len(runs) > 1) for run in runs]
 
 
-def _turns(run: Run, kinds: Kinds, *, several: bool) -> Table:
+def _turns(run: StoredRun, kinds: Kinds, *, several: bool) -> PaperTable:
     items = [item for item in run.results.own if _among(item, kinds)]
     rows: list[tuple[str, list[tuple[float, int]]]] = []
     for kind, short in SHORT.items():
@@ -79,7 +79,7 @@ def _turns(run: Run, kinds: Kinds, *, several: bool) -> Table:
         notes.append(f"Turns after the {shown}th are not shown; the longest dialogue has {longest}.")
     if not rows:
         notes = ["Nothing was read turn by turn: run with --personalens-dimensions tc,p,p-turns."]
-    return Table(
+    return PaperTable(
         of_paper("Figure 5", f"personalization turn by turn{f', {run.name}' if several else ''}"),
         ("", *(f"turn {number}" for number in range(1, shown + 1))),
         tuple((name, *(f"{mean:.2f} ({count})" for mean, count in turns[:shown]), *[""] * (shown - len(turns))) for name, turns in rows),

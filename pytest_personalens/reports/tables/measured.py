@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.core.verdict import Dimension
-from pytest_personalens.reports.markup import figure, interval
-from pytest_personalens.reports.tables.table import Table
+from pytest_personalens.reports.markup import figure, interval_text
+from pytest_personalens.reports.tables.table import PaperTable
 from pytest_personalens.results.contrasts import contrast, corrected
 from pytest_personalens.results.summary import group
-from pytest_personalens.results.wording import HEADINGS, p_value
+from pytest_personalens.results.wording import p_value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,8 +35,8 @@ class Column(NamedTuple):
     @property
     def heading(self) -> str:
         """Such as ``SD TCR %``; a reading of the user or of the assistant is said by the table's title."""
-        name = HEADINGS[self.dimension].removesuffix(".a").removesuffix(".u")
-        return f"{SHORT[self.kind]} {name}{' %' if is_rate(self.dimension) else ''}"
+        heading = self.dimension.names.paper_heading.removesuffix(".u")
+        return f"{SHORT[self.kind]} {heading}{' %' if is_rate(self.dimension) else ''}"
 
     def of(self, items: Sequence[Item]) -> list[Item]:
         """The items that it is a mean over."""
@@ -74,7 +74,7 @@ class Measured(NamedTuple):
         return (self.name, *(figure(column.mean(self.items)) for column in columns))
 
 
-def differences(rows: Sequence[Measured], base: Measured, columns: Sequence[Column], title: str) -> Table | None:
+def differences(rows: Sequence[Measured], base: Measured, columns: Sequence[Column], title: str) -> PaperTable | None:
     """How far each of `rows` lies from `base` in each of `columns`, corrected over all of them; None if nothing can be compared."""
     found: list[tuple[Measured, Column, Contrast]] = []
     for row in rows:
@@ -89,7 +89,7 @@ def differences(rows: Sequence[Measured], base: Measured, columns: Sequence[Colu
         "p: two-sided, of the paired randomization test over the scenarios that both scored. p (Holm): corrected for the "
         f"{len(found)} tests of this table; what is below 0.05 there is more than chance at 5 %."
     )
-    return Table(
+    return PaperTable(
         title,
         ("", "score", "difference", "95 %", "p", "p (Holm)", "scenarios"),
         tuple((row.name, column.heading, *_cells(column, one)) for (row, column, _), one in zip(found, tested, strict=True)),
@@ -100,5 +100,5 @@ def differences(rows: Sequence[Measured], base: Measured, columns: Sequence[Colu
 def _cells(column: Column, one: Contrast) -> tuple[str, ...]:
     d = column.dimension
     low, high = (None if end is None or one.pairs < _LEAST_PAIRS else scaled(end, d) for end in (one.low, one.high))
-    told = (figure(scaled(one.change, d), signed=True), interval(low, high, signed=True))
+    told = (figure(scaled(one.change, d), signed=True), interval_text(low, high, signed=True))
     return (*told, p_value(one.p), p_value(one.adjusted), f"{one.pairs:,}")

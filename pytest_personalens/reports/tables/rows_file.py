@@ -20,14 +20,14 @@ COLUMNS: Final = {
 }
 
 
-class Row(NamedTuple):
+class OtherRow(NamedTuple):
     """A row of somebody else's table: its name, and a figure for each of `COLUMNS`, None where the cell was empty."""
 
     name: str
     figures: Mapping[str, float | None]
 
 
-def read_rows(path: Path) -> tuple[Row, ...]:
+def read_rows(path: Path) -> tuple[OtherRow, ...]:
     """The rows of a CSV file with a column ``name`` and the `COLUMNS`; a cell may be empty. Raises `DataError` in one line."""
     try:
         with no_device(path).open(encoding="utf-8-sig", newline="") as file:
@@ -45,7 +45,7 @@ def read_rows(path: Path) -> tuple[Row, ...]:
     return rows
 
 
-def _row(path: Path, line: int, cells: Mapping[str, str | None]) -> Row:
+def _row(path: Path, line: int, cells: Mapping[str, str | None]) -> OtherRow:
     figures: dict[str, float | None] = {}
     for column, (low, high) in COLUMNS.items():
         text = (cells[column] or "").strip()
@@ -58,4 +58,4 @@ def _row(path: Path, line: int, cells: Mapping[str, str | None]) -> Row:
         if value is not None and high == 100 and 0 < value <= 1:
             raise DataError(path, f"expected percent, as the paper has it, not {text[:40]}", field=f"line {line}, {column}")
         figures[column] = value
-    return Row((cells["name"] or "").strip() or f"line {line}", figures)
+    return OtherRow((cells["name"] or "").strip() or f"line {line}", figures)

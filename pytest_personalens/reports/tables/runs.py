@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pytest_personalens.results.values import Results
 
 
-class Run(NamedTuple):
+class StoredRun(NamedTuple):
     """The results of a run, and what a table calls it."""
 
     name: str
@@ -24,24 +24,28 @@ class Run(NamedTuple):
 
     def scenarios(self, kind: Kind) -> int:
         """How many scenarios of a kind were scored."""
-        return len({i.asked for i in self.results.own if i.evaluation.scored and i.evaluation.kind == kind})
+        return len({i.scenario_key for i in self.results.own if i.evaluation.scored and i.evaluation.kind == kind})
 
 
-def named(read: Sequence[tuple[Path, Results]]) -> list[Run]:
+def named(read: Sequence[tuple[Path, Results]]) -> list[StoredRun]:
     """Each run by its assistant; with its file where that does not tell runs apart. One alone is "this run" if its assistant is yours."""
     if len(read) == 1:
-        return [Run(str(read[0][1].settings.get("assistant") or "this run"), read[0][1])]
-    assistants = [str(results.settings.get("assistant") or "") for _, results in read]
-    alike = Counter(assistants)
+        return [StoredRun(_assistant(read[0][1]) or "this run", read[0][1])]
+    assistants = Counter(_assistant(results) for _, results in read)
     stems = Counter(path.stem for path, _ in read)
-    found = []
-    for assistant, (path, results) in zip(assistants, read, strict=True):
-        file = path.stem if stems[path.stem] == 1 else str(path)
-        found.append(Run(assistant if assistant and alike[assistant] == 1 else f"{assistant} ({file})" if assistant else file, results))
-    return found
+    runs = []
+    for path, results in read:
+        file, assistant = path.stem if stems[path.stem] == 1 else str(path), _assistant(results)
+        name = file if not assistant else assistant if assistants[assistant] == 1 else f"{assistant} ({file})"
+        runs.append(StoredRun(name, results))
+    return runs
 
 
-def counts(runs: Sequence[Run]) -> list[str]:
+def _assistant(results: Results) -> str:
+    return str(results.settings.get("assistant") or "")
+
+
+def scenario_counts(runs: Sequence[StoredRun]) -> list[str]:
     """How many scenarios each run scored, a sentence a run."""
     return [
         f"{run.name}: {run.scenarios('single'):,} single-domain (SD) and {run.scenarios('multi'):,} multi-domain (MD) scenarios scored."
@@ -49,7 +53,7 @@ def counts(runs: Sequence[Run]) -> list[str]:
     ]
 
 
-def likeness(runs: Sequence[Run], *, of_assistants: bool = True) -> list[str]:
+def likeness(runs: Sequence[StoredRun], *, of_assistants: bool = True) -> list[str]:
     """How far the runs compare with the paper, see `comparability`; what is true of all of them is said once."""
     said = [comparability(run.results, run.scenarios("single"), run.scenarios("multi"), of_assistants=of_assistants) for run in runs]
     of_all = set(said[0]).intersection(*said)
@@ -59,7 +63,7 @@ def likeness(runs: Sequence[Run], *, of_assistants: bool = True) -> list[str]:
     return found
 
 
-def unlike_each_other(runs: Sequence[Run]) -> Iterator[str]:
+def unlike_each_other(runs: Sequence[StoredRun]) -> Iterator[str]:
     """Why a difference from the first run may not be the assistant's."""
     for run in runs[1:]:
         yield from (f"{run.name} beside {runs[0].name}: {why}." for why in unlike(runs[0].results, run.results))

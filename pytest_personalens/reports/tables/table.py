@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from pytest_personalens.core.safe_text import harmless
-from pytest_personalens.reports.markup import plain, table
+from pytest_personalens.reports.markup import escaped, markdown_table
 
 
-class Table(NamedTuple):
+class PaperTable(NamedTuple):
     """A table as text in cells; the first column names the rows. `notes` are sentences to print below it."""
 
     title: str
@@ -31,9 +31,9 @@ class Table(NamedTuple):
 
     def markdown(self) -> str:
         """For a page: the same cells, with what others wrote made harmless."""
-        lines = table([plain(cell) for cell in self.header], [[plain(cell) for cell in row] for row in self.rows])
-        below = ["", *(f"- {plain(note, 600)}" for note in self.notes)] if self.notes else []
-        return "\n".join([f"### {plain(self.title)}", "", *lines, *below]) + "\n"
+        lines = markdown_table([escaped(cell) for cell in self.header], [[escaped(cell) for cell in row] for row in self.rows])
+        below = ["", *(f"- {escaped(note, 600)}" for note in self.notes)] if self.notes else []
+        return "\n".join([f"### {escaped(self.title)}", "", *lines, *below]) + "\n"
 
 
 def of_paper(number: str, what: str) -> str:

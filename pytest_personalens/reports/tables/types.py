@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_personalens.reports.tables.table import Table, of_paper
+from pytest_personalens.reports.tables.table import PaperTable, of_paper
 
 if TYPE_CHECKING:
     from pytest_personalens.datasets.quality import Quality
 
 
-def type_table(data: Quality) -> Table:
+def type_table(data: Quality) -> PaperTable:
     """Tables 8 and 9: for each preference type how many values are possible, how many occur, and Shannon evenness (paper, Eq. 1).
 
     Over all profiles, whatever the domains of interest, values as they are spelled: so the paper counts. Of values from a list "# Gen."
@@ -27,7 +27,7 @@ def type_table(data: Quality) -> Table:
         for t in data.types
     ]
     unlisted = all(t.possible is None for t in data.types)
-    return Table(
+    return PaperTable(
         of_paper("Tables 8 and 9", f"the preference types of {data.dataset}"),
         ("domain: preference type", "# Poss.", "# Gen.", "observed", "evenness"),
         tuple(rows),
