@@ -42,9 +42,9 @@ def _parser() -> argparse.ArgumentParser:
         prog="personalens draw-for-annotation",
         description="Draw dialogues of stored runs for people to label, stratified by run, kind of task, TC and P as the judge saw them. "
         "The file says nothing of what the judge thought.",
-        epilog="example: personalens draw-for-annotation results.json --write labels.jsonl",
+        example="personalens draw-for-annotation results.json --write labels.jsonl",
     )
-    parser.add_argument("results", type=Path, nargs="+", metavar="RESULTS.json", help="what --personalens-json wrote")
+    parser.add_argument("results", type=Path, nargs="+", metavar="RESULTS.json", help="JSON results of runs")
     parser.add_argument("--write", type=Path, required=True, metavar="FILE", help="labelled dialogues to be, a JSON object a line")
     parser.add_argument("--count", type=at_least(1), default=100, metavar="N", help="how many (default: 100, as in the paper)")
     parser.add_argument("--annotators", default="ann,bo,cy", metavar="LIST", help="names of those who label (default: ann,bo,cy)")

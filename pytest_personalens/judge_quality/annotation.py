@@ -48,7 +48,7 @@ def draw_dialogues(runs: Sequence[Results], count: int, *, seed: str) -> list[Ca
     strata = candidates_of(runs)
     total = sum(map(len, strata.values()))
     if not total:
-        raise SpecError("there is no scored dialogue whose scenario these files hold; write them with --personalens-json")
+        raise SpecError("there is no scored dialogue whose scenario these files hold; write them with --personalens-report results.json")
     if total < count:
         raise SpecError(f"--count {count}: there are only {total} scored dialogues; give at most that")
     places = _places({stratum: len(found) for stratum, found in strata.items()}, count)

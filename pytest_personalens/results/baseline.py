@@ -196,7 +196,7 @@ def refusal(name: str, changed: str) -> str:
 
 
 def read_baseline(path: Path) -> Baseline:
-    """The baseline in a file of ``--personalens-save-baseline`` or ``--personalens-json``. Raises `DataError` in one line."""
+    """The baseline in a file of ``--personalens-save-baseline``, or of results as JSON. Raises `DataError` in one line."""
     if schema_of(path) != RESULTS_SCHEMA:
         return read_versioned(path, Baseline, BASELINE_SCHEMA, what="a baseline", advice=_ADVICE)
     results = read_results(path)

@@ -67,8 +67,8 @@ def test_the_file_says_nothing_of_the_judge_or_the_run(stored: Path) -> None:
 
 
 def test_labels_that_are_the_judges_own_agree_with_it(repo: Repository, capsys: pytest.CaptureFixture[str]) -> None:
-    args = ("--personalens-sample", "15", "--personalens-fail-on", "nothing", "--personalens-context", "none")
-    assert repo.inline(*args, "--personalens-json", "results.json").ret == 0
+    args = ("--personalens-sample", "15", "--personalens-gate", "none", "--personalens-context", "none")
+    assert repo.inline(*args, "--personalens-report", "results.json").ret == 0
     assert draw_for_annotation.main(["results.json", "--count", "15", "--write", "labels.jsonl"]) == 0
     given = read_labels(repo.path / "labels.jsonl")
     results = read_results(repo.path / "results.json")
@@ -87,7 +87,7 @@ def test_labels_that_are_the_judges_own_agree_with_it(repo: Repository, capsys: 
         }
         filled.append(json.dumps(entry) + "\n")
     (repo.path / "labels.jsonl").write_text("".join(filled), encoding="utf-8")
-    assert agreement.main(["labels.jsonl", "--json", "agreement.json"]) == 0
+    assert agreement.main(["labels.jsonl", "--report", "agreement.json"]) == 0
     found = {r["dimension"]: r for r in json.loads((repo.path / "agreement.json").read_text(encoding="utf-8"))["readings"]}
     assert found["personalization"]["annotators_mean"] == found["personalization"]["majority"]["plain"] == 1.0
     assert found["personalization"]["disagreements"] == []

@@ -10,7 +10,7 @@ import pytest
 from pytest_personalens.datasets import OFFICIAL_SAMPLES, draw, open_dataset
 from tests.support.repository import Repository
 
-REPORT_ONLY = ("--personalens-fail-on", "nothing")
+REPORT_ONLY = ("--personalens-gate", "none")
 
 
 def test_the_official_samples_lie_within_each_other() -> None:
@@ -35,7 +35,7 @@ def test_users_by_number_and_by_id_are_the_same(official: Path) -> None:
 
 
 def test_users_of_the_command_line_may_be_numbers(repo: Repository, official: Path) -> None:
-    args = ("--personalens-sample", "2", f"--personalens-data={official}", "--personalens-json", "results.json", *REPORT_ONLY)
+    args = ("--personalens-sample", "2", f"--personalens-data={official}", "--personalens-report", "results.json", *REPORT_ONLY)
     assert repo.inline(*args, "--personalens-users", "7,user66").ret == 0
     assert {item["evaluation"]["user"] for item in repo.results()["items"]} == {"user7", "user66"}
     unknown = repo.inline(*args, "--personalens-users", "official-40")
@@ -47,7 +47,7 @@ def test_users_of_the_command_line_may_be_numbers(repo: Repository, official: Pa
 
 @pytest.mark.parametrize("workers", [(), ("-n", "1")])
 def test_a_sample_of_all_takes_every_scenario_and_misses_none(repo: Repository, workers: tuple[str, ...]) -> None:
-    args = ("--personalens-users", "kenji", "--personalens-domain", "Books", "--personalens-json", "results.json", *REPORT_ONLY, *workers)
+    args = ("--personalens-users", "kenji", "--personalens-domain", "Books", "--personalens-report", "results.json", *REPORT_ONLY, *workers)
     result = repo.run("--personalens-sample", "all", *args)
     assert result.ret == 0
     assert "asked for" not in str(result.stdout)

@@ -126,13 +126,13 @@ def test_the_tables_of_a_real_run_are_what_a_stranger_counts(repo: Repository, c
     args = (
         "--personalens-sample",
         "12",
-        "--personalens-fail-on",
-        "nothing",
+        "--personalens-gate",
+        "none",
         "--personalens-dimensions",
         "tc,p,nat-assistant,coh-assistant,p-turns",
     )
-    assert repo.inline(*args, "--personalens-ablation", "--personalens-json", "all.json").ret == 0
-    assert repo.inline(*args, "--personalens-context", "none", "--personalens-json", "none.json").ret == 0
+    assert repo.inline(*args, "--personalens-control", "ablation", "--personalens-report", "all.json").ret == 0
+    assert repo.inline(*args, "--personalens-context", "none", "--personalens-report", "none.json").ret == 0
     capsys.readouterr()
     counted = recounted(repo.path, "all.json", "none.json")
     for cells, name in zip(printed(capsys, "--table", "3", "all.json", "none.json"), ("3", "3 differences"), strict=True):
@@ -217,7 +217,7 @@ def test_rows_of_a_file_stand_between_ours_and_the_papers(stored: Path, capsys: 
     (table,) = printed(capsys, "ours.json", "--table", "3", "--beside", "rows.csv")
     assert list(table)[:3] == ["this run", "Made up | @x", "paper: Claude 3 Haiku"]
     assert table["Made up | @x"] == ["50.00", "2.00", "3.00", "4.00", "25.50", "1.50", "-", "3.00"]
-    assert main(["ours.json", "--table", "3", "--beside", "rows.csv", "--markdown", "-"]) == 0
+    assert main(["ours.json", "--table", "3", "--beside", "rows.csv", "--report", "-"]) == 0
     assert "| Made up &#124; &#64;\u200bx | 50.00 |" in capsys.readouterr().out
 
 
@@ -256,7 +256,7 @@ def test_rows_that_cannot_be_read(tmp_path: Path, text: str | bytes, said: str) 
         (["ours.json", "--table", "2"], "--table 2: expected 3, 4, 10, 12 or 13;"),
         (["ours.json", "--figure", "3"], "--figure 3: expected 4 or 5;"),
         (["ours.json", "theirs.json", "--table", "4"], "--table 4: ours and theirs both have the row 'Base + all'; leave one of them out"),
-        (["ours.json", "theirs.json", "--table", "3", "--html", "x.html"], "--html: a page is of one run; leave --table and --figure out"),
+        (["ours.json", "theirs.json", "--table", "3", "--report", "x.html"], "--report: x.html would be of one run alone; leave it or --table and --figure out"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_shown_is_refused_in_one_line(stored: Path, capsys: pytest.CaptureFixture[str], args: list[str], said: str) -> None:

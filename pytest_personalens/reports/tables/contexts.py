@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.core.errors import SpecError
+from pytest_personalens.core.settings import control_word
 from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.reports.markup import figure, interval_text
 from pytest_personalens.reports.tables.measured import SHORT, Column, Measured, differences, is_rate, scaled
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
 _SCORES: Final = {"tcr": Dimension.TASK_COMPLETION, "p": Dimension.PERSONALIZATION}
 _COLUMNS: Final = [Column(f"{short.lower()}_{key}", kind, d) for kind, short in SHORT.items() for key, d in _SCORES.items()]
-_SWAPPED: Final = "another user's"
 
 
 class ContextItems(NamedTuple):
@@ -35,14 +35,15 @@ class ContextItems(NamedTuple):
 
     @property
     def short(self) -> str:
-        """Such as ``none`` or ``D+I+S``."""
-        return "vanilla" if self.vanilla else _SWAPPED if self.swapped else "+".join(self.letters) or "none"
+        """Such as ``no-context`` or ``D+I+S``."""
+        told = control_word("swapped") if self.swapped else "+".join(self.letters) or control_word("none")
+        return "vanilla" if self.vanilla else told
 
     @property
     def as_in_paper(self) -> str:
         """Such as ``Base`` or ``Base + all``."""
         if self.vanilla or self.swapped:
-            return self.short.capitalize()
+            return "Vanilla" if self.vanilla else "Another user's"
         return "Base + all" if self.letters == "DIS" else " + ".join(["Base", *self.letters])
 
     @property
@@ -98,7 +99,7 @@ def _notes(runs: Sequence[StoredRun], *, based: bool) -> list[str]:
         "D: demographics, I: past interactions, S: situation; Base: none of them. An assistant of your own has no Vanilla. "
         "TCR in percent, P from 1 to 4."
     )
-    missing = "There is no lift to show: none of these runs is without context (--personalens-ablation, or --personalens-context none)."
+    missing = "There is no lift to show: no run is without context (--personalens-control ablation, or --personalens-context none)."
     return [legend, *([] if based else [missing]), *scenario_counts(runs), *likeness(runs, of_assistants=False), *slips(4)]
 
 
@@ -107,12 +108,12 @@ def _other_than_context(runs: Sequence[StoredRun]) -> list[str]:
 
 
 def ablation_table(results: Results) -> PaperTable:
-    """What each part of the context is worth, for the summary of a run with controls: a row for each, with its lift over none.
+    """What each part of the context is worth, for the summary of a run with controls: a row for each, with its lift over no context.
 
     A lift is the mean difference over the scenarios that both scored.
     """
     found = contexts_of(results)
-    base = next((setting for setting in found if setting.short == "none"), None)
+    base = next((setting for setting in found if not (setting.letters or setting.vanilla or setting.swapped)), None)
     columns = [column for column in _COLUMNS if any(column.of(setting.items) for setting in found)]
     header = ["context"]
     for column in columns:
@@ -142,9 +143,9 @@ def _ablation_notes(results: Results, base: ContextItems | None) -> list[str]:
     own = next(setting for setting in contexts_of(results) if setting.items == results.own)
     notes = [f"D: demographics, I: past interactions, S: situation; {own.short} is the run itself. TCR in percent, its lift in points."]
     if not any(item.arm for item in results.items):
-        notes.append("This run had no controls: give it --personalens-ablation, or --personalens-control none.")
+        notes.append("This run had no controls: give it --personalens-control ablation, or no-context.")
     elif base is None:
-        notes.append("There is no lift to show: no run without context (--personalens-control none).")
+        notes.append("There is no lift to show: no run without context (--personalens-control no-context).")
     elif base is not own:
         read = [(d, one) for d in _SCORES.values() if (one := contrast(base.items, own.items, d)) is not None]
         tested = corrected([one for _, one in read])
@@ -153,7 +154,6 @@ def _ablation_notes(results: Results, base: ContextItems | None) -> list[str]:
 
 
 def _lift(dimension: Dimension, one: Contrast) -> str:
-    told = f"{figure(one.change, signed=True)} (95 %: {interval_text(one.low, one.high, signed=True)})"
-    return (
-        f"Lift of the run over none, {dimension.names.mean}: {told}, two-sided {p_text(one.adjusted)} (Holm), over {one.pairs} scenarios."
-    )
+    change = f"{figure(one.change, signed=True)} (95 %: {interval_text(one.low, one.high, signed=True)})"
+    tested = f"two-sided {p_text(one.adjusted)} (Holm), over {one.pairs} scenarios"
+    return f"Lift of the run over no-context, {dimension.names.mean}: {change}, {tested}."
