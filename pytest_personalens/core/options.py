@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from pytest_personalens.core.option_types import budget, control, dimension, executor, gate, margin, report, threshold
-from pytest_personalens.core.parse import BILLION, choice, letters, number, odd, shard, some
+from pytest_personalens.core.parse import BILLION, choice, letters, number, odd, sample, shard, some
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -73,10 +73,10 @@ _POSITIVE: Final = number(1, BILLION, kind=int)
 _PATH: Final = some("a path")
 
 OPTIONS: Final = (
-    Option("sample", "N", None, _POSITIVE, "Draw N scenarios and make one test item of each; without it the plugin does nothing", "select", "sample", mark=True, type="int"),
+    Option("sample", "N|all", None, sample, "Draw N scenarios, or all there are, and make one test item of each; without it the plugin does nothing", "select", "sample", mark=True, type="int"),
     Option("seed", "TEXT", DEFAULT_SEED, some("a text"), "Seed of the draw; another text gives another sample", "select", "sample", mark=True),
     Option("data", "embedded|PATH", "embedded", some("'embedded' or a path"), "The embedded benchmark, a dataset added by a plugin, or the path of an official PersonaLens checkout, of its data folder, or of a folder in the embedded layout", "select", "sample", path=True),
-    Option("users", "LIST", (), some("user ids"), "Only these users: ids, official-30, or file:PATH with an id a line", "select", "sample", many=True, type="linelist"),
+    Option("users", "LIST", (), some("user ids"), "Only these users: ids (of the official data user7 or 7), official-20, -30, -50 or -100, or file:PATH with an id a line", "select", "sample", many=True, type="linelist"),
     Option("domain", "LIST", (), some("a domain"), "Only scenarios that span one of these domains; applied before the draw", "select", "sample", many=True, mark=True, type="linelist"),
     Option("kind", "single|multi|all", "all", choice("single", "multi", "all"), "Only single-domain or only multi-domain tasks", "select", "sample", mark=True),
     Option("shard", "K/N", None, shard, "Run part K of N of the sample, such as 3/10; the command personalens merge puts the parts together and decides the gates", "select", "sample"),

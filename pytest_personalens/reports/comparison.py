@@ -29,7 +29,7 @@ def outcome_lines(results: Results, *, verbose: bool) -> Iterator[str]:
             yield f"standard deviation within a scenario: {spread}"
     ablation = set(ABLATION) <= {arm.name for arm in results.arms}
     if ablation:
-        from pytest_personalens.reports.tables import ablation_table  # which prints means as the summary does
+        from pytest_personalens.reports.tables.contexts import ablation_table  # which prints means as the summary does
 
         yield from ablation_table(results).text().splitlines()
         yield ""

@@ -45,7 +45,7 @@ HOSTILE: Final = (
 
 
 #: Options whose value is a path, and what may lie there.
-_OF_PATHS: Final = frozenset({"beside", *(option.name for option in OPTIONS if option.path)})
+_OF_PATHS: Final = frozenset({"beside", "write", *(option.name for option in OPTIONS if option.path)})
 PATH_LIKE: Final = (
     ".", "..", "../elsewhere/notes.txt", "../elsewhere", "~", "~/notes.txt", "~nobody-at-all/x", "device-null", "device-full", "device-zero", "/dev/null/x", "/proc/nowhere/x.json", "-",
     "conftest.py", "conftest.py/x", "theirs.json", "theirs.md", "theirs.html", "theirs.csv", "link-to-theirs", "loop", "loop/x", "folder", "folder/", "folder/x.json",
