@@ -26,7 +26,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command. Returns 0, or 4 for what cannot be read or judged at all."""
     options = _parser().parse_args(arguments)
     from pytest_personalens.core.atomic_write import write_atomically
-    from pytest_personalens.core.destinations import kind_of, refuse_shared_files, writable
+    from pytest_personalens.core.destinations import file_kind, refuse_shared_files, writable
     from pytest_personalens.core.verdict import dimensions
     from pytest_personalens.judge_quality import measure, read_labels, render
     from pytest_personalens.judge_quality.kept import Kept
@@ -45,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     files = [("--report", Path(text)) for text in options.report]
     refuse_shared_files(files, {"this command": options.labels})
     for flag, path in files:
-        writable(path, flag, kind=str(kind_of(path)))
+        writable(path, flag, kind=str(file_kind(path)))
     kept = Kept(labelled, judge) if judge.paid else None
     try:
         agreement = measure(labelled, kept or judge, dimensions=chosen, progress=_progress(len(labelled)))
@@ -56,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     used = [f"{purpose}: {u.calls} calls, {u.input_tokens:,} tokens in, {u.output_tokens:,} out" for purpose, u in meter.usage.items()]
     print(*used, sep="\n", end="\n" if used else "")
     for _, path in files:
-        write_atomically(path, agreement.model_dump_json(indent=2) + "\n" if kind_of(path) == "json" else render.markdown(agreement))
+        write_atomically(path, agreement.model_dump_json(indent=2) + "\n" if file_kind(path) == "json" else render.markdown(agreement))
     if kept is not None:
         kept.forget()  # the next measurement is a new one
     return 0

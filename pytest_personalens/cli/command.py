@@ -10,7 +10,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Final, NoReturn, ParamSpec, TypeVar
 
-from pytest_personalens.core.destinations import ENDINGS, kind_of
+from pytest_personalens.core.destinations import ENDINGS, file_kind
 from pytest_personalens.core.errors import PersonalensError
 from pytest_personalens.core.options import REPLACED
 from pytest_personalens.core.safe_text import one_line
@@ -110,7 +110,7 @@ def report_of(kinds: Sequence[str], *words: str) -> Callable[[str], str]:
     expected = " or ".join((f"a path that ends in {endings}", *map(repr, words)))
 
     def read(text: str) -> str:
-        if text not in words and kind_of(text) not in kinds:
+        if text not in words and file_kind(text) not in kinds:
             raise argparse.ArgumentTypeError(f"expected {expected}, not {text!r}")
         return text
 

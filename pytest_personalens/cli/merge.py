@@ -11,7 +11,7 @@ from pytest_personalens.core.destinations import refuse_shared_files
 from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.gate_expression import read_gate
 from pytest_personalens.core.option_types import report
-from pytest_personalens.core.parse import parts
+from pytest_personalens.core.parse import list_parts
 from pytest_personalens.core.safe_text import harmless
 from pytest_personalens.reports.files import Files, checked, write_files
 from pytest_personalens.reports.terminal import summary_lines
@@ -66,9 +66,9 @@ def _files(options: argparse.Namespace, shards: Sequence[Shard]) -> Files:
 
 
 def _gates(text: str) -> tuple[GateExpression, ...]:
-    if not parts(text):
+    if not list_parts(text):
         raise ValueError("expected a gate")
-    return tuple(read_gate(part) for part in parts(text))
+    return tuple(read_gate(part) for part in list_parts(text))
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -26,7 +26,7 @@ _OURS: Final = {
 }
 
 
-def kind_of(path: Path | str) -> str | None:
+def file_kind(path: Path | str) -> str | None:
     """The kind of a report by the ending of its path: json, html or markdown; None for any other."""
     return ENDINGS.get(Path(path).suffix.lower())
 

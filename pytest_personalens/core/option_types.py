@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from pytest_personalens.core.parse import BILLION, number
 
 if TYPE_CHECKING:
-    from pytest_personalens.core.settings import ArmName, GateExpression
+    from pytest_personalens.core.settings import ControlName, GateExpression
 
 _CAP: Final = re.compile(r"(?P<dollars>\$\s*)?(?P<number>[\d._]+)\s*(?P<unit>calls?|usd)?", re.IGNORECASE)
 
@@ -35,7 +35,7 @@ def threshold(text: str) -> tuple[str, int]:
     return dim.value, int(match[2])
 
 
-def dimension(text: str) -> str:
+def dimension_name(text: str) -> str:
     """A dimension by its long name, or ``all``."""
     from pytest_personalens.core.verdict import dimension as named
 
@@ -49,7 +49,7 @@ def gate(text: str) -> GateExpression | None:
     return None if text.strip().lower() == "none" else read_gate(text)
 
 
-def control(text: str) -> tuple[ArmName, ...]:
+def control(text: str) -> tuple[ControlName, ...]:
     """The controls of a word: that of one, or ``ablation``."""
     from pytest_personalens.core.options import REPLACED_CONTROLS
     from pytest_personalens.core.settings import CONTROL_WORDS
@@ -74,11 +74,11 @@ def budget(text: str) -> tuple[str, float]:
 
 def report(text: str) -> str:
     """The path of a report, by its ending, or the word ``github``."""
-    from pytest_personalens.core.destinations import ENDINGS, GITHUB, kind_of
+    from pytest_personalens.core.destinations import ENDINGS, GITHUB, file_kind
 
     if text.strip().lower() == GITHUB:
         return GITHUB
-    if kind_of(text) is None:
+    if file_kind(text) is None:
         raise ValueError(f"expected a path that ends in {', '.join(ENDINGS)}, or the word {GITHUB}")
     return text
 
@@ -91,9 +91,9 @@ def margin(text: str) -> tuple[str, float]:
     dim = dimension("tc" if name.strip().lower() == "tcr" else name)
     low, high = dim.scale
     try:
-        found = float(number(0, high - low)(value.strip()))
+        least = float(number(0, high - low)(value.strip()))
     except ValueError:
         raise ValueError(f"expected DIMENSION=X, X from 0 to less than {high - low}, such as tc=0.02") from None
-    if found >= high - low:
+    if least >= high - low:
         raise ValueError(f"no drop of {dim.short} is larger than {high - low}, so a margin of that lets everything pass; give less")
-    return dim.value, found
+    return dim.value, least

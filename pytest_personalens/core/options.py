@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
-from pytest_personalens.core.option_types import budget, control, dimension, executor, gate, margin, report, threshold
+from pytest_personalens.core.option_types import budget, control, dimension_name, executor, gate, margin, report, threshold
 from pytest_personalens.core.parse import BILLION, choice, letters, number, odd, sample, shard, some
 
 if TYPE_CHECKING:
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 DEFAULT_SEED: Final = "personalens"
 
-Group = Literal["select", "run", "judge", "gate", "report"]
+OptionGroup = Literal["select", "run", "judge", "gate", "report"]
 #: What an option shapes. Of two runs that are one (resumed, or shards), the first three must be the same.
 Shape = Literal[
     "sample",  # which items there are
@@ -39,7 +39,7 @@ class Option(NamedTuple):
     default: Any
     read: Callable[[str], Any]
     help: str
-    group: Group
+    group: OptionGroup
     shapes: Shape
     many: bool = False
     mark: bool = False
@@ -99,7 +99,7 @@ OPTIONS: Final = (
     Option("judge-model", "SPEC", "embedded", some("a model spec"), "Who judges: embedded, bedrock:MODEL, openai:MODEL, or PROVIDER:MODEL of a provider added by a plugin", "judge", "score"),
     Option("prompts", "DIR|official:PATH", None, some("a folder, or official: and a path"), "Templates of your own for agents played by a model, those that are not in it are ours; or the official ones, from your checkout of their repository", "judge", "score", path=True),
     Option("official-bugs", "reproduce|mend|NAMES", "reproduce", some("reproduce, mend, or names of bugs"), "Bugs of the official code: reproduce (default), mend, or the names of those to mend, with commas between them", "judge", "score", on="ini"),
-    Option("dimensions", "LIST", ("task_completion", "personalization"), dimension, "What the judge reads: tc, p, nat-user, nat-assistant, coh-user, coh-assistant, p-turns, leak, or all for the first six (default: tc,p)", "judge", "score", many=True, mark=True, type="linelist"),
+    Option("dimensions", "LIST", ("task_completion", "personalization"), dimension_name, "What the judge reads: tc, p, nat-user, nat-assistant, coh-user, coh-assistant, p-turns, leak, or all for the first six (default: tc,p)", "judge", "score", many=True, mark=True, type="linelist"),
     Option("threshold", "LIST", (), threshold, "Scores an item must reach, such as p=3,tc=0 or 'p>=3' (default: tc=1,p=2)", "judge", "score", many=True, mark=True, type="linelist"),
     Option("adopt-judge", "PATH", None, _PATH, "Keep how the judge of this run reads the anchor dialogues, and this run's scores, as the baseline PATH", "judge", "judge check", path=True, on="command line"),
     Option("check-judge", "PATH", None, _PATH, "Say whether the judge or your assistant changed since the baseline PATH; fail if the judge did", "judge", "judge check", path=True, on="command line"),

@@ -6,13 +6,13 @@ from typing import Final, Literal, NamedTuple
 from pytest_personalens.core.options import keys_of
 
 #: A name of a run's arms: the run itself, or the same scenarios with the context withheld, in part or whole, or another user's.
-ArmName = Literal["", "none", "D", "I", "S", "swapped"]
+ControlName = Literal["", "none", "D", "I", "S", "swapped"]
 #: The controls of the ablation beside D+I+S (paper, Table 4).
-ABLATION: Final[tuple[ArmName, ...]] = ("none", "D", "I", "S")
+ABLATION: Final[tuple[ControlName, ...]] = ("none", "D", "I", "S")
 #: Every control, in the order of items and of tables.
-CONTROLS: Final[tuple[ArmName, ...]] = (*ABLATION, "swapped")
+CONTROLS: Final[tuple[ControlName, ...]] = (*ABLATION, "swapped")
 #: The words for controls on the command line and in every report.
-CONTROL_WORDS: Final[dict[str, tuple[ArmName, ...]]] = {
+CONTROL_WORDS: Final[dict[str, tuple[ControlName, ...]]] = {
     "no-context": ("none",), "other-user": ("swapped",), "D": ("D",), "I": ("I",), "S": ("S",), "ablation": ABLATION,
 }  # fmt: skip
 #: Share of items that must be scored in a run with gates, unless a gate on `valid` says otherwise.
@@ -48,7 +48,7 @@ class Settings(NamedTuple):
     domain: tuple[str, ...]
     kind: Literal["single", "multi", "all"]
     trials: int
-    control: tuple[ArmName, ...]
+    control: tuple[ControlName, ...]
     context: str
     max_turns: int
     turn_timeout: float

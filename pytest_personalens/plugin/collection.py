@@ -94,8 +94,8 @@ def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config
         for item in filter(asks_for_ours, items):
             item.add_marker(pytest.mark.skip(reason=_NO_SAMPLE))
         return
-    ours = any(map(is_scenario_item, items))
-    if not ours and _whole_repository(config):
+    has_scenario_items = any(map(is_scenario_item, items))
+    if not has_scenario_items and _whole_repository(config):
         from pytest_personalens.plugin import suite
 
         # First, so that -k, -m and syrupy see these items like any others.

@@ -123,11 +123,11 @@ class Controller:
     def pytest_testnodedown(self, node: Any, error: object) -> None:
         if error:
             self._died.append(node.gateway.id)
-        told = getattr(node, "workeroutput", None) or {}
-        if "personalens" in told:
+        output = getattr(node, "workeroutput", None) or {}
+        if "personalens" in output:
             from pytest_personalens.plugin.tally import Drawn
 
-            drawn = json.loads(told["personalens"])
+            drawn = json.loads(output["personalens"])
             self._knows = self._knows or Drawn(*drawn).knows  # a worker may have had no item
             self._drawn = drawn
 
@@ -199,8 +199,8 @@ class Controller:
             write_summary(terminalreporter, self._results, self._written, knows=knows, infrastructure=infrastructure)
         if self._died_unexplained:
             who = f"worker{'s' * (len(self._died) > 1)} {', '.join(self._died)} died"
-            told = f"personalens: {who}, and no item is known to have done that: what this run came to does not count; run it again"
-            terminalreporter.write_line(told, red=True)
+            message = f"personalens: {who}, and no item is known to have done that: what this run came to does not count; run it again"
+            terminalreporter.write_line(message, red=True)
 
     def _tell_nothing(self, terminalreporter: pytest.TerminalReporter, exitstatus: int) -> None:
         quiet = exitstatus != pytest.ExitCode.OK or self._config.option.collectonly

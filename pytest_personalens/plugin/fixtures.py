@@ -113,18 +113,18 @@ def _syrupy(request: pytest.FixtureRequest) -> SnapshotSession:
     from syrupy.session import SnapshotSession
 
     of_fixture = getattr(request.getfixturevalue("snapshot"), "session", None)
-    found = of_fixture if isinstance(of_fixture, SnapshotSession) else syrupy_session(request.config)
-    if not isinstance(found, SnapshotSession):
+    session = of_fixture if isinstance(of_fixture, SnapshotSession) else syrupy_session(request.config)
+    if not isinstance(session, SnapshotSession):
         _stop(request, "personalens: the fixture snapshot is not that of syrupy, which keeps our records; call your own by another name")
-    return found
+    return session
 
 
-def _check_scenario(found: object) -> None:
+def _check_scenario(value: object) -> None:
     from pytest_personalens.core.scenario import Scenario
 
-    if not isinstance(found, Scenario):
+    if not isinstance(value, Scenario):
         pytest.fail(
-            f"personalens: the fixture personalens_scenario returned {type(found).__name__}; one that overrides ours must return "
+            f"personalens: the fixture personalens_scenario returned {type(value).__name__}; one that overrides ours must return "
             "a Scenario, such as personalens_scenario.model_copy(update=...)",
             pytrace=False,
         )

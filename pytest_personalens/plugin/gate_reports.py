@@ -36,10 +36,10 @@ def report_gate(config: pytest.Config, gate: Gate) -> None:
 def junit_properties(item: Item) -> list[tuple[str, str]]:
     """What JUnit shows of an item: a property for each score, or the cause of there being none."""
     evaluation = item.evaluation
-    found = [(f"personalens_{v.dimension.value}", str(v.score)) for v in evaluation.verdicts if evaluation.scored]
-    found = found or [("personalens_cause", evaluation.cause)]
+    properties = [(f"personalens_{v.dimension.value}", str(v.score)) for v in evaluation.verdicts if evaluation.scored]
+    properties = properties or [("personalens_cause", evaluation.cause)]
     return (
-        found
+        properties
         + ([("personalens_trial", str(item.trial))] if item.trial > 1 else [])
         + ([("personalens_control", item.arm)] if item.arm else [])
     )

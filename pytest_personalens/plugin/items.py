@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import pytest
 
     from pytest_personalens.core.scenario import ScenarioRef
-    from pytest_personalens.core.settings import ArmName, Settings
+    from pytest_personalens.core.settings import ControlName, Settings
 
 #: The parameter of an item of ours.
 PARAM: Final = "_personalens_param"
@@ -29,7 +29,7 @@ class ItemSpec(NamedTuple):
     ref: ScenarioRef
     settings: Settings
     trial: int = 1
-    control: ArmName = ""
+    control: ControlName = ""
 
     @property
     def id(self) -> str:

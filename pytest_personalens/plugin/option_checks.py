@@ -8,7 +8,7 @@ import pytest
 
 from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.options import BY_KEY, OPTIONS, REPLACED
-from pytest_personalens.core.parse import parts, size_text
+from pytest_personalens.core.parse import list_parts, size_text
 from pytest_personalens.core.settings import ABLATION, control_word
 
 if TYPE_CHECKING:
@@ -61,13 +61,13 @@ def _given(config: pytest.Config, *shapes: Shape) -> list[str]:
 
 def check_paths(config: pytest.Config) -> None:
     """Refuse a path of ours that pytest takes for a path to tests."""
-    given, flags = [str(arg) for arg in config.invocation_params.args], flags_of(config)
+    words, flags = [str(arg) for arg in config.invocation_params.args], flags_of(config)
     for flag in (o.long for o in OPTIONS if o.path and o.on != "ini"):
-        for place in (n + 1 for n, word in enumerate(flags[:-1]) if word == flag == given[n]):
-            path = config.invocation_params.dir / given[place]
+        for place in (n + 1 for n, word in enumerate(flags[:-1]) if word == flag == words[n]):
+            path = config.invocation_params.dir / words[place]
             # What follows a space pytest takes for a path to tests, if it is there: it then looks for the configuration beside it.
             if _there(path) and not path.resolve().is_relative_to(config.invocation_params.dir.resolve()):
-                raise pytest.UsageError(f"{flag}: write {flag}={given[place]}; after a space, pytest takes what lies elsewhere for tests")
+                raise pytest.UsageError(f"{flag}: write {flag}={words[place]}; after a space, pytest takes what lies elsewhere for tests")
 
 
 def _there(path: Path) -> bool:
@@ -81,13 +81,13 @@ def readable(judge: str, wanted: tuple[str, ...]) -> tuple[tuple[str, ...], tupl
     """The dimensions that the judge gives, and those that it does not. Raises `pytest.UsageError` where it gives none."""
     if judge != "embedded" or not set(wanted) & set(EMBEDDED_JUDGE_LACKS):
         return wanted, ()
-    given = tuple(d for d in wanted if d not in EMBEDDED_JUDGE_LACKS)
-    if not given:
+    dimensions_read = tuple(d for d in wanted if d not in EMBEDDED_JUDGE_LACKS)
+    if not dimensions_read:
         raise pytest.UsageError(
             f"--personalens-dimensions: the embedded judge gives no reading of {', '.join(wanted)}; "
             "name a model with --personalens-judge-model"
         )
-    return given, tuple(d for d in wanted if d in EMBEDDED_JUDGE_LACKS)
+    return dimensions_read, tuple(d for d in wanted if d in EMBEDDED_JUDGE_LACKS)
 
 
 def check_settings(config: pytest.Config, settings: Settings) -> None:
@@ -135,13 +135,13 @@ def _check_paths_given(settings: Settings) -> None:
 def _check_report_only(config: pytest.Config) -> None:
     """Refuse a run that is to fail on nothing, and whose command line asks for a gate."""
     option = BY_KEY["gate"]
-    texts = [text.strip() for given in config.getoption(option.ini) or () for text in parts(given)]
+    texts = [text.strip() for value in config.getoption(option.ini) or () for text in list_parts(value)]
     source = f"{option.long} none" if "none" in map(str.lower, texts) else f"{option.ini} = none"
     # Gates of the configuration are those of other runs too: they are decided, and do not count.
-    asked = [flag for flag in _given(config, "gate", "judge check") if flag != option.long]
-    asked += [f"{option.long} {text!r}" for text in _values(config, option.long) if text.lower() != "none"]
-    if asked:
-        raise pytest.UsageError(f"{source}: such a run fails on nothing, and {asked[0]} asks for a gate; leave one of them out")
+    gating = [flag for flag in _given(config, "gate", "judge check") if flag != option.long]
+    gating += [f"{option.long} {text!r}" for text in _values(config, option.long) if text.lower() != "none"]
+    if gating:
+        raise pytest.UsageError(f"{source}: such a run fails on nothing, and {gating[0]} asks for a gate; leave one of them out")
 
 
 def _values(config: pytest.Config, flag: str) -> list[str]:
@@ -149,7 +149,7 @@ def _values(config: pytest.Config, flag: str) -> list[str]:
     words = [str(arg) for arg in config.invocation_params.args]
     after = [words[n + 1] for n, word in enumerate(words[:-1]) if word == flag]
     joined = [word.partition("=")[2] for word in words if word.startswith(f"{flag}=")]
-    return [part.strip() for text in (*after, *joined) for part in parts(text)]
+    return [part.strip() for text in (*after, *joined) for part in list_parts(text)]
 
 
 def _check_controls(settings: Settings) -> None:

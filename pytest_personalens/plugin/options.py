@@ -10,14 +10,14 @@ import pytest
 
 from pytest_personalens.core.errors import SpecError, short_repr
 from pytest_personalens.core.options import BY_KEY, OPTIONS, REPLACED, Option
-from pytest_personalens.core.parse import parts
+from pytest_personalens.core.parse import list_parts
 from pytest_personalens.core.settings import CONTROLS, Settings
 from pytest_personalens.plugin.option_checks import check_alone, check_settings, readable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_personalens.core.settings import ArmName, GateExpression
+    from pytest_personalens.core.settings import ControlName, GateExpression
 
 _GROUPS: Final = {
     "select": "which scenarios",
@@ -60,11 +60,11 @@ def read_settings(config: pytest.Config) -> Settings:
     check_alone(config)
     values: dict[str, Any] = {}
     for o in OPTIONS:
-        given, source = config.getoption(o.ini, None), o.long
+        value, source = config.getoption(o.ini, None), o.long
         # Without a sample there is no run, and a plain one of pytest does not pay for what the configuration says of it.
-        if given is None and o.on != "command line" and (o.key == "sample" or values["sample"] is not None):
-            given, source = configured(config, o)
-        values[o.key] = o.default if given is None else given if o.flag else read_value(o, given, source)
+        if value is None and o.on != "command line" and (o.key == "sample" or values["sample"] is not None):
+            value, source = configured(config, o)
+        values[o.key] = o.default if value is None else value if o.flag else read_value(o, value, source)
     values["control"] = _controls(values["control"])
     values["gate"], values["report_only"] = _gates(config, values["gate"], whole=values["sample"] is not None)
     values["report"] = _reports(config, values["report"])
@@ -78,70 +78,70 @@ def read_settings(config: pytest.Config) -> Settings:
 def configured(config: pytest.Config, option: Option) -> tuple[Any, str]:
     """The value in the configuration, with its key; None for an empty entry, or none at all."""
     try:
-        given = config.getini(option.ini)
+        value = config.getini(option.ini)
     except (TypeError, ValueError, pytest.UsageError) as error:  # pytest 9 says what is wrong and not where
         raise pytest.UsageError(f"{option.ini}: expected a value of type {option.type} in the configuration file ({error})") from None
-    return (None if given in ("", []) else given), option.ini
+    return (None if value in ("", []) else value), option.ini
 
 
-def read_value(option: Option, given: object, source: str) -> Any:
+def read_value(option: Option, value: object, source: str) -> Any:
     """The value of an option from its text or texts. Raises `pytest.UsageError` that begins with `source`."""
     try:
-        texts = [str(v) for v in given] if isinstance(given, (list, tuple)) else [str(given)]
+        texts = [str(v) for v in value] if isinstance(value, (list, tuple)) else [str(value)]
     except Exception:  # the __str__ of somebody's own value, in a mark
-        raise pytest.UsageError(f"{source}: expected {option.metavar}, not {short_repr(given)}") from None
+        raise pytest.UsageError(f"{source}: expected {option.metavar}, not {short_repr(value)}") from None
     try:
         if not option.many:
             if len(texts) != 1:
                 raise ValueError(f"expected {option.metavar}, one value")
             return option.read(texts[0])
-        texts = texts if option.path else [part.strip() for text in texts for part in parts(text)]
+        texts = texts if option.path else [part.strip() for text in texts for part in list_parts(text)]
         if not texts:
             raise ValueError(f"expected {option.metavar}")
-        found = tuple(option.read(text) for text in texts)
+        values = tuple(option.read(text) for text in texts)
     except SpecError as error:
         raise pytest.UsageError(f"{source}: {error}") from None
     except ValueError as error:
         raise pytest.UsageError(f"{source}: {error}, not {', '.join(map(str, texts))!r}") from None
     if option.key != "dimensions":
-        return found
+        return values
     from pytest_personalens.core.verdict import dimensions
 
-    return tuple(d.value for d in dimensions(found))
+    return tuple(d.value for d in dimensions(values))
 
 
-def _controls(given: Sequence[tuple[ArmName, ...]]) -> tuple[ArmName, ...]:
-    wanted = {control for controls in given for control in controls}
+def _controls(named: Sequence[tuple[ControlName, ...]]) -> tuple[ControlName, ...]:
+    wanted = {control for controls in named for control in controls}
     return tuple(control for control in CONTROLS if control in wanted)
 
 
-def _gates(config: pytest.Config, given: Sequence[GateExpression | None], *, whole: bool) -> tuple[tuple[GateExpression, ...], bool]:
+def _gates(config: pytest.Config, wanted: Sequence[GateExpression | None], *, whole: bool) -> tuple[tuple[GateExpression, ...], bool]:
     """The gates, and whether none of them counts. Those of the command line join those of the configuration, and go before one of the
     same metric over the same scenarios."""
     option, more = BY_KEY["gate"], tuple[Any, ...]()
     if whole and config.getoption(option.ini) is not None:
         texts, source = configured(config, option)
         more = read_value(option, texts, source) if texts is not None else ()
-    here = {gate.name.lower() for gate in given if gate is not None}
-    gates = (*given, *(gate for gate in more if gate is None or gate.name.lower() not in here))
+    here = {gate.name.lower() for gate in wanted if gate is not None}
+    gates = (*wanted, *(gate for gate in more if gate is None or gate.name.lower() not in here))
     return tuple(gate for gate in gates if gate is not None), None in gates
 
 
-def _reports(config: pytest.Config, given: Sequence[str]) -> tuple[str, ...]:
+def _reports(config: pytest.Config, wanted: Sequence[str]) -> tuple[str, ...]:
     """The reports, whose paths begin at the working directory on the command line, and at the root folder in the configuration. Those of
     the command line join those of the configuration, and go before those of the same kind."""
-    from pytest_personalens.core.destinations import GITHUB, kind_of
+    from pytest_personalens.core.destinations import GITHUB, file_kind
 
     option = BY_KEY["report"]
-    if not given:
+    if not wanted:
         return ()
     if config.getoption(option.ini) is None:
-        return _absolute(given, config.rootpath)
+        return _absolute(wanted, config.rootpath)
     texts, source = configured(config, option)
     more = read_value(option, texts, source) if texts is not None else ()
-    kinds = {kind_of(text) for text in given}
-    here = _absolute(given, config.invocation_params.dir)
-    there = _absolute([text for text in more if text == GITHUB or kind_of(text) not in kinds], config.rootpath)
+    kinds = {file_kind(text) for text in wanted}
+    here = _absolute(wanted, config.invocation_params.dir)
+    there = _absolute([text for text in more if text == GITHUB or file_kind(text) not in kinds], config.rootpath)
     return tuple(dict.fromkeys((*here, *there))) if GITHUB in here else (*here, *there)
 
 
@@ -160,14 +160,14 @@ def _users(names: Sequence[str], base: Path) -> tuple[str, ...]:
 
             file = base / name.removeprefix("file:")
             try:
-                found = [line.strip() for line in no_device(file).read_text(encoding="utf-8").splitlines() if line.strip()]
+                listed = [line.strip() for line in no_device(file).read_text(encoding="utf-8").splitlines() if line.strip()]
             except (OSError, ValueError) as error:  # the path itself may be none
                 raise pytest.UsageError(f"--personalens-users: cannot read {file}: {error}") from None
-            if not found:
+            if not listed:
                 raise pytest.UsageError(
                     f"--personalens-users: no user is in {file}; write an id a line, or leave the option out for everybody"
                 )
-            users += found
+            users += listed
         elif name.startswith("official-"):
             from pytest_personalens.datasets import OFFICIAL_SAMPLES
 

@@ -63,16 +63,16 @@ def _write_section(reporter: pytest.TerminalReporter, results: Results, written:
 
 def _further_lines(config: pytest.Config, results: Results) -> list[str]:
     """The lines of other plugins. What is wrong with them takes no summary with it."""
-    hook, found = "pytest_personalens_report_lines", list[str]()
+    hook, further = "pytest_personalens_report_lines", list[str]()
     try:
         for told_by_one in getattr(config.hook, hook)(results=results, config=config):
             lines = list(told_by_one)
             if isinstance(told_by_one, str) or not all(isinstance(line, str) for line in lines):
                 raise TypeError(f"expected a list of texts, not {short_repr(told_by_one)}")
-            found += lines
+            further += lines
     except Exception as error:
-        found.append(f"{hook} failed: {error_text(error)}")
-    return found
+        further.append(f"{hook} failed: {error_text(error)}")
+    return further
 
 
 def _about_records(config: pytest.Config, results: Results) -> str:
@@ -85,6 +85,6 @@ def _about_records(config: pytest.Config, results: Results) -> str:
     wrong = any(i.record == "stale" or (i.evaluation.cause == "record" and not settings.may_spend) for i in items)
     accepting = option.update_snapshots or getattr(option, "update_new_snapshots_only", False)
     if accepting and any(i.record in ("none", "stale") for i in items):
-        given = "--snapshot-update" if option.update_snapshots else "--snapshot-update-new-only"
-        return f"{given} does not write the records of personalens; this command does: {record_command(config)}"
+        flag = "--snapshot-update" if option.update_snapshots else "--snapshot-update-new-only"
+        return f"{flag} does not write the records of personalens; this command does: {record_command(config)}"
     return f"write the records that are missing or stale with: {record_command(config)}" if wrong else ""

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_personalens.core.atomic_write import write_atomically
-from pytest_personalens.core.destinations import GITHUB, kind_of, refuse_shared_files, writable
+from pytest_personalens.core.destinations import GITHUB, file_kind, refuse_shared_files, writable
 from pytest_personalens.core.errors import DataError, PersonalensError, SpecError
 from pytest_personalens.results.values import write_json
 
@@ -34,7 +34,7 @@ class Files(NamedTuple):
 
     def kind(self, kind: str) -> list[Path]:
         """The reports of a kind: json, html or markdown."""
-        return [path for path in self.reports if kind_of(path) == kind]
+        return [path for path in self.reports if file_kind(path) == kind]
 
 
 @dataclass
@@ -126,7 +126,7 @@ def checked(files: Files, prefix: str, *, read: Mapping[str, Path] = MappingProx
         raise SpecError(f"{report}: {error}") from None
     wanted = [(report, path) for path in files.reports]
     for _, path in wanted:
-        writable(path, report, kind=str(kind_of(path)))
+        writable(path, report, kind=str(file_kind(path)))
     if files.save_baseline is not None:
         wanted.append((baseline, writable(files.save_baseline, baseline)))
     # A baseline may be replaced by the one that is saved: that is asked for in so many words.

@@ -11,7 +11,7 @@ from pytest_personalens.reports.charts import DotRow, Histogram, Panel
 from pytest_personalens.reports.crashes import crash_groups, crashes_title
 from pytest_personalens.reports.svg import SOFT, TC, P
 from pytest_personalens.results.means import Estimate, estimate, item_scores, score_counts
-from pytest_personalens.results.wording import CAUSES, CONTROLS, REPORT_ONLY, REPORTED_GATES, UNJUDGED, quotes_note
+from pytest_personalens.results.wording import CAUSES, CONTROL_NAMES, REPORT_ONLY, REPORTED_GATES, UNJUDGED, quotes_note
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -140,8 +140,8 @@ def group_lines(results: Results, dimensions: Sequence[Dimension]) -> tuple[list
 
 def control_lines(results: Results, dimensions: Sequence[Dimension]) -> list[OverviewLine]:
     """The figures of the run itself and of each of its controls."""
-    lines = [_line(_capital(CONTROLS[""]), results.own, dimensions)] if results.arms else []
-    return lines + [_line(_capital(CONTROLS[a.name]), [i for i in results.items if i.arm == a.name], dimensions) for a in results.arms]
+    lines = [_line(_capital(CONTROL_NAMES[""]), results.own, dimensions)] if results.arms else []
+    return lines + [_line(_capital(CONTROL_NAMES[a.name]), [i for i in results.items if i.arm == a.name], dimensions) for a in results.arms]
 
 
 def score_histograms(read: Sequence[ItemScores], dimensions: Sequence[Dimension]) -> Iterator[Histogram]:

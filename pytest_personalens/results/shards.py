@@ -83,12 +83,12 @@ def _refuse_old(shards: Sequence[Shard]) -> None:
         )
 
 
-def merge(shards: Sequence[Shard], given: Mapping[str, Any], *, partial: bool = False, save_baseline: Path | None = None) -> Results:
+def merge(shards: Sequence[Shard], replaced: Mapping[str, Any], *, partial: bool = False, save_baseline: Path | None = None) -> Results:
     """The results that the run would have had undivided, its dollars to the rounding of each shard's.
 
-    `given` replaces settings of the run by name: its gates and its baseline; one that is to be replaced (`save_baseline`) is not
-    asked. Raises `SpecError` if shards are missing or were stopped before their end, unless `partial`: then no gate is decided, as
-    in a run that was stopped.
+    `replaced` are the settings of the run that are replaced, by name: its gates and its baseline; one that is to be replaced
+    (`save_baseline`) is not asked. Raises `SpecError` if shards are missing or were stopped before their end, unless `partial`: then no
+    gate is decided, as in a run that was stopped.
     """
     first = shards[0]
     stopped = [shard for shard in shards if not shard.results.complete]
@@ -105,10 +105,10 @@ def merge(shards: Sequence[Shard], given: Mapping[str, Any], *, partial: bool = 
     unevaluated = [nodeid for shard in shards for nodeid in shard.results.unevaluated]
     if not items and not lost and not unevaluated:
         raise SpecError(f"no item in {len(shards)} results: did the runs collect any test?")
-    settings = _settings({**first.results.settings, "shard": None, **given}, first.path)
+    settings = _settings({**first.results.settings, "shard": None, **replaced}, first.path)
     results = summarize(
         items,
-        settings={**first.results.settings, "shard": None, **{name: getattr(settings, name) for name in given}},
+        settings={**first.results.settings, "shard": None, **{name: getattr(settings, name) for name in replaced}},
         dataset=first.results.dataset,
         requested=first.results.requested,
         drawn=first.results.drawn,

@@ -12,7 +12,7 @@ from pytest_personalens.core.evaluation import Cause, Evaluation
 from pytest_personalens.core.jsonfile import read_versioned, text_of
 from pytest_personalens.core.node_ids import without_parameters
 from pytest_personalens.core.scenario import Frozen, Scenario
-from pytest_personalens.core.settings import ArmName
+from pytest_personalens.core.settings import ControlName
 from pytest_personalens.core.usage import Usage
 from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.results.drift import Drift
@@ -43,7 +43,7 @@ class Item(Frozen):
     record: Literal["none", "replayed", "stale", "written"] = "none"
     record_file: str = Field(default="", description="Where its record is, from the root folder; empty if it has none.")
     trial: int = Field(default=1, ge=1, description="Which run of its scenario this is, from 1 (--personalens-trials).")
-    arm: ArmName = Field(default="", description="Empty for the run itself; else what the assistant knew instead (a control).")
+    arm: ControlName = Field(default="", description="Empty for the run itself; else what the assistant knew instead (a control).")
     given: str = Field(default="", description="What the assistant could know: letters of D, I, S; empty for nothing.")
     given_user: str = Field(default="", description="Whose context that was, where it was another user's.")
     max_turns: int = Field(default=0, description="The limit of turns; 0 for the benchmark's.")
@@ -174,7 +174,7 @@ class Comparison(Frozen):
 class Arm(Frozen):
     """The same scenarios with the context withheld or another user's, and how much better the run itself was (`lift`)."""
 
-    name: ArmName
+    name: ControlName
     overall: Group
     kinds: tuple[Group, ...] = ()
     lift: tuple[Paired, ...] = Field(default=(), description="Before: this arm. After: the run itself.")

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pytest_personalens.core.evaluation import Cause
-    from pytest_personalens.core.settings import ArmName
+    from pytest_personalens.core.settings import ControlName
     from pytest_personalens.core.verdict import Verdict
     from pytest_personalens.results.values import Difference, Gate, Results
 
@@ -28,7 +28,7 @@ CAUSES: Final[Mapping[Cause, str]] = {
 }
 
 #: The run itself and its controls, as the page names them.
-CONTROLS: Final[Mapping[ArmName, str]] = {
+CONTROL_NAMES: Final[Mapping[ControlName, str]] = {
     "": "the run itself",
     "none": control_word("none"),
     "D": "D (demographics)",

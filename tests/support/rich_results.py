@@ -9,7 +9,7 @@ from pytest_personalens.core.dialogue import Dialogue, Message
 from pytest_personalens.core.evaluation import Cause, Evaluation
 from pytest_personalens.core.node_ids import CaseId
 from pytest_personalens.core.scenario import DOMAINS, Scenario, Situation, Task
-from pytest_personalens.core.settings import ArmName, GateExpression
+from pytest_personalens.core.settings import ControlName, GateExpression
 from pytest_personalens.core.usage import Usage
 from pytest_personalens.core.verdict import READINGS, Dimension, Evidence, Verdict, Vote
 from pytest_personalens.results.baseline import baseline_of
@@ -52,7 +52,7 @@ _WHY: Final = (
 
 
 def rich_results(
-    count: int, *, seed: str = "rich", trials: int = 1, arms: Sequence[ArmName] = (), compared: bool = False, hostile: bool = False,
+    count: int, *, seed: str = "rich", trials: int = 1, arms: Sequence[ControlName] = (), compared: bool = False, hostile: bool = False,
     invalid: bool = False, profiles: bool = True, floor: float = 2.5,
 ) -> Results:  # fmt: skip
     """Results of `count` scenarios; `invalid` leaves all without scores, `floor` is the gate of P."""
@@ -130,7 +130,7 @@ def _item(
     scenario: Scenario,
     number: int,
     trial: int,
-    arm: ArmName,
+    arm: ControlName,
     rng: random.Random,
     *,
     better: int = 1,
