@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.cli.command import Parser, errors_told
+from pytest_personalens.cli.command import Parser, errors_told, report_of
 from pytest_personalens.core.errors import SpecError, error_text
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command. Returns 0, or 4 for what cannot be read or judged at all."""
     options = _parser().parse_args(arguments)
     from pytest_personalens.core.atomic_write import write_atomically
-    from pytest_personalens.core.destinations import refuse_shared_files, writable
+    from pytest_personalens.core.destinations import kind_of, refuse_shared_files, writable
     from pytest_personalens.core.verdict import dimensions
     from pytest_personalens.judge_quality import measure, read_labels, render
     from pytest_personalens.judge_quality.kept import Kept
@@ -38,10 +38,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if judge.paid and not options.live:
         raise SpecError(f"{options.judge_model} costs money: add --live to call it")
     # Before anything is paid for: a path that cannot be written is told now, and a file of somebody else's is not replaced.
-    files = {f"--{kind}": path for kind, path in (("json", options.json), ("markdown", options.markdown)) if path is not None}
+    files = [("--report", Path(text)) for text in options.report]
     refuse_shared_files(files, {"this command": options.labels})
-    for flag, path in files.items():
-        writable(path, flag, kind=flag.removeprefix("--"))
+    for flag, path in files:
+        writable(path, flag, kind=str(kind_of(path)))
     chosen, kept = dimensions(options.dimensions.split(",")), Kept(labelled, judge) if judge.paid else None
     try:
         agreement = measure(labelled, kept or judge, dimensions=chosen, progress=_progress(len(labelled)))
@@ -51,9 +51,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(*render.lines(agreement, most=len(labelled) if options.all else 5), sep="\n")
     used = [f"{purpose}: {u.calls} calls, {u.input_tokens:,} tokens in, {u.output_tokens:,} out" for purpose, u in meter.usage.items()]
     print(*used, sep="\n", end="\n" if used else "")
-    for path, text in ((options.json, agreement.model_dump_json(indent=2) + "\n"), (options.markdown, render.markdown(agreement))):
-        if path is not None:
-            write_atomically(path, text)
+    for _, path in files:
+        write_atomically(path, agreement.model_dump_json(indent=2) + "\n" if kind_of(path) == "json" else render.markdown(agreement))
     if kept is not None:
         kept.forget()  # the next measurement is a new one
     return 0
@@ -101,12 +100,20 @@ def _parser() -> argparse.ArgumentParser:
     parser = Parser(
         prog="personalens agreement",
         description="Run a judge over labelled dialogues and report how it agrees with the labels, and these with each other.",
+        example="personalens agreement labels.jsonl --report agreement.md",
     )
     parser.add_argument("labels", type=Path, help="labelled dialogues, a JSON object a line (docs/how-to/check-your-judge.md)")
     parser.add_argument("--judge-model", default="embedded", metavar="SPEC", help="embedded, bedrock:MODEL, openai:MODEL, module:attribute")
     parser.add_argument("--dimensions", default="all", metavar="LIST", help="readings to compare, such as tc,p (default: all six)")
     parser.add_argument("--live", action="store_true", help="let a judge be called that costs money")
     parser.add_argument("--all", action="store_true", help="every disagreement instead of the five widest of each reading")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write everything as JSON")
-    parser.add_argument("--markdown", type=Path, metavar="FILE", help="write the figures as a Markdown table")
+    parser.add_argument(
+        "--report",
+        type=report_of(("json", "markdown")),
+        action="append",
+        default=[],
+        metavar="PATH",
+        help="write everything as JSON (PATH.json), or the figures as a Markdown table (PATH.md); may be repeated",
+    )
+    parser.refuse("json", "markdown")
     return parser

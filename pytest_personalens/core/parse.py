@@ -81,3 +81,15 @@ def odd(high: int) -> Callable[[str], int]:
         return value
 
     return read
+
+
+def parts(text: str) -> list[str]:
+    """The parts of a list, split at its commas but those in parentheses; blank ones are left out."""
+    found, depth = [""], 0
+    for letter in text:
+        depth = max(0, depth + (letter == "(") - (letter == ")"))
+        if letter == "," and not depth:
+            found.append("")
+        else:
+            found[-1] += letter
+    return [part for part in found if part.strip()]

@@ -72,13 +72,9 @@ def draw(
     users drawn (with a `domains` filter, also of users who turn out to have no such task).
 
     `users` and `domains` restrict the universe before sampling; a multi-domain task counts for a domain if it
-    spans it. Raises `SpecError` for an unknown user or domain.
+    spans it; upper and lower case are the same in its name. Raises `SpecError` for an unknown user or domain.
     """
-    known = dataset.domains()
-    for name in domains:
-        if name not in known:
-            near = [other for other in known if other.lower() == name.lower()] or get_close_matches(name, known, 1)
-            raise SpecError(f"unknown domain {name!r}; " + (f"did you mean {near[0]!r}? " if near else "") + f"known: {', '.join(known)}")
+    domains = [_domain(name, dataset.domains()) for name in domains]
     everyone = dataset.users()
     if users:
         present = set(everyone)
@@ -114,6 +110,15 @@ def draw(
                 break
         waiting = have_more
     return Sample(tuple(chosen), size, len(chosen))
+
+
+def _domain(name: str, known: Collection[str]) -> str:
+    """The domain as the dataset spells it."""
+    same = [other for other in known if other.lower() == name.lower()]
+    if not same:
+        near = get_close_matches(name, known, 1)
+        raise SpecError(f"unknown domain {name!r}; " + (f"did you mean {near[0]!r}? " if near else "") + f"known: {', '.join(known)}")
+    return name if name in same else same[0]
 
 
 class _Span:

@@ -32,9 +32,9 @@ class Budget:
     def reserve(self) -> None:
         """Take one call. Raises `BudgetSpent` if none is left."""
         if self._max_usd is not None and self.spent() >= self._max_usd:
-            raise BudgetSpent(f"the run has spent ${self.spent():.2f}, the cap --personalens-max-usd is ${self._max_usd:.2f}")
+            raise BudgetSpent(f"the run has spent ${self.spent():.2f}, the cap of --personalens-budget is ${self._max_usd:.2f}")
         if self._max_calls is not None and self._append("call") > self._max_calls:
-            raise BudgetSpent(f"the run has made {self._max_calls} model calls, the cap of --personalens-max-calls")
+            raise BudgetSpent(f"the run has made {self._max_calls} model calls, the cap of --personalens-budget")
 
     def pay(self, usd: float) -> None:
         """Enter what a call cost."""

@@ -45,7 +45,7 @@ class ItemSpec(NamedTuple):
 def cases(refs: Iterable[ScenarioRef], settings: Settings) -> Iterator[ItemSpec]:
     """The items of a test, those of one scenario next to each other: that is where they are compared."""
     for ref in refs:
-        for control in ("", *settings.arms):
+        for control in ("", *settings.control):
             for trial in range(1, settings.trials + 1):
                 yield ItemSpec(ref, settings, trial, control)
 

@@ -12,6 +12,7 @@ from pytest_personalens.core.errors import PersonalensError, SpecError, error_te
 from pytest_personalens.core.redaction import redacted
 from pytest_personalens.core.safe_text import one_line
 from pytest_personalens.core.scenario import Context, ScenarioRef
+from pytest_personalens.core.settings import control_word
 from pytest_personalens.core.usage import read_prices
 from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.datasets import CheckedDataset, Sample, Strangers, draw, open_dataset
@@ -99,7 +100,7 @@ class Run:
             # long to load is only tried: what is wrong elsewhere is told by the item.
             for ref in sample.refs if len(sample.refs) <= _LOADED_AHEAD else sample.refs[:_TRIED]:
                 self._loaded[ref] = self.dataset.load(ref)
-                if "swapped" in settings.arms:
+                if "swapped" in settings.control:
                     self.strangers.of(ref)
             self._samples[key] = sample
         return self._samples[key]
@@ -171,13 +172,13 @@ class Run:
             f"personalens: {drawn} scenarios of {self.dataset.name} {self.dataset.version}, seed {s.seed!r}, "
             f"context {s.context or 'none'}, user {s.user_model}, judge {s.judge_model}"
             + (f", {s.trials} trials" if s.trials > 1 else "")
-            + (f", controls {', '.join(s.arms)}" if s.arms else "")
+            + (f", controls {', '.join(map(control_word, s.control))}" if s.control else "")
             + (f", assistant {s.assistant}" if s.assistant else "")
             + (f", {self.state.history}" if self.state.history else "")
             + (f" ({s.assistant_prompt})" if "assistant" in self.participants.models() else "")
             + self._protocol()
             + (f"; the embedded judge gives no reading of {', '.join(Dimension(d).short for d in s.not_read)}" if s.not_read else "")
-            + (f"; {REPORT_ONLY}" + (f", {REPORTED_GATES}" if s.gated else "") if s.fail_on == "nothing" else "")
+            + (f"; {REPORT_ONLY}" + (f", {REPORTED_GATES}" if s.asks_for_gates else "") if s.report_only else "")
         )
         return one_line(line)
 
@@ -218,7 +219,7 @@ class Run:
             if spec != "embedded" and read_spec(spec) is None:
                 raise SpecError(f"{flag}: only embedded, bedrock: and openai: agents can be opened on its workers, not {spec!r}")
         if self.participants.budget is not None:
-            raise SpecError(f"{flag}: --personalens-max-calls and --personalens-max-usd are kept in one machine's files, not on a cluster")
+            raise SpecError(f"{flag}: --personalens-budget is kept in one machine's files, not on a cluster")
         from pytest_personalens.engine.dask import Cluster
 
         return Cluster(s.executor)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from pytest_personalens.core.settings import OFFICIAL_PROMPTS
 from pytest_personalens.core.verdict import READINGS
 from pytest_personalens.datasets import OFFICIAL_SAMPLES
 
@@ -32,7 +33,7 @@ def comparability(results: Results, single: int, multi: int) -> list[str]:
     apart = list(_differences(results))
     s = results.settings
     embedded = "embedded" in (s.get("user_model"), s.get("judge_model"))
-    official = str(s.get("prompts") or "").startswith("official:")
+    official = str(s.get("prompts") or "").startswith(OFFICIAL_PROMPTS)
     level = 3 if embedded else 2 if apart else 0 if official else 1
     said = [f"Compared with the paper's Table 3: {_LEVELS[level]}."]
     if apart:
@@ -62,7 +63,7 @@ def _differences(results: Results) -> Iterator[str]:
     elif s.get("assistant_prompt", "base") != "base":
         yield f"the assistant's prompt is {s['assistant_prompt']}, not base"
     prompts = str(s.get("prompts") or "")
-    if prompts.startswith("official:"):
+    if prompts.startswith(OFFICIAL_PROMPTS):
         if (bugs := s.get("official_bugs") or "reproduce") != "reproduce":
             yield f"bugs of the official code are mended ({bugs})"
     else:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from pytest_personalens.core.devices import no_device
 from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.safe_text import harmless
+from pytest_personalens.core.settings import ABLATION, control_word
 from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.reports.comparability import comparability
 from pytest_personalens.reports.markup import escaped, figure, interval_text, markdown_table
@@ -33,8 +34,6 @@ _ASSISTANT: Final = (
 )
 _USER: Final = (Dimension.NATURALNESS_USER, Dimension.COHERENCE_USER)
 _MAIN: Final = (Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION)
-#: Contexts of the ablation, in the paper's order.
-_CONTEXTS: Final = ("none", "D", "I", "S")
 
 
 class OtherRow(NamedTuple):
@@ -101,22 +100,22 @@ def ablation_table(results: Results) -> PaperTable:
     """
     own = "+".join(str(results.settings.get("context", ""))) or "none"
     by_control = {control.name: (control.overall, control.kinds) for control in results.arms}
-    rows: list[tuple[str, Group, Sequence[Group]]] = [(name, *by_control[name]) for name in _CONTEXTS if name in by_control and name != own]
+    rows: list[tuple[str, Group, Sequence[Group]]] = [(name, *by_control[name]) for name in ABLATION if name in by_control and name != own]
     rows.append((own, results.overall, results.kinds))
     if "swapped" in by_control:
-        rows.append(("another user's", *by_control["swapped"]))
+        rows.append(("swapped", *by_control["swapped"]))
     base = next(((overall, kinds) for name, overall, kinds in rows if name == "none"), None)
     header = ["context"]
-    lines = [[name] for name, _, _ in rows]
+    lines = [[control_word(name)] for name, _, _ in rows]
     for kind in ("single", "multi"):
         if not any(_of(kind, kinds) for _, _, kinds in rows):
             continue
         for d in _MAIN:
             header += [_column(kind, d)] + ["lift"] * (base is not None)
-            for line, (_, _, kinds) in zip(lines, rows, strict=True):
+            for line, (name, _, kinds) in zip(lines, rows, strict=True):
                 line.append(_cell(_of(kind, kinds), d))
                 if base is not None:
-                    line.append("" if line[0] == "none" else _difference(_of(kind, kinds), _of(kind, base[1]), d))
+                    line.append("" if name == "none" else _difference(_of(kind, kinds), _of(kind, base[1]), d))
     return PaperTable(
         "In the shape of Table 4 of the paper (Zhao et al., 2025): what each part of the context is worth",
         tuple(header),
@@ -196,15 +195,17 @@ def _given(row: OtherRow, kind: str, dimension: Dimension) -> str:
 
 
 def _ablation_notes(results: Results, own: str, based: bool) -> list[str]:
-    notes = [f"D: demographics, I: past interactions, S: situation; {own} is the run itself. TCR in percent, its lift in points."]
+    notes = [
+        f"D: demographics, I: past interactions, S: situation; {control_word(own)} is the run itself. TCR in percent, its lift in points."
+    ]
     if not results.arms:
-        notes.append("This run had no controls: give it --personalens-ablation, or --personalens-control none.")
+        notes.append("This run had no controls: give it --personalens-control ablation, or no-context.")
     elif not based:
-        notes.append("There is no lift to show: no run without context (--personalens-control none).")
+        notes.append("There is no lift to show: no run without context (--personalens-control no-context).")
     for control in results.arms:
         if control.name == "none":
             notes += [
-                f"Lift of the run over none, {lift.dimension.short}: {figure(lift.change, signed=True)} "
+                f"Lift of the run over no-context, {lift.dimension.short}: {figure(lift.change, signed=True)} "
                 f"(95 %: {interval_text(lift.low, lift.high, signed=True)}), {p_text(lift.p)}, over {lift.pairs} scenarios."
                 for lift in control.lift
                 if lift.dimension in _MAIN

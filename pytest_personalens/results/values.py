@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 RESULTS_SCHEMA: Final = "personalens-results/1"
 _READ: Final[dict[str, tuple[type, ...]]] = {
     "shard": (list, tuple), "trials": (int,), "judge_votes": (int,), "max_turns": (int,), "context": (str,), "users": (list, tuple),
+    "control": (list, tuple),
 }  # fmt: skip
 
 
@@ -270,13 +271,12 @@ class Results(Frozen):
     @property
     def report_only(self) -> bool:
         """True if the run was to measure, and nothing in it fails. Where nothing could be scored, nothing was measured."""
-        return self.settings.get("fail_on") == "nothing" and bool(self.overall.scored)
+        return self.settings.get("report_only") is True and bool(self.overall.scored)
 
     @property
     def unjudged(self) -> bool:
-        """True if low items pass and no gate decides about scores: the run was made for a baseline alone."""
-        asked = ("gate", "min_tcr", "min_p", "baseline", "adopt_judge", "check_judge")
-        return self.settings.get("fail_on") == "gate" and not any(self.settings.get(name) not in (None, (), []) for name in asked)
+        """True if low items pass and no gate decides about scores: all that was asked is that they are there."""
+        return not self.report_only and bool(self.gates) and all(gate.kind == "valid" and gate.passed for gate in self.gates)
 
     @property
     def own(self) -> tuple[Item, ...]:

@@ -12,7 +12,7 @@ from tests.support.endpoint import Endpoint
 from tests.support.official_tree import write_code, write_data
 from tests.support.repository import Repository
 
-RUN = ("--personalens-sample", "1", "--personalens-kind", "multi", "--personalens-data", ".", "--personalens-live")
+RUN = ("--personalens-sample", "1", "--personalens-kind", "multi", "--personalens-data", ".", "--personalens-record=live")
 MODELS = ("--personalens-user-model", "openai:user", "--personalens-judge-model", "openai:judge", "--personalens-assistant", "openai:bot")
 
 

@@ -60,7 +60,7 @@ def calls(repo: Repository, endpoint: Endpoint, protocol: str, *more: str) -> di
     """Model -> its calls in a run of the one task that spans two domains."""
     endpoint.calls.clear()
     models = ("--personalens-user-model", "openai:user", "--personalens-judge-model", "openai:judge", *BOT)
-    run = ("--personalens-sample", "1", "--personalens-kind", "multi", "--personalens-data", ".", "--personalens-live")
+    run = ("--personalens-sample", "1", "--personalens-kind", "multi", "--personalens-data", ".", "--personalens-record=live")
     repo.inline(*run, *models, *PROTOCOLS[protocol], *more).assert_outcomes(passed=1)
     return {name: [call for call in endpoint.calls if call.model == name] for name in ("user", "bot", "judge")}
 
@@ -103,7 +103,7 @@ def test_each_reading_sees_what_its_figure_gives_it(wire: Repository, endpoint: 
 
 def test_an_unreadable_answer_is_not_asked_for_again_under_the_paper_protocol(wire: Repository, endpoint: Endpoint) -> None:
     endpoint.answer = lambda call: Reply("Hm.") if call.model == "judge" else answer(call)
-    run = ("--personalens-sample", "1", "--personalens-data", ".", "--personalens-live", "--personalens-dimensions", "p", *BOT)
+    run = ("--personalens-sample", "1", "--personalens-data", ".", "--personalens-record=live", "--personalens-dimensions", "p", *BOT)
     models = ("--personalens-user-model", "openai:user", "--personalens-judge-model", "openai:judge", *PROTOCOLS["paper"])
     result = wire.inline(*run, *models)
     result.assert_outcomes(failed=1)
@@ -135,5 +135,5 @@ def test_what_the_paper_tells_each_role_in_our_words(wire: Repository, endpoint:
 
 @pytest.mark.parametrize("protocol", ["default", "paper"])
 def test_vanilla_is_told_nothing(wire: Repository, endpoint: Endpoint, protocol: str) -> None:
-    first, _ = calls(wire, endpoint, protocol, "--personalens-assistant-prompt", "vanilla")["bot"]
+    first, _ = calls(wire, endpoint, protocol, "-o", "personalens_assistant_prompt=vanilla")["bot"]
     assert first.body["messages"] == [{"role": "user", "content": f"The {OPENING}."}]

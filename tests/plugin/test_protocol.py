@@ -12,7 +12,7 @@ from tests.support.endpoint import Endpoint, Reply
 from tests.support.official_tree import write_code, write_data
 from tests.support.repository import Repository, records
 
-RUN = ("--personalens-sample", "2", "--personalens-kind", "single", "--personalens-data", ".", "--personalens-fail-on", "nothing")
+RUN = ("--personalens-sample", "2", "--personalens-kind", "single", "--personalens-data", ".", "--personalens-gate", "none")
 MODELS = ("--personalens-user-model", "openai:user", "--personalens-judge-model", "openai:judge", "--personalens-assistant", "openai:bot")
 PAPER = ("--personalens-protocol", "paper")
 OFFICIAL = ("--personalens-prompts", "official:.")
@@ -27,7 +27,7 @@ def wire(empty_repo: Repository, endpoint: Endpoint) -> Repository:
 
 
 def test_header_results_and_records_name_the_protocol(wire: Repository, endpoint: Endpoint) -> None:
-    bought = wire.inline(*RUN, *MODELS, *PAPER, "--personalens-record=new", "--personalens-json=r.json")
+    bought = wire.inline(*RUN, *MODELS, *PAPER, "--personalens-record=new", "--personalens-report=r.json")
     bought.stdout.fnmatch_lines(["personalens: 2 scenarios of official *, assistant openai:bot (base), protocol paper*"])
     assert wire.results("r.json")["settings"]["protocol"] == "paper"
     record = json.loads(records(wire)[0].read_text(encoding="utf-8"))
@@ -43,7 +43,7 @@ def test_header_results_and_records_name_the_protocol(wire: Repository, endpoint
 
 
 def test_a_run_without_a_word_of_it_is_as_before(wire: Repository) -> None:
-    result = wire.inline(*RUN, *MODELS, "--personalens-live", "--personalens-json=r.json")
+    result = wire.inline(*RUN, *MODELS, "--personalens-record=live", "--personalens-report=r.json")
     result.stdout.no_fnmatch_line("personalens: *protocol*")
     verdict = wire.results("r.json")["items"][0]["evaluation"]["verdicts"][1]
     assert not {"observations", "improvements"} & set(verdict)
@@ -52,7 +52,7 @@ def test_a_run_without_a_word_of_it_is_as_before(wire: Repository) -> None:
 def test_observations_and_improvements_are_kept(wire: Repository, endpoint: Endpoint) -> None:
     text = "Score: 2\nObservations:\n- asks what is known\n- fits the hour\nJustification: basic\nImprovements:\n- use the window seat"
     endpoint.answer = lambda call: Reply(text) if call.model == "judge" else answer(call)
-    run = (*RUN, *MODELS, *PAPER, "--personalens-dimensions", "p", "--personalens-json=r.json")
+    run = (*RUN, *MODELS, *PAPER, "--personalens-dimensions", "p", "--personalens-report=r.json")
     for more in ("--personalens-record=new", "--personalens-record=none"):  # bought, then from the record
         wire.inline(*run, more).assert_outcomes(passed=2)
         (verdict,) = wire.results("r.json")["items"][0]["evaluation"]["verdicts"]
@@ -62,7 +62,7 @@ def test_observations_and_improvements_are_kept(wire: Repository, endpoint: Endp
 
 
 def test_runs_of_two_protocols_are_not_compared(wire: Repository) -> None:
-    run = (*RUN[:-2], *MODELS, "--personalens-live")
+    run = (*RUN[:-2], *MODELS, "--personalens-record=live")
     assert wire.inline(*run, "--personalens-save-baseline=b.json").ret == 0
     assert "the protocol" not in json.loads((wire.path / "b.json").read_text(encoding="utf-8"))["terms"]["setup"]
     for other, name in ((PAPER, "paper"), (OFFICIAL, "official")):
@@ -90,7 +90,7 @@ def test_a_user_agent_that_thinks_first(wire: Repository, endpoint: Endpoint, th
         Reply(f"Open: the seat. TERMINATE?\n**Message:** {answer(call).text}") if call.model == "user" else answer(call)
     )
     wire.pytester.makeini(f"[pytest]\npersonalens_user_agent = {thinks}\n")
-    result = wire.inline(*RUN, *MODELS, "--personalens-record=new", "--personalens-json=r.json")
+    result = wire.inline(*RUN, *MODELS, "--personalens-record=new", "--personalens-report=r.json")
     result.stdout.fnmatch_lines([f"personalens: *, user agent with {thinks}*"])
     assert wire.results("r.json")["settings"]["user_agent"] == thinks
     evaluation = wire.results("r.json")["items"][0]["evaluation"]
@@ -110,7 +110,7 @@ def test_a_user_agent_that_thinks_first(wire: Repository, endpoint: Endpoint, th
         ("", PAPER, "--personalens-protocol paper: it shapes what models are told, and no model plays a role in this run*"),
         ("", OFFICIAL, "--personalens-prompts official:.: it shapes what models are told, and no model*"),
         ("", (*MODELS, "--personalens-prompts", "official:nowhere"), "*generate_dialogue.py: the file is missing; expected a checkout*"),
-        ("", (*MODELS, *PAPER, "--personalens-judge-votes", "3"), "--personalens-judge-votes: a judge is asked once under --personalens-protocol*"),
+        ("", (*MODELS, *PAPER, "-o", "personalens_judge_votes=3"), "personalens_judge_votes: a judge is asked once under --personalens-protocol*"),
         ("", (*MODELS, *OFFICIAL, "--personalens-context", "DI"), "*--personalens-context DI: the official code crashes on two parts*"),
         ("user_agent = state", (), "personalens_user_agent = state: no model plays the user*"),
         ("user_agent = state", (*MODELS, *OFFICIAL), "personalens_user_agent = state: the official prompts have no such user agent*"),
@@ -136,7 +136,7 @@ def test_a_mark_may_not_ask_for_a_context_without_an_official_prompt(wire: Repos
 
 def test_the_header_says_whom_the_protocol_does_not_reach(wire: Repository) -> None:
     (wire.path / "bots.py").write_text("def reply(messages):\n    return 'Done.'\n", encoding="utf-8")
-    mixed = (*MODELS[2:4], "--personalens-assistant", "bots:reply", "--personalens-live")
+    mixed = (*MODELS[2:4], "--personalens-assistant", "bots:reply", "--personalens-record=live")
     result = wire.inline(*RUN, *PAPER, *mixed)
     result.stdout.fnmatch_lines(["personalens: *, protocol paper; it does not reach the user and the assistant, which no model plays*"])
 
@@ -152,7 +152,7 @@ def test_an_estimate_counts_the_calls_of_the_protocol(wire: Repository, endpoint
 def test_templates_of_a_team_stand_over_those_of_the_paper(wire: Repository, endpoint: Endpoint, tmp_path: Path) -> None:
     (wire.path / "ours").mkdir()
     (wire.path / "ours" / "judge_personalization.txt").write_text("Rate it.\n$preferences\n$transcript", encoding="utf-8")
-    wire.inline(*RUN, *MODELS, *PAPER, "--personalens-prompts", "ours", "--personalens-live").assert_outcomes(passed=2)
+    wire.inline(*RUN, *MODELS, *PAPER, "--personalens-prompts", "ours", "--personalens-record=live").assert_outcomes(passed=2)
     personal = [c.prompt for c in endpoint.calls if c.prompt.startswith("Rate it.\nPreferences in ")]
     assert len(personal) == 2
     assert all("demo-age" not in prompt and "situ-room" not in prompt for prompt in personal)

@@ -119,7 +119,7 @@ def test_markdown_says_it_all() -> None:
         "| P | **significant drop** | 2 | 2.50 | 2.00 | -0.50 | -0.90 to -0.10 | 0.010 | 0.40 |",
         "| books-1-ann | P | [record](https://github.com/o/r/blob/abc/tests/a%20b.json) | 3.00 | 1.00 |",
         "- not run now: 1 (movies-1-bob)",
-        "| no context | P | 9 | 1.50 | 2.25 | +0.75 | +0.25 to +1.25 | 0.004 |",
+        "| no-context | P | 9 | 1.50 | 2.25 | +0.75 | +0.25 to +1.25 | 0.004 |",
         "| 0.80 | 0.65 |",
         "Standard deviation within a scenario: P 0.31.",
         "- **books-3-ann**: not scored, judge: `no answer`",
@@ -257,7 +257,7 @@ def test_where_github_keeps_things(tmp_path: Path) -> None:
         "GITHUB_SHA": "abc",
     }
     assert github.summary_path(step) == Path("/x/y")
-    with pytest.raises(DataError, match="GITHUB_STEP_SUMMARY: not set: --personalens-github is for steps of GitHub Actions"):
+    with pytest.raises(DataError, match="GITHUB_STEP_SUMMARY: not set: the word github is for steps of GitHub Actions"):
         github.summary_path({})
     assert github.root_in_repository(tmp_path / "chat/bot", step) == "chat/bot"
     assert (
@@ -397,15 +397,15 @@ def test_what_each_part_of_the_context_is_worth() -> None:
     table = ablation_table(made)
     assert table.header == ("context", "SD TCR %", "lift", "SD P", "lift")
     assert table.rows == (
-        ("none", "50.0", "", "1.00", ""),
+        ("no-context", "50.0", "", "1.00", ""),
         ("I", "50.0", "+0.0", "2.00", "+1.00"),
         ("D+I+S", "100.0", "+50.0", "3.00", "+2.00"),
-        ("another user's", "50.0", "+0.0", "1.00", "+0.00"),
+        ("other-user", "50.0", "+0.0", "1.00", "+0.00"),
     )
-    assert table.notes[1] == "Lift of the run over none, p: +2.00 (95 %: +1.50 to +2.50), p = 0.010, over 2 scenarios."
+    assert table.notes[1] == "Lift of the run over no-context, p: +2.00 (95 %: +1.50 to +2.50), p = 0.010, over 2 scenarios."
     assert "| D+I+S | 100.0 | +50.0 | 3.00 | +2.00 |" in table.markdown()
     alone = ablation_table(results([item()], settings={"context": ""}))
-    assert alone.rows == (("none", "100.0", "", "2.00", ""),)
+    assert alone.rows == (("no-context", "100.0", "", "2.00", ""),)
     assert "had no controls" in alone.notes[1]
 
 
@@ -424,7 +424,7 @@ def test_the_command_in_a_process_of_its_own(stored: Path) -> None:
             [sys.executable, "-m", "pytest_personalens", "report", *args], cwd=stored, env=environment, capture_output=True, text=True, encoding="utf-8", check=False,
         )  # fmt: skip
 
-    done = run("now.json", "before.json", "--markdown", "-")
+    done = run("now.json", "before.json", "--report", "-")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("## ❌ personalens FAILED: gate tcr; 1 item\n")
     assert "| overall | 1.00 → 0.50 | 3.00 → 2.00 |" in done.stdout
@@ -439,7 +439,7 @@ def test_the_command_shows_one_run_or_two(stored: Path, capsys: pytest.CaptureFi
     assert "before -> after" not in alone
     assert main(["now.json", "before.json"]) == 0
     assert "  books-1-ann (tests/test_bot.py::test_bot): p 3 -> 1\n" in capsys.readouterr().out
-    assert main(["now.json", "--table", "3", "--markdown", "table.md"]) == 0
+    assert main(["now.json", "--table", "3", "--report", "table.md"]) == 0
     assert (stored / "table.md").read_text(encoding="utf-8").startswith("### As a row of Table 3")
     assert main(["now.json", "--table", "4"]) == 0
     assert capsys.readouterr().out.startswith("In the shape of Table 4")
@@ -451,12 +451,13 @@ def test_the_command_shows_one_run_or_two(stored: Path, capsys: pytest.CaptureFi
         (["now.json", "--beside", "rows.csv"], "--beside: the rows are printed below Table 3; give --table 3 too"),
         (["now.json", "before.json", "--table", "3"], "--table: shows one run; leave before.json out"),
         (["now.json", "--table", "3", "--beside", "rows.csv"], "rows.csv: cannot be read: No such file or directory"),
-        (["now.json", "--markdown", "now.json/x.md"], "--markdown: cannot write to now.json: "),
-        (["now.json", "--table", "3", "--markdown", "."], "--markdown: . is a folder; give the path of a file"),
+        (["now.json", "--report", "now.json/x.md"], "--report: cannot write to now.json: "),
+        (["now.json", "--table", "3", "--report", "folder.md"], "--report: folder.md is a folder; give the path of a file"),
         (["rows"], "rows: cannot be read"),
     ],
 )
 def test_the_command_refuses_in_one_line(stored: Path, capsys: pytest.CaptureFixture[str], args: list[str], said: str) -> None:
+    (stored / "folder.md").mkdir()
     assert main(args) == 4
     told = capsys.readouterr()
     assert told.err.startswith(f"error: {said}")
@@ -476,15 +477,15 @@ def test_the_page_is_written_by_its_own_module(stored: Path, monkeypatch: pytest
     page.require_html = lambda: None  # type: ignore[attr-defined]
     page.write_html = lambda results, path, *, before=None: asked.append((results.drawn, path, before and before.drawn))  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, page.__name__, page)
-    assert main(["now.json", "before.json", "--html", "page.html"]) == 0
+    assert main(["now.json", "before.json", "--report", "page.html"]) == 0
     assert (asked, capsys.readouterr().out) == ([(3, Path("page.html"), 2)], "report: page.html\n")
 
     def refuse(*_: object, **__: object) -> None:
         raise SpecError("needs the extra html")
 
     page.require_html = refuse  # type: ignore[attr-defined]
-    assert main(["now.json", "--html", "page.html"]) == 4
-    assert capsys.readouterr().err == "error: --html: needs the extra html\n"
+    assert main(["now.json", "--report", "page.html"]) == 4
+    assert capsys.readouterr().err == "error: --report: needs the extra html\n"
 
 
 @pytest.mark.parametrize("name", ["github-actions.yml", "gitlab-ci.yml", "model-judge-live.yml", "model-judge-replay.yml"])

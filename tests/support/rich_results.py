@@ -9,13 +9,12 @@ from pytest_personalens.core.dialogue import Dialogue, Message
 from pytest_personalens.core.evaluation import Cause, Evaluation
 from pytest_personalens.core.node_ids import CaseId
 from pytest_personalens.core.scenario import DOMAINS, Scenario, Situation, Task
-from pytest_personalens.core.settings import ArmName
+from pytest_personalens.core.settings import ArmName, GateExpression
 from pytest_personalens.core.usage import Usage
 from pytest_personalens.core.verdict import READINGS, Dimension, Evidence, Verdict, Vote
 from pytest_personalens.results.baseline import baseline_of
 from pytest_personalens.results.comparison import compare_with_baseline
 from pytest_personalens.results.controls import controls_of, trials_of
-from pytest_personalens.results.gate_expressions import GateExpression
 from pytest_personalens.results.gates import check_gates
 from pytest_personalens.results.shortfalls import shortfalls_of
 from pytest_personalens.results.summary import summarize
@@ -77,7 +76,7 @@ def rich_results(
         then = _run([_item(s, n, 1, "", rng, better=2, invalid=n == 3) for n, s in enumerate(asked, 1)], count)
         comparison = compare_with_baseline(baseline_of(then), results, name="baselines/main.json", level=0.05, margins={})
         results = results.model_copy(update={"comparison": comparison})
-    gates = check_gates(results, [GateExpression("", "tcr", 0.6), GateExpression("", "p", floor)], min_valid=0.5)
+    gates = check_gates(results, [GateExpression("", "tcr", 0.6), GateExpression("", "p", floor), GateExpression("", "valid", 0.5)])
     return results.model_copy(update={"gates": gates})
 
 

@@ -27,5 +27,7 @@ def mended_bugs(text: str) -> frozenset[str]:
     names = [name.strip() for name in text.split(",") if name.strip()]
     unknown = next((name for name in names if name not in BUGS), None)
     if unknown is not None or not names:
-        raise SpecError(f"expected reproduce, mend, or the bugs to mend ({', '.join(BUGS)}), not {unknown or text!r}")
+        raise SpecError(
+            f"personalens_official_bugs: expected reproduce, mend, or the bugs to mend ({', '.join(BUGS)}), not {unknown or text!r}"
+        )
     return frozenset(names)

@@ -59,7 +59,7 @@ class OfficialPrompts:
         texts = self.templates.assistant
         if setting == "vanilla":
             if f"{family}_TASK_PROMPT_VANILLA" not in texts:
-                raise SpecError(f"--personalens-assistant-prompt vanilla: the official code has no such prompt for {family.capitalize()}")
+                raise SpecError(f"personalens_assistant_prompt = vanilla: the official code has no such prompt for {family.capitalize()}")
             return texts[f"{family}_SYSTEM_PROMPT_VANILLA"], texts[f"{family}_TASK_PROMPT_VANILLA"]
         given = letters_of(context)
         if given in VARIANTS:
