@@ -32,8 +32,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from pytest_personalens.judge_quality.kept import Kept
     from pytest_personalens.models.meter import Meter
 
-    meter = Meter()
+    meter, chosen = Meter(), dimensions(options.dimensions.split(","))
     labelled = read_labels(options.labels)
+    if not any(item.majority(d) is not None for item in labelled for d in chosen):
+        raise SpecError(
+            f"{options.labels}: holds no label of {', '.join(d.short for d in chosen)}; put them in (docs/how-to/check-your-judge.md)"
+        )
     judge = open_judge(options.judge_model, meter)
     if judge.paid and not options.live:
         raise SpecError(f"{options.judge_model} costs money: add --live to call it")
@@ -42,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     refuse_shared_files(files, {"this command": options.labels})
     for flag, path in files:
         writable(path, flag, kind=str(kind_of(path)))
-    chosen, kept = dimensions(options.dimensions.split(",")), Kept(labelled, judge) if judge.paid else None
+    kept = Kept(labelled, judge) if judge.paid else None
     try:
         agreement = measure(labelled, kept or judge, dimensions=chosen, progress=_progress(len(labelled)))
     except KeyboardInterrupt:

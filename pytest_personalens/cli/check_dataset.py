@@ -22,9 +22,10 @@ _STDOUT: Final = "-"
 
 @errors_told
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command. Returns 0 when no rule found anything, 1 when one did, 4 when a dataset cannot be read."""
+    """Run the command. Returns 0 when no rule found anything or a table was asked for, 1 when one did, 4 when a dataset cannot be read."""
     options = _parser().parse_args(arguments)
     from pytest_personalens.datasets.quality import assess, read_corpus  # only once the arguments are good
+    from pytest_personalens.reports.tables.types import type_table
 
     files = [Path(text) for text in options.report if text != _STDOUT]
     refuse_shared_files([("--report", path) for path in files], {})
@@ -37,6 +38,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if _STDOUT in options.report:
         sys.stdout.write(text)
     else:
+        if options.table:
+            print("\n".join(type_table(m).text() for m in measured), end="")
+            return 0
         _print(measured, details=options.details, every=options.all)
     return int(any(m.findings for m in measured))
 
@@ -59,6 +63,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("dataset", nargs="+", help="'embedded', a folder in the embedded layout, or PersonaLens data")
     parser.add_argument("--details", action="store_true", help="every domain, preference type and demographic category")
+    parser.add_argument("--table", type=int, choices=(8, 9), help="the preference types as in Tables 8 and 9 of the paper, and no findings")
     parser.add_argument("--all", action="store_true", help="every finding instead of a few of each rule")
     parser.add_argument("--words", type=at_least(1000), default=50_000, metavar="N", help="compare the texts over N words (default: 50000)")
     parser.add_argument(

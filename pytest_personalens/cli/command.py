@@ -29,6 +29,7 @@ COMMANDS: Final = {
     "report": ("report", "make a summary, Markdown, a page or a table from stored results, of one run or two"),
     "merge": ("merge", "put the shards of a run together and decide its gates"),
     "agreement": ("agreement", "measure how far a judge agrees with labelled dialogues"),
+    "draw-for-annotation": ("draw_for_annotation", "draw dialogues of stored runs for people to label"),
     "check-dataset": ("check_dataset", "measure datasets of scenarios and find what is inconsistent"),
     "show-prompts": ("show_prompts", "print what a model is sent when it plays the user, the judge or the assistant"),
     "sample-size": ("sample_size", "tell how many scenarios a comparison needs"),

@@ -120,7 +120,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = Parser(
         prog="personalens show-prompts",
         description="Print what a model is sent when it plays a role in a scenario. No model is called.",
-        example="personalens show-prompts alarm-1-adeola --role judge --protocol paper",
+        example="personalens show-prompts movies-1-amara --role judge",
     )
     parser.add_argument("scenario", metavar="SCENARIO", help="the id of a scenario, as in the name of its test item: movies-1-user7")
     parser.add_argument("--role", choices=ROLES, action="append", help="this role only; may be repeated (default: all three)")
@@ -128,9 +128,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--protocol", choices=("default", "paper"), default="default", help="as --personalens-protocol")
     parser.add_argument("--prompts", metavar="DIR|official:PATH", help="as --personalens-prompts")
     parser.add_argument("--official-bugs", default="reproduce", metavar="NAMES", help="as the ini key personalens_official_bugs")
-    parser.add_argument(
-        "--user-agent", choices=("plain", "reasoning", "state"), default="plain", help="as the ini key personalens_user_agent"
-    )
+    parser.add_argument("--user-agent", choices=("plain", "reasoning", "state"), default="plain", help="as personalens_user_agent")
     parser.add_argument(
         "--assistant-prompt", choices=("base", "vanilla"), default="base", help="as the ini key personalens_assistant_prompt"
     )

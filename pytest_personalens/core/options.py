@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from pytest_personalens.core.option_types import budget, control, dimension, executor, gate, margin, report, threshold
-from pytest_personalens.core.parse import BILLION, choice, letters, number, odd, shard, some
+from pytest_personalens.core.parse import BILLION, choice, letters, number, odd, sample, shard, some
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -73,16 +73,17 @@ _POSITIVE: Final = number(1, BILLION, kind=int)
 _PATH: Final = some("a path")
 
 OPTIONS: Final = (
-    Option("sample", "N", None, _POSITIVE, "Draw N scenarios and make one test item of each; without it the plugin does nothing", "select", "sample", mark=True, type="int"),
+    Option("sample", "N|all", None, sample, "Draw N scenarios, or all there are, and make one test item of each; without it the plugin does nothing", "select", "sample", mark=True, type="int"),
     Option("seed", "TEXT", DEFAULT_SEED, some("a text"), "Seed of the draw; another text gives another sample", "select", "sample", mark=True),
     Option("data", "embedded|PATH", "embedded", some("'embedded' or a path"), "The embedded benchmark, a dataset added by a plugin, or the path of an official PersonaLens checkout, of its data folder, or of a folder in the embedded layout", "select", "sample", path=True),
-    Option("users", "LIST", (), some("user ids"), "Only these users: ids, official-30, or file:PATH with an id a line", "select", "sample", many=True, type="linelist"),
+    Option("users", "LIST", (), some("user ids"), "Only these users: ids (of the official data user7 or 7), official-20, -30, -50 or -100, or file:PATH with an id a line", "select", "sample", many=True, type="linelist"),
     Option("domain", "LIST", (), some("a domain"), "Only scenarios that span one of these domains; applied before the draw", "select", "sample", many=True, mark=True, type="linelist"),
     Option("kind", "single|multi|all", "all", choice("single", "multi", "all"), "Only single-domain or only multi-domain tasks", "select", "sample", mark=True),
     Option("shard", "K/N", None, shard, "Run part K of N of the sample, such as 3/10; the command personalens merge puts the parts together and decides the gates", "select", "sample"),
     Option("assistant", "SPEC|MODULE:ATTR", None, some("a model spec or module:attribute"), "The assistant under test without a fixture: a model, or a callable by its place", "run", "dialogue"),
     Option("user-model", "SPEC", "embedded", some("a model spec"), "Who plays the user: embedded, bedrock:MODEL, openai:MODEL, or PROVIDER:MODEL of a provider added by a plugin", "run", "dialogue"),
-    Option("protocol", "default|paper", "default", choice("default", "paper"), "What agents played by a model are told: ours, or what the paper's figures give each role, in our words (default: default)", "run", "dialogue"),
+    Option("protocol", "default|paper", "default", choice("default", "paper"), "What agents played by a model are told: ours, or what the paper's figures give each role, in our words", "run", "dialogue"),
+    Option("user-agent", "plain|reasoning|state", "plain", choice("plain", "reasoning", "state"), "What a model that plays the user writes before a message: plain, reasoning or state (default: plain)", "run", "dialogue", on="ini"),
     Option("trials", "K", 1, number(1, 100, kind=int), "Run each scenario K times, each with a record of its own (default: 1)", "run", "sample", type="int"),
     Option("control", "LIST", (), control, "Run the same scenarios again and report the lift: no-context withholds the context, other-user gives another user's, D, I or S that part alone; ablation is no-context,D,I,S", "run", "sample", many=True, type="linelist"),
     Option("context", "LETTERS", "DIS", letters, "What the assistant may know: any of D (demographics), I (past interactions), S (situation), or none", "run", "dialogue", mark=True),
@@ -95,10 +96,9 @@ OPTIONS: Final = (
     Option("max-turns", "N", 0, number(1, 1000, kind=int), "Rounds of a dialogue after the opening (default: 20 for single-domain, 30 for multi-domain tasks)", "run", "dialogue", mark=True, type="int", on="ini"),
     Option("turn-timeout", "SECONDS", 60.0, number(0.001, 86_400), "Time limit of one reply of the assistant (default: 60)", "run", "execution", mark=True, type="float", on="ini"),
     Option("assistant-prompt", "base|vanilla", "base", choice("base", "vanilla"), "What a model as the assistant is told: that it acts for the user, and the context; or nothing (default: base)", "run", "dialogue", on="ini"),
-    Option("official-bugs", "reproduce|mend|NAMES", "reproduce", some("reproduce, mend or names"), "Bugs of the official code under official prompts: reproduce, mend, or the names of those to mend, with commas between them (default: reproduce)", "run", "dialogue", on="ini"),
-    Option("user-agent", "plain|reasoning|state", "plain", choice("plain", "reasoning", "state"), "What a model that plays the user writes before a message: nothing, its reasoning, or the user's state (default: plain)", "run", "dialogue", on="ini"),
     Option("judge-model", "SPEC", "embedded", some("a model spec"), "Who judges: embedded, bedrock:MODEL, openai:MODEL, or PROVIDER:MODEL of a provider added by a plugin", "judge", "score"),
     Option("prompts", "DIR|official:PATH", None, some("a folder, or official: and a path"), "Templates of your own for agents played by a model, those that are not in it are ours; or the official ones, from your checkout of their repository", "judge", "score", path=True),
+    Option("official-bugs", "reproduce|mend|NAMES", "reproduce", some("reproduce, mend, or names of bugs"), "Bugs of the official code: reproduce (default), mend, or the names of those to mend, with commas between them", "judge", "score", on="ini"),
     Option("dimensions", "LIST", ("task_completion", "personalization"), dimension, "What the judge reads: tc, p, nat-user, nat-assistant, coh-user, coh-assistant, p-turns, leak, or all for the first six (default: tc,p)", "judge", "score", many=True, mark=True, type="linelist"),
     Option("threshold", "LIST", (), threshold, "Scores an item must reach, such as p=3,tc=0 or 'p>=3' (default: tc=1,p=2)", "judge", "score", many=True, mark=True, type="linelist"),
     Option("adopt-judge", "PATH", None, _PATH, "Keep how the judge of this run reads the anchor dialogues, and this run's scores, as the baseline PATH", "judge", "judge check", path=True, on="command line"),

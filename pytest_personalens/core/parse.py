@@ -33,6 +33,26 @@ def number(low: float, high: float | None = None, kind: type[int | float] = floa
     return read
 
 
+#: What is read for "all": more than any dataset has, so that a draw of so many takes every scenario.
+ALL: Final = BILLION + 1
+
+
+def sample(text: str) -> int:
+    """The size of a sample: a whole number, or "all" for `ALL`."""
+    if text.strip().lower() == "all":
+        return ALL
+    try:
+        size: int = number(1, BILLION, kind=int)(text)
+    except ValueError as error:
+        raise ValueError(f"{error}, or all") from None
+    return size
+
+
+def size_text(size: int) -> str:
+    """A size of a sample as it is given: "all" for `ALL`."""
+    return "all" if size == ALL else str(size)
+
+
 def choice(*choices: str) -> Callable[[str], str]:
     """One of a few words."""
 

@@ -64,7 +64,11 @@ class Settings(NamedTuple):
     assistant: str | None
     assistant_prompt: Literal["base", "vanilla"]
     protocol: Literal["default", "paper"]
+    #: What a model that plays the user writes before a message.
+    user_agent: Literal["plain", "reasoning", "state"]
     prompts: str | None
+    #: Which bugs of the official code are mended.
+    official_bugs: str
     #: Caps of the run: "calls" or "usd", and how many.
     budget: tuple[tuple[Literal["calls", "usd"], float], ...]
     gate: tuple[GateExpression, ...]
@@ -72,9 +76,6 @@ class Settings(NamedTuple):
     level: float
     margin: tuple[tuple[str, float], ...]
     anchors: str | None
-    #: Of ini keys only: which bugs of the official code are mended, and what the user agent writes before a message.
-    official_bugs: str = "reproduce"
-    user_agent: Literal["plain", "reasoning", "state"] = "plain"
     #: Dimensions that were asked for and that the embedded judge does not give.
     not_read: tuple[str, ...] = ()
     #: True for a run that measures and reports only: nothing fails it.

@@ -16,17 +16,6 @@ from pytest_personalens.core.scenario import DOMAINS, Scenario, ScenarioRef, Sit
 from pytest_personalens.datasets.base import readable_name
 from pytest_personalens.datasets.index import Index, open_index
 
-#: The benchmark's own nested samples of users, by name. Only the ids of the smallest public one are known here.
-OFFICIAL_SAMPLES: Final[dict[str, tuple[str, ...]]] = {
-    "official-30": tuple(
-        f"user{i}"
-        for i in (
-            7, 66, 132, 139, 207, 230, 251, 313, 340, 376, 386, 389, 415, 428, 597, 746, 774, 788, 822, 854, 900,
-            1111, 1142, 1150, 1197, 1231, 1322, 1458, 1492, 1495,
-        )
-    )
-}  # fmt: skip
-
 #: Of so many users the files are read faster than the index. With more than these, all are looked up in the index.
 INDEX_FROM: Final = 250
 

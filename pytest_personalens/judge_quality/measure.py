@@ -53,6 +53,8 @@ class Reading(_Part):
     dimension: Dimension
     majority: Kappa
     annotators: dict[str, Kappa]
+    #: The mean of the plain kappas against each annotator, as Table 5 of the paper has it; None where one is undefined.
+    annotators_mean: float | None = None
     fleiss: float | None
     between: dict[str, Kappa]
     confusion: dict[str, int]
@@ -107,13 +109,15 @@ def _reading(labelled: Sequence[Labelled], dimension: Dimension, verdicts: dict[
     apart = sorted(
         (j for j in judged if _majority(j[0], dimension) != j[1]), key=lambda j: (-abs(_majority(j[0], dimension) - j[1]), j[0].id)
     )
+    annotators = {
+        name: _kappa([(i.group, (i.labels[name][dimension], score)) for i, score, _ in judged if dimension in i.labels.get(name, {})])
+        for name in names
+    }
     return Reading(
         dimension=dimension,
         majority=_kappa(against),
-        annotators={
-            name: _kappa([(i.group, (i.labels[name][dimension], score)) for i, score, _ in judged if dimension in i.labels.get(name, {})])
-            for name in names
-        },
+        annotators=annotators,
+        annotators_mean=_mean([k.plain for k in annotators.values()]),
         fleiss=fleiss([[s[dimension] for s in item.labels.values() if dimension in s] for item in labelled]),
         between={
             f"{a}, {b}": _kappa(
@@ -140,6 +144,11 @@ def _reading(labelled: Sequence[Labelled], dimension: Dimension, verdicts: dict[
             for item, score, why in apart
         ),
     )
+
+
+def _mean(kappas: Sequence[float | None]) -> float | None:
+    known = [kappa for kappa in kappas if kappa is not None]
+    return sum(known) / len(known) if known and len(known) == len(kappas) else None
 
 
 def _majority(item: Labelled, dimension: Dimension) -> int:

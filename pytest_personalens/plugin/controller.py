@@ -11,6 +11,7 @@ import pytest
 from pytest_personalens.core.errors import PersonalensError
 from pytest_personalens.core.node_ids import gate_id
 from pytest_personalens.core.options import keys_of
+from pytest_personalens.core.parse import ALL, size_text
 from pytest_personalens.core.redaction import redacted
 from pytest_personalens.engine.source import origin
 from pytest_personalens.plugin.gate_reports import report_gate
@@ -216,6 +217,8 @@ class Controller:
         if not self._items and not any(missing) and self._watch is None and self._settings.shard is None:
             return None
         settings = self._settings._asdict()
+        if settings["sample"] == ALL:
+            settings["sample"] = size_text(ALL)
         results = summarize(
             self._items.values(),
             settings={k: redacted(v) if isinstance(v, str) else v for k, v in settings.items() if k not in _NOT_STORED},

@@ -42,6 +42,8 @@ _READABLE: Final = "\n".join(
         *(f"{n} Score: 1" for n in ("Personalization", "Naturalness", "Coherence")),
     )
 )
+#: Of the filler, so that nothing is asked for again.
+_QUOTE: Final = {"turn": 0, "quote": "word"}
 
 
 class _Placeholder:
@@ -57,7 +59,7 @@ class _Placeholder:
         if request.answer is not None:
             score = request.answer["properties"]["score"]
             value: Any = [1] * score.get("minItems", 0) if score["type"] == "array" else score["type"] == "boolean" or score["enum"][0]
-            return Completion("", round(sent / CHARS), 0, data={"evidence": [], "justification": "so", "score": value})
+            return Completion("", round(sent / CHARS), 0, data={"evidence": [_QUOTE], "justification": "so", "score": value})
         if self._role == "judge":
             return Completion(_READABLE, round(sent / CHARS))
         length = _ASSISTANT if request.history or self._whole else _USER

@@ -8,7 +8,7 @@ import pytest
 
 from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.options import BY_KEY, OPTIONS, REPLACED
-from pytest_personalens.core.parse import parts
+from pytest_personalens.core.parse import parts, size_text
 from pytest_personalens.core.settings import ABLATION, control_word
 
 if TYPE_CHECKING:
@@ -98,6 +98,10 @@ def check_settings(config: pytest.Config, settings: Settings) -> None:
         raise pytest.UsageError(f"--personalens-budget: two caps on {'calls' if units.count('calls') > 1 else 'dollars'}; give one")
     try:
         check_thresholds(settings.threshold, settings.dimensions, "--personalens-threshold")
+        if settings.official_bugs != BY_KEY["official_bugs"].default:
+            from pytest_personalens.agents.by_model.official.bugs import mended_bugs
+
+            mended_bugs(settings.official_bugs)
         if settings.sample is not None and settings.asks_for_gates:
             from pytest_personalens.results.gate_expressions import check_expressions
 
@@ -192,8 +196,8 @@ def refuse_an_empty_run(config: pytest.Config, settings: Settings, *, planned: b
         raise pytest.UsageError(
             f"--personalens-sample: no test that is left asks for the fixture personalens, so {nothing}; ask for it and call "
             f"personalens.check(), or see what the selection (-k, -m, --lf, --deselect) leaves of those that do: the sample of "
-            f"{settings.sample} is drawn first, and what fits them may not be in it (restrict the draw with --personalens-domain, -kind "
-            "or -users)"
+            f"{size_text(settings.sample or 0)} is drawn first, and what fits them may not be in it (restrict the draw with "
+            "--personalens-domain, -kind or -users)"
         )
     raise pytest.UsageError(
         f"--personalens-sample: no test of what was collected asks for the fixture personalens, so {nothing}: the built-in suite runs only "

@@ -173,8 +173,8 @@ def _users(names: Sequence[str], base: Path) -> tuple[str, ...]:
 
             if name not in OFFICIAL_SAMPLES:
                 raise pytest.UsageError(
-                    f"--personalens-users: the ids of {name} are not known to this plugin (known: {', '.join(OFFICIAL_SAMPLES)}); "
-                    "copy them from the official code into a file, an id a line, and give file:PATH"
+                    f"--personalens-users: {name} is no sample of the benchmark's own; known: {', '.join(OFFICIAL_SAMPLES)}; "
+                    "for others write a file with an id a line and give file:PATH"
                 )
             users += OFFICIAL_SAMPLES[name]
         else:

@@ -9,6 +9,7 @@ import pytest
 
 from pytest_personalens.agents.by_model.model_agents import PromptSettings
 from pytest_personalens.core.errors import PersonalensError, SpecError, error_text
+from pytest_personalens.core.parse import ALL
 from pytest_personalens.core.redaction import redacted
 from pytest_personalens.core.safe_text import one_line
 from pytest_personalens.core.scenario import Context, ScenarioRef
@@ -94,6 +95,8 @@ class Run:
             for ref in sample.refs:
                 if self.ids.setdefault(ref.id, ref[:2]) != ref[:2]:
                     raise SpecError(f"scenarios {self.ids[ref.id]} and {ref[:2]} of dataset {self.dataset.name!r} share the id {ref.id!r}")
+            if settings.sample == ALL:
+                sample = sample._replace(requested=sample.drawn)
             if settings.shard is not None:
                 sample = sample.shard(*settings.shard)
             # Loaded now, so that a bad file stops the run before anything is paid for, and in one line. A sample that takes

@@ -91,6 +91,8 @@ class Fuzzer:
             "cli.merge",
             "cli.report",
             "cli.agreement",
+            "cli.draw_for_annotation",
+            "judge_quality.annotation",
             "datasets.quality",
             "plugin.judge_check",
             "judge_quality.drift",

@@ -163,14 +163,16 @@ _COMMANDS: Final[dict[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
         ("shard-1.json", "shard-2.json"),
         ("report", "baseline", "save-baseline", "gate", "json"),
     ),
-    "report": (("results.json",), ("report", "html", "table", "beside")),
+    "report": (("results.json",), ("report", "html", "table", "figure", "kind", "beside")),
     "agreement": (("labels.jsonl",), ("judge-model", "dimensions", "report", "markdown")),
-    "check-dataset": (("own",), ("words", "report")),
+    "draw-for-annotation": (("results.json", "--write=drawn.jsonl", "--count=1"), ("count", "seed", "annotators", "write")),
+    "check-dataset": (("own",), ("words", "report", "table")),
     "show-prompts": (("alarm-1-adeola",), ("prompts", "protocol", "official-bugs", "user-agent", "context", "dimensions", "data")),
     "stats.__main__": ((), ("level", "power", "tests")),
 }
 _OWN_VALUES: Final[dict[str, tuple[str, ...]]] = {
-    "table": ("3", "4"), "beside": ("rows.csv",), "words": ("2000",), "level": ("0.05",), "power": ("0.8",), "tests": ("2",),
+    "table": ("3", "4", "8", "10", "12", "13"), "figure": ("4", "5"), "beside": ("rows.csv",), "words": ("2000",), "count": ("1", "2"),
+    "annotators": ("ann", "ann,bo"), "write": ("other.jsonl",), "level": ("0.05",), "power": ("0.8",), "tests": ("2",),
     "protocol": ("paper",), "official-bugs": ("mend", "pairs,score"), "user-agent": ("state",),
 }  # fmt: skip
 
@@ -200,8 +202,9 @@ def _passes_command(name: str) -> Callable[[str], bool]:
     # A report decides nothing, whatever the gates said: it may end with 0 where it reports.
     return {
         "merge": lambda text: "usage:" in text,
-        "report": lambda text: bool(re.search(r"overall|^report: |^summary: |Table [34]|^## ", text, re.MULTILINE)),
+        "report": lambda text: bool(re.search(r"overall|^report: |^summary: |Table \d|Figure \d|^## ", text, re.MULTILINE)),
         "agreement": lambda text: "kappa" in text or "labelled" in text or "usage:" in text,
-        "check-dataset": lambda text: "scenarios" in text or "usage:" in text,
+        "draw-for-annotation": lambda text: "dialogues are in" in text or "usage:" in text,
+        "check-dataset": lambda text: "scenarios" in text or "Tables 8 and 9" in text or "usage:" in text,
         "stats.__main__": lambda text: "| scenarios |" in text or "usage:" in text,
     }[name]

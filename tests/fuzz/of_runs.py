@@ -71,9 +71,13 @@ def results(setup: Setup) -> Case:
     name = setup.rng.choice(("results.json", "results.json", "before.json"))
     _, spoilt = _spoil_one(setup, ".", name)
     both = ("before.json",) if name == "before.json" or setup.rng.random() < 0.3 else ()
-    alone = ("--table=3", "--table=4") if not both else ()
+    alone = ("--table=3", "--table=4", "--table=10", "--table=12", "--table=13", "--figure=4", "--figure=5")
     way = setup.rng.choice(("", "-v", "--report=-", "--report=out.md", "--report=out.html", *alone))
-    passes = never if spoilt.useless else lambda text: bool(re.search(r"overall|^report: |^summary: |Table [34]|^## ", text, re.MULTILINE))
+    passes = (
+        never
+        if spoilt.useless
+        else lambda text: bool(re.search(r"overall|^report: |^summary: |Table \d|Figure \d|^## ", text, re.MULTILINE))
+    )
     return Case(
         f"{name}: {spoilt.what} {way}", ("results.json", *both, *([way] if way else [])), "report", passes=passes, writes="out" in way
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 
@@ -29,12 +28,6 @@ def test_a_low_scenario_of_several_tests_names_the_test(told: Repository) -> Non
     lines = [line for line in told.inline(*ARGS, *GATES).outlines if line.endswith("task not completed, p 1 < 2")]
     assert len(lines) == len(set(lines)) == 8
     assert sum(" in test_other: " in line for line in lines) == 4
-
-
-def test_a_user_of_the_official_data_by_number(repo: Repository, official: Path) -> None:
-    result = repo.inline("--personalens-sample", "2", f"--personalens-data={official}", "--personalens-users", "7")
-    assert result.ret == 4
-    result.stderr.fnmatch_lines(["ERROR: personalens: unknown user '7' in dataset 'official' (* users); did you mean 'user7'?"])
 
 
 def test_every_page_is_in_the_list_of_pages() -> None:

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any, Final, get_args
 
 from pytest_personalens.agents.by_model.prompts import Prompts, values_of
+from pytest_personalens.agents.by_model.quotes import with_found_quotes
 from pytest_personalens.core.errors import JudgeFault
 from pytest_personalens.core.verdict import Dimension, Evidence, PartState, PreferenceCode, Reason, Verdict
 from pytest_personalens.models import Completion, Model, Request
@@ -26,6 +27,10 @@ _CODES: Final[dict[Dimension, tuple[str, ...]]] = {
     Dimension.TASK_COMPLETION: get_args(PartState),
     Dimension.PERSONALIZATION: get_args(PreferenceCode),
 }
+_QUOTE_IT: Final = (
+    "\n\nYour last answer quoted nothing that stands in the transcript. Answer again in the form asked for, with at least one quote "
+    "copied from it word for word."
+)
 _WORDS: Final = {"true": 1, "yes": 1, "false": 0, "no": 0}
 
 
@@ -48,19 +53,32 @@ class ModelJudge:
         self._rubrics = "\n\n".join(prompts.fill(name) for name in shared)
 
     def verdict(self, scenario: Scenario, dialogue: Dialogue, dimension: Dimension) -> Verdict:
-        """The model's verdict; an unreadable answer is asked for once more, then it is a `JudgeFault`."""
+        """The model's verdict, resting on quotes that are in the transcript.
+
+        An answer that cannot be read, or of which no quote is in the transcript, is asked for once more. Then the one is a
+        `JudgeFault`, and the other is kept as `unsupported`.
+        """
         replies = sum(m.role == "assistant" for m in dialogue.messages)
         system, shared, ask = self._asked(scenario, dialogue, dimension)
         schema = answer_schema(dimension, replies)
-        problem = ""
+        problem = again = ""
+        unsupported: Verdict | None = None
         for _ in range(2):
-            again = f"\n\nYour last answer could not be read: {problem}. Answer again in the form asked for." if problem else ""
             request = Request(system, shared + ask + again, self._temperature, 4000, shared=len(shared), answer=schema)
             completion = self._meter.complete(self._model, request, f"judge {dimension.short}", fault=JudgeFault)
             try:
-                return read_answer(completion, dimension, len(dialogue.messages), replies)
+                read = read_answer(completion, dimension, len(dialogue.messages), replies)
             except ValueError as error:
                 problem = str(error)
+                again = f"\n\nYour last answer could not be read: {problem}. Answer again in the form asked for."
+                continue
+            verdict = with_found_quotes(read, dialogue.messages)
+            # Of an opening that leaks nothing there is nothing to quote.
+            if verdict.evidence or (dimension is Dimension.OPENING_LEAK and not verdict.unfound_quotes):
+                return verdict
+            unsupported, again = verdict, _QUOTE_IT
+        if unsupported is not None:
+            return unsupported.model_copy(update={"unsupported": True})
         raise JudgeFault(f"{self._model.name}: unreadable verdict on {dimension.short}: {problem}")
 
     def _asked(self, scenario: Scenario, dialogue: Dialogue, dimension: Dimension) -> tuple[str, str, str]:

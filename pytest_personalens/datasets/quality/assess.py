@@ -57,12 +57,16 @@ class DomainCount(_Part):
 
 
 class TypeSpread(_Part):
-    """How the values of one preference type spread. `top_share` and `verbatim` are shares, 0 to 1."""
+    """How the values of one preference type spread. `top_share` and `verbatim` are shares, 0 to 1.
+
+    `possible` is how many values its list has, None where there is no list.
+    """
 
     domain: str
     name: str
     categorical: bool
     users: int
+    possible: int | None
     distinct: int
     evenness: float
     top_value: str
@@ -199,6 +203,7 @@ def _types(corpus: Corpus, named: Mapping[TypeName, list[bool]]) -> tuple[TypeSp
                 name=key[1],
                 categorical=corpus.categorical(key),
                 users=users[key],
+                possible=corpus.possible.get(key),
                 distinct=len(values[key]),
                 evenness=diversity.evenness(values[key].values()),
                 top_value=value,

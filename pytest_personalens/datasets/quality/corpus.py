@@ -90,13 +90,17 @@ class Assignment:
 
 @dataclass
 class Corpus:
-    """A dataset, read whole. `types` holds the kind of each preference type that our own catalogue knows."""
+    """A dataset, read whole. `types` holds the kind of each preference type that our own catalogue knows.
+
+    `possible` holds how many values the dataset's own catalogue lists for a type.
+    """
 
     name: str
     people: list[Person] = field(default_factory=list)
     tasks: list[TaskText] = field(default_factory=list)
     assignments: list[Assignment] = field(default_factory=list)
     types: dict[TypeName, PreferenceType] = field(default_factory=dict)
+    possible: dict[TypeName, int] = field(default_factory=dict)
 
     def categorical(self, key: TypeName) -> bool:
         """Whether the values of this type come from a list."""
@@ -125,6 +129,7 @@ def _read_embedded(data: EmbeddedDataset) -> Corpus:
     for name in DOMAINS:
         domain = data.domain(name)
         corpus.types |= {(name, t): spec for t, spec in domain.preferences.items()}
+        corpus.possible |= {(name, t): len(spec.values) for t, spec in domain.preferences.items() if spec.values}
         corpus.tasks += [
             TaskText(
                 f"{slug(name)}-{t.number}", str(data.root / "domains" / f"{slug(name)}.toml"), f"tasks.{t.number}",
@@ -168,6 +173,7 @@ def _read_official(data: OfficialDataset) -> Corpus:
     embedded = EmbeddedDataset()
     known = {(d, t): spec for d in DOMAINS for t, spec in embedded.domain(d).preferences.items()}
     corpus.tasks += list(_official_tasks(data.root))
+    corpus.possible = _possible(data.root.parent / "res" / "schema.json")
     for user in data.users():
         file = data.root / "profile" / user / "profile.json"
         raw = read_json(file)
@@ -193,6 +199,19 @@ def _read_official(data: OfficialDataset) -> Corpus:
                     Assignment(user, text.id, text.file, text.field, text.domains, text.relevant, text.texts, situations)
                 )
     return corpus
+
+
+def _possible(file: Path) -> dict[TypeName, int]:
+    """How many `possible_values` the official catalogue lists for each type; nothing where the file is not there or has another form."""
+    if not file.is_file():
+        return {}
+    found: dict[TypeName, int] = {}
+    for domain, types in read_json(file).items():
+        for name, spec in types.items() if isinstance(types, dict) else ():
+            values = spec.get("possible_values") if isinstance(spec, dict) else None
+            if isinstance(values, list) and values:
+                found[domain, name] = len(values)
+    return found
 
 
 def _official_tasks(root: Path) -> Iterator[TaskText]:
