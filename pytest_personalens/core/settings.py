@@ -15,6 +15,8 @@ CONTROLS: Final[tuple[ControlName, ...]] = (*ABLATION, "swapped")
 CONTROL_WORDS: Final[dict[str, tuple[ControlName, ...]]] = {
     "no-context": ("none",), "other-user": ("swapped",), "D": ("D",), "I": ("I",), "S": ("S",), "ablation": ABLATION,
 }  # fmt: skip
+#: What the option prompts begins with where it names a checkout of the official repository.
+OFFICIAL_PROMPTS: Final = "official:"
 #: Share of items that must be scored in a run with gates, unless a gate on `valid` says otherwise.
 VALID_FLOOR: Final = 0.9
 
@@ -91,7 +93,7 @@ class Settings(NamedTuple):
     @property
     def protocol_in_force(self) -> str:
         """default, paper, or official for the prompts of a checkout."""
-        return "official" if (self.prompts or "").startswith("official:") else self.protocol
+        return "official" if (self.prompts or "").startswith(OFFICIAL_PROMPTS) else self.protocol
 
     @property
     def may_spend(self) -> bool:

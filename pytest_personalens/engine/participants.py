@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from pytest_personalens.agents import EmbeddedJudge, EmbeddedUserAgent
 from pytest_personalens.agents.by_model.model_agents import ModelAgents, PromptSettings
+from pytest_personalens.agents.by_model.official.bugs import mended_bugs
 from pytest_personalens.agents.checked import AgentRole, offered
 from pytest_personalens.core.errors import RecordError, SpecError, Stopped
 from pytest_personalens.core.scenario import Context, Situation
@@ -162,6 +163,7 @@ class Participants:
 
     def _refuse_what_reaches_nobody(self) -> None:
         told = self.recipe.told
+        mended_bugs(told.official_bugs)
         if told.named and not self._played:
             raise SpecError(
                 f"{told.flag}: it shapes what models are told, and no model plays a role in this run; "

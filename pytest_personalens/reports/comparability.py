@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from pytest_personalens.core.settings import OFFICIAL_PROMPTS
 from pytest_personalens.core.verdict import READINGS
 from pytest_personalens.datasets import OFFICIAL_SAMPLES
 
@@ -36,7 +37,7 @@ def comparability(results: Results, single: int, multi: int, *, of_assistants: b
     apart = list(_differences(results, of_assistants=of_assistants))
     s = results.settings
     embedded = "embedded" in (s.get("user_model"), s.get("judge_model"))
-    official = str(s.get("prompts") or "").startswith("official:")
+    official = str(s.get("prompts") or "").startswith(OFFICIAL_PROMPTS)
     level = 3 if embedded else 2 if apart else 0 if official else 1
     said = [f"Compared with the paper: {_LEVELS[level]}."]
     if apart:
@@ -66,7 +67,7 @@ def _differences(results: Results, *, of_assistants: bool) -> Iterator[str]:
     elif s.get("assistant_prompt", "base") != "base" and of_assistants:
         yield f"the assistant's prompt is {s['assistant_prompt']}, not base"
     prompts = str(s.get("prompts") or "")
-    if prompts.startswith("official:"):
+    if prompts.startswith(OFFICIAL_PROMPTS):
         if (bugs := s.get("official_bugs") or "reproduce") != "reproduce":
             yield f"bugs of the official code are mended ({bugs})"
     else:

@@ -12,6 +12,7 @@ from pydantic import ConfigDict, Field, model_validator
 from pytest_personalens.core.errors import DataError, SpecError
 from pytest_personalens.core.jsonfile import read_versioned, schema_of
 from pytest_personalens.core.scenario import Frozen
+from pytest_personalens.core.settings import OFFICIAL_PROMPTS
 from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.results.values import RESULTS_SCHEMA as RESULTS_SCHEMA
 from pytest_personalens.results.values import read_results
@@ -185,7 +186,7 @@ def setup_of(judge: str, user_agent: str, settings: Mapping[str, Any]) -> dict[s
     """What shapes scores beside dataset and assistant, from a run's settings by name."""
     of_items = _setup(judge, settings.get("context") or "", settings.get("max_turns") or 0)
     prompts, protocol = settings.get("prompts") or "", settings.get("protocol") or _DEFAULT
-    protocol = "official" if prompts.startswith("official:") else protocol
+    protocol = "official" if prompts.startswith(OFFICIAL_PROMPTS) else protocol
     # Baselines of earlier versions know no protocol but the default one.
     named = {_PROTOCOL: protocol} if protocol != _DEFAULT else {}
     return {**of_items, "the simulated user": user_agent, **named}

@@ -72,7 +72,7 @@ def test_a_model_is_the_assistant_in_the_settings_of_the_paper(empty_repo: Repos
     assert "You are a digital assistant" in systems["none"]
     assert "Past conversations" not in systems["none"]
     assert "Past conversations" in systems["DIS"]
-    assert systems["vanilla"] == ""
+    assert systems["personalens_assistant_prompt=vanilla"] == ""
     result.stdout.fnmatch_lines(["*assistant openai:bot (vanilla)*", "assistant *"])
 
 

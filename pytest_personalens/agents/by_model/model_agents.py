@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from pytest_personalens.core.settings import OFFICIAL_PROMPTS
 
 if TYPE_CHECKING:
     from pytest_personalens.agents.by_model.model_assistant import ModelAssistant
@@ -15,9 +17,6 @@ if TYPE_CHECKING:
     from pytest_personalens.core.verdict import Judge
     from pytest_personalens.models import Model
     from pytest_personalens.models.meter import Meter
-
-#: What ``--personalens-prompts`` begins with where it names a checkout of the official repository.
-OFFICIAL: Final = "official:"
 
 
 class PromptSettings(NamedTuple):
@@ -31,7 +30,7 @@ class PromptSettings(NamedTuple):
     @property
     def official(self) -> bool:
         """True if the prompts are those of a checkout."""
-        return bool(self.prompts and self.prompts.startswith(OFFICIAL))
+        return bool(self.prompts and self.prompts.startswith(OFFICIAL_PROMPTS))
 
     @property
     def named(self) -> str:
@@ -52,7 +51,7 @@ class ModelAgents:
         given, root = self._settings.prompts, root or Path()
         self._official: OfficialPrompts | None = None
         if given and self._settings.official:
-            self._official = _official(root / given.removeprefix(OFFICIAL), self._settings.official_bugs)
+            self._official = _official(root / given.removeprefix(OFFICIAL_PROMPTS), self._settings.official_bugs)
             return
         from pytest_personalens.agents.by_model.prompts import Prompts
 
