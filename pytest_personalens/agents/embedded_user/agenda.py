@@ -97,7 +97,7 @@ class Agenda:
             a for q, a in pairs
             if (a.pair is None or a.pair not in corrected)
             and not (corrected and (a.extra or a.bank == "option_first" or is_courtesy(plain(q.text))))
-            and not (a.extra and served and not corrected and not any(in_domain(d, q.text) for d in missing))
+            and not (a.extra and served and not corrected and not any(in_domain(d, q.text, self.scenario) for d in missing))
         ]  # fmt: skip
         lines += self._lines(found)
         if lines:
@@ -246,7 +246,7 @@ class Agenda:
     def _beside_the_point(self) -> bool:
         """True if the reply speaks of nothing that the task is about."""
         known = content(f"{self.scenario.task.intent} {' '.join(m.content for m in self.transcript[:-1])}")
-        return not known & content(self.last) and not any(in_domain(d, self.last) for d in self.scenario.domains)
+        return not known & content(self.last) and not any(in_domain(d, self.last, self.scenario) for d in self.scenario.domains)
 
     def _refusals(self) -> int:
         return len({turn for turn, _ in self.reading.refusals})

@@ -148,7 +148,7 @@ class Answers:
     def _asked(self, text: str) -> list[Type]:
         """The types the question asks for, the likeliest first."""
         types = [t for t in self.reading.types if asks_for(t[2], text)]
-        here = [t for t in types if in_domain(t[0], text)]
+        here = [t for t in types if in_domain(t[0], text, self.scenario)]
         types = here or types
         kinds = [] if types else [t for t in self.reading.types if self._by_kind(t, text) or _otherwise(t, text)]
         kinds = kinds or ([] if types else [t for t in self.reading.types if self._by_value(t, text)])
@@ -165,12 +165,12 @@ class Answers:
         if _OF_FACT.search(text):
             return False
         # A task of several domains has several times and places: only one that the question speaks of is meant.
-        return bool(pattern and re.search(pattern, t[1])) and (len(self.scenario.domains) == 1 or in_domain(t[0], text))
+        return bool(pattern and re.search(pattern, t[1])) and (len(self.scenario.domains) == 1 or in_domain(t[0], text, self.scenario))
 
     def _by_value(self, t: Type, text: str) -> bool:
         """True if the values are what the question wants: a number of days for "how many days", a sum for "what budget"."""
         kind, folded = kind_of(plain(text)), plain(text)
-        if _OF_FACT.search(text) or not (len(self.scenario.domains) == 1 or in_domain(t[0], text)):
+        if _OF_FACT.search(text) or not (len(self.scenario.domains) == 1 or in_domain(t[0], text, self.scenario)):
             return False
         units = {unit for v in t[3] for _, unit in counts(plain(v))}
         if kind in ("how_many", "how_long"):

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from pytest_personalens.agents.embedded_user.replies import Replies, Said
     from pytest_personalens.agents.language.lexicon import TypeWords
+    from pytest_personalens.core.scenario import Scenario
 
 Type = tuple[str, str, "TypeWords", tuple[str, ...]]
 
@@ -145,7 +146,7 @@ def _wrong(reading: Replies, t: Type, committed: Sequence[Said], turn: int) -> s
     if any(fits(t, s.text) for s in whole) or _choice(t, whole):
         return ""
     for said in committed:
-        if len(reading.scenario.domains) > 1 and not _speaks_of(t, said):
+        if len(reading.scenario.domains) > 1 and not _speaks_of(t, said, reading.scenario):
             continue
         wrong = breach(t, said.text)
         if wrong and not _wanted(reading, t, wrong, turn):
@@ -296,8 +297,8 @@ def negated(value: str, folded: str) -> bool:
     return all(denied(i) for i in places)
 
 
-def _speaks_of(t: Type, said: Said) -> bool:
-    return in_domain(t[0], said.text) or asks_for(t[2], said.text) or bool(noun_of(t[1]) and noun_of(t[1]) in stems(said.text))
+def _speaks_of(t: Type, said: Said, scenario: Scenario) -> bool:
+    return in_domain(t[0], said.text, scenario) or asks_for(t[2], said.text) or bool(noun_of(t[1]) and noun_of(t[1]) in stems(said.text))
 
 
 def _wanted(reading: Replies, t: Type, wrong: str, turn: int) -> bool:
