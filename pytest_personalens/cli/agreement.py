@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import argparse
 import sys
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.cli.command import Parser, errors_told
-from pytest_personalens.core.errors import SpecError, told
+from pytest_personalens.cli.command import Parser, at_least, dollars, errors_told
+from pytest_personalens.core.errors import BudgetSpent, SpecError, told
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-    from pytest_personalens.core.verdict import Judge
+    from pytest_personalens.core.usage import Price, Usage
+    from pytest_personalens.core.verdict import Dimension, Judge
+    from pytest_personalens.judge_quality import Labelled
     from pytest_personalens.models.meter import Meter
 
 
@@ -27,52 +30,65 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     from pytest_personalens.core.destinations import refuse_shared_files, writable
     from pytest_personalens.core.jsonfile import write_atomically
+    from pytest_personalens.core.usage import price_of, read_prices
     from pytest_personalens.core.verdict import dimensions
-    from pytest_personalens.judge_quality import measure, read_labels, render
-    from pytest_personalens.judge_quality.kept import Kept
-    from pytest_personalens.models.meter import Meter
+    from pytest_personalens.judge_quality import measure, read_labels, render, wanted
+    from pytest_personalens.models.meter import Budget, Meter
 
-    meter = Meter()
-    labelled = read_labels(options.labels)
-    judge = open_judge(options.judge_model, meter)
-    if judge.paid and not options.live:
-        raise SpecError(f"{options.judge_model} costs money: add --live to call it")
-    # Before anything is paid for: a path that cannot be written is told now, and a file of somebody else's is not replaced.
-    files = {f"--{kind}": path for kind, path in (("json", options.json), ("markdown", options.markdown)) if path is not None}
-    refuse_shared_files(files, {"this command": options.labels})
-    for flag, path in files.items():
-        writable(path, flag, kind=flag.removeprefix("--"))
-    chosen, kept = dimensions(options.dimensions.split(",")), Kept(labelled, judge) if judge.paid else None
-    try:
-        found = measure(labelled, kept or judge, dimensions=chosen, progress=_progress(len(labelled)))
-    except KeyboardInterrupt:
-        print("stopped; what was judged is kept, and the same command goes on from there" if kept else "stopped", file=sys.stderr)
-        return _INTERRUPTED
+    labelled, chosen, prices = read_labels(options.labels), dimensions(options.dimensions.split(",")), read_prices(options.price)
+    with tempfile.TemporaryDirectory(prefix="personalens-") as counted:
+        budget = Budget(Path(counted) / "run", max_calls=options.max_calls, max_usd=options.max_usd, option="--")
+        meter = Meter(budget=budget, prices=prices)
+        judge = open_judge(options.judge_model, meter, prompts=options.prompts, at_once=options.concurrency)
+        spends = _Spending(judge, options)
+        open_yet = [(item, d) for item, d in wanted(labelled, chosen) if not spends.knows(item, d)]
+        if options.estimate or (open_yet and judge.paid and options.live):
+            spends.estimate(open_yet, prices)
+        if options.estimate:
+            return 0
+        if judge.paid and open_yet and not options.live:
+            raise SpecError(f"{options.judge_model} costs money: add --live to call it")
+        if judge.paid and open_yet and options.max_usd is not None and price_of(_model_of(options.judge_model), prices) is None:
+            raise SpecError(f"--max-usd: no price is known for {options.judge_model}; give it with --price")
+        # Before anything is paid for: a path that cannot be written is told now, and a file of somebody else's is not replaced.
+        files = {f"--{kind}": path for kind, path in (("json", options.json), ("markdown", options.markdown)) if path is not None}
+        refuse_shared_files(files, {"this command": options.labels})
+        for flag, path in files.items():
+            writable(path, flag, kind=flag.removeprefix("--"))
+        try:
+            found = measure(labelled, spends.judge, dimensions=chosen, progress=_progress(len(labelled)), at_once=options.concurrency)
+        except KeyboardInterrupt:
+            kept = "; what was judged is kept, and the same command goes on from there" if judge.paid else ""
+            print(f"stopped{kept}", file=sys.stderr)
+            return _INTERRUPTED
+        except BudgetSpent as spent:
+            raise BudgetSpent(f"{spent}; what was judged is kept, and the same command goes on from there") from None
     print(*render.lines(found, most=len(labelled) if options.all else 5), sep="\n")
-    used = [f"{purpose}: {u.calls} calls, {u.input_tokens:,} tokens in, {u.output_tokens:,} out" for purpose, u in meter.usage.items()]
-    print(*used, sep="\n", end="\n" if used else "")
+    spends.tell_usage(meter.usage, prices, replayed=len(wanted(labelled, chosen)) - len(open_yet))
     for path, text in ((options.json, found.model_dump_json(indent=2) + "\n"), (options.markdown, render.markdown(found))):
         if path is not None:
             write_atomically(path, text)
-    if kept is not None:
-        kept.forget()  # the next measurement is a new one
     return 0
 
 
-def open_judge(spec: str, meter: Meter) -> Judge:
-    """The judge of a spec: ``embedded``, a model of ours, or ``module:attribute`` (a judge, or what makes one). Raises `SpecError`."""
+def open_judge(spec: str, meter: Meter, *, prompts: Path | None = None, at_once: int = 1) -> Judge:
+    """The judge of a spec: ``embedded``, a model of ours, or ``module:attribute`` (a judge, or what makes one). Raises `SpecError`.
+
+    A model reads by the templates in the folder `prompts`, where there is one, up to `at_once` readings at a time.
+    """
     from pytest_personalens.agents import EmbeddedJudge
     from pytest_personalens.agents.by_model.model_judge import ModelJudge
     from pytest_personalens.agents.by_model.prompts import Prompts
     from pytest_personalens.agents.checked import offered
     from pytest_personalens.models.open import open_model
+    from pytest_personalens.models.rate_limit import Limiter
     from pytest_personalens.models.retry import Reliable
 
     if spec == "embedded":
         return EmbeddedJudge()
-    model = open_model(spec)
+    model = open_model(spec, connections=max(64, at_once))
     if model is not None:
-        return ModelJudge(Reliable(model), meter, Prompts())
+        return ModelJudge(Reliable(model, limiter=Limiter(start=at_once)), meter, Prompts(prompts))
     module, colon, attribute = spec.partition(":")
     if not colon:
         raise SpecError(f"--judge-model: expected embedded, bedrock:MODEL, openai:MODEL or module:attribute, not {spec!r}")
@@ -87,6 +103,70 @@ def open_judge(spec: str, meter: Meter) -> Judge:
     if judge is None:
         raise SpecError(f"--judge-model: {spec!r} is None, and no judge")
     return judge
+
+
+class _Spending:
+    """What a judge that costs money has read before, what the rest would cost, and what it did cost."""
+
+    def __init__(self, judge: Judge, options: argparse.Namespace) -> None:
+        from pytest_personalens.datasets.cached import cache_folder
+        from pytest_personalens.engine.readings import RecordedJudge
+
+        self._options = options
+        self._recorded: RecordedJudge | None = None
+        self.judge = judge
+        if judge.paid:
+            try:
+                folder = options.records or cache_folder() / "agreement"
+            except RuntimeError:  # no home: nothing is kept
+                return
+            strict = options.records is not None
+            self.judge = self._recorded = RecordedJudge(judge, folder, may_spend=options.live, strict=strict, anew=options.anew)
+
+    def knows(self, item: Labelled, dimension: Dimension) -> bool:
+        """True if the reading is recorded."""
+        return self._recorded is not None and self._recorded.knows(item.scenario, item.dialogue, dimension)
+
+    def estimate(self, readings: Sequence[tuple[Labelled, Dimension]], prices: Mapping[str, Price]) -> None:
+        """Print calls, tokens and dollars that the readings would take, by the real prompts."""
+        from pytest_personalens.agents.by_model.model_judge import ModelJudge
+        from pytest_personalens.agents.by_model.placeholder import Placeholder, output_tokens
+        from pytest_personalens.agents.by_model.prompts import Prompts
+        from pytest_personalens.models.meter import Meter
+        from pytest_personalens.models.open import open_model
+
+        spec = self._options.judge_model
+        if (model := open_model(spec)) is None:
+            print(f"{spec} is no model of ours: it makes {len(readings)} readings, at a cost that nobody here knows")
+            return
+        meter = Meter()
+        judge = ModelJudge(Placeholder(model.name), meter, Prompts(self._options.prompts))
+        for item, dimension in readings:
+            judge.verdict(item.scenario, item.dialogue, dimension)
+        used = {p: u.model_copy(update={"output_tokens": output_tokens(p) * u.calls}) for p, u in meter.usage.items()}
+        print("an estimate, nothing read from a provider's cache:" if used else "every reading is recorded: it costs nothing")
+        self._table(used, prices)
+
+    def tell_usage(self, usage: Mapping[str, Usage], prices: Mapping[str, Price], *, replayed: int) -> None:
+        """Print what was used, and how much of it all was recorded before."""
+        if replayed:
+            print(f"{replayed} readings from records")
+        self._table(usage, prices)
+
+    def _table(self, usage: Mapping[str, Usage], prices: Mapping[str, Price]) -> None:
+        from pytest_personalens.core.usage import price_of
+        from pytest_personalens.reports.terminal import usage_table
+
+        price = price_of(_model_of(self._options.judge_model), prices)
+        print(*usage_table(usage, {p: price.of(u) for p, u in usage.items()} if price else {}), sep="\n", end="\n" if usage else "")
+
+
+def _model_of(spec: str) -> str:
+    """The name by which a model is priced."""
+    from pytest_personalens.models.open import open_model
+
+    model = open_model(spec)
+    return spec if model is None else model.name
 
 
 def _progress(total: int) -> Callable[[int], None]:
@@ -105,6 +185,22 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("labels", type=Path, help="labelled dialogues, a JSON object a line (docs/how-to/check-your-judge.md)")
     parser.add_argument("--judge-model", default="embedded", metavar="SPEC", help="embedded, bedrock:MODEL, openai:MODEL, module:attribute")
     parser.add_argument("--dimensions", default="all", metavar="LIST", help="readings to compare, such as tc,p (default: all six)")
+    parser.add_argument(
+        "--prompts", type=Path, metavar="DIR", help="templates of your own for a model, as --personalens-prompts takes them"
+    )
+    parser.add_argument("--concurrency", type=at_least(1), default=8, metavar="N", help="readings by a model side by side (default: 8)")
+    parser.add_argument("--estimate", action="store_true", help="print calls, tokens and dollars that it would take, and end")
+    parser.add_argument("--max-calls", type=at_least(1), metavar="N", help="stop after N calls to models")
+    parser.add_argument("--max-usd", type=dollars, metavar="USD", help="stop once so many US dollars are spent")
+    parser.add_argument(
+        "--price",
+        action="append",
+        default=[],
+        metavar="'MODEL = IN, OUT'",
+        help="US dollars for a million tokens, as in personalens_prices",
+    )
+    parser.add_argument("--records", type=Path, metavar="DIR", help="keep what was paid for here (default: the user's cache folder)")
+    parser.add_argument("--anew", action="store_true", help="read again what is recorded")
     parser.add_argument("--live", action="store_true", help="let a judge be called that costs money")
     parser.add_argument("--all", action="store_true", help="every disagreement instead of the five widest of each reading")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write everything as JSON")

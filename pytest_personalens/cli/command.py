@@ -113,6 +113,17 @@ def at_least(least: int) -> Callable[[str], int]:
     return read
 
 
+def dollars(text: str) -> float:
+    """Reads a sum above 0, for an argument of a command."""
+    try:
+        sum_ = float(text)
+    except ValueError:
+        sum_ = 0.0
+    if not 0 < sum_ < float("inf"):
+        raise argparse.ArgumentTypeError(f"expected US dollars above 0, found {text!r}")
+    return sum_
+
+
 class Parser(argparse.ArgumentParser):
     """One that tells a bad command in one line and exits with pytest's own status for it."""
 

@@ -165,7 +165,10 @@ _COMMANDS: Final[dict[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
         ("json", "markdown", "html", "baseline", "save-baseline", "gate", "min-tcr", "min-p", "min-valid"),
     ),
     "report": (("results.json",), ("html", "markdown", "table", "beside")),
-    "agreement": (("labels.jsonl",), ("judge-model", "dimensions", "json", "markdown")),
+    "agreement": (
+        ("labels.jsonl",),
+        ("judge-model", "dimensions", "json", "markdown", "prompts", "concurrency", "max-calls", "max-usd", "price", "records"),
+    ),
     "check-dataset": (("own",), ("words", "json")),
     "stats.__main__": ((), ("level", "power", "tests")),
 }
