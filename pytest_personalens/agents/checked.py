@@ -4,50 +4,50 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from pytest_personalens.core.errors import PersonalensError, SpecError, told
+from pytest_personalens.core.errors import PersonalensError, SpecError, error_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-Role = Literal["user_agent", "judge", "model"]
+AgentRole = Literal["user_agent", "judge", "model"]
 #: Role -> the attribute that names who plays it, and the method that is called.
-_NEEDED: Final[dict[Role, tuple[str, str]]] = {
+_NEEDED: Final[dict[AgentRole, tuple[str, str]]] = {
     "user_agent": ("identity", "turn"),
     "judge": ("identity", "verdict"),
     "model": ("name", "complete"),
 }
 
 
-def offered(role: Role, ask: Callable[[], Any], where: str) -> Any:
+def offered(role: AgentRole, ask: Callable[[], Any], where: str) -> Any:
     """What `ask` gives for the role, which may be None. Raises `SpecError` where that fails, or gives what cannot play the role.
 
     `where` is the option that asked for it.
     """
     try:
-        found = ask()
-        problem = "" if found is None else _problem(role, found)
+        candidate = ask()
+        problem = "" if candidate is None else _problem(role, candidate)
     except PersonalensError:
         raise
     except Exception as error:  # whatever it takes somebody's own to be opened
-        raise SpecError(f"{where}: the {_called(role)} cannot be had: {told(error)}") from error
+        raise SpecError(f"{where}: the {_called(role)} cannot be had: {error_text(error)}") from error
     if problem:
         raise SpecError(f"{where}: what is offered as a {_called(role)} {problem}")
-    return found
+    return candidate
 
 
-def _problem(role: Role, found: Any) -> str:
+def _problem(role: AgentRole, candidate: Any) -> str:
     named, method = _NEEDED[role]
-    if isinstance(found, type):
-        return f"is the class {found.__name__}; give an instance of it"
-    name, paid = getattr(found, named, None), getattr(found, "paid", None)
+    if isinstance(candidate, type):
+        return f"is the class {candidate.__name__}; give an instance of it"
+    name, paid = getattr(candidate, named, None), getattr(candidate, "paid", None)
     if not isinstance(name, str) or not name.strip():
-        return f"is {type(found).__name__}, whose {named} is no text; it needs {named}, paid and {method}()"
+        return f"is {type(candidate).__name__}, whose {named} is no text; it needs {named}, paid and {method}()"
     if not isinstance(paid, int):  # True and False are such, and so are 0 and 1
-        return f"is {type(found).__name__}, whose paid is neither true nor false: may it be asked in a run that must not spend?"
-    if not callable(getattr(found, method, None)):
-        return f"is {type(found).__name__}, which has no method {method}(); it needs {named}, paid and {method}()"
+        return f"is {type(candidate).__name__}, whose paid is neither true nor false: may it be asked in a run that must not spend?"
+    if not callable(getattr(candidate, method, None)):
+        return f"is {type(candidate).__name__}, which has no method {method}(); it needs {named}, paid and {method}()"
     return ""
 
 
-def _called(role: Role) -> str:
+def _called(role: AgentRole) -> str:
     return role.replace("_", " ")

@@ -8,8 +8,8 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.cli.command import Parser, at_least, dollars, errors_told
-from pytest_personalens.core.errors import BudgetSpent, SpecError, told
+from pytest_personalens.cli.command import Parser, at_least, errors_told, report_of
+from pytest_personalens.core.errors import BudgetSpent, SpecError, error_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -24,50 +24,54 @@ if TYPE_CHECKING:
 _INTERRUPTED: Final = 130
 
 
+#: Said where a paid judge is stopped.
+_KEPT: Final = "what was judged is kept, and the same command goes on from there"
+
+
 @errors_told
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command. Returns 0, or 4 for what cannot be read or judged at all."""
     options = _parser().parse_args(arguments)
-    from pytest_personalens.core.destinations import refuse_shared_files, writable
-    from pytest_personalens.core.jsonfile import write_atomically
+    from pytest_personalens.core.atomic_write import write_atomically
+    from pytest_personalens.core.destinations import kind_of, refuse_shared_files, writable
     from pytest_personalens.core.usage import price_of, read_prices
     from pytest_personalens.core.verdict import dimensions
     from pytest_personalens.judge_quality import measure, read_labels, render, wanted
     from pytest_personalens.models.meter import Budget, Meter
 
     labelled, chosen, prices = read_labels(options.labels), dimensions(options.dimensions.split(",")), read_prices(options.price)
-    with tempfile.TemporaryDirectory(prefix="personalens-") as counted:
-        budget = Budget(Path(counted) / "run", max_calls=options.max_calls, max_usd=options.max_usd, option="--")
+    caps = dict(options.budget)
+    with tempfile.TemporaryDirectory(prefix="personalens-") as folder:
+        budget = Budget(Path(folder) / "run", max_calls=caps.get("calls"), max_usd=caps.get("usd"), option="--budget")
         meter = Meter(budget=budget, prices=prices)
         judge = open_judge(options.judge_model, meter, prompts=options.prompts, at_once=options.concurrency)
-        spends = _Spending(judge, options)
-        open_yet = [(item, d) for item, d in wanted(labelled, chosen) if not spends.knows(item, d)]
-        if options.estimate or (open_yet and judge.paid and options.live):
-            spends.estimate(open_yet, prices)
+        spending = _Spending(judge, options)
+        unread = [(item, d) for item, d in wanted(labelled, chosen) if not spending.knows(item, d)]
+        if options.estimate or (unread and judge.paid and options.live):
+            spending.estimate(unread, prices)
         if options.estimate:
             return 0
-        if judge.paid and open_yet and not options.live:
+        if judge.paid and unread and not options.live:
             raise SpecError(f"{options.judge_model} costs money: add --live to call it")
-        if judge.paid and open_yet and options.max_usd is not None and price_of(_model_of(options.judge_model), prices) is None:
-            raise SpecError(f"--max-usd: no price is known for {options.judge_model}; give it with --price")
+        if judge.paid and unread and "usd" in caps and price_of(_model_of(options.judge_model), prices) is None:
+            raise SpecError(f"--budget: no price is known for {options.judge_model}; give it with --price")
         # Before anything is paid for: a path that cannot be written is told now, and a file of somebody else's is not replaced.
-        files = {f"--{kind}": path for kind, path in (("json", options.json), ("markdown", options.markdown)) if path is not None}
+        files = [("--report", Path(text)) for text in options.report]
         refuse_shared_files(files, {"this command": options.labels})
-        for flag, path in files.items():
-            writable(path, flag, kind=flag.removeprefix("--"))
+        for flag, path in files:
+            writable(path, flag, kind=str(kind_of(path)))
         try:
-            found = measure(labelled, spends.judge, dimensions=chosen, progress=_progress(len(labelled)), at_once=options.concurrency)
+            progress = _progress(len(labelled))
+            agreement = measure(labelled, spending.judge, dimensions=chosen, progress=progress, at_once=options.concurrency)
         except KeyboardInterrupt:
-            kept = "; what was judged is kept, and the same command goes on from there" if judge.paid else ""
-            print(f"stopped{kept}", file=sys.stderr)
+            print(f"stopped; {_KEPT}" if judge.paid else "stopped", file=sys.stderr)
             return _INTERRUPTED
         except BudgetSpent as spent:
-            raise BudgetSpent(f"{spent}; what was judged is kept, and the same command goes on from there") from None
-    print(*render.lines(found, most=len(labelled) if options.all else 5), sep="\n")
-    spends.tell_usage(meter.usage, prices, replayed=len(wanted(labelled, chosen)) - len(open_yet))
-    for path, text in ((options.json, found.model_dump_json(indent=2) + "\n"), (options.markdown, render.markdown(found))):
-        if path is not None:
-            write_atomically(path, text)
+            raise BudgetSpent(f"{spent}; {_KEPT}") from None
+    print(*render.lines(agreement, most=len(labelled) if options.all else 5), sep="\n")
+    spending.tell_usage(meter.usage, prices, replayed=len(wanted(labelled, chosen)) - len(unread))
+    for _, path in files:
+        write_atomically(path, agreement.model_dump_json(indent=2) + "\n" if kind_of(path) == "json" else render.markdown(agreement))
     return 0
 
 
@@ -96,10 +100,10 @@ def open_judge(spec: str, meter: Meter, *, prompts: Path | None = None, at_once:
 
     sys.path.insert(0, str(Path.cwd()))
     try:
-        found = getattr(importlib.import_module(module), attribute)
+        candidate = getattr(importlib.import_module(module), attribute)
     except Exception as error:  # whatever the module does when it is imported
-        raise SpecError(f"--judge-model: cannot take {attribute!r} from {module!r}: {told(error)}") from None
-    judge: Judge | None = offered("judge", lambda: found() if isinstance(found, type) else found, "--judge-model")
+        raise SpecError(f"--judge-model: cannot take {attribute!r} from {module!r}: {error_text(error)}") from None
+    judge: Judge | None = offered("judge", lambda: candidate() if isinstance(candidate, type) else candidate, "--judge-model")
     if judge is None:
         raise SpecError(f"--judge-model: {spec!r} is None, and no judge")
     return judge
@@ -169,6 +173,15 @@ def _model_of(spec: str) -> str:
     return spec if model is None else model.name
 
 
+def _cap(text: str) -> tuple[str, float]:
+    from pytest_personalens.core.option_types import budget
+
+    try:
+        return budget(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{error}, found {text!r}") from None
+
+
 def _progress(total: int) -> Callable[[int], None]:
     def show(done: int) -> None:
         if sys.stderr.isatty():
@@ -181,6 +194,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = Parser(
         prog="personalens agreement",
         description="Run a judge over labelled dialogues and report how it agrees with the labels, and these with each other.",
+        example="personalens agreement labels.jsonl --report agreement.md",
     )
     parser.add_argument("labels", type=Path, help="labelled dialogues, a JSON object a line (docs/how-to/check-your-judge.md)")
     parser.add_argument("--judge-model", default="embedded", metavar="SPEC", help="embedded, bedrock:MODEL, openai:MODEL, module:attribute")
@@ -190,8 +204,14 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--concurrency", type=at_least(1), default=8, metavar="N", help="readings by a model side by side (default: 8)")
     parser.add_argument("--estimate", action="store_true", help="print calls, tokens and dollars that it would take, and end")
-    parser.add_argument("--max-calls", type=at_least(1), metavar="N", help="stop after N calls to models")
-    parser.add_argument("--max-usd", type=dollars, metavar="USD", help="stop once so many US dollars are spent")
+    parser.add_argument(
+        "--budget",
+        type=_cap,
+        action="append",
+        default=[],
+        metavar="CAP",
+        help="stop after so many calls or dollars, such as 200calls or 5usd",
+    )
     parser.add_argument(
         "--price",
         action="append",
@@ -203,6 +223,13 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--anew", action="store_true", help="read again what is recorded")
     parser.add_argument("--live", action="store_true", help="let a judge be called that costs money")
     parser.add_argument("--all", action="store_true", help="every disagreement instead of the five widest of each reading")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write everything as JSON")
-    parser.add_argument("--markdown", type=Path, metavar="FILE", help="write the figures as a Markdown table")
+    parser.add_argument(
+        "--report",
+        type=report_of(("json", "markdown")),
+        action="append",
+        default=[],
+        metavar="PATH",
+        help="write everything as JSON (PATH.json), or the figures as a Markdown table (PATH.md); may be repeated",
+    )
+    parser.refuse("json", "markdown")
     return parser

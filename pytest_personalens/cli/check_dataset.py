@@ -8,9 +8,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.cli.command import Parser, at_least, errors_told
-from pytest_personalens.core.destinations import writable
-from pytest_personalens.core.jsonfile import write_atomically
+from pytest_personalens.cli.command import Parser, at_least, errors_told, report_of
+from pytest_personalens.core.atomic_write import write_atomically
+from pytest_personalens.core.destinations import refuse_shared_files, writable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pytest_personalens.datasets import Dataset
     from pytest_personalens.datasets.quality import Quality
 
-_STDOUT: Final = Path("-")
+_STDOUT: Final = "-"
 
 
 @errors_told
@@ -27,15 +27,17 @@ def main(arguments: Sequence[str] | None = None, *, offered: Callable[[str], Dat
     options = _parser().parse_args(arguments)
     from pytest_personalens.datasets.quality import assess, read_corpus  # only once the arguments are good
 
-    if options.json is not None and options.json != _STDOUT:
-        writable(options.json, "--json")  # before all is measured; a file of somebody else's is not replaced
+    files = [Path(text) for text in options.report if text != _STDOUT]
+    refuse_shared_files([("--report", path) for path in files], {})
+    for path in files:
+        writable(path, "--report")  # before all is measured; a file of somebody else's is not replaced
     measured = [assess(read_corpus(spec, offered=offered), words=options.words) for spec in options.dataset]
     text = json.dumps([m.model_dump(mode="json") for m in measured], indent=2, ensure_ascii=False) + "\n"
-    if options.json == _STDOUT:
+    for path in files:
+        write_atomically(path, text)
+    if _STDOUT in options.report:
         sys.stdout.write(text)
     else:
-        if options.json:
-            write_atomically(options.json, text)
         _print(measured, details=options.details, every=options.all)
     return int(any(m.findings for m in measured))
 
@@ -46,14 +48,15 @@ def _print(measured: Sequence[Quality], *, details: bool, every: bool) -> None:
     print(*render.overview(measured), sep="\n")
     for data in measured:
         if details:
-            print(f"\n{data.dataset}", *render.details(data), sep="\n")
-        print("", *render.findings(data, every=every), sep="\n")
+            print(f"\n{data.dataset}", *render.detail_lines(data), sep="\n")
+        print("", *render.finding_lines(data, every=every), sep="\n")
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = Parser(
         prog="personalens check-dataset",
         description="Measure one or several datasets, side by side, and find what is inconsistent. Exit code 1 if anything is.",
+        example="personalens check-dataset embedded my-data/ --details",
     )
     parser.add_argument(
         "dataset",
@@ -63,5 +66,13 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--details", action="store_true", help="every domain, preference type and demographic category")
     parser.add_argument("--all", action="store_true", help="every finding instead of a few of each rule")
     parser.add_argument("--words", type=at_least(1000), default=50_000, metavar="N", help="compare the texts over N words (default: 50000)")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write everything as JSON; '-': to standard output, without the tables")
+    parser.add_argument(
+        "--report",
+        type=report_of(("json",), _STDOUT),
+        action="append",
+        default=[],
+        metavar="PATH|-",
+        help="write everything as JSON (PATH.json; -: to standard output, without the tables)",
+    )
+    parser.refuse("json")
     return parser

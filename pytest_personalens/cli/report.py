@@ -8,18 +8,18 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.cli.command import Parser, errors_told, tell
-from pytest_personalens.core.destinations import refuse_shared_files, writable
+from pytest_personalens.cli.command import Parser, errors_told, report_of, tell
+from pytest_personalens.core.atomic_write import write_atomically
+from pytest_personalens.core.destinations import GITHUB
 from pytest_personalens.core.errors import SpecError
-from pytest_personalens.core.jsonfile import write_atomically
 from pytest_personalens.core.safe_text import harmless
 from pytest_personalens.reports.beside import beside_lines, side_by_side
 from pytest_personalens.reports.files import Files, checked, write_files
-from pytest_personalens.reports.markdown import markdown
-from pytest_personalens.reports.tables import Table, ablation_table, paper_table, read_rows
+from pytest_personalens.reports.markdown import markdown_report
+from pytest_personalens.reports.tables import PaperTable, ablation_table, paper_table, read_rows
 from pytest_personalens.reports.terminal import summary_lines
 from pytest_personalens.results.baseline import baseline_of, terms_of
-from pytest_personalens.results.comparison import compare
+from pytest_personalens.results.comparison import compare_with_baseline
 from pytest_personalens.results.values import Results, read_results
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _MOST_LISTED: Final = 20
 _LEVEL: Final = 0.05
-_STDOUT: Final = Path("-")
+_STDOUT: Final = "-"
 
 
 @errors_told
@@ -42,20 +42,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
     before = None if options.before is None else read_results(options.before)
     if before is not None:
         results = _compared(results, before, str(options.before))
-    page = options.markdown if options.table is None and options.markdown != _STDOUT else None
+    to_stdout = _STDOUT in options.report
+    files = Files.of(path for path in options.report if path != _STDOUT)
+    tables = files.kind("markdown") if options.table is not None else []
     read = {"this command": options.results, "BEFORE.json": options.before, "--beside": options.beside}
     known = {name: path for name, path in read.items() if path is not None}
-    written = write_files(results, checked(Files(html=options.html, markdown=page), lambda name: f"--{name}", read=known), before=before)
-    for line in written.done:
-        print(line, file=sys.stderr if options.markdown == _STDOUT else sys.stdout)
+    checked(files, "--", read=known)
+    pages = files._replace(reports=tuple(path for path in files.reports if path not in tables))
+    written = write_files(results, pages, before=before)
+    for line in (*written.done, *written.annotations):
+        print(line, file=sys.stderr if to_stdout else sys.stdout)
     if options.table is not None:
-        if options.markdown not in (None, _STDOUT):
-            refuse_shared_files({"--markdown": options.markdown, **({"--html": options.html} if options.html else {})}, known)
         table = _table(results, options.table, options.beside)
-        _put(table.text() if options.markdown is None else table.markdown(), options.markdown or _STDOUT)
-    elif options.markdown == _STDOUT:
-        _put(markdown(results, before=before), _STDOUT)
-    elif options.markdown is options.html is None:
+        for path in tables:
+            write_atomically(path, table.markdown())
+        if to_stdout or not tables:
+            _print(table.markdown() if to_stdout else table.text())
+    elif to_stdout:
+        _print(markdown_report(results, before=before))
+    elif not options.report:
         for line in _summary(results, before, verbose=options.verbose):
             print(harmless(line))
     return tell([harmless(problem) for problem in written.problems])
@@ -63,18 +68,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _compared(results: Results, before: Results, name: str) -> Results:
     """The results with the paired test against `before`, if both are whole and nothing but the assistant can have changed."""
-    whole = all(found.complete and not found.settings.get("shard") for found in (results, before))
+    whole = all(run.complete and not run.settings.get("shard") for run in (results, before))
     comparison = None
     try:
         baseline = baseline_of(before)
         if whole and results.own and not baseline.refuses(terms_of(results)):
-            comparison = compare(baseline, results, name=name, level=_LEVEL, margins={})
+            comparison = compare_with_baseline(baseline, results, name=name, level=_LEVEL, margins={})
     except SpecError:
         pass  # nothing was scored; the figures stand side by side
     return results.model_copy(update={"comparison": comparison})
 
 
-def _table(results: Results, number: int, beside: Path | None) -> Table:
+def _table(results: Results, number: int, beside: Path | None) -> PaperTable:
     if number == 4:
         return ablation_table(results)
     return paper_table(results, () if beside is None else read_rows(beside))
@@ -88,10 +93,7 @@ def _summary(results: Results, before: Results | None, *, verbose: bool) -> Iter
         yield from beside_lines(side_by_side(before, results), most=None if verbose else _MOST_LISTED)
 
 
-def _put(text: str, path: Path) -> None:
-    if path != _STDOUT:
-        write_atomically(writable(path, "--markdown", kind="markdown"), text)
-        return
+def _print(text: str) -> None:
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8")  # it goes to a file or another program, whatever the terminal can show
     print(text, end="")
@@ -101,11 +103,20 @@ def _parser() -> argparse.ArgumentParser:
     parser = Parser(
         prog="personalens report",
         description="Report on the results of a run, or of two. Decides nothing: the exit code is 0 whatever the gates said.",
+        example="personalens report results.json --report page.html",
     )
-    parser.add_argument("results", type=Path, metavar="RESULTS.json", help="what --personalens-json wrote")
+    parser.add_argument("results", type=Path, metavar="RESULTS.json", help="the JSON results of a run")
     parser.add_argument("before", type=Path, nargs="?", metavar="BEFORE.json", help="the results of another run, to hold these against")
-    parser.add_argument("--html", type=Path, metavar="FILE", help="write one HTML page (needs the extra html)")
-    parser.add_argument("--markdown", type=Path, metavar="FILE|-", help="write Markdown, of a size for a comment on a pull request")
+    parser.add_argument(
+        "--report",
+        type=report_of(("html", "markdown"), _STDOUT, GITHUB),
+        action="append",
+        default=[],
+        metavar="PATH|-|github",
+        help="write a page (PATH.html, needs the extra html) or Markdown for a comment on a pull request (PATH.md; -: to standard output); "
+        "github: the summary of the step and annotations, in GitHub Actions; may be repeated",
+    )
+    parser.refuse("html", "markdown")
     parser.add_argument("--table", type=int, choices=(3, 4), help="the run as a row of the paper's Table 3, or its controls as Table 4")
     parser.add_argument("--beside", type=Path, metavar="FILE.csv", help="rows to print below --table 3, which you copy from the paper")
     parser.add_argument("-v", "--verbose", action="store_true", help="every item below its threshold, and every score that differs")

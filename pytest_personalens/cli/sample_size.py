@@ -22,12 +22,12 @@ DEVIATIONS: Final = (0.0, 0.5, 0.8)
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command: print the table. Returns 0."""
     options = _parser().parse_args(arguments)
-    for line in table(level=options.level / options.tests, power=options.power):
+    for line in sample_size_table(level=options.level / options.tests, power=options.power):
         print(line, flush=True)  # a row takes up to two seconds
     return 0
 
 
-def table(*, level: float, power: float) -> Iterator[str]:
+def sample_size_table(*, level: float, power: float) -> Iterator[str]:
     """The lines of a Markdown table: by number of scenarios, the smallest drop found at a probability of `power`, tested at `level`.
 
     Task completion drops in percentage points and personalization in points of its scale; a dash where nothing would be found.
@@ -52,6 +52,7 @@ def _parser() -> argparse.ArgumentParser:
         description="Print, as Markdown, the smallest drop of the task completion rate (TCR, in percentage points) and of the mean "
         "personalization (P, in points) that a comparison of two runs finds, by the number of scenarios and by how much the scores of "
         "identical runs differ.",
+        example="personalens sample-size --power 0.9",
     )
     parser.add_argument("--level", type=_share, default=0.05, help="false alarms in all comparisons without a change (default: 0.05)")
     parser.add_argument("--power", type=_share, default=0.8, help="the probability to find the drop (default: 0.8)")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from pytest_personalens.agents.embedded_judge.weights import words
 from pytest_personalens.cli.command import Parser, errors_told
+from pytest_personalens.core.atomic_write import write_atomically
 from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.judge_quality.examples import Example, examples, tagged_statements, word_lists
 from pytest_personalens.judge_quality.fitting import SCORED, Tagged, train
@@ -45,7 +46,7 @@ def _two(value: float | None) -> str:
 @errors_told
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command. Returns 0, or 4 for what cannot be read or learned from."""
-    parser = Parser(prog="personalens train", description=__doc__)
+    parser = Parser(prog="personalens train", description=__doc__, example="personalens train data/agreement/calibration.jsonl")
     parser.add_argument("labels", nargs="+", type=Path, help="labelled dialogues")
     parser.add_argument("--statements", type=Path, metavar="FILE", help="single statements with tags, to learn acts from as well")
     parser.add_argument("--write", type=Path, metavar="FOLDER", help="train on all of them and write the tables here")
@@ -57,11 +58,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         known = {id(e.labelled): e for e in examples(labelled)}
         print(_report(((name, [known[id(one)] for one in part]) for name, part in everything), statements))
         return 0
-    for name, found in word_lists(labelled).items():
-        (args.write / f"{name}.txt").write_text("\n".join(found) + "\n", encoding="utf-8")
+    for name, listed in word_lists(labelled).items():
+        write_atomically(args.write / f"{name}.txt", "\n".join(listed) + "\n")
     # Where these are the package's own lists, what is seen of the dialogues follows from them.
     words.cache_clear()
     statements = tagged_statements(args.statements) if args.statements else []
     for name, table in train(examples(labelled), statements).tables.items():
-        (args.write / f"{name}.tsv").write_text(table.render(), encoding="utf-8")
+        write_atomically(args.write / f"{name}.tsv", table.render())
     return 0

@@ -7,7 +7,7 @@ import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Protocol
 
-from pytest_personalens.core.errors import AssistantFault, PersonalensError, UserAgentFault, ends_the_run, told
+from pytest_personalens.core.errors import AssistantFault, PersonalensError, UserAgentFault, ends_the_run, error_text
 from pytest_personalens.core.redaction import redacted
 from pytest_personalens.core.scenario import Frozen, Kind, Scenario, Text, clean
 
@@ -140,7 +140,7 @@ def _user_turn(user_agent: UserAgent, scenario: Scenario, messages: Sequence[Mes
     except Exception as error:
         if ends_the_run(error):
             raise
-        raise UserAgentFault(f"the user agent raised {told(error)}") from error
+        raise UserAgentFault(f"the user agent raised {error_text(error)}") from error
     if said is turn:
         raise UserAgentFault(f"the user agent returned {type(turn).__name__}; it must return a UserTurn")
     if not isinstance(said, str):
@@ -161,7 +161,7 @@ def _reply(assistant: Callable[[AssistantMessages], object], messages: Sequence[
     except Exception as error:
         if ends_the_run(error):
             raise
-        raise AssistantFault(f"the assistant raised {_shortened(told(error))}{_place(error)}") from error
+        raise AssistantFault(f"the assistant raised {_shortened(error_text(error))}{_place(error)}") from error
     if not isinstance(reply, str):
         raise AssistantFault(f"the assistant returned {type(reply).__name__}; it must return text (str){_text_in(reply)}")
     if len(reply) > MAX_REPLY_CHARS:
@@ -204,8 +204,8 @@ def _place(error: Exception) -> str:
 
     The last line that is the assistant's own, and not one of a library that it called.
     """
-    ours = str(Path(__file__).parent.parent)
-    frames = [(frame, line) for frame, line in traceback.walk_tb(error.__traceback__) if not frame.f_code.co_filename.startswith(ours)]
+    package = str(Path(__file__).parent.parent)
+    frames = [(frame, line) for frame, line in traceback.walk_tb(error.__traceback__) if not frame.f_code.co_filename.startswith(package)]
     if not frames:  # it was not even entered
         return "; it is called with one argument, the messages so far" if isinstance(error, TypeError) else ""
     names = [frame.f_code.co_filename for frame, _ in frames]

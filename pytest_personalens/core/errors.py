@@ -53,7 +53,7 @@ def _data_error(file: str, field: str, problem: str) -> DataError:
     return DataError(file, problem, field=field)
 
 
-def told(error: BaseException) -> str:
+def error_text(error: BaseException) -> str:
     """What an exception of somebody else's says of itself: its type and its text, if it has one that can be read."""
     name = type(error).__name__
     try:
@@ -62,7 +62,7 @@ def told(error: BaseException) -> str:
         return f"{name} (its __str__ raises {type(problem).__name__})"
 
 
-def shown(value: object, most: int = 80) -> str:
+def short_repr(value: object, most: int = 80) -> str:
     """A value of somebody else's as it would stand in a program, cut short; what it is, where it cannot be shown."""
     try:
         return repr(value)[:most]

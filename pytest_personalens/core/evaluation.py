@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Final, Literal
 from pydantic import Field
 
 from pytest_personalens.core.dialogue import AssistantMessages, Dialogue, UserAgent, converse
-from pytest_personalens.core.errors import AssistantFault, BudgetSpent, JudgeFault, PersonalensError, RecordError, ends_the_run, shown, told
+from pytest_personalens.core.errors import (
+    AssistantFault,
+    BudgetSpent,
+    JudgeFault,
+    PersonalensError,
+    RecordError,
+    ends_the_run,
+    error_text,
+    short_repr,
+)
 from pytest_personalens.core.scenario import Frozen, Kind, Scenario, clean
 from pytest_personalens.core.usage import Usage
 from pytest_personalens.core.verdict import DEFAULT_DIMENSIONS, Dimension, Judge, Verdict
@@ -179,9 +188,9 @@ def read_dialogue(judge: Judge, scenario: Scenario, dialogue: Dialogue, dimensio
     except Exception as error:
         if ends_the_run(error):
             raise
-        raise JudgeFault(f"the judge raised {told(error)}") from error
+        raise JudgeFault(f"the judge raised {error_text(error)}") from error
     if not isinstance(verdict, Verdict) or verdict.dimension is not dimension or not _whole(verdict):
-        raise JudgeFault(f"the judge did not return a verdict on {dimension.short} but {shown(verdict)}")
+        raise JudgeFault(f"the judge did not return a verdict on {dimension.short} but {short_repr(verdict)}")
     return verdict
 
 
@@ -193,7 +202,7 @@ def _whole(verdict: Verdict) -> bool:
         isinstance(verdict.score, int)
         and low <= verdict.score <= high
         and isinstance(verdict.justification, str)
-        and all(isinstance(found, tuple) for found in lists)
+        and all(isinstance(values, tuple) for values in lists)
     )
 
 

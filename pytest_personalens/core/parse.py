@@ -57,10 +57,10 @@ def some(what: str) -> Callable[[str], str]:
 
 def letters(text: str) -> str:
     """Context letters, in the order D, I, S."""
-    found = "" if text.lower() == "none" else text.upper().replace("+", "").replace(",", "")
-    if (not found and text.lower() != "none") or set(found) - set(CONTEXT_LETTERS) or len(set(found)) != len(found):
+    parts = "" if text.lower() == "none" else text.upper().replace("+", "").replace(",", "")
+    if (not parts and text.lower() != "none") or set(parts) - set(CONTEXT_LETTERS) or len(set(parts)) != len(parts):
         raise ValueError("expected 'none' or any of the letters D (demographics), I (interactions), S (situation), each once")
-    return "".join(c for c in CONTEXT_LETTERS if c in found)
+    return "".join(c for c in CONTEXT_LETTERS if c in parts)
 
 
 def shard(text: str) -> tuple[int, int]:
@@ -81,3 +81,15 @@ def odd(high: int) -> Callable[[str], int]:
         return value
 
     return read
+
+
+def parts(text: str) -> list[str]:
+    """The parts of a list, split at its commas but those in parentheses; blank ones are left out."""
+    found, depth = [""], 0
+    for letter in text:
+        depth = max(0, depth + (letter == "(") - (letter == ")"))
+        if letter == "," and not depth:
+            found.append("")
+        else:
+            found[-1] += letter
+    return [part for part in found if part.strip()]

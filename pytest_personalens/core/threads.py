@@ -53,7 +53,7 @@ class Threads(Executor):
                 future.set_exception(error)
 
 
-class Beside:
+class ThreadBeside:
     """One other thread for each calling one, so that a call in it can be given up: what it keeps by thread stays with its caller."""
 
     def __init__(self) -> None:

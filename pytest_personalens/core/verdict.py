@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Protocol
 
 from pydantic import Field, model_validator
 
+from pytest_personalens.core.dimension_names import NAMES, DimensionNames
 from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.scenario import Frozen, Scenario, Text
 
@@ -43,21 +44,16 @@ class Dimension(StrEnum):
         return Scale(1, 4) if self in (Dimension.PERSONALIZATION, Dimension.PERSONALIZATION_TURNS) else Scale(1, 5)
 
     @property
+    def names(self) -> DimensionNames:
+        """What it is called in sentences and tables."""
+        return NAMES[self.value]
+
+    @property
     def short(self) -> str:
-        """The name used in options and tables: tc, p, nat-user, nat-assistant, coh-user, coh-assistant, p-turns, leak."""
-        return _SHORT[self]
+        """The name used in options: tc, p, nat-user, nat-assistant, coh-user, coh-assistant, p-turns, leak."""
+        return self.names.short
 
 
-_SHORT: Final = {
-    Dimension.TASK_COMPLETION: "tc",
-    Dimension.PERSONALIZATION: "p",
-    Dimension.NATURALNESS_USER: "nat-user",
-    Dimension.NATURALNESS_ASSISTANT: "nat-assistant",
-    Dimension.COHERENCE_USER: "coh-user",
-    Dimension.COHERENCE_ASSISTANT: "coh-assistant",
-    Dimension.PERSONALIZATION_TURNS: "p-turns",
-    Dimension.OPENING_LEAK: "leak",
-}
 #: The six readings of a dialogue (paper, Table 3). The other two look closer: P by turn (Figure 5), and whether the simulated
 #: user's opening states a preference, which would spoil P.
 READINGS: Final = tuple(Dimension)[:6]
@@ -70,7 +66,7 @@ def dimension(name: str) -> Dimension:
     for dim in Dimension:
         if key in (dim.short, dim.value.replace("_", "-")):
             return dim
-    raise SpecError(f"unknown dimension {name!r}; known: {', '.join(_SHORT.values())}")
+    raise SpecError(f"unknown dimension {name!r}; known: {', '.join(d.short for d in Dimension)}")
 
 
 def dimensions(names: Iterable[str]) -> tuple[Dimension, ...]:

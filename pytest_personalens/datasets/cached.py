@@ -5,13 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import tempfile
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from pytest_personalens.core.atomic_write import write_atomically
 from pytest_personalens.core.devices import no_device
-from pytest_personalens.core.jsonfile import remove_old_drafts
 
 
 def cache_folder() -> Path:
@@ -22,22 +21,10 @@ def cache_folder() -> Path:
     return (Path(shared) if shared else Path.home() / ".cache") / "pytest-personalens"
 
 
-def write_whole(file: Path, content: bytes) -> None:
-    """Write `content`, and the folder where it is missing. Raises `OSError`.
-
-    Another process may be at the same: whoever comes last wins, and a reader sees the one or the other.
-    """
+def write_cached(file: Path, content: bytes) -> None:
+    """Write a file of the cache folder, and the folder where it is missing. Raises `OSError`."""
     file.parent.mkdir(parents=True, exist_ok=True)
-    remove_old_drafts(file.parent, f".{file.stem}")
-    descriptor, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.stem}.", suffix=".tmp")
-    draft = Path(name)
-    try:
-        with os.fdopen(descriptor, "wb") as opened:
-            opened.write(content)
-        draft.replace(file)
-    except OSError:
-        draft.unlink(missing_ok=True)
-        raise
+    write_atomically(file, content)
 
 
 def read_toml(file: Path) -> dict[str, Any]:
@@ -56,7 +43,7 @@ def read_toml(file: Path) -> dict[str, Any]:
     with suppress(OSError, TypeError, ValueError, RecursionError):  # no place for it; a date, which JSON has not
         if stored is not None:
             parsed = json.dumps(data).encode("ascii")
-            write_whole(stored, _seal(source, parsed) + parsed)
+            write_cached(stored, _seal(source, parsed) + parsed)
     return data
 
 
@@ -76,8 +63,8 @@ def _load(stored: Path | None, source: bytes) -> dict[str, Any] | None:
     seal, parsed = content[:32], content[32:]
     if seal != _seal(source, parsed):
         return None
-    found: dict[str, Any] = json.loads(parsed)
-    return found
+    data: dict[str, Any] = json.loads(parsed)
+    return data
 
 
 def _seal(source: bytes, parsed: bytes) -> bytes:

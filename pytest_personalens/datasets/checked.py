@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from pydantic import ValidationError
 
-from pytest_personalens.core.errors import DataError, PersonalensError, shown, told
+from pytest_personalens.core.errors import DataError, PersonalensError, error_text, short_repr
 from pytest_personalens.core.jsonfile import first_problem
 from pytest_personalens.core.scenario import Scenario, ScenarioRef, slug
-from pytest_personalens.datasets.layout import KINDS, name_problems
+from pytest_personalens.datasets.layout import TASK_KINDS, name_problems
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from pytest_personalens.datasets.base import Dataset
 
-T = TypeVar("T")
+_Read = TypeVar("_Read")
 _FIELDS: Final = set(Scenario.model_fields)
 
 
@@ -96,8 +96,8 @@ class CheckedDataset:
     def _ref(self, ref: object, where: str) -> ScenarioRef:
         if not isinstance(ref, ScenarioRef):
             raise DataError(self.where, f"expected values of ScenarioRef, not {type(ref).__name__}", field=where)
-        if ref.kind not in KINDS:
-            raise DataError(self.where, f"the kind of a scenario is 'single' or 'multi', not {shown(ref.kind, 40)}", field=where)
+        if ref.kind not in TASK_KINDS:
+            raise DataError(self.where, f"the kind of a scenario is 'single' or 'multi', not {short_repr(ref.kind, 40)}", field=where)
         self._texts([ref.user, ref.task], where)
         where = f"{where}: domains of {ref.task}"
         domains = self._texts(ref.domains, where)
@@ -122,11 +122,11 @@ class CheckedDataset:
             field, problem = first_problem(error)
             raise DataError(self.where, f"{field}: {problem}", field=where) from None
         except Exception as error:
-            raise DataError(self.where, f"raised {told(error)}", field=where) from error
+            raise DataError(self.where, f"raised {error_text(error)}", field=where) from error
 
     def _texts(self, found: object, where: str) -> Sequence[str]:
         if isinstance(found, str) or not isinstance(found, (list, tuple)) or not all(isinstance(text, str) for text in found):
-            raise DataError(self.where, f"expected a list of texts, not {shown(found, 60)}", field=where)
+            raise DataError(self.where, f"expected a list of texts, not {short_repr(found, 60)}", field=where)
         return found
 
 
@@ -143,7 +143,7 @@ def _problems(scenario: Scenario) -> Iterator[str]:
             yield f"the task's relevant preference {name!r} is not among the preferences: {known}"
 
 
-def _sound(read: T | None, found: Sequence[DataError]) -> T:
+def _sound(read: _Read | None, found: Sequence[DataError]) -> _Read:
     if found or read is None:
         raise found[0]
     return read

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from pytest_personalens.core.errors import DataError
+from pytest_personalens.core.jsonfile import all_problems
 from pytest_personalens.core.scenario import Scenario, ScenarioRef, Situation, Task, slug
 from pytest_personalens.datasets.base import readable_name
 from pytest_personalens.datasets.cached import read_toml
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 _DAYS: Final[tuple[Day, ...]] = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-M = TypeVar("M", bound=BaseModel)
-T = TypeVar("T")
+_Model = TypeVar("_Model", bound=BaseModel)
+_Read = TypeVar("_Read")
 _PACKAGE: Final = Path(__file__).resolve().parent.parent
 
 
@@ -223,26 +224,21 @@ def data_folder() -> Path:
     raise DataError(_PACKAGE / "data", "the embedded data is missing; reinstall pytest-personalens")
 
 
-def _sound(read: T | None, found: Sequence[DataError]) -> T:
+def _sound(read: _Read | None, found: Sequence[DataError]) -> _Read:
     """What was read. Raises the first thing that is wrong with it."""
     if found or read is None:
         raise found[0]
     return read
 
 
-def _examined(file: Path, model: type[M]) -> tuple[M | None, list[DataError]]:
+def _examined(file: Path, model: type[_Model]) -> tuple[_Model | None, list[DataError]]:
     """The value in a file, None where there is none, and all that is wrong with its fields."""
     try:
         return model.model_validate(_read(file)), []
     except DataError as error:
         return None, [error]
     except ValidationError as error:
-        found = []
-        for each in error.errors(include_url=False):
-            field = ".".join(str(part + 1 if isinstance(part, int) else part) for part in each["loc"])
-            told = each["msg"].removeprefix("Value error, ")
-            found.append(DataError(file, told[0].lower() + told[1:], field=field))
-        return None, found
+        return None, [DataError(file, problem, field=field) for field, problem in all_problems(error, count_from=1)]
 
 
 def _name_in(file: Path) -> str | None:

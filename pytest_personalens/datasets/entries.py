@@ -10,18 +10,18 @@ from pytest_personalens.core.scenario import DomainWords, GoalPart, PreferenceWo
 
 Place = Literal["home", "work", "transit", "out"]
 Device = Literal["Smartphone", "Laptop", "Tablet", "Smart speaker", "Smartwatch"]
-Time = Literal["Morning", "Afternoon", "Evening", "Night"]
+TimeOfDay = Literal["Morning", "Afternoon", "Evening", "Night"]
 Day = Literal["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
 
 
-def _said(text: str) -> str:
+def _filled(text: str) -> str:
     if not text.strip():
         raise ValueError("expected a text that is not empty")
     return text
 
 
 #: What is said or listened for: a text that is not blank.
-Said = Annotated[str, AfterValidator(_said)]
+FilledText = Annotated[str, AfterValidator(_filled)]
 
 
 class _Entry(BaseModel):
@@ -33,8 +33,8 @@ class PreferenceType(_Entry):
 
     kind: Literal["categorical", "open"]
     multiple: bool
-    values: tuple[Said, ...] = ()
-    ask: tuple[Said, ...] = Field(min_length=1)
+    values: tuple[FilledText, ...] = ()
+    ask: tuple[FilledText, ...] = Field(min_length=1)
 
 
 class PartEntry(_Entry):
@@ -63,14 +63,14 @@ class TaskEntry(_Entry):
     """One task as it stands in a domain's file."""
 
     number: int = Field(ge=1)
-    description: Said
-    intent: Said
-    goal: Said
+    description: FilledText
+    intent: FilledText
+    goal: FilledText
     parts: tuple[PartEntry, ...] = ()
     relevant: tuple[str, ...] = Field(min_length=1)
     where: tuple[Place, ...] = Field(min_length=1)
     devices: tuple[Device, ...] = Field(min_length=1)
-    times: tuple[Time, ...] = Field(min_length=1)
+    times: tuple[TimeOfDay, ...] = Field(min_length=1)
 
 
 class MultiTaskEntry(TaskEntry):
@@ -85,7 +85,7 @@ class Domain(_Entry):
 
     name: str
     description: str
-    words: tuple[Said, ...] = ()
+    words: tuple[FilledText, ...] = ()
     preferences: dict[str, PreferenceType]
     tasks: tuple[TaskEntry, ...] = ()
 
@@ -104,13 +104,13 @@ class MultiTasks(_Entry):
 class Routine(_Entry):
     """From which the situations of a person's scenarios are derived."""
 
-    home: Said
+    home: FilledText
     work: str = ""
     transit: str = ""
     out: str = ""
     devices: tuple[Device, ...] = Field(min_length=1)
     free: tuple[Day, ...] = ()
-    busy: tuple[Time, ...] = ()
+    busy: tuple[TimeOfDay, ...] = ()
     noisy: tuple[Place, ...] = ()
 
 
@@ -129,16 +129,16 @@ class Demographics(_Entry):
     ]  # fmt: skip
     marital_status: Literal["Never married", "Married", "Divorced or separated", "Widowed", "Prefer not to say"]
     english_proficiency: Literal["Native", "Fluent", "Advanced", "Intermediate", "Basic"]
-    ethnicity: Said
-    religion: Said
-    birth_country: Said
-    reside_country: Said
+    ethnicity: FilledText
+    religion: FilledText
+    birth_country: FilledText
+    reside_country: FilledText
 
 
 class ProfileEntry(_Entry):
     """One file of ``data/profiles``: a person. `domains` maps a domain of interest to preferences and ``summary``."""
 
-    name: Said
+    name: FilledText
     demographics: Demographics
     routine: Routine
     domains: dict[str, dict[str, str | tuple[str, ...]]]

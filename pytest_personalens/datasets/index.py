@@ -13,7 +13,7 @@ from pydantic import BaseModel, NonNegativeInt, model_validator
 
 from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.scenario import Kind, ScenarioRef
-from pytest_personalens.datasets.cached import cache_folder, write_whole
+from pytest_personalens.datasets.cached import cache_folder, write_cached
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -24,7 +24,7 @@ FORMAT: Final = 1
 SHOWN_FROM: Final = 100
 
 
-class Entry(BaseModel):
+class IndexedUser(BaseModel):
     """One user: size and time of tasks.json and tasks_md.json as they were read, and the places of the scenarios in the index's list."""
 
     stamp: tuple[int, int, int, int]
@@ -36,7 +36,7 @@ class Index(BaseModel):
 
     format: Literal[1] = FORMAT
     scenarios: list[tuple[str, Kind, tuple[str, ...]]] = []
-    users: dict[str, Entry] = {}
+    users: dict[str, IndexedUser] = {}
 
     @model_validator(mode="after")
     def _whole(self) -> Index:
@@ -66,13 +66,13 @@ def open_index(root: Path, users: Sequence[str], read: Callable[[str], Sequence[
     shown = len(changed) >= SHOWN_FROM and _on_terminal()
     for number, user in enumerate(changed, 1):
         with suppress(DataError):  # told when the user is drawn
-            current[user] = Entry(stamp=stamps[user], places=[places.setdefault(ref[1:], len(places)) for ref in read(user)])
+            current[user] = IndexedUser(stamp=stamps[user], places=[places.setdefault(ref[1:], len(places)) for ref in read(user)])
         if shown and (number % SHOWN_FROM == 0 or number == len(changed)):
             end = "" if number < len(changed) else "\n"
             print(f"\rpersonalens: indexing the data, {number:,} of {len(changed):,} users", end=end, file=sys.stderr, flush=True)
     index = Index(scenarios=list(places), users=current)
     with suppress(OSError, ValueError, RuntimeError):  # a name may be no Unicode
-        write_whole(index_file(root), index.model_dump_json().encode("utf-8"))
+        write_cached(index_file(root), index.model_dump_json().encode("utf-8"))
     return index
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 #: A field and what is wrong with it.
 Problem = tuple[str, str]
 #: The names of kinds, by which gates and selections are asked for, as domains are.
-KINDS: Final[tuple[str, ...]] = get_args(Kind)
+TASK_KINDS: Final[tuple[str, ...]] = get_args(Kind)
 
 
 def name_problems(stem: str, name: str, earlier: Mapping[str, str]) -> Iterator[Problem]:
@@ -23,7 +23,7 @@ def name_problems(stem: str, name: str, earlier: Mapping[str, str]) -> Iterator[
     own = slug(name)
     if not name.strip():
         yield "name", "expected a text that is not empty"
-    elif own in KINDS:
+    elif own in TASK_KINDS:
         yield "name", f"{name!r} is a kind of task; give the domain another name"
     elif own in earlier:
         yield "name", f"{name!r} and {earlier[own]!r} share the slug {own!r}; give one of them another name"

@@ -83,12 +83,12 @@ class OfficialDataset:
         file, raw = tasks[ref]
         profile_file = self._folder(ref.user) / "profile.json"
         profile = self._profile(ref.user)
-        demographics = table(profile_file, profile, "demographics")
-        affinities = table(profile_file, profile, "affinities")
-        interactions = table(profile_file, profile, "interactions")
-        preferences = {d: _preferences(profile_file, d, table(profile_file, affinities, d, "affinities.")) for d in ref.domains}
+        demographics = table_in(profile_file, profile, "demographics")
+        affinities = table_in(profile_file, profile, "affinities")
+        interactions = table_in(profile_file, profile, "interactions")
+        preferences = {d: _preferences(profile_file, d, table_in(profile_file, affinities, d, "affinities.")) for d in ref.domains}
         relevant = texts_in(file, raw.get("Relevant Affinity Types"), f"{raw['task_id']}: Relevant Affinity Types")
-        situations = table(file, raw, "situations", f"{raw['task_id']}: ")
+        situations = table_in(file, raw, "situations", f"{raw['task_id']}: ")
         return Scenario(
             id=ref.id,
             user=ref.user,
@@ -100,8 +100,8 @@ class OfficialDataset:
             summaries={d: text_in(profile_file, interactions.get(d), f"interactions.{d}") for d in ref.domains},
             situation=Situation(
                 **{
-                    ours: text_in(file, situations.get(theirs), f"{raw['task_id']}: situations.{theirs}")
-                    for ours, theirs in SITUATION.items()
+                    field: text_in(file, situations.get(theirs), f"{raw['task_id']}: situations.{theirs}")
+                    for field, theirs in SITUATION.items()
                 }
             ),
             task=Task(
@@ -153,8 +153,8 @@ def _ref(file: Path, position: str, user: str, raw: dict[str, Any]) -> ScenarioR
         raise DataError(file, f"expected 'SD-<domain>-task-<n>' or 'MD-task-<n>', found {task_id!r}", field=f"{position}: task_id")
     unknown = [d for d in domains if d not in DOMAINS]
     if unknown or not domains:
-        found = f"unknown domain {unknown[0]!r}" if unknown else "no domain"
-        raise DataError(file, f"{found}; known: {', '.join(DOMAINS)}", field=f"{position}: Relevant Domains")
+        problem = f"unknown domain {unknown[0]!r}" if unknown else "no domain"
+        raise DataError(file, f"{problem}; known: {', '.join(DOMAINS)}", field=f"{position}: Relevant Domains")
     stem = "multi" if match["multi"] else match["domain"].lower().replace(" ", "-")
     return ScenarioRef(user, f"{stem}-{match['number']}", "multi" if match["multi"] else "single", tuple(domains))
 
@@ -176,7 +176,7 @@ def read_json(file: Path) -> dict[str, Any]:
     return data
 
 
-def table(file: Path, data: dict[str, Any], key: str, prefix: str = "") -> dict[str, Any]:
+def table_in(file: Path, data: dict[str, Any], key: str, prefix: str = "") -> dict[str, Any]:
     """The table `key` of a file's data. Raises `DataError` if it is missing or something else."""
     value = data.get(key)
     if not isinstance(value, dict):

@@ -72,13 +72,9 @@ def draw(
     users drawn (with a `domains` filter, also of users who turn out to have no such task).
 
     `users` and `domains` restrict the universe before sampling; a multi-domain task counts for a domain if it
-    spans it. Raises `SpecError` for an unknown user or domain.
+    spans it; upper and lower case are the same in its name. Raises `SpecError` for an unknown user or domain.
     """
-    known = dataset.domains()
-    for name in domains:
-        if name not in known:
-            near = [other for other in known if other.lower() == name.lower()] or get_close_matches(name, known, 1)
-            raise SpecError(f"unknown domain {name!r}; " + (f"did you mean {near[0]!r}? " if near else "") + f"known: {', '.join(known)}")
+    domains = [_domain(name, dataset.domains()) for name in domains]
     everyone = dataset.users()
     if users:
         present = set(everyone)
@@ -99,8 +95,8 @@ def draw(
             if user not in left:
                 left[user] = _grouped(seed, [ref for ref in dataset.refs(user) if _matches(ref, domains, kind)], balances)
             wanted: Kind = "multi" if len(chosen) % MULTI_EVERY == MULTI_EVERY - 1 else "single"
-            given = wanted if left[user][wanted] else _OTHER[wanted]
-            groups = left[user][given]
+            drawn_kind = wanted if left[user][wanted] else _OTHER[wanted]
+            groups = left[user][drawn_kind]
             if not groups:
                 continue
             least = min([span.load for span in groups])
@@ -108,12 +104,21 @@ def draw(
             chosen.append(groups[span].pop()[2])
             if not groups[span]:
                 del groups[span]
-            balances[given].count(span)
+            balances[drawn_kind].count(span)
             have_more.append(user)
             if len(chosen) == size:
                 break
         waiting = have_more
     return Sample(tuple(chosen), size, len(chosen))
+
+
+def _domain(name: str, known: Collection[str]) -> str:
+    """The domain as the dataset spells it."""
+    same = [other for other in known if other.lower() == name.lower()]
+    if not same:
+        near = get_close_matches(name, known, 1)
+        raise SpecError(f"unknown domain {name!r}; " + (f"did you mean {near[0]!r}? " if near else "") + f"known: {', '.join(known)}")
+    return name if name in same else same[0]
 
 
 class _Span:

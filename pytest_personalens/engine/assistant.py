@@ -15,8 +15,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_personalens.core.errors import AssistantFault, SpecError, told
-from pytest_personalens.core.threads import Beside
+from pytest_personalens.core.errors import AssistantFault, SpecError, error_text
+from pytest_personalens.core.threads import ThreadBeside
 
 if TYPE_CHECKING:
     import asyncio
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from pytest_personalens.core.scenario import Context
 
-_BESIDE: Final = Beside()
+_BESIDE: Final = ThreadBeside()
 #: What stands between an async assistant, or one in another thread, and us.
 _LOOP: Final = (str(Path(futures.__file__).parent), str(Path(functools.__file__).parent / "asyncio"))
 
@@ -104,25 +104,25 @@ def import_assistant(spec: str, base: Path) -> Callable[[Any], Any]:
     if str(base) not in sys.path:
         sys.path.insert(0, str(base))
     try:
-        found: Any = importlib.import_module(module)
+        assistant: Any = importlib.import_module(module)
     except Exception as error:  # whatever the module does when it is imported
-        raise SpecError(f"--personalens-assistant: cannot import {module!r}: {told(error)}") from None
+        raise SpecError(f"--personalens-assistant: cannot import {module!r}: {error_text(error)}") from None
     place = module
     for name in attribute.split("."):
-        if not hasattr(found, name):
+        if not hasattr(assistant, name):
             from difflib import get_close_matches
 
-            near = get_close_matches(name, dir(found), 1)
+            near = get_close_matches(name, dir(assistant), 1)
             raise SpecError(f"--personalens-assistant: {place} has no {name!r}" + (f"; did you mean {near[0]!r}?" if near else ""))
-        found, place = getattr(found, name), f"{place}.{name}"
-    if not callable(found):
-        raise SpecError(f"--personalens-assistant: {place} is {type(found).__name__}, which cannot be called{how_to_call(found)}")
-    return found  # type: ignore[no-any-return]
+        assistant, place = getattr(assistant, name), f"{place}.{name}"
+    if not callable(assistant):
+        raise SpecError(f"--personalens-assistant: {place} is {type(assistant).__name__}, which cannot be called{how_to_call(assistant)}")
+    return assistant  # type: ignore[no-any-return]
 
 
-def how_to_call(found: object) -> str:
+def how_to_call(value: object) -> str:
     """A hint for the agents of frameworks, which have a method in the place of a call."""
-    method = next((name for name in ("invoke", "run_sync", "run", "kickoff") if callable(getattr(type(found), name, None))), "")
+    method = next((name for name in ("invoke", "run_sync", "run", "kickoff") if callable(getattr(type(value), name, None))), "")
     return f"; write a function that calls its .{method}(...) and returns the reply's text" if method else ""
 
 
@@ -163,7 +163,7 @@ def guarded(
             # A timeout of the assistant's own (of its database, say) is an error like any other.
             if time.monotonic() - started < timeout:
                 raise
-            raise AssistantFault(f"the assistant did not answer within {timeout:g} s (--personalens-turn-timeout)") from None
+            raise AssistantFault(f"the assistant did not answer within {timeout:g} s (personalens_turn_timeout)") from None
         except RuntimeError as error:
             if "different loop" in str(error) or "different event loop" in str(error):
                 raise AssistantFault(
@@ -187,8 +187,8 @@ def takes_context(assistant: Callable[..., Any]) -> bool:
 
 def own_traceback(error: BaseException) -> TracebackType | None:
     """The traceback from the first line that is not ours on; None if the assistant was not even entered."""
-    trace, ours = error.__traceback__, str(Path(__file__).parent.parent)
-    while trace is not None and trace.tb_frame.f_code.co_filename.startswith((ours, *_LOOP)):
+    trace, package = error.__traceback__, str(Path(__file__).parent.parent)
+    while trace is not None and trace.tb_frame.f_code.co_filename.startswith((package, *_LOOP)):
         trace = trace.tb_next
     return trace
 

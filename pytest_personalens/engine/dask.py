@@ -71,11 +71,11 @@ class Cluster(Executor):
             except PackageNotFoundError:
                 return ""
 
-        ours = installed()
+        installed_here = installed()
         for worker, theirs in self._client.run(installed).items():
-            if theirs != ours:
-                found = f"{_PACKAGE} {theirs}" if theirs else f"no {_PACKAGE}"
-                raise SpecError(f"{_FLAG}: the worker {worker} has {found}; install {_PACKAGE} {ours} there, as here")
+            if theirs != installed_here:
+                installed_there = f"{_PACKAGE} {theirs}" if theirs else f"no {_PACKAGE}"
+                raise SpecError(f"{_FLAG}: the worker {worker} has {installed_there}; install {_PACKAGE} {installed_here} there, as here")
 
 
 def work_there(recipe: ParticipantSpecs, job: Job) -> JobResult:

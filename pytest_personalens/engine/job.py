@@ -61,7 +61,7 @@ class JobResult(NamedTuple):
 
     evaluation: Evaluation
     cost: dict[str, Usage]
-    asked: int
+    questions: int
     seconds: float
     raised: Exception | None = None
 
@@ -71,15 +71,6 @@ def work(job: Job, participants: Participants, assistant: Assistant, keep: Keep 
     started = time.perf_counter()
     agents = participants.agents(job.context, job.thresholds)
     others = job.elsewhere.records if job.elsewhere is not None else None
-    replay = Replay(
-        job.scenario,
-        job.records,
-        may_spend=job.may_spend,
-        where=job.where,
-        elsewhere=others,
-        votes=job.votes,
-        before=participants.go_on,
-    )
     latest: list[Evaluation] = []
     raised: list[Exception] = []
     one_at_a_time = threading.RLock()
@@ -96,7 +87,7 @@ def work(job: Job, participants: Participants, assistant: Assistant, keep: Keep 
                 try:
                     keep(unfinished.model_copy(update={"usage": cost(unfinished)}), undecided(unfinished))
                 except RecordError as error:
-                    participants.unkept = error  # nobody buys any more what would be lost
+                    participants.stop_buying(error)
                     raise
 
     def undecided(unfinished: Evaluation) -> list[StoredVerdict]:
@@ -106,8 +97,16 @@ def work(job: Job, participants: Participants, assistant: Assistant, keep: Keep 
         if latest:
             bought(latest[0])
 
-    replay.voted = voted
-
+    replay = Replay(
+        job.scenario,
+        job.records,
+        may_spend=job.may_spend,
+        where=job.where,
+        elsewhere=others,
+        votes=job.votes,
+        before=participants.go_on,
+        voted=voted,
+    )
     if agents.played is not None:
         under_test: Assistant = ReplayAssistant(agents.played, replay)
     else:
@@ -135,7 +134,7 @@ def work(job: Job, participants: Participants, assistant: Assistant, keep: Keep 
     return JobResult(
         evaluation,
         cost(evaluation),
-        replay.asked,
+        replay.questions,
         time.perf_counter() - started,
         raised[-1] if evaluation.cause == "assistant" and raised else None,
     )

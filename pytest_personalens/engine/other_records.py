@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.core.devices import no_device
 from pytest_personalens.core.errors import RecordError
+from pytest_personalens.core.node_ids import holds_case
 from pytest_personalens.engine.record import read_record
 
 if TYPE_CHECKING:
@@ -53,22 +54,21 @@ class OtherRecords(NamedTuple):
                     yield entry.path
 
     def _same_case(self, name: str) -> bool:
-        # pytest joins the ids of all parameters by hyphens, which ours hold too.
-        parameters = name.removesuffix(".json").partition("[")[2].removesuffix("]")
-        return name.endswith(".json") and f"-{self.case}-" in f"-{parameters}-"
+        # A record is named as the end of its item's node id is.
+        return name.endswith(".json") and holds_case(name.removesuffix(".json"), self.case)
 
 
 @lru_cache(maxsize=8)
 def _folders(root: str) -> tuple[str, ...]:
     """The folders of records below `root`."""
-    found = []
+    folders = []
     for folder, below, _ in os.walk(root):
         if FOLDER in below:
-            found.append(str(Path(folder, FOLDER)))
+            folders.append(str(Path(folder, FOLDER)))
         below[:] = [
             name for name in below if name not in _APART and name != FOLDER and name[0] != "." and not _is_environment(Path(folder, name))
         ]
-    return tuple(sorted(found))
+    return tuple(sorted(folders))
 
 
 def _is_environment(folder: Path) -> bool:

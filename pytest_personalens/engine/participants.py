@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from pytest_personalens.agents import EmbeddedJudge, EmbeddedUserAgent
 from pytest_personalens.agents.by_model.prompts import Prompts
-from pytest_personalens.agents.checked import Role, offered
+from pytest_personalens.agents.checked import AgentRole, offered
 from pytest_personalens.core.errors import RecordError, SpecError, Stopped
 from pytest_personalens.core.usage import price_of
 from pytest_personalens.core.verdict import Dimension
@@ -70,16 +70,23 @@ class Agents(NamedTuple):
 class Participants:
     """The agents of a process. Raises `SpecError` for those that cannot be had.
 
-    `added` gives what a plugin adds for a role and a spec, or None. Evaluations may ask for agents from several threads.
+    `added` gives what a plugin adds for a role and a spec, or None; `budget` caps what models may cost. Evaluations may ask for
+    agents from several threads.
     """
 
-    def __init__(self, recipe: ParticipantSpecs, *, added: Callable[[Role, str], Any] = lambda role, spec: None) -> None:
+    def __init__(
+        self,
+        recipe: ParticipantSpecs,
+        *,
+        added: Callable[[AgentRole, str], Any] = lambda role, spec: None,
+        budget: Budget | None = None,
+        is_worker: bool = False,
+    ) -> None:
         self.recipe, self._added = recipe, added
         self.loop = EventLoop()
-        self.budget: Budget | None = None
-        self.is_worker = False
+        self.budget, self._is_worker = budget, is_worker
         #: Why what is bought cannot be kept, once that is so.
-        self.unkept: RecordError | None = None
+        self._unkept: RecordError | None = None
         self.total = Total()
         self._prices = dict(recipe.prices)
         self._ended = threading.Event()
@@ -139,8 +146,8 @@ class Participants:
 
     def role_prices(self) -> dict[str, Price]:
         """Role -> the price of its model, where it has one and the price is known."""
-        found = {role: price_of(model.name, self._prices) for role, model in self._played.items()}
-        return {role: price for role, price in found.items() if price is not None}
+        prices = {role: price_of(model.name, self._prices) for role, model in self._played.items()}
+        return {role: price for role, price in prices.items() if price is not None}
 
     def limiters(self) -> list[Limiter]:
         """The rate limits of the models, one for each."""
@@ -152,10 +159,14 @@ class Participants:
 
         A worker sees the end of the process that started it by having another parent: nobody else tells it in time.
         """
-        if self.unkept is not None:
-            raise RecordError(str(self.unkept))
-        if self._ended.is_set() or (self.is_worker and os.getppid() != self._parent):
+        if self._unkept is not None:
+            raise RecordError(str(self._unkept))
+        if self._ended.is_set() or (self._is_worker and os.getppid() != self._parent):
             raise Stopped("the run has ended")
+
+    def stop_buying(self, error: RecordError) -> None:
+        """Let nobody buy any more what would be lost: `error` says why it cannot be kept."""
+        self._unkept = error
 
     def close(self) -> None:
         """End what still runs, the event loop, and the connections of the models."""
@@ -168,8 +179,8 @@ class Participants:
         spec = self.recipe.assistant
         if not spec:
             return None
-        found = self._model(spec, "--personalens-assistant")
-        return found if found is not None else import_assistant(spec, Path(self.recipe.root))
+        model = self._model(spec, "--personalens-assistant")
+        return model if model is not None else import_assistant(spec, Path(self.recipe.root))
 
     def _model(self, spec: str, flag: str) -> Model | None:
         """The model of a spec, one for all its roles: they share its connections and its rate limit."""
@@ -183,16 +194,16 @@ class Participants:
             self._models[spec] = Reliable(model, limiter=Limiter(start=2 * self.recipe.side_by_side, most=most), before=self.go_on)
         return self._models[spec]
 
-    def _role(self, role: Role, spec: str, flag: str) -> Any:
+    def _role(self, role: AgentRole, spec: str, flag: str) -> Any:
         """What a plugin adds for `spec`: an agent ready-made, or a model to play the role; None for the embedded agent."""
         if spec == "embedded":
             return None
-        found = offered(role, lambda: self._added(role, spec), flag)
-        if found is None:
-            found = self._model(spec, flag)
-        if found is None:
+        player = offered(role, lambda: self._added(role, spec), flag)
+        if player is None:
+            player = self._model(spec, flag)
+        if player is None:
             raise SpecError(
                 f"{flag}: no provider knows {spec!r}; use 'embedded', 'bedrock:MODEL' or 'openai:MODEL', "
                 "or add a provider with the hook pytest_personalens_model"
             )
-        return found
+        return player

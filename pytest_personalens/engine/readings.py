@@ -6,8 +6,9 @@ import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from pytest_personalens.core.atomic_write import write_atomically
 from pytest_personalens.core.errors import RecordError
-from pytest_personalens.core.jsonfile import text_of, write_atomically
+from pytest_personalens.core.jsonfile import text_of
 from pytest_personalens.engine.record import EvidenceDigests, Record, StoredVerdict, read_record
 from pytest_personalens.engine.replay import Replay, ReplayJudge
 

@@ -101,7 +101,7 @@ def read_record(text: str, where: str) -> Record:
     return record
 
 
-class Difference(NamedTuple):
+class TurnDifference(NamedTuple):
     """The first turn of a dialogue that is not what it was, who said it, and both texts; `before` is empty where the record had ended."""
 
     turn: int
@@ -117,12 +117,12 @@ class Difference(NamedTuple):
         )
 
 
-def first_difference(before: Sequence[Message], now: Sequence[Message]) -> Difference | None:
+def first_difference(before: Sequence[Message], now: Sequence[Message]) -> TurnDifference | None:
     """Where a dialogue, or as much of it as there is, first departs from what it was; None if it does not."""
     for turn, message in enumerate(now):
         stored = before[turn] if turn < len(before) else None
         if stored != message:
-            return Difference(turn, message.role, stored.content if stored is not None else "", message.content)
+            return TurnDifference(turn, message.role, stored.content if stored is not None else "", message.content)
     return None
 
 

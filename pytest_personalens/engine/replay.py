@@ -25,9 +25,9 @@ Found = TypeVar("Found")
 class Replay:
     """What a run may reuse of an item's own `records` and of those `elsewhere`, and whether it may ask an agent where they have nothing.
 
-    `asked` counts the questions that the item's own records did not answer; 0 at the end means that all was replayed from them. `news`
+    `questions` counts the questions that the item's own records did not answer; 0 at the end means that all was replayed from them. `news`
     is set when somebody said something that no record has, be it the assistant under test. `before` is called ahead of each question to
-    an agent, and may refuse it by raising a `PersonalensError`.
+    an agent, and may refuse it by raising a `PersonalensError`; `voted` is called after each further vote.
     """
 
     def __init__(
@@ -40,28 +40,29 @@ class Replay:
         elsewhere: Callable[[], Iterable[Record]] | None = None,
         votes: Sequence[StoredVerdict] = (),
         before: Callable[[], None] = lambda: None,
+        voted: Callable[[], None] = lambda: None,
     ) -> None:
         self.evidence = EvidenceDigests(scenario)
         self.records, self.may_spend, self.where = records, may_spend, where
         self._elsewhere, self._before = elsewhere, before
-        #: Votes on verdicts that are not decided yet, those of the run that was broken off first; and who is told of a further one.
+        #: Votes on verdicts that are not decided yet, those of the run that was broken off first.
         self.votes = list(votes)
-        self.voted: Callable[[], None] = lambda: None
+        self._voted = voted
         self._went_on: set[str] = set()
-        self.asked = 0
+        self.questions = 0
         self.news = False
         self._lock = threading.Lock()
 
     def stored(self, find: Callable[[Record], Found | None], *, paid: bool) -> Found | None:
         """What `find` finds in the item's own records, else in those of other tests, where it would have to be paid for."""
         for record in self.records:
-            if (found := find(record)) is not None:
-                return found
+            if (answer := find(record)) is not None:
+                return answer
         for record in self._elsewhere() if self._elsewhere is not None and paid else ():
-            if (found := find(record)) is not None:
+            if (answer := find(record)) is not None:
                 with self._lock:
-                    self.asked += 1
-                return found
+                    self.questions += 1
+                return answer
         return None
 
     def admit(self, *, paid: bool, what: str) -> None:
@@ -71,7 +72,11 @@ class Replay:
             raise RecordError(f"{self.where}: the record {state}; {ADVICE}")
         self._before()
         with self._lock:
-            self.asked += 1
+            self.questions += 1
+        self.news = True
+
+    def hear_news(self) -> None:
+        """Note that somebody said something that no record has."""
         self.news = True
 
     def votes_on(self, digest: str, dimension: Dimension) -> list[Verdict]:
@@ -85,7 +90,7 @@ class Replay:
         """Take in a vote that was just bought."""
         with self._lock:
             self.votes.append(StoredVerdict(evidence_digest=digest, verdict=verdict))
-        self.voted()
+        self._voted()
 
     def changed(self, role: Literal["user_agent", "judge"], identity: str) -> str:
         """Why no record holds anything of the agent that plays `role` now."""
@@ -211,7 +216,7 @@ class ResumedAssistant:
         stored = _stored_reply(self._broken_off.dialogue, messages) if self._broken_off is not None else None
         if stored is not None:
             return stored
-        self._replay.news = True
+        self._replay.hear_news()
         return self._assistant(messages)
 
 

@@ -32,20 +32,20 @@ def sources(root: Path) -> dict[str, str]:
     top = _git(root, "rev-parse", "--show-toplevel")
     if commit is None or status is None or top is None:
         return {name: _digest(root / name) for name in sorted(_walk(root))}
-    found = {"the commit": commit.strip()}
+    digests = {"the commit": commit.strip()}
     for entry in filter(None, status.split("\0")):
         state, name = entry[:2], entry[3:]
         if not _APART & set(Path(name).parts) and (state != "??" or Path(name).suffix in _SUFFIXES):
-            found[name] = _digest(Path(top.rstrip("\n")) / name)
-    return found
+            digests[name] = _digest(Path(top.rstrip("\n")) / name)
+    return digests
 
 
 def origin(root: Path) -> dict[str, str]:
     """What all parts of one run have in common, wherever each ran: the commit, and the run of the CI service."""
     commit = _git(root, "rev-parse", "HEAD")
-    found = {"the commit": commit.strip()} if commit is not None else {}
+    facts = {"the commit": commit.strip()} if commit is not None else {}
     name = next((name for name in _RUNS if os.environ.get(name)), None)
-    return found | ({f"the run ({name})": os.environ[name]} if name is not None else {})
+    return facts | ({f"the run ({name})": os.environ[name]} if name is not None else {})
 
 
 def changed(before: Mapping[str, str], now: Mapping[str, str]) -> str:
@@ -57,10 +57,10 @@ def _git(root: Path, *words: str) -> str | None:
     """What git prints; None where it is not installed or this is no checkout."""
     command = ["git", "--no-optional-locks", "-C", str(root), *words]
     try:
-        found = subprocess.run(command, capture_output=True, check=False, timeout=_PATIENCE)
+        done = subprocess.run(command, capture_output=True, check=False, timeout=_PATIENCE)
     except (OSError, subprocess.SubprocessError):
         return None
-    return os.fsdecode(found.stdout) if found.returncode == 0 else None
+    return os.fsdecode(done.stdout) if done.returncode == 0 else None
 
 
 def _walk(root: Path) -> Iterator[str]:

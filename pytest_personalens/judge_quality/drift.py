@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.judge_quality.chance import otherwise_p, sign_p
-from pytest_personalens.results.drift import Drift, Outcome, Shift
+from pytest_personalens.results.drift import Drift, DriftOutcome, Shift
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -78,7 +78,7 @@ def _comparable(then: AdoptedJudge, now: AdoptedJudge) -> tuple[Sequence[str], s
 
 def _say(
     then: AdoptedJudge, now: AdoptedJudge, judge: Sequence[Shift], assistant: Sequence[Shift], scores: Sequence[Shift], why: str
-) -> tuple[Outcome, str]:
+) -> tuple[DriftOutcome, str]:
     if judge:
         who = "under another identity" if then.judge != now.judge else "under the same identity"  # the endpoint kept the name
         sentence = f"{who} it reads the anchors otherwise ({'; '.join(map(_told, judge))})"

@@ -21,8 +21,8 @@ def open_model(text: str, defaults: Mapping[str, str] | None = None, *, connecti
     spec = read_spec(text)
     if spec is None:
         return None
-    given = {k: PROVIDERS[spec.provider][k].read(v) for k, v in (defaults or {}).items() if k in PROVIDERS[spec.provider]}
-    spec = spec._replace(parameters={**given, **spec.parameters})
+    parameters = {k: PROVIDERS[spec.provider][k].read(v) for k, v in (defaults or {}).items() if k in PROVIDERS[spec.provider]}
+    spec = spec._replace(parameters={**parameters, **spec.parameters})
     if spec.provider == "bedrock":
         from pytest_personalens.models.bedrock import Bedrock
 

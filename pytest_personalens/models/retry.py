@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final, Protocol
 
 from pytest_personalens.core.errors import ModelBusy, ModelError
-from pytest_personalens.core.threads import Beside
+from pytest_personalens.core.threads import ThreadBeside
 from pytest_personalens.models.rate_limit import Limiter
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ LONGEST_WAIT: Final = 30.0
 FIRST_WAIT: Final = 0.5
 #: Seconds in which a library may tell by itself what is wrong.
 _GRACE: Final = 1.0
-_BESIDE: Final = Beside()
+_BESIDE: Final = ThreadBeside()
 
 
 class Empty(Protocol):
@@ -109,6 +109,6 @@ class Reliable:
         completion: Completion = answer.result()
         return completion
 
-    def _wait(self, attempt: int, asked: float | None) -> float:
+    def _wait(self, attempt: int, seconds: float | None) -> float:
         drawn = self._chance() * min(LONGEST_WAIT, FIRST_WAIT * 2.0**attempt)
-        return min(LONGEST_WAIT, max(drawn, asked or 0.0))
+        return min(LONGEST_WAIT, max(drawn, seconds or 0.0))

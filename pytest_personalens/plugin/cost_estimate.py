@@ -52,35 +52,35 @@ class _Judge:
         return Verdict(dimension=dimension, score=dimension.scale.low, justification="so")
 
 
-def estimate(session: Run) -> dict[str, Usage]:
+def estimate_cost(run: Run) -> dict[str, Usage]:
     """Purpose -> calls and tokens for the run's sample, all trials and controls, as if nothing were recorded and nothing cached."""
-    models: dict[str, Model] = {role: Placeholder(model.name) for role, model in session.participants.models().items()}
-    settings, total = session.settings, dict[str, Usage]()
-    for case in cases(session.sample(settings).refs, settings):
-        scenario, meter = session.dataset.load(case.ref), Meter()
-        user = ModelUserAgent(models["user agent"], meter, session.participants.prompts) if "user agent" in models else None
-        judge = ModelJudge(models["judge"], meter, session.participants.prompts) if "judge" in models else _Judge()
+    models: dict[str, Model] = {role: Placeholder(model.name) for role, model in run.participants.models().items()}
+    settings, total = run.settings, dict[str, Usage]()
+    for case in cases(run.sample(settings).refs, settings):
+        scenario, meter = run.dataset.load(case.ref), Meter()
+        user = ModelUserAgent(models["user agent"], meter, run.participants.prompts) if "user agent" in models else None
+        judge = ModelJudge(models["judge"], meter, run.participants.prompts) if "judge" in models else _Judge()
         filler = "word " * round(ASSISTANT * CHARS / 5)
         assistant: Any = lambda messages, filler=filler: filler  # noqa: E731
         if "assistant" in models:
-            context, setting = session.context(case, scenario), settings.assistant_prompt
-            assistant = ModelAssistant(models["assistant"], meter, session.participants.prompts, setting=setting, context=context)
+            context, setting = run.context(case, scenario), settings.assistant_prompt
+            assistant = ModelAssistant(models["assistant"], meter, run.participants.prompts, setting=setting, context=context)
         evaluate(scenario, assistant, _User(user), judge, dimensions=[Dimension(d) for d in settings.dimensions])
         for purpose, used in meter.usage.items():
             expected = used.model_copy(update={"output_tokens": output_tokens(purpose) * used.calls})
             total[purpose] = total.get(purpose, Usage()) + expected
     if "judge" in models and (settings.adopt_judge or settings.check_judge):
-        total |= _anchors(session, models["judge"])
+        total |= _anchors(run, models["judge"])
     return dict(sorted(total.items()))
 
 
-def _anchors(session: Run, model: Model) -> dict[str, Usage]:
+def _anchors(run: Run, model: Model) -> dict[str, Usage]:
     from pytest_personalens.judge_quality.anchors import open_anchors, read_anchors
     from pytest_personalens.plugin.judge_check import anchors_path
 
     meter = Meter()
-    anchors = open_anchors(anchors_path(session.config, session.settings))
-    read_anchors(anchors, ModelJudge(model, meter, session.participants.prompts), [Dimension(d) for d in session.settings.dimensions])
+    anchors = open_anchors(anchors_path(run.config, run.settings))
+    read_anchors(anchors, ModelJudge(model, meter, run.participants.prompts), [Dimension(d) for d in run.settings.dimensions])
     return {
         f"anchor {purpose}": used.model_copy(update={"output_tokens": output_tokens(purpose) * used.calls})
         for purpose, used in meter.usage.items()
@@ -89,13 +89,13 @@ def _anchors(session: Run, model: Model) -> dict[str, Usage]:
 
 def print_estimate(run: Run) -> None:
     """What ``--personalens-estimate`` prints."""
-    found = estimate(run)
+    usage = estimate_cost(run)
     prices = run.participants.role_prices()
-    usd = {purpose: prices[role_of(purpose)].of(used) for purpose, used in found.items() if role_of(purpose) in prices}
-    if not found:
+    usd = {purpose: prices[role_of(purpose)].of(used) for purpose, used in usage.items() if role_of(purpose) in prices}
+    if not usage:
         print("no role of this run is played by a model of ours: it costs nothing")
         return
-    print(*usage_table(found, usd), sep="\n")
+    print(*usage_table(usage, usd), sep="\n")
     unpriced = sorted({model.name for role, model in run.participants.models().items() if role not in prices})
     if unpriced:
         print(f"without a price: {', '.join(unpriced)} (personalens_prices)")

@@ -9,15 +9,15 @@ import pytest
 from pytest_personalens.core.errors import RecordError
 from pytest_personalens.core.evaluation import Evaluation, unscored
 from pytest_personalens.core.safe_text import harmless
-from pytest_personalens.core.verdict import Dimension, dimension
 from pytest_personalens.engine.assistant import own_traceback, takes_context
 from pytest_personalens.engine.job import work
 from pytest_personalens.engine.record import first_difference
-from pytest_personalens.plugin.items import asks_for_context, test_of
+from pytest_personalens.plugin.items import asks_for_context, spec_of, test_of
 from pytest_personalens.plugin.keys import ITEM_KEY, SECONDS
 from pytest_personalens.plugin.prefetch import prefetcher_of
-from pytest_personalens.plugin.prepare import prepare, rerun
+from pytest_personalens.plugin.prepare import job_of, rerun, store_of
 from pytest_personalens.reports.transcript import difference_lines, failure_text
+from pytest_personalens.results.shortfalls import shortfalls_of
 from pytest_personalens.results.values import Item
 
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from syrupy.session import SnapshotSession
 
     from pytest_personalens.core.scenario import Context, Scenario
-    from pytest_personalens.plugin.items import ItemSpec
     from pytest_personalens.plugin.run import Run
 
 
@@ -43,8 +42,7 @@ class Personalens:
         self,
         *,
         item: pytest.Item,
-        session: Run,
-        case: ItemSpec,
+        run: Run,
         scenario: Scenario,
         context: Context,
         assistant: Callable[[list[dict[str, str]]], object],
@@ -52,9 +50,10 @@ class Personalens:
     ) -> None:
         self.scenario = scenario
         self._context = context
-        self.control = case.arm
-        self._case, self._settings = case, case.settings
-        self._item, self._session, self._assistant = item, session, assistant
+        self._spec = spec_of(item)
+        self._settings = self._spec.settings
+        self.control = self._spec.control
+        self._item, self._run, self._assistant = item, run, assistant
         self._syrupy = syrupy
         self._evaluation: Evaluation | None = None
         #: Where the dialogue departs from its record, as lines.
@@ -64,8 +63,8 @@ class Personalens:
     def evaluate(self) -> Evaluation:
         """Simulate the dialogue and judge it, or replay what the record holds; never raises for a low score."""
         if self._evaluation is None:
-            self._evaluation, record, file = self._run()
-            self._item.stash[ITEM_KEY] = self._result(self._evaluation, record, file)
+            result = self._item.stash[ITEM_KEY] = self._result_of_item()
+            self._evaluation = result.evaluation
             self._item.ihook.pytest_personalens_evaluated(item=self._item, scenario=self.scenario, evaluation=self._evaluation)
         return self._evaluation
 
@@ -100,65 +99,60 @@ class Personalens:
         shown = trace is not None and (self._item.config.option.tbstyle == "long" or self._item.config.option.fulltrace)
         raise pytest.fail.Exception(message, pytrace=shown).with_traceback(trace)
 
-    def _run(self) -> tuple[Evaluation, str, str]:
-        prepared = prepare(self._item, self._session, self._settings, self.scenario, self._context)
-        if isinstance(prepared, str):
-            return self._broken(prepared), "none", ""
-        self._session.knows = self._session.knows or (bool(self._settings.arms) and self._sees_context())
-        ahead = prefetcher_of(self._item, self._session)
+    def _result_of_item(self) -> Item:
+        store = store_of(self._item, self._run, self.scenario)
+        try:
+            job = job_of(self._item, self._run, store, self._context)
+        except RecordError as error:
+            return self._result(self._broken(str(error)))
+        self._run.tally.see_context(bool(self._settings.control) and self._sees_context())
+        ahead = prefetcher_of(self._item, self._run)
         if ahead is not None:
-            done = ahead.evaluation(self._item, prepared, self._assistant)
+            done = ahead.evaluation(self._item, job, store.keeper, self._assistant)
         else:
-            done = work(prepared.job, self._session.participants, self._assistant, prepared.keep)
+            done = work(job, self._run.participants, self._assistant, store.keeper)
         self._item.stash[SECONDS] = done.seconds
-        stored = prepared.store.stored
+        stored = store.stored
         if done.evaluation.cause == "record" and stored is not None:
             departs = first_difference(stored.dialogue.messages, done.evaluation.dialogue.messages)
             self._difference = difference_lines(departs.before, departs.now) if departs is not None else []
         self._raised = done.raised
         try:
-            became = prepared.store.settle(self._syrupy, done.evaluation, self.scenario, cost=done.cost, asked=done.asked)
+            record = store.settle(self._syrupy, done)
         except RecordError as error:
             lost = {"verdicts": (), "cause": "record", "detail": str(error)}
-            return done.evaluation.model_copy(update=lost), "none", ""
-        root = self._item.config.rootpath
-        file = prepared.store.path
-        return done.evaluation, became, (file.relative_to(root) if file.is_relative_to(root) else file).as_posix()
+            return self._result(done.evaluation.model_copy(update=lost))
+        root, file = self._item.config.rootpath, store.path
+        return self._result(done.evaluation, record, (file.relative_to(root) if file.is_relative_to(root) else file).as_posix())
 
     def _sees_context(self) -> bool:
-        agents = self._session.participants.agents(self._context, self._settings.thresholds)
+        agents = self._run.participants.agents(self._context, self._settings.thresholds)
         if agents.played is not None:  # a model, which is told
             return True
         return takes_context(agents.assistant or self._assistant) or (agents.assistant is None and asks_for_context(self._item))
 
     def _broken(self, detail: str) -> Evaluation:
-        agents = self._session.participants.agents(self._context, self._settings.thresholds)
+        agents = self._run.participants.agents(self._context, self._settings.thresholds)
         return unscored(self.scenario, agents.user_agent.identity, agents.judge.identity, cause="record", detail=detail)
 
-    def _result(self, evaluation: Evaluation, record: str, file: str) -> Item:
-        shortfalls = []
-        if evaluation.scored:
-            for name, least in self._settings.thresholds.items():
-                dim = dimension(name)
-                score = evaluation.score(dim)
-                if score is not None and score < least:
-                    shortfalls.append("task not completed" if dim is Dimension.TASK_COMPLETION else f"{dim.short} {score} < {least}")
+    def _result(self, evaluation: Evaluation, record: str = "none", file: str = "") -> Item:
+        shortfalls = shortfalls_of(evaluation, self._settings.thresholds)
         status = "uncounted" if not evaluation.scored else "low" if shortfalls else "passed"
         return Item.model_validate(
             {
                 "nodeid": self._item.nodeid,
                 "evaluation": evaluation,
                 "status": status,
-                "shortfalls": tuple(shortfalls),
+                "shortfalls": shortfalls,
                 "record": record,
                 "record_file": file if record in ("replayed", "stale", "written") else "",
-                "trial": self._case.trial,
-                "arm": self._case.arm,
+                "trial": self._spec.trial,
+                "arm": self._spec.control,
                 "max_turns": self._settings.max_turns,
                 "content": self.scenario.digest,
                 "test": test_of(self._item),
-                "given": self._case.given,
-                "given_user": self._session.strangers.of(self._case.ref).user if self._case.arm == "swapped" else "",
+                "given": self._spec.given,
+                "given_user": self._run.strangers.of(self._spec.ref).user if self._spec.control == "swapped" else "",
             }
         )
 

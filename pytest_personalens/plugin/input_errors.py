@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_personalens.core.errors import told
+from pytest_personalens.core.errors import error_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,7 +27,7 @@ def errors_in_one_line(*, collecting: bool = False) -> Iterator[None]:
     except (pytest.fail.Exception, pytest.skip.Exception, SystemExit, GeneratorExit) as error:
         if collecting:
             raise
-        raise pytest.UsageError(as_one_line(f"personalens: no test is run yet that could end so: {told(error)}")) from None
+        raise pytest.UsageError(as_one_line(f"personalens: no test is run yet that could end so: {error_text(error)}")) from None
 
 
 def as_one_line(text: object) -> str:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from typing import TYPE_CHECKING, Final, NamedTuple
+
+from pytest_personalens.core.node_ids import CaseId, without_case
+from pytest_personalens.plugin.pytest_internals import arguments_of, fixtures_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -14,8 +16,6 @@ if TYPE_CHECKING:
     from pytest_personalens.core.scenario import ScenarioRef
     from pytest_personalens.core.settings import ArmName, Settings
 
-#: The node id of the built-in suite, which is no file of the repository's.
-BUILT_IN: Final = "personalens"
 #: The parameter of an item of ours.
 PARAM: Final = "_personalens_param"
 
@@ -24,40 +24,35 @@ _NEVER_TELLS: Final = ("pytest_personalens.", "_pytest.", "syrupy", "xdist", "py
 
 
 class ItemSpec(NamedTuple):
-    """One item: `trial` counts from 1; `arm` is empty for the run itself, else the name of a control."""
+    """One item: `trial` counts from 1; `control` is empty for the run itself, else the name of a control."""
 
     ref: ScenarioRef
     settings: Settings
     trial: int = 1
-    arm: ArmName = ""
+    control: ArmName = ""
 
     @property
     def id(self) -> str:
-        """The scenario's id, with what sets this item apart: ``movies-1-user7+swapped+t2``. Trial 1 of the run itself is the plain id,
-        so that its record serves whatever else is asked for later."""
-        return self.ref.id + (f"+{self.arm}" if self.arm else "") + (f"+t{self.trial}" if self.trial > 1 else "")
+        """The scenario's id, with what sets this item apart: ``movies-1-user7+swapped+t2``."""
+        return str(CaseId(self.ref.id, self.control, self.trial))
 
     @property
     def given(self) -> str:
         """What the assistant may know: letters of D, I, S."""
-        return {"": self.settings.context, "swapped": self.settings.context, "none": ""}.get(self.arm, self.arm)
+        return {"": self.settings.context, "swapped": self.settings.context, "none": ""}.get(self.control, self.control)
 
 
 def cases(refs: Iterable[ScenarioRef], settings: Settings) -> Iterator[ItemSpec]:
     """The items of a test, those of one scenario next to each other: that is where they are compared."""
     for ref in refs:
-        for arm in ("", *settings.arms):
+        for control in ("", *settings.control):
             for trial in range(1, settings.trials + 1):
-                yield ItemSpec(ref, settings, trial, arm)
+                yield ItemSpec(ref, settings, trial, control)
 
 
 def test_of(item: pytest.Item) -> str:
     """The test of an item of ours, as it is called whatever the sample: file, function, and parameters of its own."""
-    case, id_ = spec_of(item).id, item.callspec.id  # type: ignore[attr-defined]
-    # pytest joins the ids of all parameters by hyphens, which ours hold too.
-    before, _, after = f"-{id_}-".partition(f"-{case}-")
-    own = "-".join(part for part in (before.strip("-"), after.strip("-")) if part)
-    return item.nodeid[: -len(id_) - 2] + (f"[{own}]" if own else "")
+    return without_case(item.nodeid, item.callspec.id, spec_of(item).id)  # type: ignore[attr-defined]
 
 
 def dialogue_of(item: pytest.Item, attempt: int = 1) -> str:
@@ -84,33 +79,18 @@ def is_scenario_item(item: pytest.Item) -> bool:
 def asks_for_context(item: pytest.Item) -> bool:
     """True if the test, or a fixture that it uses and that is none of ours, asks for the context (or for what it may be asked by)."""
     wanted = {"personalens_context", "request"}
-    # pytest has no public way to ask for the fixtures of an item.
-    used = item._fixtureinfo.name2fixturedefs  # type: ignore[attr-defined]  # noqa: SLF001
     theirs = [
-        found for name, every in used.items() for found in every if not str(getattr(found.func, "__module__", "")).startswith(_NEVER_TELLS)
+        fixture
+        for fixtures in fixtures_of(item).values()
+        for fixture in fixtures
+        if not str(getattr(fixture.func, "__module__", "")).startswith(_NEVER_TELLS)
     ]
-    asked = item._fixtureinfo.argnames  # type: ignore[attr-defined]  # noqa: SLF001
-    return not wanted.isdisjoint(asked) or any(not wanted.isdisjoint(found.argnames) for found in theirs)
+    return any(not wanted.isdisjoint(names) for names in (arguments_of(item), *(fixture.argnames for fixture in theirs)))
 
 
 def is_to_be_evaluated(item: pytest.Item) -> bool:
     """True for an item of a scenario whose test asks for the fixture ``personalens``, and so for its dialogue."""
     return "personalens" in getattr(item, "fixturenames", ()) and is_scenario_item(item) and spec_of(item) is not None
-
-
-def item_of(nodeid: str, ids: Iterable[str]) -> tuple[str, str] | None:
-    """The scenario of an item and the control that it belongs to, empty for the run itself, by its node id alone; None if none of the
-    scenarios `ids` is in it.
-
-    Another parameter of the test, or its folder, may be called as a control is: it counts only right after the scenario.
-    """
-    parameters = f"-{nodeid.partition('[')[2].removesuffix(']')}-"
-    for id_ in ids:
-        _, found, after = parameters.partition(f"-{id_}")
-        if found and after[0] in "+-":
-            mark = after.partition("-")[0].split("+")[1:2]
-            return id_, mark[0] if mark and not re.fullmatch(r"t\d+", mark[0]) else ""
-    return None
 
 
 def to_be_evaluated(items: Iterable[pytest.Item]) -> int:
@@ -120,5 +100,5 @@ def to_be_evaluated(items: Iterable[pytest.Item]) -> int:
 
 def spec_of(item: pytest.Item) -> ItemSpec:
     """What an item of ours stands for."""
-    found: ItemSpec = item.callspec.params[PARAM]  # type: ignore[attr-defined]
-    return found
+    spec: ItemSpec = item.callspec.params[PARAM]  # type: ignore[attr-defined]
+    return spec

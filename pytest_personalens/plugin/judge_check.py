@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_personalens.core.atomic_write import write_atomically
 from pytest_personalens.core.destinations import writable
 from pytest_personalens.core.errors import DataError, SpecError
-from pytest_personalens.core.jsonfile import write_atomically
+from pytest_personalens.core.options import BY_KEY
 from pytest_personalens.core.scenario import Context
 from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.judge_quality.adopted import AdoptedJudge, Scored, read_adopted
@@ -38,55 +39,55 @@ class JudgeCheck:
         self._settings = settings
         self._dimensions = [Dimension(d) for d in settings.dimensions]
         self._flag = "--personalens-adopt-judge" if settings.adopt_judge else "--personalens-check-judge"
-        self._path = path_of(config, settings, "adopt_judge" if settings.adopt_judge else "check_judge")
+        self._path = path_of(config, settings, BY_KEY["adopt_judge" if settings.adopt_judge else "check_judge"])
         self._then: AdoptedJudge | None = None
         try:
             self.anchors = open_anchors(anchors_path(config, settings))
         except DataError as error:
-            raise pytest.UsageError(f"--personalens-anchors: {error}") from None
+            raise pytest.UsageError(f"personalens_anchors: {error}") from None
         if settings.adopt_judge:
             self._prepare()
         else:
             self._then = self._read()
 
-    def admit(self, config: pytest.Config, session: Run) -> None:
+    def admit(self, config: pytest.Config, run: Run) -> None:
         """Refuse a judge that costs money in a run that may not spend, before anything is run."""
         idle = config.option.collectonly or self._settings.estimate
-        if not (self._settings.may_spend or idle) and self._judge(session)[0].paid:
+        if not (self._settings.may_spend or idle) and self._judge(run)[0].paid:
             raise pytest.UsageError(
-                f"{self._flag}: {self._settings.judge_model} costs money: add --personalens-live to have it read "
+                f"{self._flag}: {self._settings.judge_model} costs money: add --personalens-record live to have it read "
                 f"{len(self.anchors.dialogues)} anchors on {len(self._dimensions)} dimensions"
             )
 
-    def conclude(self, session: Run, results: Results) -> tuple[Drift, dict[str, Usage]]:
+    def conclude(self, run: Run, results: Results) -> tuple[Drift, dict[str, Usage]]:
         """Have the anchors read, then compare or keep; says what came of it and what it used."""
-        judge, usage = self._judge(session)
+        judge, usage = self._judge(run)
         at_once = self._settings.concurrency if getattr(judge, "parallel", False) else 1
         readings = read_anchors(self.anchors, judge, self._dimensions, at_once=at_once)
-        now = self._baseline(session, judge, readings, results)
+        now = self._baseline(run, judge, readings, results)
         drift = self._unreadable(readings, judge) or (self._adopt(now) if self._then is None else compare(self._then, now))
         drift = drift.model_copy(update={"notes": (*drift.notes, *(f"not read: {fault}" for fault in readings.faults))})
         return drift, {f"anchor {purpose}": used for purpose, used in usage().items()}
 
-    def _judge(self, session: Run) -> tuple[Judge, Callable[[], dict[str, Usage]]]:
-        agents = session.participants.agents(Context(user="anchors"), self._settings.thresholds)
+    def _judge(self, run: Run) -> tuple[Judge, Callable[[], dict[str, Usage]]]:
+        agents = run.participants.agents(Context(user="anchors"), self._settings.thresholds)
         return agents.judge, lambda: agents.meter.usage
 
-    def _baseline(self, session: Run, judge: Judge, readings: Readings, results: Results) -> AdoptedJudge:
+    def _baseline(self, run: Run, judge: Judge, readings: Readings, results: Results) -> AdoptedJudge:
         scored = [i for i in results.own if i.evaluation.scored]
         tests = Counter(key[:2] for key in {i.key for i in results.own})
         scores = {}
         for item in scored:
             e = item.evaluation
             key = f"{e.dataset}/{e.scenario}"
-            if tests[item.asked] > 1:  # several tests ask for the same scenario, each with settings of its own
+            if tests[item.scenario_key] > 1:  # several tests ask for the same scenario, each with settings of its own
                 key += f" in {item.test}"
             if item.trial > 1:
                 key += f", trial {item.trial}"
             words = hashlib.sha256(e.dialogue.model_dump_json().encode()).hexdigest()[:16]
             scores[key] = Scored(dialogue=words, scores={v.dimension: v.score for v in e.verdicts})
         # Models answer a little differently from call to call; so may a judge that says so of itself.
-        exact = getattr(judge, "deterministic", not judge.paid and "judge" not in session.participants.models())
+        exact = getattr(judge, "deterministic", not judge.paid and "judge" not in run.participants.models())
         assistants = {i.evaluation.assistant or self._settings.assistant or "the fixture personalens_assistant" for i in results.items}
         return AdoptedJudge(
             judge=judge.identity,
@@ -106,22 +107,22 @@ class JudgeCheck:
         """Too little was read to say anything: a failure, as with every gate."""
         wanted = len(self.anchors.dialogues) * len(self._dimensions)
         read = sum(map(len, readings.verdicts.values()))
-        if not readings.stopped and read and read >= self._settings.min_valid * wanted:
+        if not readings.stopped and read and read >= self._settings.valid_floor * wanted:
             return None
-        why = readings.stopped or f"the floor is {self._settings.min_valid:.0%}; first: {readings.faults[0]}"
-        told = f"{read} of {wanted} anchor verdicts were read ({why})"
+        why = readings.stopped or f"the floor is {self._settings.valid_floor:.0%}; first: {readings.faults[0]}"
+        coverage = f"{read} of {wanted} anchor verdicts were read ({why})"
         if self._then is not None:
-            problem = f"the judge could not be checked: {told}"
+            problem = f"the judge could not be checked: {coverage}"
             return Drift(outcome="the judge could not be checked", sentence=problem, judge=judge.identity)
-        return self._not_adopted(f"{told}; {self._path.name} was not written", judge.identity)
+        return self._not_adopted(f"{coverage}; {self._path.name} was not written", judge.identity)
 
     def _adopt(self, now: AdoptedJudge) -> Drift:
         try:
             write_atomically(self._path, now.text())
         except OSError as error:
             return self._not_adopted(f"cannot write {self._path}: {error.strerror}", now.judge)
-        told = f"{len(self.anchors.dialogues)} anchors and the scores of {len(now.scores)} scenarios are in {self._settings.adopt_judge}"
-        return Drift(outcome="the judge was adopted", sentence=f"the judge was adopted: {told}", judge=now.judge)
+        content = f"{len(self.anchors.dialogues)} anchors and the scores of {len(now.scores)} scenarios are in {self._settings.adopt_judge}"
+        return Drift(outcome="the judge was adopted", sentence=f"the judge was adopted: {content}", judge=now.judge)
 
     def _not_adopted(self, why: str, judge: str) -> Drift:
         return Drift(outcome="the judge could not be adopted", sentence=f"the judge could not be adopted: {why}", judge=judge)
@@ -140,7 +141,7 @@ class JudgeCheck:
         if then.anchors != self.anchors.digest:
             raise pytest.UsageError(
                 f"{self._flag}: {self._path.name} was adopted with other anchors ({then.anchors}, these are {self.anchors.digest}); "
-                "give them with --personalens-anchors, or adopt the judge again"
+                "give them with personalens_anchors in the configuration, or adopt the judge again"
             )
         if set(then.verdicts) != set(self._dimensions):
             had, have = (",".join(d.short for d in Dimension if d in of) for of in (then.verdicts, self._dimensions))
@@ -152,7 +153,7 @@ class JudgeCheck:
 
 
 def anchors_path(config: pytest.Config, settings: Settings) -> Path | None:
-    """The file of ``--personalens-anchors``; None for those of the package."""
+    """The file of ``personalens_anchors``; None for those of the package."""
     if settings.anchors is None:
         return None
-    return path_of(config, settings, "anchors")
+    return path_of(config, settings, BY_KEY["anchors"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import pytest
 
@@ -25,3 +25,12 @@ ITEM_KEY: pytest.StashKey[Item] = pytest.StashKey()
 ATTEMPT: pytest.StashKey[int] = pytest.StashKey()
 #: How long the item's evaluation took, whenever that was.
 SECONDS: pytest.StashKey[float] = pytest.StashKey()
+
+# Of what a worker is told.
+#: Set for one that takes the place of one that died: it evaluates no dialogue before its turn, so that the one that ends it is known.
+IN_TURN: Final = "personalens_in_turn"
+
+
+def is_worker(config: pytest.Config) -> bool:
+    """True in a worker of xdist."""
+    return hasattr(config, "workerinput")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_personalens.core.errors import DataError, SpecError, told
+from pytest_personalens.core.errors import DataError, SpecError, error_text
 from pytest_personalens.datasets.checked import CheckedDataset
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def offered_dataset(spec: str) -> Dataset | None:
     if isinstance(asked.problem, DataError):
         raise asked.problem
     if asked.problem is not None:
-        raise SpecError(f"the dataset {spec!r} cannot be had: {told(asked.problem)}")
+        raise SpecError(f"the dataset {spec!r} cannot be had: {error_text(asked.problem)}")
     if status:
         raise SpecError(f"the dataset {spec!r} cannot be had: pytest cannot start here: {_reason(said.getvalue(), int(status))}")
     return CheckedDataset(asked.found) if asked.found is not None else None

@@ -12,23 +12,21 @@ from pytest_personalens.core.evaluation import unscored
 from pytest_personalens.core.threads import Threads
 from pytest_personalens.engine.job import JobResult, work
 from pytest_personalens.engine.pool import Engine
-from pytest_personalens.plugin.items import PARAM, dialogue_of, is_scenario_item, spec_of
-from pytest_personalens.plugin.prepare import prepare
+from pytest_personalens.plugin.items import PARAM, is_scenario_item, spec_of
+from pytest_personalens.plugin.keys import IN_TURN
+from pytest_personalens.plugin.prepare import context_of, job_of, store_of
 from pytest_personalens.plugin.progress import LiveLine
+from pytest_personalens.plugin.pytest_internals import fixtures_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from pytest_personalens.engine.job import Assistant
-    from pytest_personalens.plugin.prepare import Prepared
+    from pytest_personalens.engine.job import Assistant, Job, Keep
     from pytest_personalens.plugin.run import Run
 
 _ASSISTANT: Final = "personalens_assistant"
 #: Fixtures that decide what an evaluation is about; where somebody overrides one, only the item itself knows.
 _OURS: Final = ("personalens", "personalens_scenario", "personalens_context")
-#: Set in what a worker is told that takes the place of one that died: it evaluates no dialogue before its turn, so that the one that
-#: ends it is known.
-IN_TURN: Final = "personalens_in_turn"
 PREFETCHER: pytest.StashKey[Prefetcher] = pytest.StashKey()
 _HOMES: Final[dict[str, type[pytest.Collector]]] = {"session": pytest.Session, "package": pytest.Package, "module": pytest.Module}
 
@@ -57,22 +55,19 @@ class Prefetcher:
         #: Whoever an option names serves all items alike.
         self._named = run.settings.assistant is not None
         self._line = LiveLine(session.config, total=sum(map(is_scenario_item, session.items)))
-        # Under xdist a worker knows the next items that it was sent, and no others are its own.
-        plugins = session.config.pluginmanager.get_plugins()
-        self._in_turn = run.cluster is None and IN_TURN in getattr(session.config, "workerinput", {})
-        self._worker: Any = next((p for p in plugins if type(p).__name__ == "WorkerInteractor"), None)
+        self._config, worker = session.config, getattr(session.config, "workerinput", None)
+        self._is_worker = worker is not None
+        self._in_turn = run.cluster is None and IN_TURN in (worker or {})
 
-    def evaluation(self, item: pytest.Item, prepared: Prepared, assistant: Assistant) -> JobResult:
+    def evaluation(self, item: pytest.Item, job: Job, keep: Keep | None, assistant: Assistant) -> JobResult:
         """The evaluation of `item`, begun before or now, with those of the next items under way beside it."""
         if item.nodeid not in self._engine:
-            self._submit(item, prepared, assistant)
+            self._submit(item, job, keep, assistant)
         for other in self._after(item):
-            case = spec_of(other)
             with suppress(PersonalensError):  # what is wrong is told at its turn
-                scenario = self._run.scenario(case.ref)
-                found = prepare(other, self._run, case.settings, scenario, self._run.context(case, scenario, dialogue_of(other)))
-                if not isinstance(found, str):
-                    self._submit(other, found, assistant)
+                scenario = self._run.scenario(spec_of(other).ref)
+                store = store_of(other, self._run, scenario)
+                self._submit(other, job_of(other, self._run, store, context_of(other, self._run, scenario)), store.keeper, assistant)
         participants = self._run.participants
         try:
             return self._engine.take(item.nodeid, lambda: self._line.draw(self._engine.done, participants.total, participants.limiters()))
@@ -80,7 +75,7 @@ class Prefetcher:
             if self._run.cluster is None:
                 raise
             detail = " ".join(f"the cluster gave this dialogue up: {type(error).__name__}: {error}".split())
-            return JobResult(unscored(prepared.job.scenario, cause="lost", detail=detail), {}, 0, 0.0)
+            return JobResult(unscored(job.scenario, cause="lost", detail=detail), {}, 0, 0.0)
         finally:
             self._line.clear()
 
@@ -88,19 +83,19 @@ class Prefetcher:
         """Give up what is under way."""
         self._engine.close()
 
-    def _submit(self, item: pytest.Item, prepared: Prepared, assistant: Assistant) -> None:
+    def _submit(self, item: pytest.Item, job: Job, keep: Keep | None, assistant: Assistant) -> None:
         participants, cluster = self._run.participants, self._run.cluster
         if cluster is None:
-            self._engine.submit(item.nodeid, work, prepared.job, participants, assistant, prepared.keep)
+            self._engine.submit(item.nodeid, work, job, participants, assistant, keep)
             return
         from pytest_personalens.engine.dask import work_there
 
         recipe = participants.recipe._replace(side_by_side=cluster.widest)
-        self._engine.submit(item.nodeid, work_there, recipe, prepared.job, bought=prepared.keep)
+        self._engine.submit(item.nodeid, work_there, recipe, job, bought=keep)
 
     def _whose(self, item: pytest.Item) -> tuple[object, ...] | None:
         """What two items share if one assistant serves both; None for an item that must be asked itself."""
-        if any(len(_fixtures(item, name)) != 1 for name in _OURS):
+        if any(len(fixtures_of(item).get(name, ())) != 1 for name in _OURS):
             return None
         return () if self._named else _shared(item)
 
@@ -117,13 +112,12 @@ class Prefetcher:
             if is_scenario_item(other) and other.nodeid not in self._engine and not any(other.iter_markers("skip")):
                 yield other
 
-    def _coming(self, place: int) -> Iterator[int]:
-        if self._worker is None:
-            yield from range(max(self._seen, place) + 1, len(self._items))
-            return
-        with self._worker.torun.lock() as waiting:
-            coming = [self._worker.nextitem_index, *waiting]
-        yield from (index for index in coming if isinstance(index, int))
+    def _coming(self, place: int) -> Iterable[int]:
+        if not self._is_worker:
+            return range(max(self._seen, place) + 1, len(self._items))
+        from pytest_personalens.plugin.xdist import items_sent
+
+        return items_sent(self._config)  # no others are its own
 
 
 def prefetcher_of(item: pytest.Item, run: Run) -> Prefetcher | None:
@@ -152,10 +146,5 @@ def _shared(item: pytest.Item) -> tuple[object, ...] | None:
 
 
 def _fixture(item: pytest.Item, name: str) -> Any:
-    found = _fixtures(item, name)
-    return found[-1] if found else None
-
-
-def _fixtures(item: pytest.Item, name: str) -> Any:
-    # pytest has no public way to ask for an item's fixtures before it is set up.
-    return item._fixtureinfo.name2fixturedefs.get(name, ())  # type: ignore[attr-defined]  # noqa: SLF001
+    named = fixtures_of(item).get(name)
+    return named[-1] if named else None

@@ -1,60 +1,52 @@
-"""What an item wants evaluated: its job, the record that belongs to it, and how to keep what is bought on the way."""
+"""From an item to its job: the context and the record that an evaluation starts from; and the commands that repeat it."""
 
 from __future__ import annotations
 
 import os
 import shlex
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from pytest_personalens.core.errors import RecordError
+from pytest_personalens.core.node_ids import BUILT_IN, file_of, within_file
+from pytest_personalens.core.options import OPTIONS
 from pytest_personalens.core.redaction import redacted
 from pytest_personalens.core.verdict import Dimension
-from pytest_personalens.engine.job import Job, Keep
+from pytest_personalens.engine.job import Job
 from pytest_personalens.engine.other_records import OtherRecords
-from pytest_personalens.plugin.items import BUILT_IN, spec_of
-from pytest_personalens.plugin.options import OPTIONS, flags_of
-from pytest_personalens.plugin.records import Journal, RecordStore
+from pytest_personalens.plugin.items import dialogue_of, spec_of
+from pytest_personalens.plugin.records import RecordStore
 
 if TYPE_CHECKING:
     import pytest
 
     from pytest_personalens.core.scenario import Context, Scenario
-    from pytest_personalens.core.settings import Settings
     from pytest_personalens.plugin.run import Run
 
 #: What a command that writes records leaves out of the run's own: it must not accept the team's snapshots on the way.
 _SNAPSHOTS = ("--snapshot-update", "--snapshot-update-new-only")
 _RECORD = "--personalens-record"
-#: Options that shape no item, only the run around it.
-_OF_THE_RUN = frozenset(
-    {"json", "html", "markdown", "min_tcr", "min_p", "min_valid", "gate", "baseline", "level", "margin", "exit_infra"}
-    | {"max_calls", "max_usd", "concurrency", "executor", "shard"}
-)  # fmt: skip
 
 
-class Prepared(NamedTuple):
-    """A job and its record; `keep` puts what was bought where a crash cannot reach it, or is None where nothing is bought."""
-
-    job: Job
-    store: RecordStore
-    keep: Keep | None
+def context_of(item: pytest.Item, run: Run, scenario: Scenario, *, attempt: int = 1) -> Context:
+    """What the assistant of the item may know; `attempt` counts how often the item was set up. Raises `SpecError` as `Run.context` does."""
+    return run.context(spec_of(item), scenario, dialogue_of(item, attempt))
 
 
-def prepare(item: pytest.Item, session: Run, settings: Settings, scenario: Scenario, context: Context) -> Prepared | str:
-    """What `item` wants evaluated, or what is wrong with its record."""
+def store_of(item: pytest.Item, run: Run, scenario: Scenario) -> RecordStore:
+    """The record of the item, and the journal of what is bought for it."""
+    return RecordStore(item, scenario, run.folder if run.keeps else None, run.state.id, run.settings.record)
+
+
+def job_of(item: pytest.Item, run: Run, store: RecordStore, context: Context) -> Job:
+    """The job of the item. Raises `RecordError` for what is wrong with its record."""
+    settings, scenario = spec_of(item).settings, store.scenario
     anew = settings.record == "all"
-    store = RecordStore(item, session.folder, session.run, settings.record)
-    try:
-        records = store.load(scenario.id)
-    except RecordError as error:
-        return str(error)
-    keeps = session.settings.resume or (session.participants.paid and settings.may_spend)
-    bought, this_run, votes = store.load_journal() if keeps else Journal()
+    records = store.load()
+    bought, this_run, votes = store.load_journal()
     if anew and not this_run:
         bought, votes = None, ()
     records += (bought,) if bought is not None else ()
     others = OtherRecords(str(item.config.rootpath), str(store.path), spec_of(item).id, scenario.id)
-    job = Job(
+    return Job(
         scenario=scenario,
         context=context,
         dimensions=tuple(Dimension(d) for d in settings.dimensions),
@@ -64,43 +56,37 @@ def prepare(item: pytest.Item, session: Run, settings: Settings, scenario: Scena
         records=records,
         may_spend=settings.may_spend,
         where=str(store.path),
-        elsewhere=others if session.participants.paid and not anew else None,
-        resumable=session.settings.resume,
-        broken_off=bought if session.settings.resume and this_run else None,
+        elsewhere=others if run.participants.paid and not anew else None,
+        resumable=run.settings.resume,
+        broken_off=bought if run.settings.resume and this_run else None,
         votes=votes,
     )
-    return Prepared(job, store, (lambda evaluation, votes=(): store.keep(evaluation, scenario, votes)) if keeps else None)
 
 
 def rerun(item: pytest.Item) -> str:
     """The command that runs this item alone, with the options of this run that shape it."""
     config = item.config
     words = ["pytest", *_configuration(config)]
-    for o in OPTIONS:
-        if o.key in _OF_THE_RUN:
-            continue
-        given = config.getoption(o.ini)
-        if o.key == "fail_on" and "gate" in (given, config.getini(o.ini)):
-            given = "item"  # the gates of the command line are left out, and it may be refused without one
-        for value in given if isinstance(given, list) else [given] if given is not None else []:
-            words += [o.flag, str(value)]
+    # Not the shard: the item is in the whole sample too.
+    for o in (o for o in OPTIONS if o.shapes in ("sample", "dialogue", "score", "record") and o.key != "shard"):
+        setting = config.getoption(o.ini, None)
+        for value in setting if isinstance(setting, list) else [setting] if setting is not None else []:
+            words += [o.long, str(value)]
     # The built-in suite has no file that could be named.
-    if item.nodeid.startswith(f"{BUILT_IN}::"):
+    if file_of(item.nodeid) == BUILT_IN:
         words += ["-k", f"[{spec_of(item).id}]"]
     else:
-        words.append(f"{os.path.relpath(item.path, config.invocation_params.dir)}::{item.nodeid.partition('::')[2]}")
-    if "--personalens-live" in flags_of(config):
-        words.append("--personalens-live")
+        words.append(f"{os.path.relpath(item.path, config.invocation_params.dir)}::{within_file(item.nodeid)}")
     return redacted(shlex.join(words))
 
 
 def record_command(config: pytest.Config) -> str:
     """The command line of this run, such that it writes the records that are missing or stale."""
     words: list[str] = []
-    given = iter(str(arg) for arg in config.invocation_params.args)
-    for word in given:
+    arguments = iter(str(arg) for arg in config.invocation_params.args)
+    for word in arguments:
         if word == _RECORD:
-            next(given, None)
+            next(arguments, None)
         elif word not in _SNAPSHOTS and not word.startswith(f"{_RECORD}="):
             words.append(word)
     end = words.index("--") if "--" in words else len(words)

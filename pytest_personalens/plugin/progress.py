@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Final
 
+from pytest_personalens.plugin.pytest_internals import terminal_writer, without_capture
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -27,8 +29,8 @@ class LiveLine:
     def __init__(self, config: pytest.Config, *, total: int) -> None:
         reporter = config.pluginmanager.getplugin("terminalreporter")
         shown = reporter is not None and reporter.isatty and reporter.hasmarkup and config.get_verbosity() >= 0
-        self._writer = reporter._tw if shown and config.option.capture != "no" else None  # noqa: SLF001
-        self._capture = config.pluginmanager.getplugin("capturemanager")
+        self._writer = terminal_writer(reporter) if shown and config.option.capture != "no" else None
+        self._config = config
         self._total, self._started, self._drawn = total, time.monotonic(), False
 
     def draw(self, done: int, used: Total, limiters: Sequence[Limiter]) -> None:
@@ -48,7 +50,7 @@ class LiveLine:
     def _write(self, text: str) -> None:
         assert self._writer is not None
         # While an item runs, what is written to the terminal would be captured as its output.
-        with self._capture.global_and_fixture_disabled():
+        with without_capture(self._config):
             self._writer.write(text, flush=True)
 
 

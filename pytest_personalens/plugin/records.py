@@ -15,9 +15,9 @@ from syrupy.extensions.base import AbstractSyrupyExtension
 from syrupy.extensions.json import JSONSnapshotExtension
 from syrupy.location import PyTestLocation
 
+from pytest_personalens.core.atomic_write import write_atomically
 from pytest_personalens.core.devices import no_device
 from pytest_personalens.core.errors import RecordError
-from pytest_personalens.core.jsonfile import write_atomically
 from pytest_personalens.core.scenario import slug
 from pytest_personalens.engine.other_records import FOLDER
 from pytest_personalens.engine.record import ADVICE, Record, StoredVerdict, read_record, record_of
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from pytest_personalens.core.evaluation import Evaluation
     from pytest_personalens.core.scenario import Scenario
-    from pytest_personalens.core.usage import Usage
+    from pytest_personalens.engine.job import JobResult, Keep
 
 #: What syrupy makes of such a name is the name itself.
 _PLAIN: Final = re.compile(r"[\w\[\] .,=@()+-]{1,200}", re.ASCII)
@@ -117,14 +117,18 @@ class RecordStore:
     """The record of one item: where it is, what is in it, and whether it may be written (`mode`, of ``--personalens-record``).
 
     `journal_folder` is outside the repository and keeps what was paid for in a run that does not update its records
-    (``--personalens-live``), or that breaks off halfway; `run` is the id of this run, or of the one that it resumes.
+    (``--personalens-record live``), or that breaks off halfway; None where nothing is bought. `run` is the id of this run, or of the one
+    that it resumes.
     """
 
-    def __init__(self, item: pytest.Item, journal_folder: Path | None, run: str, mode: Literal["none", "new", "all"]) -> None:
+    def __init__(
+        self, item: pytest.Item, scenario: Scenario, journal_folder: Path | None, run: str, mode: Literal["none", "live", "new", "all"]
+    ) -> None:
+        self.scenario = scenario
         self._location = PyTestLocation(item)
         self.path = Path(RecordExtension.get_location(test_location=self._location, index=0))
         # syrupy's own options are for the team's snapshots alone: who accepts those has not asked to pay for dialogues, nor the reverse.
-        self.writes, self._all = mode != "none", mode == "all"
+        self.writes, self._all = mode in ("new", "all"), mode == "all"
         self._nodeid, self._journal_folder = item.nodeid, journal_folder
         self._run = run
         self._text: str | None = None
@@ -135,15 +139,15 @@ class RecordStore:
     def _journal(self) -> Path | None:
         return journal_file(self._journal_folder, self._nodeid) if self._journal_folder else None
 
-    def load(self, scenario: str) -> tuple[Record, ...]:
-        """What may be replayed of the item's record. Raises `RecordError` for one that is corrupt, edited, or of another scenario than
-        `scenario`, unless it is being replaced."""
+    def load(self) -> tuple[Record, ...]:
+        """What may be replayed of the item's record. Raises `RecordError` for one that is corrupt, edited, or of another scenario,
+        unless it is being replaced."""
         try:
             self._text = _read(self.path)
-            found = read_record(self._text, str(self.path)) if self._text is not None else None
-            if found is not None and found.scenario != scenario:
-                raise RecordError(f"{self.path}: the record belongs to scenario {found.scenario!r}; {ADVICE}")
-            self.stored = found
+            record = read_record(self._text, str(self.path)) if self._text is not None else None
+            if record is not None and record.scenario != self.scenario.id:
+                raise RecordError(f"{self.path}: the record belongs to scenario {record.scenario!r}; {ADVICE}")
+            self.stored = record
         except RecordError:
             if not self.writes:
                 raise
@@ -158,7 +162,12 @@ class RecordStore:
         except (RecordError, ValueError, AttributeError, KeyError, TypeError, RecursionError):
             return Journal()
 
-    def keep(self, evaluation: Evaluation, scenario: Scenario, votes: Sequence[StoredVerdict] = ()) -> None:
+    @property
+    def keeper(self) -> Keep | None:
+        """`keep`, where anything is bought that is to be kept."""
+        return self.keep if self._journal_folder else None
+
+    def keep(self, evaluation: Evaluation, votes: Sequence[StoredVerdict] = ()) -> None:
         """Put an evaluation, finished or not, where a crash cannot reach it, with the votes on what is not decided yet.
 
         Raises `RecordError` where nothing can be written.
@@ -167,18 +176,18 @@ class RecordStore:
             try:
                 self._journal.parent.mkdir(parents=True, exist_ok=True)
                 cast = {"votes": [vote.model_dump(mode="json") for vote in votes]} if votes else {}
-                write_atomically(self._journal, json.dumps({"run": self._run, **cast, **record_of(evaluation, scenario).data()}))
+                write_atomically(self._journal, json.dumps({"run": self._run, **cast, **record_of(evaluation, self.scenario).data()}))
             except OSError as error:
                 why = f"{self._journal}: what was bought cannot be kept: {error.strerror}"
                 raise RecordError(f"{why}; make room or remove it, and run again") from None
 
-    def settle(self, syrupy: SnapshotSession, evaluation: Evaluation, scenario: Scenario, *, cost: dict[str, Usage], asked: int) -> str:
+    def settle(self, syrupy: SnapshotSession, done: JobResult) -> Literal["none", "replayed", "stale", "written"]:
         """Bring the record up to date where this run may, with what its content cost in all; says what became of it.
 
         Raises `RecordError` where the record could not be written: what was bought then stays in the journal.
         """
-        if evaluation.scored and self.writes:
-            record = record_of(evaluation.model_copy(update={"usage": cost}), scenario)
+        if done.evaluation.scored and self.writes:
+            record = record_of(done.evaluation.model_copy(update={"usage": done.cost}), self.scenario)
             if self.stored is not None:
                 record = _with_other_verdicts(record, self.stored)
             changed = self._all or record != self.stored
@@ -186,7 +195,7 @@ class RecordStore:
             return "written" if changed else "replayed"
         if self.stored is None:
             return "none"
-        if asked or not evaluation.scored:
+        if done.questions or not done.evaluation.scored:
             return "stale"
         # The comparison only tells syrupy's summary that the snapshot was used: a reformatted file is still our record.
         snapshot = self._snapshot(syrupy)

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import pytest
 
+from pytest_personalens.core.atomic_write import write_atomically
 from pytest_personalens.core.devices import no_device
-from pytest_personalens.core.jsonfile import write_atomically
+from pytest_personalens.core.options import OPTIONS, keys_of
 from pytest_personalens.engine.source import changed, sources
 from pytest_personalens.plugin.records import journal_file
 
@@ -22,23 +23,19 @@ if TYPE_CHECKING:
 
     from pytest_personalens.core.settings import Settings
 
-#: What may differ between a run and the one that resumes it: how it is run, and what is made of its results.
-_FREE: Final = frozenset(
-    {"json", "html", "markdown", "github", "resume", "concurrency", "executor", "live", "record", "estimate", "exit_infra"}
-    | {"fail_on", "min_tcr", "min_p", "min_valid", "gate", "baseline", "level", "margin", "save_baseline"}
-    | {"max_calls", "max_usd", "turn_timeout", "adopt_judge", "check_judge", "anchors"}
-)
+#: What may not differ between a run and the one that resumes it.
+_SAME: Final = frozenset(keys_of("sample", "dialogue", "score"))
 _FILE: Final = "run"
 
 
-class Run(NamedTuple):
+class RunState(NamedTuple):
     """The run under way: its id, and in a few words how it stands to one that was broken off; empty where there was none to resume."""
 
     id: str = ""
     history: str = ""
 
 
-def open_run(folder: Path | None, settings: Settings, *, root: Path, keeps: bool) -> Run:
+def begin_run(folder: Path | None, settings: Settings, *, root: Path, keeps: bool) -> RunState:
     """The run that begins, or the one that was broken off and is gone on with; called once, in the controlling process.
 
     `root` is where the assistant's sources lie; `keeps` tells whether this run keeps replies for another to go on from. Raises
@@ -48,33 +45,32 @@ def open_run(folder: Path | None, settings: Settings, *, root: Path, keeps: bool
     if folder is None:
         if settings.resume:
             raise pytest.UsageError("--personalens-resume: needs pytest's cache, which is off (-p no:cacheprovider)")
-        return Run()
+        return RunState()
     left = _read(folder) if settings.resume else None
-    asked = {name: value for name, value in json.loads(json.dumps(settings._asdict())).items() if name not in _FREE}
+    wanted = {name: value for name, value in json.loads(json.dumps(settings._asdict())).items() if name in _SAME}
     made_of = sources(root) if keeps else {}
     history = ""
     if left is not None:
-        _refuse_others(left["settings"], asked)
+        _refuse_others(left["settings"], wanted)
         age, differs = _age(left["began"]), changed(left["sources"], made_of)
         if not differs:
-            return Run(str(left["run"]), f"goes on with the run that was broken off, begun {age} ago, and counts its replies")
+            return RunState(str(left["run"]), f"goes on with the run that was broken off, begun {age} ago, and counts its replies")
         other = f"does not go on with the run that was broken off, begun {age} ago ({differs} has changed since)"
         history = f"{other}: the assistant is asked anew"
     run = uuid.uuid4().hex
     try:
-        write_atomically(folder / _FILE, json.dumps({"run": run, "settings": asked, "sources": made_of, "began": time.time()}))
+        write_atomically(folder / _FILE, json.dumps({"run": run, "settings": wanted, "sources": made_of, "began": time.time()}))
     except OSError as error:
         raise pytest.UsageError(f"personalens: pytest's cache cannot be written: {folder / _FILE}: {error.strerror}; remove it") from None
-    return Run(run, history)
+    return RunState(run, history)
 
 
-def _refuse_others(before: dict[str, Any], asked: dict[str, Any]) -> None:
-    for name in sorted({*asked, *before}):
-        if asked.get(name) != before.get(name):
-            flag = f"--personalens-{name.replace('_', '-')}"
+def _refuse_others(before: dict[str, Any], wanted: dict[str, Any]) -> None:
+    for o in OPTIONS:
+        if wanted.get(o.key) != before.get(o.key):
             raise pytest.UsageError(
-                f"--personalens-resume: the run that was broken off had {flag} {before.get(name)!r}, this one has {asked.get(name)!r}; "
-                "give the same, or leave out --personalens-resume to start anew"
+                f"--personalens-resume: the run that was broken off had {o.called} {before.get(o.key)!r}, this one has "
+                f"{wanted.get(o.key)!r}; give the same, or leave out --personalens-resume to start anew"
             )
 
 

@@ -2,32 +2,32 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
-from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from pytest_personalens.core.errors import PersonalensError, SpecError, told
+from pytest_personalens.core.errors import PersonalensError, SpecError, error_text
 from pytest_personalens.core.redaction import redacted
 from pytest_personalens.core.safe_text import one_line
 from pytest_personalens.core.scenario import Context, ScenarioRef
-from pytest_personalens.core.usage import price_of, read_prices
+from pytest_personalens.core.settings import control_word
+from pytest_personalens.core.usage import read_prices
 from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.datasets import CheckedDataset, Sample, Strangers, draw, open_dataset
 from pytest_personalens.engine.participants import Participants, ParticipantSpecs
-from pytest_personalens.models.meter import Budget
 from pytest_personalens.models.specs import read_parameters, read_spec
+from pytest_personalens.plugin.budget import budget_folder, budget_in, refuse_unknown_prices
 from pytest_personalens.plugin.items import cases
-from pytest_personalens.plugin.resume import current_run, open_run
+from pytest_personalens.plugin.pytest_internals import without_capture
+from pytest_personalens.plugin.resume import RunState, begin_run, current_run
+from pytest_personalens.plugin.tally import Drawn, Tally
 from pytest_personalens.results.wording import REPORT_ONLY, REPORTED_GATES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from pytest_personalens.agents.checked import Role
+    from pytest_personalens.agents.checked import AgentRole
     from pytest_personalens.core.scenario import Scenario
     from pytest_personalens.core.settings import Settings
     from pytest_personalens.core.usage import Price
@@ -43,25 +43,6 @@ _LOADED_AHEAD: Final = 1000
 _TRIED: Final = 100
 #: Said of a run that pays for what it could not keep.
 KEPT_NOWHERE: Final = "pytest's cache is off or cannot be written: what is paid for and not in a record is bought again by the next run"
-#: What a worker is told of the caps on calls and money: the folder in which all processes of the run count.
-BUDGET: Final = "personalens_budget"
-
-
-class Drawn(NamedTuple):
-    """What the tests of a run draw from: scenarios asked for, those there were, items left out of them by a selection.
-
-    `ids` are those of the scenarios that only a mark's own sample has, `skipped` files of ours that skipped themselves whole;
-    `knows` is true if an assistant that was asked could see what it may know; `remaining` counts the items that a
-    selection left.
-    """
-
-    requested: int = 0
-    drawn: int = 0
-    left_out: int = 0
-    ids: tuple[str, ...] = ()
-    skipped: tuple[str, ...] = ()
-    knows: bool = False
-    remaining: int = 0
 
 
 class Run:
@@ -71,28 +52,25 @@ class Run:
         self.config, self.settings = config, settings
         self.dataset = self._dataset()
         self.prices = _prices(config)
-        self.participants = Participants(self._recipe(), added=self._added)
-        self.participants.is_worker = hasattr(config, "workerinput")
+        self.budget_folder = budget_folder(config, settings)
+        self.participants = Participants(
+            self._recipe(),
+            added=self._added,
+            budget=budget_in(self.budget_folder, settings),
+            is_worker=hasattr(config, "workerinput"),
+        )
+        refuse_unknown_prices(settings, self.participants.models(), self.prices)
         self.folder = _cache(config)
-        self.run, self.history = "", ""
-        self.budget_folder = ""
-        self.participants.budget = self._open_budget()
         self.cluster = self._open_cluster()
         self._samples: dict[object, Sample] = {}
         self._used: dict[object, Sample] = {}
-        #: How many items the tests that were collected make of their samples, and how many of them a selection left out, and left.
-        self.made = 0
-        self.left_out = 0
-        self.remaining = 0
-        #: Node ids of files that ask for our fixtures and skipped themselves while they were collected.
-        self.skipped: list[str] = []
-        #: True once an assistant was asked that can see what it may know of the user.
-        self.knows = False
+        self.tally = Tally()
         self.strangers = Strangers(self.dataset, settings.seed)
         self._loaded: dict[ScenarioRef, Scenario] = {}
         self.ids: dict[str, tuple[str, str]] = {}
         if settings.sample is not None:
             self.sample(settings)
+        self.state = self._state()
 
     def sample(self, settings: Settings) -> Sample:
         """The sample of a test with these settings, or this run's shard of it; drawn once for each kind of draw."""
@@ -100,8 +78,7 @@ class Run:
         key = _draw_of(settings)
         if key not in self._samples:
             # A large draw may have progress to show.
-            capture = self.config.pluginmanager.getplugin("capturemanager")
-            with nullcontext() if capture is None else capture.global_and_fixture_disabled():
+            with without_capture(self.config):
                 sample = draw(
                     self.dataset,
                     settings.sample,
@@ -121,7 +98,7 @@ class Run:
             # long to load is only tried: what is wrong elsewhere is told by the item.
             for ref in sample.refs if len(sample.refs) <= _LOADED_AHEAD else sample.refs[:_TRIED]:
                 self._loaded[ref] = self.dataset.load(ref)
-                if "swapped" in settings.arms:
+                if "swapped" in settings.control:
                     self.strangers.of(ref)
             self._samples[key] = sample
         return self._samples[key]
@@ -137,13 +114,13 @@ class Run:
 
         In a control the user has an id of their own: an assistant that keeps what it was told must not find it again.
         """
-        if not case.arm:
+        if not case.control:
             return scenario.context(case.given).model_copy(update={"dialogue": dialogue})
-        known = scenario if case.arm != "swapped" else self.dataset.load(self.strangers.of(case.ref))
+        known = scenario if case.control != "swapped" else self.dataset.load(self.strangers.of(case.ref))
         # The moment is not the person's: it stays, so that who is known is all that differs.
         moment = scenario.context(case.given).situation
-        told = {"user": f"{scenario.user}+{case.arm}", "dialogue": dialogue, "situation": moment}
-        return known.context(case.given).model_copy(update=told)
+        known_of_user = {"user": f"{scenario.user}+{case.control}", "dialogue": dialogue, "situation": moment}
+        return known.context(case.given).model_copy(update=known_of_user)
 
     def terms(self) -> ComparisonTerms:
         """What this run must have in common with one that it is compared with."""
@@ -175,36 +152,29 @@ class Run:
         return Drawn(
             sum(s.requested for s in used),
             sum(s.drawn for s in used),
-            self.left_out,
+            self.tally.left_out,
             tuple(more),
-            tuple(self.skipped),
-            self.knows,
-            self.remaining,
+            tuple(self.tally.skipped),
+            self.tally.knows,
+            self.tally.remaining,
         )
 
     def header(self) -> str:
         """One line: what is sampled, by which seed, who plays the user, who judges, and whether nothing fails the run."""
         s, sample = self.settings, self.sample(self.settings)
         drawn = str(sample.drawn) if s.shard is None else f"shard {s.shard[0]}/{s.shard[1]}, {len(sample.refs)} of {sample.drawn}"
-        told = redacted(
+        line = redacted(
             f"personalens: {drawn} scenarios of {self.dataset.name} {self.dataset.version}, seed {s.seed!r}, "
             f"context {s.context or 'none'}, user {s.user_model}, judge {s.judge_model}"
             + (f", {s.trials} trials" if s.trials > 1 else "")
-            + (f", controls {', '.join(s.arms)}" if s.arms else "")
+            + (f", controls {', '.join(map(control_word, s.control))}" if s.control else "")
             + (f", assistant {s.assistant}" if s.assistant else "")
-            + (f", {self.history}" if self.history else "")
+            + (f", {self.state.history}" if self.state.history else "")
             + (f" ({s.assistant_prompt})" if "assistant" in self.participants.models() else "")
             + (f"; the embedded judge gives no reading of {', '.join(Dimension(d).short for d in s.not_read)}" if s.not_read else "")
-            + (f"; {REPORT_ONLY}" + (f", {REPORTED_GATES}" if s.gated else "") if s.fail_on == "nothing" else "")
+            + (f"; {REPORT_ONLY}" + (f", {REPORTED_GATES}" if s.asks_for_gates else "") if s.report_only else "")
         )
-        return one_line(told)
-
-    def open_run(self) -> None:
-        """Take the run down in pytest's cache, or go on with the one that was broken off; a worker joins its controller's."""
-        if hasattr(self.config, "workerinput"):
-            self.run = current_run(self.folder)
-        else:
-            self.run, self.history = open_run(self.folder, self.settings, root=self.config.rootpath, keeps=self.keeps)
+        return one_line(line)
 
     @property
     def keeps(self) -> bool:
@@ -216,8 +186,14 @@ class Run:
         self.participants.close()
         if self.cluster is not None:
             self.cluster.shutdown(cancel_futures=True)
-        if self.budget_folder and not hasattr(self.config, "workerinput"):
-            shutil.rmtree(self.budget_folder, ignore_errors=True)
+
+    def _state(self) -> RunState:
+        """The run as pytest's cache has it: begun now, or the one that was broken off; a worker joins its controller's."""
+        if self.config.option.collectonly or self.settings.estimate:
+            return RunState()
+        if hasattr(self.config, "workerinput"):
+            return RunState(current_run(self.folder))
+        return begin_run(self.folder, self.settings, root=self.config.rootpath, keeps=self.keeps)
 
     def _open_cluster(self) -> Cluster | None:
         s, flag = self.settings, "--personalens-executor"
@@ -229,22 +205,10 @@ class Run:
             if spec != "embedded" and read_spec(spec) is None:
                 raise SpecError(f"{flag}: only embedded, bedrock: and openai: agents can be opened on its workers, not {spec!r}")
         if self.participants.budget is not None:
-            raise SpecError(f"{flag}: --personalens-max-calls and --personalens-max-usd are kept in one machine's files, not on a cluster")
+            raise SpecError(f"{flag}: --personalens-budget is kept in one machine's files, not on a cluster")
         from pytest_personalens.engine.dask import Cluster
 
         return Cluster(s.executor)
-
-    def _open_budget(self) -> Budget | None:
-        s = self.settings
-        if s.max_calls is None and s.max_usd is None:
-            return None
-        if s.max_usd is not None:
-            for role, model in self.participants.models().items():
-                if model.paid and price_of(model.name, self.prices) is None:
-                    raise SpecError(f"--personalens-max-usd: no price is known for {model.name} ({role}); add it to personalens_prices")
-        # One folder for all processes of a run and for no other run; workers are told its name (`pytest_configure_node`).
-        self.budget_folder = getattr(self.config, "workerinput", {}).get(BUDGET) or tempfile.mkdtemp(prefix="personalens-")
-        return Budget(Path(self.budget_folder) / "run", max_calls=s.max_calls, max_usd=s.max_usd)
 
     def _dataset(self) -> Dataset:
         spec = self.settings.data
@@ -253,7 +217,7 @@ class Run:
         except PersonalensError:
             raise
         except Exception as error:  # whatever it takes somebody's own to be opened
-            raise SpecError(f"--personalens-data: the dataset {spec!r} cannot be had: {told(error)}") from error
+            raise SpecError(f"--personalens-data: the dataset {spec!r} cannot be had: {error_text(error)}") from error
         return CheckedDataset(added) if added is not None else open_dataset(spec, base=self.config.rootpath)
 
     def _recipe(self) -> ParticipantSpecs:
@@ -271,7 +235,7 @@ class Run:
             side_by_side=s.concurrency,
         )
 
-    def _added(self, role: Role, spec: str) -> Any:
+    def _added(self, role: AgentRole, spec: str) -> Any:
         """What a plugin adds for `spec`: an agent ready-made, or a model."""
         return getattr(self.config.hook, f"pytest_personalens_{role}")(spec=spec, config=self.config)
 
@@ -315,8 +279,8 @@ def _lines(config: pytest.Config, name: str) -> list[str]:
     return [line for line in map(str, config.getini(name)) if line.strip()]
 
 
-def open_session(config: pytest.Config, settings: Settings) -> Run:
-    """The session, with every problem turned into a `pytest.UsageError` of one line."""
+def open_run(config: pytest.Config, settings: Settings) -> Run:
+    """The run, with every problem turned into a `pytest.UsageError` of one line."""
     try:
         return Run(config, settings)
     except PersonalensError as error:

@@ -1,4 +1,4 @@
-"""How pytest-xdist hands out items when each worker runs several dialogues side by side, and whom a worker's death is booked on."""
+"""All that rests on xdist's private names: how it hands out items, on whom it books a worker's death, what a worker was sent."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from xdist.dsession import get_default_max_worker_restart
 from xdist.scheduler import LoadFileScheduling, LoadGroupScheduling, LoadScheduling, LoadScopeScheduling
 
-from pytest_personalens.plugin.prefetch import IN_TURN
+from pytest_personalens.plugin.keys import IN_TURN
 
 if TYPE_CHECKING:
     import pytest
@@ -25,6 +25,10 @@ class Deaths:
     def __init__(self, config: pytest.Config, *, side_by_side: bool) -> None:
         self._side_by_side, self._most = side_by_side, get_default_max_worker_restart(config)
         self.count = 0
+
+    def add(self) -> None:
+        """Count one more."""
+        self.count += 1
 
     def culprit_is_known(self, node: WorkerController, unfinished: int) -> bool:
         """True if the first of the worker's `unfinished` items ended it, or if no worker will run them again."""
@@ -142,3 +146,12 @@ def scheduling(config: pytest.Config, log: Producer, *, side_by_side: int, death
     if dist in ("load", "worksteal"):
         return SupplyScheduling(config, log, side_by_side=side_by_side, deaths=deaths)
     return None
+
+
+def items_sent(config: pytest.Config) -> list[int]:
+    """The places of the items that this worker was sent and has not begun, the next one first."""
+    # By its name: a worker runs xdist's module as a script, so that its class is not the one that can be imported.
+    worker: Any = next(p for p in config.pluginmanager.get_plugins() if type(p).__name__ == "WorkerInteractor")
+    with worker.torun.lock() as waiting:
+        coming = [worker.nextitem_index, *waiting]
+    return [index for index in coming if isinstance(index, int)]

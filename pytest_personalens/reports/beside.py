@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_personalens.core.safe_text import harmless
 from pytest_personalens.core.verdict import Dimension
-from pytest_personalens.reports.markup import figure, plain, table
-from pytest_personalens.results.wording import HEADINGS
+from pytest_personalens.reports.markup import escaped, figure, markdown_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,7 +30,7 @@ class Changed(NamedTuple):
     after: int
 
 
-class Beside(NamedTuple):
+class TwoRuns(NamedTuple):
     """What two runs have in common, and where they differ. `only_before` and `only_after` count items scored in one run alone."""
 
     moved: tuple[Moved, ...]
@@ -42,7 +41,7 @@ class Beside(NamedTuple):
     notes: tuple[str, ...]
 
 
-def side_by_side(before: Results, after: Results) -> Beside:
+def side_by_side(before: Results, after: Results) -> TwoRuns:
     """The figures of both runs and the items whose scores differ: those that fell most come first."""
     old, new = (_scored(results) for results in (before, after))
     shared = [key for key in new if key in old]
@@ -54,7 +53,7 @@ def side_by_side(before: Results, after: Results) -> Beside:
         and (now := new[key].evaluation.score(dimension)) is not None
         and was != now
     ]
-    return Beside(
+    return TwoRuns(
         moved=tuple(_moved(before, after)),
         changed=tuple(sorted(changed, key=lambda c: (c.after - c.before, c.name, c.dimension))),
         both=len(shared),
@@ -64,10 +63,10 @@ def side_by_side(before: Results, after: Results) -> Beside:
     )
 
 
-def beside_lines(beside: Beside, *, most: int | None = None) -> Iterator[str]:
+def beside_lines(beside: TwoRuns, *, most: int | None = None) -> Iterator[str]:
     """The comparison for a terminal, with at most `most` of the scores that differ."""
     shown = _shown(beside)
-    yield f"{'before -> after':20}" + "".join(f"{HEADINGS[d]:>15}" for d in shown)
+    yield f"{'before -> after':20}" + "".join(f"{d.names.heading:>15}" for d in shown)
     for moved in beside.moved:
         yield harmless(f"{moved.group:20}" + "".join(f"{_pair(moved, d, '->'):>15}" for d in shown))
     yield ""
@@ -78,20 +77,22 @@ def beside_lines(beside: Beside, *, most: int | None = None) -> Iterator[str]:
     yield from (harmless(f"note: {note}") for note in beside.notes)
 
 
-def overlap(beside: Beside) -> str:
+def overlap(beside: TwoRuns) -> str:
     """One sentence: how much of both runs can be held against each other."""
     items = len({c.name for c in beside.changed})
     alone = [f"{n} only {when}" for n, when in ((beside.only_before, "before"), (beside.only_after, "after")) if n]
     return f"scored in both: {beside.both}{''.join(f', {part}' for part in alone)}; scores differ in {items}"
 
 
-def moved_table(beside: Beside) -> list[str]:
+def moved_table(beside: TwoRuns) -> list[str]:
     """The figures of both runs, as a Markdown table."""
     shown = _shown(beside)
-    return table(("", *(HEADINGS[d] for d in shown)), [(plain(m.group), *(_pair(m, d, "→") for d in shown)) for m in beside.moved])
+    return markdown_table(
+        ("", *(d.names.heading for d in shown)), [(escaped(m.group), *(_pair(m, d, "→") for d in shown)) for m in beside.moved]
+    )
 
 
-def _shown(beside: Beside) -> list[Dimension]:
+def _shown(beside: TwoRuns) -> list[Dimension]:
     return [d for d in Dimension if any(d in moved.means for moved in beside.moved)]
 
 

@@ -37,7 +37,7 @@ class Panel(NamedTuple):
     floor: float | None = None
 
 
-class Row(NamedTuple):
+class DotRow(NamedTuple):
     """A line of a dot chart: its name, a remark beside it, and an estimate for each panel."""
 
     label: str
@@ -54,7 +54,7 @@ class Histogram(NamedTuple):
     colour: str
 
 
-def dots(rows: Sequence[Row], panels: Sequence[Panel], *, name: str, title: str) -> str:
+def dots(rows: Sequence[DotRow], panels: Sequence[Panel], *, name: str, title: str) -> str:
     """A line for each of `rows`, with a dot and its interval in each of `panels`."""
     top, bottom, left, gap = 30, 26, 158, 20
     height = top + bottom + _ROW * len(rows)
@@ -114,8 +114,8 @@ def line(points: Sequence[Estimate], scale: Panel, *, name: str, title: str, bel
     axes.set_xlim(0.6, max(len(points), 2) + 0.4)
     axes.set_ylim(scale.low - 0.04 * (scale.high - scale.low), scale.high + 0.04 * (scale.high - scale.low))
     axes.set_yticks(list(scale.ticks), [f"{t:g}" for t in scale.ticks])
-    told = list(places)[::step]
-    axes.set_xticks(told, [f"{n}\n({points[n - 1].dialogues:,})" if counts else f"{n}" for n in told])
+    labelled = list(places)[::step]
+    axes.set_xticks(labelled, [f"{n}\n({points[n - 1].dialogues:,})" if counts else f"{n}" for n in labelled])
     axes.set_xlabel(below, fontsize=_SMALL, color=SOFT, labelpad=4)
     axes.grid(visible=True, axis="y", color=RULE, linewidth=1)
     known = [(n, p.value) for n, p in zip(places, points, strict=True) if p.value is not None]
@@ -125,7 +125,7 @@ def line(points: Sequence[Estimate], scale: Panel, *, name: str, title: str, bel
             if point.low is not None and point.high is not None:
                 _span(axes, [n, n], [point.low, point.high], scale.colour)
             axes.plot([n], [point.value], "o", markersize=6.5, color=scale.colour)
-            if n in told:
+            if n in labelled:
                 _beside(axes, f"{point.value:.2f}", (n, point.value), (7, 6), color=INK)
     return inline_svg(figure, name=name, title=title)
 

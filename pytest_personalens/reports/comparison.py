@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Final
 
+from pytest_personalens.core.settings import ABLATION, control_word
 from pytest_personalens.core.verdict import Dimension
-from pytest_personalens.results.wording import count, mean_name, p_text, sentence, signed
+from pytest_personalens.results.shortfalls import in_words
+from pytest_personalens.results.wording import count, p_text, sentence, signed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -25,17 +27,18 @@ def outcome_lines(results: Results, *, verbose: bool) -> Iterator[str]:
         spread = ", ".join(f"{name.short} {value:.2f}" for name, value in results.trials.spread.items())
         if spread:
             yield f"standard deviation within a scenario: {spread}"
-    if results.settings.get("ablation"):
+    ablation = set(ABLATION) <= {arm.name for arm in results.arms}
+    if ablation:
         from pytest_personalens.reports.tables import ablation_table  # which prints means as the summary does
 
         yield from ablation_table(results).text().splitlines()
         yield ""
-    for arm in results.arms if not results.settings.get("ablation") else ():
-        for lift in arm.lift:
+    for control in results.arms if not ablation else ():
+        for lift in control.lift:
             if lift.dimension in (Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION):
-                yield f"control {arm.name or 'run'}: {_lift(lift)}"
-        if arm.overall.scored < arm.overall.items:
-            yield f"control {arm.name}: {arm.overall.items - arm.overall.scored} of {count(arm.overall.items, 'item')} could not be scored"
+                yield f"control {control_word(control.name)}: {_lift(lift)}"
+        if unscored := control.overall.items - control.overall.scored:
+            yield f"control {control_word(control.name)}: {unscored} of {count(control.overall.items, 'item')} could not be scored"
     if results.comparison is not None:
         # What has a gate is said there.
         gated = any(gate.kind == "regression" for gate in results.gates)
@@ -51,7 +54,7 @@ def low_lines(results: Results) -> list[str]:
     runs = Counter(item.key for item in results.own)
     several = len({item.test for item in results.own}) > 1
     return [
-        f"{_name(items[0], several)}: {'; '.join(dict.fromkeys(', '.join(i.shortfalls) for i in items))}"
+        f"{_name(items[0], several)}: {'; '.join(dict.fromkeys(in_words(i.shortfalls) for i in items))}"
         + (f" (in {len(items)} of {runs[key]} trials)" if runs[key] > 1 else "")
         for key, items in missed.items()
     ]
@@ -64,8 +67,8 @@ def _name(item: Item, several: bool) -> str:
 
 def _lift(lift: Paired) -> str:
     interval = f"95 % {signed(lift.low)} to {signed(lift.high)}"
-    told = f"{mean_name(lift.dimension)} {lift.before:.2f}, with this user's context {lift.after:.2f}"
-    return f"{told}: lift {signed(lift.change)} ({interval}, one-sided {p_text(lift.p)})"
+    sentence = f"{lift.dimension.names.mean} {lift.before:.2f}, with this user's context {lift.after:.2f}"
+    return f"{sentence}: lift {signed(lift.change)} ({interval}, one-sided {p_text(lift.p)})"
 
 
 def _comparison(results: Results, comparison: Comparison, *, verbose: bool, gated: bool) -> Iterator[str]:

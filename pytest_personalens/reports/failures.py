@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.core.verdict import Dimension
-from pytest_personalens.reports.markup import code, one_line, plain
+from pytest_personalens.reports.markup import code, escaped, short_line
+from pytest_personalens.results.shortfalls import in_words
 from pytest_personalens.results.wording import REPORT_ONLY
 
 if TYPE_CHECKING:
@@ -66,14 +66,14 @@ def reason(item: Item) -> str:
     evaluation = item.evaluation
     if evaluation.cause:
         return f"not scored, {evaluation.cause}: {evaluation.detail}"
-    return ", ".join(item.shortfalls) or "failed for another reason than its scores"
+    return in_words(item.shortfalls) or "failed for another reason than its scores"
 
 
 def failure_row(item: Item, results: Results, record: str) -> str:
     """One entry of a list, of several lines: what fell short, what was wanted, the turns that cost the score. `record` is Markdown."""
     evaluation = item.evaluation
-    what = plain(reason(item), _LONGEST) if evaluation.scored else f"not scored, {evaluation.cause}: {code(evaluation.detail, _LONGEST)}"
-    lines = [f"- **{plain(title(item))}**: {what}{f' ({record})' if record else ''}"]
+    what = escaped(reason(item), _LONGEST) if evaluation.scored else f"not scored, {evaluation.cause}: {code(evaluation.detail, _LONGEST)}"
+    lines = [f"- **{escaped(title(item))}**: {what}{f' ({record})' if record else ''}"]
     scenario = results.scenarios.get(evaluation.scenario)
     if scenario is not None:
         lines.append(f"  - wants: {code(scenario.task.intent, _LONGEST)}")
@@ -84,17 +84,15 @@ def failure_row(item: Item, results: Results, record: str) -> str:
 
 def short_verdicts(item: Item) -> list[Verdict]:
     """The verdicts that fell short of their thresholds."""
-    low = {text.partition(" ")[0] for text in item.shortfalls}
-    if "task not completed" in item.shortfalls:
-        low.add(Dimension.TASK_COMPLETION.short)
-    return [verdict for verdict in item.evaluation.verdicts if verdict.dimension.short in low]
+    low = {shortfall.dimension for shortfall in item.shortfalls}
+    return [verdict for verdict in item.evaluation.verdicts if verdict.dimension in low]
 
 
 def costly_turn(item: Item) -> str:
     """The quote that the first low verdict rests on, with its turn, as it was said; the empty string if there is none."""
     for verdict in short_verdicts(item):
         for evidence in verdict.evidence:
-            return f'turn {evidence.turn}: "{one_line(evidence.quote, _LONGEST)}"'
+            return f'turn {evidence.turn}: "{short_line(evidence.quote, _LONGEST)}"'
     return ""
 
 

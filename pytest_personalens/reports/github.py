@@ -8,9 +8,10 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.errors import DataError
+from pytest_personalens.core.node_ids import file_of
 from pytest_personalens.core.safe_text import harmless
 from pytest_personalens.reports.failures import costly_turn, failures, reason, title
-from pytest_personalens.reports.markdown import markdown
+from pytest_personalens.reports.markdown import markdown_report
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -56,7 +57,7 @@ def append_summary(results: Results, path: Path, *, before: Results | None = Non
         if there > _SUMMARY_LIMIT - _LEAST:
             raise DataError(path, f"holds {there:,} bytes already, and GitHub shows no more than 1 MiB; write less in this step")
         with path.open("a", encoding="utf-8") as file:
-            file.write(markdown(results, before=before, limit=_SUMMARY_LIMIT - there - 1, link=link) + "\n")
+            file.write(markdown_report(results, before=before, limit=_SUMMARY_LIMIT - there - 1, link=link) + "\n")
     except OSError as error:
         raise DataError(path, f"the summary cannot be written: {error.strerror}") from None
 
@@ -64,7 +65,7 @@ def append_summary(results: Results, path: Path, *, before: Results | None = Non
 def summary_path(environment: Mapping[str, str] = os.environ) -> Path:
     """The file of this step's summary. Raises `DataError` outside GitHub Actions."""
     if not environment.get(SUMMARY):
-        raise DataError(SUMMARY, "not set: --personalens-github is for steps of GitHub Actions; elsewhere give --personalens-markdown")
+        raise DataError(SUMMARY, "not set: the word github is for steps of GitHub Actions; elsewhere give PATH.md")
     return Path(environment[SUMMARY])
 
 
@@ -87,7 +88,7 @@ def link(root: str, environment: Mapping[str, str] = os.environ) -> str:
 
 
 def _item(kind: str, item: Item, root: str, lines: Mapping[str, int]) -> str:
-    file = item.nodeid.partition("::")[0]
+    file = file_of(item.nodeid)
     turn = costly_turn(item)
     message = reason(item) + (f"\n{turn}" if turn else "") + f"\n{item.nodeid}"
     # The built-in suite is no file of the repository's.

@@ -10,17 +10,17 @@ from importlib.resources import files
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final
 
+from pytest_personalens.core.atomic_write import write_atomically
 from pytest_personalens.core.errors import SpecError
-from pytest_personalens.core.jsonfile import write_atomically
 from pytest_personalens.core.safe_text import harmless
 from pytest_personalens.core.usage import Usage
 from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.reports import charts, overview
 from pytest_personalens.reports.changes import changes_of
-from pytest_personalens.reports.payload import NAMES, payload, script_json, shown_dimensions
+from pytest_personalens.reports.payload import payload, script_json, shown_dimensions
 from pytest_personalens.reports.svg import TC
 from pytest_personalens.results.means import Estimate, by_turn, estimate, item_scores
-from pytest_personalens.results.wording import found, p_value, signed
+from pytest_personalens.results.wording import CONTROLS, decision, p_value, signed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -67,8 +67,7 @@ def html_page(results: Results, *, title: str = TITLE, before: Results | None = 
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=_finalize,
         loader=jinja2.FunctionLoader(read),
     )  # fmt: skip
-    names = {"dim": lambda d: NAMES[d][0], "dim_name": lambda d: NAMES[d][1]}
-    environment.filters.update(names, figure=_figure, signed=_signed, interval=_interval, chance=p_value, found=found)
+    environment.filters.update(figure=_figure, signed=_signed, interval=_interval, chance=p_value, decision=decision)
     changes = changes_of(results, before)
     # Where warnings are errors, a run must not fail for what matplotlib's own dependencies have deprecated, or for a letter in
     # somebody's name that its font lacks and the browser's has.
@@ -92,11 +91,11 @@ def _figures(results: Results, before: Results | None) -> dict[str, Any]:
     """What the template is given: values to print, and charts as SVG."""
     dimensions = [d for d in shown_dimensions(results) if d.value in results.overall.means]
     whole, domains = overview.group_lines(results, dimensions)
-    arms = overview.arm_lines(results, dimensions)
+    controls = overview.control_lines(results, dimensions)
     own = item_scores(results.own)
     under_test = str(results.settings.get("assistant") or "")
     turns = by_turn(own)
-    shown = list(overview.histograms(own, dimensions))
+    shown = list(overview.score_histograms(own, dimensions))
     then = item_scores(before.own) if before else []
     tiles = [_tile(results, d, whole[0].estimates[dimensions.index(d)]) for d in _TILES if d in dimensions]
     return {
@@ -110,10 +109,10 @@ def _figures(results: Results, before: Results | None) -> dict[str, Any]:
         "few": overview.few(results),
         "then": [(d, estimate(then, d), e) for d, e in zip(dimensions, whole[0].estimates, strict=True)] if before else None,
         "scenarios": len({i.key for i in results.own}),
-        "arm_names": overview.ARMS,
-        "arm_lines": arms,
+        "control_names": CONTROLS,
+        "control_lines": controls,
         "turns": turns,
-        "charts": _charts(results, dimensions, domains, arms, turns, [h for h in shown if sum(h.counts)]),
+        "charts": _charts(results, dimensions, domains, controls, turns, [h for h in shown if sum(h.counts)]),
         "total": sum(results.usage.values(), Usage()),
         "settings": [(k.replace("_", " "), v if isinstance(v, str) else json.dumps(v, default=str)) for k, v in results.settings.items()],
         "identities": sorted({(i.evaluation.user_agent, under_test, i.evaluation.judge) for i in results.items}),
@@ -126,7 +125,7 @@ _TILES: Final = (Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION)
 
 def _tile(results: Results, dimension: Dimension, value: Estimate) -> dict[str, Any]:
     panel = overview.panel(dimension, floor=overview.floors(results).get(dimension))
-    name = overview.mean_name(dimension)
+    name = dimension.names.mean
     label = f"{name} {_figure(value.value)}, 95 % interval {_interval(value)}"
     return {
         "dimension": dimension,
@@ -141,7 +140,7 @@ def _charts(
     results: Results,
     dimensions: Sequence[Dimension],
     domains: Sequence[OverviewLine],
-    arms: Sequence[OverviewLine],
+    controls: Sequence[OverviewLine],
     turns: Sequence[Estimate],
     shown: Sequence[Histogram],
 ) -> dict[str, str]:
@@ -150,9 +149,9 @@ def _charts(
     if own and domains:
         rows = overview.domain_rows(domains, dimensions)
         drawn["domains"] = charts.dots(rows, own, name="domains", title="TCR and mean personalization by domain, with 95 % intervals")
-    if own and arms:
+    if own and controls:
         panels = overview.panels(results, of_run=False)
-        rows = [row for line in arms for row in overview.domain_rows([line], dimensions)]
+        rows = [row for line in controls for row in overview.domain_rows([line], dimensions)]
         if all(len(row.estimates) == len(panels) for row in rows):
             drawn["arms"] = charts.dots(rows, panels, name="arms", title="TCR and mean personalization with and without the context")
     if shown:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import quote
 
+from pytest_personalens.core.settings import control_word
 from pytest_personalens.core.usage import Usage
 from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.reports.beside import moved_table, overlap, side_by_side
 from pytest_personalens.reports.crashes import crash_groups, crashes_title
 from pytest_personalens.reports.failures import failure_row, failures, verdict_line
-from pytest_personalens.reports.markup import code, figure, interval, plain, table
-from pytest_personalens.results.wording import HEADINGS, found, gate_outcome, p_value
+from pytest_personalens.reports.markup import code, escaped, figure, interval_text, markdown_table
+from pytest_personalens.results.wording import decision, gate_outcome, p_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -25,8 +26,6 @@ _RESERVED: Final = 600
 #: A table of more rows is folded.
 _LONG: Final = 6
 _MOST_NAMED: Final = 5
-#: Who an arm's assistant was told of.
-CONTROLS: Final = {"none": "no context", "swapped": "another user's context", "D": "D only", "I": "I only", "S": "S only"}
 
 
 class Section(NamedTuple):
@@ -39,7 +38,7 @@ class Section(NamedTuple):
     tail: Sequence[str] = ()
 
 
-def markdown(results: Results, *, before: Results | None = None, limit: int = COMMENT_LIMIT, link: str = "") -> str:
+def markdown_report(results: Results, *, before: Results | None = None, limit: int = COMMENT_LIMIT, link: str = "") -> str:
     """The report, of at most `limit` bytes in UTF-8 (3,000 or more); what had to be cut is said at its end.
 
     `before` is another run to hold the figures against. `link` is where the root folder of the tests can be read, such as
@@ -51,10 +50,10 @@ def markdown(results: Results, *, before: Results | None = None, limit: int = CO
 def _sections(results: Results, before: Results | None, link: str) -> Iterator[Section]:
     outcome = verdict_line(results)
     sign = "❌" if outcome.startswith("FAILED") else "✅" if outcome.startswith("passed") else "⚠️"
-    yield Section((f"## {sign} personalens {plain(outcome, 400)}", "", _about(results)))
+    yield Section((f"## {sign} personalens {escaped(outcome, 400)}", "", _about(results)))
     if crashed := crashes_title(results):
-        ways = [f"- {plain(way, 400)}" for way in crash_groups(results)]
-        yield Section(("", f"**{plain(crashed[0].upper() + crashed[1:])}:**", "", *ways), what="what the assistant failed of")
+        ways = [f"- {escaped(way, 400)}" for way in crash_groups(results)]
+        yield Section(("", f"**{escaped(crashed[0].upper() + crashed[1:])}:**", "", *ways), what="what the assistant failed of")
     if results.gates:
         yield _titled("### Gates", _gates(results), "gates")
     if results.overall.items:
@@ -89,35 +88,35 @@ def _about(results: Results) -> str:
     parts += [f"not scored: {number} ({cause})" for cause, number in results.uncounted.items()]
     if results.drift is not None:
         parts.append(results.drift.sentence)
-    return plain("; ".join(parts), 1_000)
+    return escaped("; ".join(parts), 1_000)
 
 
 def _gates(results: Results) -> list[str]:
     rows = (
         (
-            plain(gate.name),
+            escaped(gate.name),
             "passed" if gate.passed else f"**{gate_outcome(gate, results)}**",
-            plain(gate.message, 400),
+            escaped(gate.message, 400),
             figure(gate.value),
-            interval(gate.low, gate.high),
+            interval_text(gate.low, gate.high),
             figure(gate.floor),
         )
         for gate in results.gates
     )
-    return table(("gate", "outcome", "", "value", "95 % interval", "floor"), rows, words=3)
+    return markdown_table(("gate", "outcome", "", "value", "95 % interval", "floor"), rows, words=3)
 
 
 def _totals(results: Results) -> Iterator[Section]:
     shown = [d for d in Dimension if any(d.value in group.means for group in (results.overall, *results.kinds, *results.domains))]
-    header = ("", "items", "scored", *(HEADINGS[d] for d in shown))
+    header = ("", "items", "scored", *(d.names.heading for d in shown))
 
     kinds = results.kinds if len(results.kinds) > 1 else ()
     for title, groups, what in (("### Scores", (results.overall, *kinds), "kinds"), ("By domain", results.domains, "domains")):
-        lines = table(
+        lines = markdown_table(
             header,
             [
                 (
-                    plain(g.name),
+                    escaped(g.name),
                     str(g.items),
                     str(g.scored),
                     *(figure(g.means[d.value].value if d.value in g.means else None) for d in shown),
@@ -134,8 +133,8 @@ def _totals(results: Results) -> Iterator[Section]:
 def _comparison(comparison: Comparison, link: str) -> Iterator[Section]:
     rows = (
         (
-            HEADINGS[d.dimension],
-            f"**{found(d)}**" if d.regressed else found(d),
+            d.dimension.names.heading,
+            f"**{decision(d)}**" if d.regressed else decision(d),
             *_sides(d),
             figure(d.detectable),
         )
@@ -143,51 +142,51 @@ def _comparison(comparison: Comparison, link: str) -> Iterator[Section]:
     )
     header = ("score", "outcome", "scenarios", "before", "after", "change", "95 % interval", "p", "detectable drop")
     yield _titled(
-        f"### Since the baseline {plain(comparison.baseline)}: {comparison.compared} scenarios compared",
-        table(header, rows, words=2),
+        f"### Since the baseline {escaped(comparison.baseline)}: {comparison.compared} scenarios compared",
+        markdown_table(header, rows, words=2),
         "differences",
         after=("", f"Any false alarm has a chance of {comparison.level:g}; a drop of the last column is found with a chance of 0.8."),
     )
     flips = sorted(comparison.flips, key=lambda f: (f.after - f.before, f.scenario))
     if flips:
-        lines = table(("scenario", "score", "record", "before", "after"), (_flip(f, link) for f in flips), words=3)
+        lines = markdown_table(("scenario", "score", "record", "before", "after"), (_flip(f, link) for f in flips), words=3)
         yield _folded(f"Scores that changed: {len(flips)}", lines[:2], lines[2:], len(flips), "changed scores")
     if comparison.left_out:
-        left = [f"- {plain(why)}: {len(names)} ({_some(names)})" for why, names in comparison.left_out.items()]
+        left = [f"- {escaped(why)}: {len(names)} ({_some(names)})" for why, names in comparison.left_out.items()]
         yield Section(("", "Not compared:", ""), left, len(left), "reasons why scenarios were not compared")
 
 
 def _flip(flip: Flip, link: str) -> tuple[str, ...]:
     records = ", ".join(_record(file, link) for file in flip.records[:_MOST_NAMED])
-    return (plain(flip.scenario), HEADINGS[flip.dimension], records or "-", figure(flip.before), figure(flip.after))
+    return (escaped(flip.scenario), flip.dimension.names.heading, records or "-", figure(flip.before), figure(flip.after))
 
 
 def _beside(before: Results, results: Results) -> Iterator[Section]:
     beside = side_by_side(before, results)
-    notes = [f"- {plain(note, 400)}" for note in beside.notes]
+    notes = [f"- {escaped(note, 400)}" for note in beside.notes]
     yield _titled("### Before and after", moved_table(beside), "figures", after=("", overlap(beside), *(("", *notes) if notes else ())))
     if beside.changed:
-        rows = ((plain(c.name), HEADINGS[c.dimension], str(c.before), str(c.after)) for c in beside.changed)
-        lines = table(("scenario", "score", "before", "after"), rows, words=2)
+        rows = ((escaped(c.name), c.dimension.names.heading, str(c.before), str(c.after)) for c in beside.changed)
+        lines = markdown_table(("scenario", "score", "before", "after"), rows, words=2)
         yield _folded(f"Scores that differ: {len(beside.changed)}", lines[:2], lines[2:], len(beside.changed), "scores that differ")
 
 
 def _lifts(results: Results) -> list[str]:
     rows = (
         (
-            plain(CONTROLS.get(arm.name, arm.name)),
-            HEADINGS[lift.dimension],
+            escaped(control_word(control.name)),
+            lift.dimension.names.heading,
             *_sides(lift),
         )
-        for arm in results.arms
-        for lift in arm.lift
+        for control in results.arms
+        for lift in control.lift
     )
-    return table(("control", "score", "scenarios", "control", "run", "lift", "95 % interval", "p"), rows, words=2)
+    return markdown_table(("control", "score", "scenarios", "control", "run", "lift", "95 % interval", "p"), rows, words=2)
 
 
 def _sides(pair: Paired) -> tuple[str, ...]:
     """The cells of both sides: scenarios, before, after, change, its interval, p."""
-    change = (figure(pair.change, signed=True), interval(pair.low, pair.high, signed=True), plain(p_value(pair.p)))
+    change = (figure(pair.change, signed=True), interval_text(pair.low, pair.high, signed=True), escaped(p_value(pair.p)))
     return (str(pair.pairs), figure(pair.before), figure(pair.after), *change)
 
 
@@ -195,11 +194,13 @@ def _trials(results: Results) -> Iterator[str]:
     trials = results.trials
     assert trials is not None
     if trials.pass_k:
-        lines = table([f"pass^{k}" for k in range(1, len(trials.pass_k) + 1)], [[figure(share) for share in trials.pass_k]], words=0)
+        lines = markdown_table(
+            [f"pass^{k}" for k in range(1, len(trials.pass_k) + 1)], [[figure(share) for share in trials.pass_k]], words=0
+        )
         yield from (*lines, "")
         yield "pass^k: the chance that a scenario passes its thresholds in k runs out of k."
     if trials.spread:
-        spread = ", ".join(f"{HEADINGS[name]} {figure(value)}" for name, value in trials.spread.items())
+        spread = ", ".join(f"{name.names.heading} {figure(value)}" for name, value in trials.spread.items())
         yield f"Standard deviation within a scenario: {spread}."
 
 
@@ -217,7 +218,7 @@ def _record(file: str, link: str) -> str:
 
 
 def _some(names: Sequence[str]) -> str:
-    return ", ".join(map(plain, names[:_MOST_NAMED])) + (", ..." if len(names) > _MOST_NAMED else "")
+    return ", ".join(map(escaped, names[:_MOST_NAMED])) + (", ..." if len(names) > _MOST_NAMED else "")
 
 
 def _titled(title: str, lines: Sequence[str], what: str, after: Sequence[str] = ()) -> Section:
@@ -242,7 +243,7 @@ def _fitted(sections: Iterable[Section], limit: int) -> str:
         if len(rows) < section.total:
             cut.append(f"{section.total - len(rows)} of {section.total} {section.what}")
     if cut:
-        kept += ("", f"Cut, for want of room: {', '.join(cut)}. The results file (--personalens-json) holds all.")
+        kept += ("", f"Cut, for want of room: {', '.join(cut)}. The results file (--personalens-report PATH.json) holds all.")
     return "\n".join(kept) + "\n"
 
 

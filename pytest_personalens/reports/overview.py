@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
+from pytest_personalens.core.settings import VALID_FLOOR
 from pytest_personalens.core.verdict import Dimension
-from pytest_personalens.reports.charts import Histogram, Panel, Row
+from pytest_personalens.reports.charts import DotRow, Histogram, Panel
 from pytest_personalens.reports.crashes import crash_groups, crashes_title
-from pytest_personalens.reports.payload import NAMES
 from pytest_personalens.reports.svg import SOFT, TC, P
 from pytest_personalens.results.means import Estimate, estimate, item_scores, score_counts
-from pytest_personalens.results.wording import CAUSES, REPORT_ONLY, REPORTED_GATES, UNJUDGED
+from pytest_personalens.results.wording import CAUSES, CONTROLS, REPORT_ONLY, REPORTED_GATES, UNJUDGED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -19,15 +19,6 @@ if TYPE_CHECKING:
     from pytest_personalens.results.means import ItemScores
     from pytest_personalens.results.values import Item, Results
 
-#: What the assistant knew.
-ARMS: Final = {
-    "": "the run itself",
-    "none": "nothing",
-    "D": "demographics",
-    "I": "past interactions",
-    "S": "the situation",
-    "swapped": "another user's",
-}
 _INCOMPLETE: Final = "The run was stopped before its end, or shards of it are missing; no gate is decided."
 _MAIN: Final = (Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION)
 
@@ -76,8 +67,8 @@ def headline(results: Results) -> Headline:
     if not results.overall.scored:
         return Headline("open", "Not decided", (*crashed, ("No dialogue could be scored.", "")))
     if results.report_only:
-        told = _capital(f"{REPORT_ONLY}; {REPORTED_GATES}" if results.gates else REPORT_ONLY)
-        return Headline("open", "Report only", (*crashed, (f"{told}.", ""), *low))
+        reason = _capital(f"{REPORT_ONLY}; {REPORTED_GATES}" if results.gates else REPORT_ONLY)
+        return Headline("open", "Report only", (*crashed, (f"{reason}.", ""), *low))
     if results.unjudged:
         return Headline("open", "Measured only", (*crashed, (f"{_capital(UNJUDGED)}.", "")))
     gates = f"All {len(results.gates)} gates passed." if len(results.gates) > 1 else "Its gate passed." if results.gates else ""
@@ -97,8 +88,8 @@ def _crashed(results: Results) -> str:
 
 def few(results: Results) -> str:
     """How many of the run the means are over, where these are too few to say much; else empty."""
-    least = results.settings.get("min_valid")
-    if results.complete and results.valid_share >= (least if isinstance(least, float) else 0.9):
+    least = next((gate.floor for gate in results.gates if gate.name == "valid"), VALID_FLOOR)
+    if results.complete and results.valid_share >= least:
         return ""
     if not results.complete:
         return "of a part of the run only"
@@ -115,12 +106,7 @@ def panel(dimension: Dimension, *, mean: float | None = None, floor: float | Non
     """The scale of a dimension as the panel of a chart."""
     low, high = dimension.scale
     ticks: Sequence[float] = (0, 0.5, 1) if high == 1 else range(low, high + 1)
-    return Panel(mean_name(dimension), low, high, ticks, _COLOURS.get(dimension, SOFT), mean, floor)
-
-
-def mean_name(dimension: Dimension) -> str:
-    """What a mean over the dimension is called: TCR for task completion."""
-    return "TCR" if dimension is Dimension.TASK_COMPLETION else NAMES[dimension][0]
+    return Panel(dimension.names.mean, low, high, ticks, _COLOURS.get(dimension, SOFT), mean, floor)
 
 
 def panels(results: Results, *, of_run: bool) -> list[Panel]:
@@ -129,7 +115,7 @@ def panels(results: Results, *, of_run: bool) -> list[Panel]:
     return [panel(d, mean=m.value if of_run else None, floor=floor.get(d)) for d, m in means.items() if m is not None]
 
 
-def domain_rows(lines: Sequence[OverviewLine], dimensions: Sequence[Dimension]) -> list[Row]:
+def domain_rows(lines: Sequence[OverviewLine], dimensions: Sequence[Dimension]) -> list[DotRow]:
     """A row of a chart for each group, the best personalized first, with TCR and P as far as they were read."""
     places = [dimensions.index(d) for d in _MAIN if d in dimensions]
     places = [n for n in places if any(line.estimates[n].value is not None for line in lines)]
@@ -137,7 +123,7 @@ def domain_rows(lines: Sequence[OverviewLine], dimensions: Sequence[Dimension]) 
     def order(line: OverviewLine) -> tuple[float, ...]:
         return tuple(-(line.estimates[n].value or 0.0) for n in reversed(places))
 
-    return [Row(line.name, f"{line.scored:,}", [line.estimates[n] for n in places]) for line in sorted(lines, key=order)]
+    return [DotRow(line.name, f"{line.scored:,}", [line.estimates[n] for n in places]) for line in sorted(lines, key=order)]
 
 
 def group_lines(results: Results, dimensions: Sequence[Dimension]) -> tuple[list[OverviewLine], list[OverviewLine]]:
@@ -152,13 +138,13 @@ def group_lines(results: Results, dimensions: Sequence[Dimension]) -> tuple[list
     return whole, [_line(name, items, dimensions) for name, items in by_domain.items()]
 
 
-def arm_lines(results: Results, dimensions: Sequence[Dimension]) -> list[OverviewLine]:
+def control_lines(results: Results, dimensions: Sequence[Dimension]) -> list[OverviewLine]:
     """The figures of the run itself and of each of its controls."""
-    lines = [_line(_capital(ARMS[""]), results.own, dimensions)] if results.arms else []
-    return lines + [_line(_capital(ARMS[a.name]), [i for i in results.items if i.arm == a.name], dimensions) for a in results.arms]
+    lines = [_line(_capital(CONTROLS[""]), results.own, dimensions)] if results.arms else []
+    return lines + [_line(_capital(CONTROLS[a.name]), [i for i in results.items if i.arm == a.name], dimensions) for a in results.arms]
 
 
-def histograms(read: Sequence[ItemScores], dimensions: Sequence[Dimension]) -> Iterator[Histogram]:
+def score_histograms(read: Sequence[ItemScores], dimensions: Sequence[Dimension]) -> Iterator[Histogram]:
     """How often each score was given, by dimension."""
     for dimension in dimensions:
         if dimension is Dimension.PERSONALIZATION_TURNS:
@@ -166,7 +152,7 @@ def histograms(read: Sequence[ItemScores], dimensions: Sequence[Dimension]) -> I
         counts = score_counts(read, dimension)
         low, high = dimension.scale
         ticks = ["no", "yes"] if high == 1 else [str(score) for score in range(low, high + 1)]
-        yield Histogram(NAMES[dimension][0], ticks, counts, _COLOURS.get(dimension, SOFT))
+        yield Histogram(dimension.names.score, ticks, counts, _COLOURS.get(dimension, SOFT))
 
 
 def notes(results: Results) -> Iterator[tuple[str, str]]:

@@ -6,25 +6,13 @@ import json
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.verdict import Dimension
+from pytest_personalens.results.wording import CONTROLS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from pytest_personalens.core.scenario import Scenario
     from pytest_personalens.reports.changes import Changes
     from pytest_personalens.results.values import Item, Results
 
-#: How the page names the dimensions: in columns, and in full.
-NAMES: Final[Mapping[Dimension, tuple[str, str]]] = {
-    Dimension.TASK_COMPLETION: ("TC", "Task completion"),
-    Dimension.PERSONALIZATION: ("P", "Personalization"),
-    Dimension.NATURALNESS_USER: ("Nat. user", "Naturalness of the user"),
-    Dimension.NATURALNESS_ASSISTANT: ("Nat. asst.", "Naturalness of the assistant"),
-    Dimension.COHERENCE_USER: ("Coh. user", "Coherence of the user"),
-    Dimension.COHERENCE_ASSISTANT: ("Coh. asst.", "Coherence of the assistant"),
-    Dimension.PERSONALIZATION_TURNS: ("P last", "Personalization by turn"),
-    Dimension.OPENING_LEAK: ("Leak", "Opening gives a preference away"),
-}
 #: Fields whose 0 says something: a score, or the first of the texts or keys.
 _NUMBERS: Final = frozenset({"score", "why", "description", "intent", "goal", "key"})
 #: What would end the script element, or begin a comment or an entity in it; and two line ends that old scripts trip over.
@@ -66,7 +54,8 @@ def payload(results: Results, changes: Changes | None) -> dict[str, Any]:
         for item in results.items
     ]
     return {
-        "dimensions": [[d.value, d.short, *NAMES[d], *d.scale] for d in dimensions],
+        "dimensions": [[d.value, d.names.score, d.names.title, *d.scale] for d in dimensions],
+        "controls": dict(CONTROLS),
         "items": items,
         "scenarios": {name: _scenario(s, text) for name, s in results.scenarios.items()},
         "texts": list(text.numbers),
@@ -75,8 +64,8 @@ def payload(results: Results, changes: Changes | None) -> dict[str, Any]:
 
 def shown_dimensions(results: Results) -> list[Dimension]:
     """The dimensions that any item has a verdict on."""
-    found = {v.dimension for i in results.items for v in i.evaluation.verdicts}
-    return [d for d in Dimension if d in found]
+    judged = {v.dimension for i in results.items for v in i.evaluation.verdicts}
+    return [d for d in Dimension if d in judged]
 
 
 def _item(item: Item, text: _Pool) -> dict[str, Any]:
@@ -90,7 +79,7 @@ def _item(item: Item, text: _Pool) -> dict[str, Any]:
         "domains": e.domains,
         "status": item.status,
         "failed": item.failed,
-        "shortfalls": item.shortfalls,
+        "shortfalls": [[s.dimension.value, str(s)] for s in item.shortfalls],
         "record": item.record if item.record != "none" else "",
         "file": item.record_file,
         "trial": item.trial if item.trial != 1 else 0,

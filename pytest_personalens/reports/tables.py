@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from pytest_personalens.core.devices import no_device
 from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.safe_text import harmless
+from pytest_personalens.core.settings import ABLATION, control_word
 from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.reports.comparability import comparability
-from pytest_personalens.reports.markup import figure, interval, plain, table
-from pytest_personalens.results.wording import HEADINGS, p_text
+from pytest_personalens.reports.markup import escaped, figure, interval_text, markdown_table
+from pytest_personalens.results.wording import p_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -32,19 +33,17 @@ _ASSISTANT: Final = (
     Dimension.COHERENCE_ASSISTANT,
 )
 _USER: Final = (Dimension.NATURALNESS_USER, Dimension.COHERENCE_USER)
-_SHORT: Final = (Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION)
-#: Contexts of the ablation, in the paper's order.
-_CONTEXTS: Final = ("none", "D", "I", "S")
+_MAIN: Final = (Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION)
 
 
-class Row(NamedTuple):
+class OtherRow(NamedTuple):
     """A row of somebody else's table: its name, and a figure for each of `COLUMNS`, None where the cell was empty."""
 
     name: str
     figures: Mapping[str, float | None]
 
 
-class Table(NamedTuple):
+class PaperTable(NamedTuple):
     """A table as text in cells; the first column names the rows. `notes` are sentences to print below it."""
 
     title: str
@@ -66,11 +65,11 @@ class Table(NamedTuple):
 
     def markdown(self) -> str:
         """For a page: the same cells, with what others wrote made harmless."""
-        lines = table([plain(cell) for cell in self.header], [[plain(cell) for cell in row] for row in self.rows])
-        return "\n".join([f"### {plain(self.title)}", "", *lines, "", *(f"- {plain(note, 600)}" for note in self.notes)]) + "\n"
+        lines = markdown_table([escaped(cell) for cell in self.header], [[escaped(cell) for cell in row] for row in self.rows])
+        return "\n".join([f"### {escaped(self.title)}", "", *lines, "", *(f"- {escaped(note, 600)}" for note in self.notes)]) + "\n"
 
 
-def paper_table(results: Results, beside: Sequence[Row] = ()) -> Table:
+def paper_table(results: Results, beside: Sequence[OtherRow] = ()) -> PaperTable:
     """The run as a row of the paper's Table 3, `beside` other rows, with what makes it (not) comparable.
 
     Single-domain (SD) and multi-domain (MD): the task completion rate in percent, mean personalization, and the assistant's
@@ -80,42 +79,44 @@ def paper_table(results: Results, beside: Sequence[Row] = ()) -> Table:
     users = [d for d in _USER if d.value in results.overall.means]
     columns = [(kind, d) for kind in ("single", "multi") for d in (*_ASSISTANT, *users)]
     header = ["", *(_column(kind, d) for kind, d in columns)]
-    ours = [_name(results), *(_cell(kinds.get(kind), d) for kind, d in columns)]
+    own = [_name(results), *(_cell(kinds.get(kind), d) for kind, d in columns)]
     others = [[row.name, *(_given(row, kind, d) for kind, d in columns)] for row in beside]
-    counts = [len({i.asked for i in results.own if i.evaluation.scored and i.evaluation.kind == kind}) for kind in ("single", "multi")]
+    counts = [
+        len({i.scenario_key for i in results.own if i.evaluation.scored and i.evaluation.kind == kind}) for kind in ("single", "multi")
+    ]
     notes = (
         f"This run: {counts[0]:,} single-domain (SD) and {counts[1]:,} multi-domain (MD) scenarios scored; TCR in percent, P from 1 to 4, "
         "Nat. and Coh. from 1 to 5, of the assistant" + (" and (.u) of the user" if users else "") + ".",
         *comparability(results, counts[0], counts[1]),
         *(["Rows beside ours are as their file gives them."] if beside else []),
     )
-    return Table("As a row of Table 3 of the paper (Zhao et al., 2025)", tuple(header), tuple(map(tuple, [ours, *others])), notes)
+    return PaperTable("As a row of Table 3 of the paper (Zhao et al., 2025)", tuple(header), tuple(map(tuple, [own, *others])), notes)
 
 
-def ablation_table(results: Results) -> Table:
+def ablation_table(results: Results) -> PaperTable:
     """What each part of the context is worth, in the shape of the paper's Table 4: a row for each context, the run's own the last.
 
     A row's lift is the difference of its means from those without context, over the scored items of each.
     """
     own = "+".join(str(results.settings.get("context", ""))) or "none"
-    found = {arm.name: (arm.overall, arm.kinds) for arm in results.arms}
-    rows: list[tuple[str, Group, Sequence[Group]]] = [(name, *found[name]) for name in _CONTEXTS if name in found and name != own]
+    by_control = {control.name: (control.overall, control.kinds) for control in results.arms}
+    rows: list[tuple[str, Group, Sequence[Group]]] = [(name, *by_control[name]) for name in ABLATION if name in by_control and name != own]
     rows.append((own, results.overall, results.kinds))
-    if "swapped" in found:
-        rows.append(("another user's", *found["swapped"]))
+    if "swapped" in by_control:
+        rows.append(("swapped", *by_control["swapped"]))
     base = next(((overall, kinds) for name, overall, kinds in rows if name == "none"), None)
     header = ["context"]
-    lines = [[name] for name, _, _ in rows]
+    lines = [[control_word(name)] for name, _, _ in rows]
     for kind in ("single", "multi"):
         if not any(_of(kind, kinds) for _, _, kinds in rows):
             continue
-        for d in _SHORT:
+        for d in _MAIN:
             header += [_column(kind, d)] + ["lift"] * (base is not None)
-            for line, (_, _, kinds) in zip(lines, rows, strict=True):
+            for line, (name, _, kinds) in zip(lines, rows, strict=True):
                 line.append(_cell(_of(kind, kinds), d))
                 if base is not None:
-                    line.append("" if line[0] == "none" else _difference(_of(kind, kinds), _of(kind, base[1]), d))
-    return Table(
+                    line.append("" if name == "none" else _difference(_of(kind, kinds), _of(kind, base[1]), d))
+    return PaperTable(
         "In the shape of Table 4 of the paper (Zhao et al., 2025): what each part of the context is worth",
         tuple(header),
         tuple(map(tuple, lines)),
@@ -123,7 +124,7 @@ def ablation_table(results: Results) -> Table:
     )
 
 
-def read_rows(path: Path) -> tuple[Row, ...]:
+def read_rows(path: Path) -> tuple[OtherRow, ...]:
     """The rows of a CSV file with a column ``name`` and the `COLUMNS`; a cell may be empty. Raises `DataError` in one line."""
     try:
         with no_device(path).open(encoding="utf-8-sig", newline="") as file:
@@ -141,7 +142,7 @@ def read_rows(path: Path) -> tuple[Row, ...]:
     return rows
 
 
-def _row(path: Path, line: int, cells: Mapping[str, str | None]) -> Row:
+def _row(path: Path, line: int, cells: Mapping[str, str | None]) -> OtherRow:
     figures: dict[str, float | None] = {}
     for column, (low, high) in COLUMNS.items():
         text = (cells[column] or "").strip()
@@ -154,12 +155,11 @@ def _row(path: Path, line: int, cells: Mapping[str, str | None]) -> Row:
         if value is not None and high == 100 and 0 < value <= 1:
             raise DataError(path, f"expected percent, as the paper has it, not {text[:40]}", field=f"line {line}, {column}")
         figures[column] = value
-    return Row((cells["name"] or "").strip() or f"line {line}", figures)
+    return OtherRow((cells["name"] or "").strip() or f"line {line}", figures)
 
 
 def _column(kind: str, dimension: Dimension) -> str:
-    heading = HEADINGS[dimension].removesuffix(".a") if dimension in _ASSISTANT else HEADINGS[dimension]
-    return f"{'SD' if kind == 'single' else 'MD'} {heading}{' %' if dimension is Dimension.TASK_COMPLETION else ''}"
+    return f"{'SD' if kind == 'single' else 'MD'} {dimension.names.paper_heading}{' %' if dimension is Dimension.TASK_COMPLETION else ''}"
 
 
 def _name(results: Results) -> str:
@@ -187,7 +187,7 @@ def _difference(group: Group | None, base: Group | None, dimension: Dimension) -
     return "-" if here is None or there is None else figure(here - there, places, signed=True)
 
 
-def _given(row: Row, kind: str, dimension: Dimension) -> str:
+def _given(row: OtherRow, kind: str, dimension: Dimension) -> str:
     if dimension in _USER:
         return "-"
     score = dict(zip(_ASSISTANT, ("tcr", "p", "nat", "coh"), strict=True))[dimension]
@@ -195,17 +195,19 @@ def _given(row: Row, kind: str, dimension: Dimension) -> str:
 
 
 def _ablation_notes(results: Results, own: str, based: bool) -> list[str]:
-    notes = [f"D: demographics, I: past interactions, S: situation; {own} is the run itself. TCR in percent, its lift in points."]
+    notes = [
+        f"D: demographics, I: past interactions, S: situation; {control_word(own)} is the run itself. TCR in percent, its lift in points."
+    ]
     if not results.arms:
-        notes.append("This run had no controls: give it --personalens-ablation, or --personalens-control none.")
+        notes.append("This run had no controls: give it --personalens-control ablation, or no-context.")
     elif not based:
-        notes.append("There is no lift to show: no run without context (--personalens-control none).")
-    for arm in results.arms:
-        if arm.name == "none":
+        notes.append("There is no lift to show: no run without context (--personalens-control no-context).")
+    for control in results.arms:
+        if control.name == "none":
             notes += [
-                f"Lift of the run over none, {lift.dimension.short}: {figure(lift.change, signed=True)} "
-                f"(95 %: {interval(lift.low, lift.high, signed=True)}), {p_text(lift.p)}, over {lift.pairs} scenarios."
-                for lift in arm.lift
-                if lift.dimension in _SHORT
+                f"Lift of the run over no-context, {lift.dimension.short}: {figure(lift.change, signed=True)} "
+                f"(95 %: {interval_text(lift.low, lift.high, signed=True)}), {p_text(lift.p)}, over {lift.pairs} scenarios."
+                for lift in control.lift
+                if lift.dimension in _MAIN
             ]
     return notes

@@ -10,7 +10,7 @@ from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.reports.comparison import low_lines, outcome_lines
 from pytest_personalens.reports.crashes import crash_groups, crashes_title
 from pytest_personalens.reports.drift import drift_lines
-from pytest_personalens.results.wording import CAUSES, HEADINGS, REPORT_ONLY, REPORTED_GATES, count, gate_outcome
+from pytest_personalens.results.wording import CAUSES, REPORT_ONLY, REPORTED_GATES, count, gate_outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -46,14 +46,14 @@ def summary_lines(
         colour = "green" if gate.passed else "yellow" if results.report_only else "red"
         yield f"gate {gate.name}: {gate_outcome(gate, results)}, {gate.message}", (colour,)
     if results.report_only and not (results.lost or any(item.failed for item in results.items)):
-        told = f"{REPORT_ONLY}, {REPORTED_GATES}" if results.gates else REPORT_ONLY
-        yield f"{told} (--personalens-fail-on nothing)", ("yellow",)
+        note = f"{REPORT_ONLY}, {REPORTED_GATES}" if results.gates else REPORT_ONLY
+        yield f"{note} (--personalens-gate none)", ("yellow",)
     yield from ((line, ()) for line in written)
 
 
 def _table(results: Results, *, domains: bool) -> Iterator[str]:
     shown = [d for d in Dimension if d.value in results.overall.means]
-    yield f"{'':14}{'items':>6}{'scored':>8}" + "".join(f"{HEADINGS[d]:>7}" for d in shown)
+    yield f"{'':14}{'items':>6}{'scored':>8}" + "".join(f"{d.names.heading:>7}" for d in shown)
     groups = [results.overall, *(results.kinds if len(results.kinds) > 1 else ()), *(results.domains if domains else ())]
     for group in groups:
         yield f"{group.name:14}{group.items:6}{group.scored:8}" + "".join(f"{_figure(group, d):>7}" for d in shown)

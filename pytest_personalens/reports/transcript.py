@@ -6,6 +6,7 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from pytest_personalens.core.safe_text import harmless, one_line
+from pytest_personalens.results.shortfalls import in_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from pytest_personalens.core.evaluation import Evaluation
     from pytest_personalens.core.scenario import Scenario
     from pytest_personalens.core.verdict import Verdict
+    from pytest_personalens.results.shortfalls import Shortfall
 
 _WIDTH = 100
 _LONGEST_MESSAGE = 2_000
@@ -32,18 +34,18 @@ def _excerpt(text: str, start: int) -> str:
     return ("..." if start else "") + shown + ("..." if start + _WIDTH < len(text) else "")
 
 
-def failure_text(evaluation: Evaluation, scenario: Scenario, shortfalls: Sequence[str], rerun: str) -> str:
+def failure_text(evaluation: Evaluation, scenario: Scenario, shortfalls: Sequence[Shortfall], rerun: str) -> str:
     """What a failing item prints: what is wrong, who asked for what, the transcript, the verdicts, how to run it again."""
     # Each line by itself: names, places and devices come from a dataset, which somebody else or a model may have written.
     return "\n".join(one_line(line) for line in _lines(evaluation, scenario, shortfalls, rerun))
 
 
-def _lines(evaluation: Evaluation, scenario: Scenario, shortfalls: Sequence[str], rerun: str) -> Iterator[str]:
+def _lines(evaluation: Evaluation, scenario: Scenario, shortfalls: Sequence[Shortfall], rerun: str) -> Iterator[str]:
     if evaluation.cause:
         whose = evaluation.cause if evaluation.cause == "lost" else f"{evaluation.cause} at fault"
         yield f"{scenario.id}: not scored, {whose}: {harmless(evaluation.detail)}"
     else:
-        yield f"{scenario.id}: {', '.join(shortfalls)}"
+        yield f"{scenario.id}: {in_words(shortfalls)}"
     yield ""
     place = scenario.situation
     who = scenario.name or scenario.user

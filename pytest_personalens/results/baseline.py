@@ -13,7 +13,7 @@ from pytest_personalens.core.errors import DataError, SpecError
 from pytest_personalens.core.jsonfile import read_versioned, schema_of
 from pytest_personalens.core.scenario import Frozen
 from pytest_personalens.core.verdict import Dimension
-from pytest_personalens.results.values import SCHEMA as RESULTS_SCHEMA
+from pytest_personalens.results.values import RESULTS_SCHEMA as RESULTS_SCHEMA
 from pytest_personalens.results.values import read_results
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from pytest_personalens.results.values import Item, Results
 
-SCHEMA: Final = "personalens-baseline/1"
+BASELINE_SCHEMA: Final = "personalens-baseline/1"
 _JUDGE: Final = "the judge"
 _BY_MARK: Final = (_JUDGE, "the context", "the limit of turns")
 _ADVICE: Final = "restore it, or save a new one with --personalens-save-baseline"
@@ -73,7 +73,7 @@ class Baseline(Frozen):
     """The scores of a whole run, and the terms under which they were given."""
 
     model_config = ConfigDict(populate_by_name=True)
-    schema_version: Literal["personalens-baseline/1"] = Field(default=SCHEMA, alias="schema")
+    schema_version: Literal["personalens-baseline/1"] = Field(default=BASELINE_SCHEMA, alias="schema")
     plugin: str = Field(default_factory=lambda: version("pytest-personalens"))
     terms: ComparisonTerms
     entries: tuple[Entry, ...]
@@ -170,7 +170,7 @@ def terms_of(results: Results) -> ComparisonTerms:
     """The terms of a run that has ended, by what most of its items had; it has at least one."""
     judges = Counter(item.evaluation.judge for item in results.own)
     users = Counter(item.evaluation.user_agent for item in results.own)
-    judge, user = (max(sorted(found), key=lambda name, found=found: found[name]) for found in (judges, users))  # type: ignore[misc]
+    judge, user = (max(sorted(counts), key=lambda name, counts=counts: counts[name]) for counts in (judges, users))  # type: ignore[misc]
     return ComparisonTerms(dataset=results.dataset, setup=setup_of(judge, user, results.settings))
 
 
@@ -196,9 +196,9 @@ def refusal(name: str, changed: str) -> str:
 
 
 def read_baseline(path: Path) -> Baseline:
-    """The baseline in a file of ``--personalens-save-baseline`` or ``--personalens-json``. Raises `DataError` in one line."""
+    """The baseline in a file of ``--personalens-save-baseline``, or of results as JSON. Raises `DataError` in one line."""
     if schema_of(path) != RESULTS_SCHEMA:
-        return read_versioned(path, Baseline, SCHEMA, what="a baseline", advice=_ADVICE)
+        return read_versioned(path, Baseline, BASELINE_SCHEMA, what="a baseline", advice=_ADVICE)
     results = read_results(path)
     if results.settings.get("shard"):
         raise DataError(path, f"its run is a shard of one; {_ADVICE}")

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from pytest_personalens.results.baseline import Baseline, Entry
-    from pytest_personalens.results.means import Key, Pairs, Scores
+    from pytest_personalens.results.means import Key, Pairs, TrialScores
     from pytest_personalens.results.values import Item, Results
 
 
@@ -27,28 +27,29 @@ if TYPE_CHECKING:
 POWER: Final = 0.8
 
 
-def compare(baseline: Baseline, results: Results, *, name: str, level: float, margins: Mapping[Dimension, float]) -> Comparison:
+def compare_with_baseline(
+    baseline: Baseline, results: Results, *, name: str, level: float, margins: Mapping[Dimension, float]
+) -> Comparison:
     """How the scores of `results` moved from `baseline`, whose file is called `name`.
 
     Task completion, personalization and whatever has a margin are tested for a drop, together (Holm 1979): a run without a
     change fails with a probability of `level` at most. A dimension regressed if its drop is significant and larger than its margin.
     """
     own = results.own
-    known, asked = {entry.key for entry in baseline.entries}, {item.asked for item in own}
+    known, asked_now = {entry.key for entry in baseline.entries}, {item.scenario_key for item in own}
     alike = _under_like_settings(baseline, own)
     now = [item for item in own if item.key in alike]
     scored = {dimension: (_then(baseline, dimension), scores_of(now, dimension)) for dimension in READINGS}
-    every = {dimension: balanced(*sides) for dimension, sides in scored.items()}
-    pairs: dict[Dimension, Pairs] = {dimension: found for dimension, found in every.items() if found}
+    pairs = _pairs(scored)
     wanted = [dimension for dimension in READINGS if dimension in DEFAULT_DIMENSIONS or dimension in margins]
     gated = [dimension for dimension in wanted if dimension in pairs]
-    sides = {dimension: paired(dimension, found) for dimension, found in pairs.items()}
+    sides = {dimension: paired(dimension, of_dimension) for dimension, of_dimension in pairs.items()}
     rejected = dict(zip(gated, holm([sides[d].p for d in gated], level), strict=True))
-    compared = {key for found_pairs in pairs.values() for key in found_pairs}
-    changed, _ = baseline.changed({item.asked: item.content for item in own if item.content})
-    scored_then = {entry.key for entry in baseline.entries if entry.scores and entry.key[:2] in asked}
+    compared = {key for of_dimension in pairs.values() for key in of_dimension}
+    changed, _ = baseline.changed({item.scenario_key: item.content for item in own if item.content})
+    scored_then = {entry.key for entry in baseline.entries if entry.scores and entry.key[:2] in asked_now}
     scored_now = {item.key for item in own if item.evaluation.scored}
-    found = []
+    differences = []
     for dimension, side in sides.items():
         margin = margins.get(dimension, 0.0)
         least = None
@@ -56,7 +57,7 @@ def compare(baseline: Baseline, results: Results, *, name: str, level: float, ma
             # At the level that Holm's procedure asks of the first of them: what is found there is found.
             most = side.before - dimension.scale.low
             least = detectable(changes_in(pairs[dimension]), level=level / len(gated), margin=margin, power=POWER, most=most)
-        found.append(
+        differences.append(
             Difference(
                 **side.model_dump(),
                 gated=dimension in gated,
@@ -71,10 +72,10 @@ def compare(baseline: Baseline, results: Results, *, name: str, level: float, ma
         baseline=name,
         level=level,
         compared=len(compared),
-        shared=len({entry.key[:2] for entry in baseline.entries} & asked),
+        shared=len({entry.key[:2] for entry in baseline.entries} & asked_now),
         shared_by_test=len(scored_then),
         compared_by_test=len(scored_then & scored_now),
-        differences=tuple(found),
+        differences=tuple(differences),
         one_sided={d: "then" if scored[d][0] else "now" for d in wanted if compared and bool(scored[d][0]) != bool(scored[d][1])},
         flips=flips_of(own, {dimension: pairs[dimension] for dimension in gated}),
         left_out=left_out(
@@ -82,9 +83,9 @@ def compare(baseline: Baseline, results: Results, *, name: str, level: float, ma
             {entry.key[:2] for entry in baseline.entries if entry.scores},
             own,
             compared,
-            by_other_tests=asked - {item.asked for item in own if item.key in known},
-            of_other_content={item.asked for item in own if item.evaluation.scenario in changed},
-            under_other_settings=asked - {key[:2] for key in alike},
+            by_other_tests=asked_now - {item.scenario_key for item in own if item.key in known},
+            of_other_content={item.scenario_key for item in own if item.evaluation.scenario in changed},
+            under_other_settings=asked_now - {key[:2] for key in alike},
             in_part={
                 "not run now by each test that ran them then": {key[:2] for key in known - {item.key for item in own}},
                 "trials of one run beyond those of the other": {
@@ -95,18 +96,43 @@ def compare(baseline: Baseline, results: Results, *, name: str, level: float, ma
     )
 
 
+def compare_untested(before: Results, now: Results) -> Comparison:
+    """How the scores of `now` differ from those of `before`, whatever else changed: nothing is tested."""
+    pairs = _pairs({d: (scores_of(before.own, d), scores_of(now.own, d)) for d in READINGS})
+    compared = {key for of_dimension in pairs.values() for key in of_dimension}
+    return Comparison(
+        baseline="the earlier results",
+        level=0.0,
+        compared=len(compared),
+        differences=tuple(Difference(**paired(dimension, of_dimension).model_dump()) for dimension, of_dimension in pairs.items()),
+        flips=flips_of(now.own, pairs),
+        left_out=left_out(
+            {item.scenario_key: item.evaluation.scenario for item in before.own},
+            {item.scenario_key for item in before.own if item.evaluation.scored},
+            now.own,
+            compared,
+        ),
+    )
+
+
+def _pairs(scored: Mapping[Dimension, tuple[Mapping[Key, TrialScores], Mapping[Key, TrialScores]]]) -> dict[Dimension, Pairs]:
+    """The means of each scenario before and after, by the dimensions that have any in both."""
+    every = {dimension: balanced(*sides) for dimension, sides in scored.items()}
+    return {dimension: pairs for dimension, pairs in every.items() if pairs}
+
+
 def _decidable(pairs: Pairs, dimension: Dimension, level: float) -> bool:
     """False if the sign-flip test would reject at `level` not even if every score fell; true where none can."""
     able = sum(before > dimension.scale.low for before, _ in pairs.values())
     return not able or 0.5**able <= level
 
 
-def _then(baseline: Baseline, dimension: Dimension) -> dict[Key, Scores]:
-    found: defaultdict[Key, dict[int, int]] = defaultdict(dict)
+def _then(baseline: Baseline, dimension: Dimension) -> dict[Key, TrialScores]:
+    scores: defaultdict[Key, dict[int, int]] = defaultdict(dict)
     for entry in baseline.entries:
         if dimension in entry.scores:
-            found[entry.key][entry.trial] = entry.scores[dimension]
-    return {key: tuple(score for _, score in sorted(trials.items())) for key, trials in found.items()}
+            scores[entry.key][entry.trial] = entry.scores[dimension]
+    return {key: tuple(score for _, score in sorted(trials.items())) for key, trials in scores.items()}
 
 
 def _under_like_settings(baseline: Baseline, items: Sequence[Item]) -> set[Key]:
@@ -125,8 +151,8 @@ def flips_of(items: Sequence[Item], pairs: Mapping[Dimension, Pairs]) -> tuple[F
     """Every changed score, the largest drops first, by the share of the scale that they fell."""
     runs: defaultdict[Key, list[Item]] = defaultdict(list)
     for item in items:
-        runs[item.asked].append(item)
-    found = [
+        runs[item.scenario_key].append(item)
+    flips = [
         Flip(
             scenario=runs[key][0].evaluation.scenario,
             user=runs[key][0].evaluation.user,
@@ -141,7 +167,7 @@ def flips_of(items: Sequence[Item], pairs: Mapping[Dimension, Pairs]) -> tuple[F
         for key, (before, after) in sides.items()
         if before != after
     ]
-    return tuple(sorted(found, key=lambda flip: (flip.after - flip.before) / (flip.dimension.scale.high - flip.dimension.scale.low)))
+    return tuple(sorted(flips, key=lambda flip: (flip.after - flip.before) / (flip.dimension.scale.high - flip.dimension.scale.low)))
 
 
 def left_out(
@@ -160,8 +186,8 @@ def left_out(
     `then` are the ids of the scenarios that the other run had, `items` those of this one. `in_part` are scenarios that were compared,
     and what of them was not.
     """
-    now: dict[Key, str] = {item.asked: item.evaluation.scenario for item in items}
-    scored_now = {item.asked for item in items if item.evaluation.scored}
+    now: dict[Key, str] = {item.scenario_key: item.evaluation.scenario for item in items}
+    scored_now = {item.scenario_key for item in items if item.evaluation.scored}
     reasons: tuple[tuple[str, Collection[Key]], ...] = (
         ("not run now", then.keys() - now.keys()),
         ("not run then", now.keys() - then.keys()),
@@ -173,18 +199,18 @@ def left_out(
         ("not scored on the same dimensions", then.keys() | now.keys()),
     )
     left = {**then, **now}.keys() - set(compared)
-    found: dict[str, tuple[str, ...]] = {}
+    by_reason: dict[str, tuple[str, ...]] = {}
     for why, keys in reasons:
         if here := left & set(keys):
-            found[why] = tuple(sorted(now.get(key) or then[key] for key in here))
+            by_reason[why] = tuple(sorted(now.get(key) or then[key] for key in here))
             left -= here
     for what, keys in in_part.items():
         if here := set(keys) & set(compared):
-            found[what] = tuple(sorted(now[key] for key in here))
-    return found
+            by_reason[what] = tuple(sorted(now[key] for key in here))
+    return by_reason
 
 
-def _uneven(then: Mapping[Key, Scores], now: Mapping[Key, Scores]) -> set[Key]:
+def _uneven(then: Mapping[Key, TrialScores], now: Mapping[Key, TrialScores]) -> set[Key]:
     return {key for key in then.keys() & now.keys() if len(then[key]) != len(now[key])}
 
 

@@ -19,17 +19,17 @@ if TYPE_CHECKING:
     from pytest_personalens.results.means import Key
 
 
-def arms_of(items: Sequence[Item]) -> tuple[Arm, ...]:
+def controls_of(items: Sequence[Item]) -> tuple[Arm, ...]:
     """The controls among `items`, in a fixed order, each beside the items of the run itself."""
     own = [i for i in items if not i.arm]
-    found = []
+    controls = []
     for name in get_args(ArmName):
         members = [i for i in items if i.arm == name]
         if name and members:
             lifts = [lift(members, own, dimension) for dimension in READINGS]
             shown = tuple(pair for pair in lifts if pair is not None)
-            found.append(Arm(name=name, overall=group(name, members), kinds=by_kind(members), lift=shown))
-    return tuple(found)
+            controls.append(Arm(name=name, overall=group(name, members), kinds=by_kind(members), lift=shown))
+    return tuple(controls)
 
 
 def lift(control: Sequence[Item], own: Sequence[Item], dimension: Dimension) -> Paired | None:
@@ -40,11 +40,11 @@ def lift(control: Sequence[Item], own: Sequence[Item], dimension: Dimension) -> 
 
 def passes_of(items: Sequence[Item]) -> list[tuple[int, int]]:
     """(passed, scored) trials of each scenario, by its thresholds; what could not be scored is no trial."""
-    found: defaultdict[Key, list[bool]] = defaultdict(list)
+    outcomes: defaultdict[Key, list[bool]] = defaultdict(list)
     for item in items:
         if item.evaluation.scored:
-            found[item.key].append(item.status == "passed")
-    return [(sum(passed), len(passed)) for passed in found.values()]
+            outcomes[item.key].append(item.status == "passed")
+    return [(sum(passed), len(passed)) for passed in outcomes.values()]
 
 
 def trials_of(items: Sequence[Item], count: int) -> Trials:

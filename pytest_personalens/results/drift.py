@@ -30,7 +30,7 @@ class Shift(Frozen):
     beyond_judge: float | None = None
 
 
-Outcome = Literal[
+DriftOutcome = Literal[
     "the judge changed", "your assistant changed", "both changed", "neither changed",
     "the judge did not change", "the judge could not be checked", "the judge was adopted", "the judge could not be adopted",
 ]  # fmt: skip
@@ -42,7 +42,7 @@ class Drift(Frozen):
     "the judge did not change" stands where there were no scores to compare.
     """
 
-    outcome: Outcome
+    outcome: DriftOutcome
     sentence: str
     judge: str = Field(description="Identity of the judge of this run.")
     anchors: tuple[Shift, ...] = Field(default=(), description="The readings of the anchor dialogues, against the adopted ones.")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from pytest_personalens.core.gate_expression import SCALES, TCR
+from pytest_personalens.core.settings import VALID_FLOOR, GateExpression, control_word
 from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.results.controls import lift, passes_of
-from pytest_personalens.results.gate_expressions import SCALES, TCR, GateExpression, floors_of
+from pytest_personalens.results.gate_expressions import check_expressions
 from pytest_personalens.results.means import estimate, item_scores
 from pytest_personalens.results.stats.intervals import wilson
 from pytest_personalens.results.stats.trials import pass_hat
@@ -22,30 +24,20 @@ if TYPE_CHECKING:
     from pytest_personalens.results.values import Comparison, Item, Results
 
 
-_LABELS: Final = {
-    TCR: "task completion rate",
-    "p": "mean personalization",
-    "nat-user": "mean naturalness of the user",
-    "nat-assistant": "mean naturalness of the assistant",
-    "coh-user": "mean coherence of the user",
-    "coh-assistant": "mean coherence of the assistant",
-}
-
-
-def check_gates(results: Results, floors: Sequence[GateExpression], *, min_valid: float, measured: bool = False) -> tuple[Gate, ...]:
+def check_gates(results: Results, floors: Sequence[GateExpression], *, measured: bool = False) -> tuple[Gate, ...]:
     """The verdict of every gate of a whole run; none is asked for where there is neither a floor nor a comparison.
 
-    Beside them stands the gate ``valid``: the share of items that could be scored must reach `min_valid`, unless a floor says
+    Beside them stands the gate ``valid``: the share of items that could be scored must reach 0.9, unless a floor says
     otherwise, because a mean over what is left says nothing about what is missing. So it does where the run is `measured`: to
     be a baseline for others, or for its figures alone, with no item that fails for its score.
     """
     shares = [floor for floor in floors if floor.metric == "valid"]
-    least = {"": min_valid, **{floor.group: floor.least for floor in shares}}
+    least = {"": VALID_FLOOR, **{floor.group: floor.least for floor in shares}}
     gates = [_gate(results, floor, least.get(floor.group, least[""])) for floor in floors if floor.metric != "valid"]
     if results.comparison is not None:
         gates += _regressions(results.comparison, least[""])
     if (gates or shares or measured) and all(floor.group for floor in shares):
-        shares.append(GateExpression("", "valid", min_valid))
+        shares.append(GateExpression("", "valid", VALID_FLOOR))
     return (*gates, *(_gate(results, floor, least[""]) for floor in shares))
 
 
@@ -82,44 +74,44 @@ def _few(results: Results, floor: GateExpression, least: float) -> str:
 def _mean(results: Results, floor: GateExpression) -> Gate:
     dimension = SCALES[floor.metric]
     items = _members(results.own, floor.group)
-    found, label = estimate(item_scores(items), dimension), _LABELS[floor.metric]
-    if found.value is None or found.low is None or found.high is None:
+    mean, label = estimate(item_scores(items), dimension), dimension.names.mean_of
+    if mean.value is None or mean.low is None or mean.high is None:
         return _closed(floor, f"{label}: no item could be scored")
-    gate = _against(floor, found.value, (found.low, found.high), label, f"over {count(found.scenarios)}")
+    gate = _against(floor, mean.value, (mean.low, mean.high), label, f"over {count(mean.scenarios)}")
     total = len(items) + results.missing_by_group.get(floor.group, 0) if floor.group else results.expected
-    worst = (found.value * found.dialogues + dimension.scale.low * (total - found.dialogues)) / total
+    worst = (mean.value * mean.dialogues + dimension.scale.low * (total - mean.dialogues)) / total
     if gate.passed and round(worst, 6) < floor.least:
         # Those that could not be scored may be the very ones that are bad.
-        told = f"{gate.message}; it would be {worst:.2f} if the {total - found.dialogues} without a score had the lowest"
-        return gate.model_copy(update={"message": told})
+        message = f"{gate.message}; it would be {worst:.2f} if the {total - mean.dialogues} without a score had the lowest"
+        return gate.model_copy(update={"message": message})
     return gate
 
 
 def _reliable(results: Results, floor: GateExpression, least: float) -> Gate:
     k = int(floor.metric.removeprefix("pass^"))
     items = _members(results.own, floor.group)
-    passes, asked = passes_of(items), len({i.key for i in items})
+    passes, scenarios = passes_of(items), len({i.key for i in items})
     value, used = pass_hat(passes, k), sum(trials >= k for _, trials in passes)
     label = f"chance of passing {k} times of {k}"
     if value is None:
         return _closed(floor, f"no scenario was scored in {count(k, 'trial')}")
-    if used < least * asked:
-        some = f"only {used} of {count(asked)} {'was' if used == 1 else 'were'} scored {k} times"
+    if used < least * scenarios:
+        some = f"only {used} of {count(scenarios)} {'was' if used == 1 else 'were'} scored {k} times"
         return _closed(floor, f"{label}: {some}; {share_text(least)}")
     return _against(floor, value, wilson(value * used, used), label, f"over {count(used)}")
 
 
 def _lift(results: Results, floor: GateExpression, least: float) -> Gate:
-    arm = "swapped" if "swapped" in (results.settings.get("control") or ()) else "none"
+    control = "swapped" if "swapped" in (results.settings.get("control") or ()) else "none"
     items = _members(results.items, floor.group)
-    found = lift([i for i in items if i.arm == arm], [i for i in items if not i.arm], Dimension.PERSONALIZATION)
-    label = f"lift of personalization over the control {arm}"
-    asked = len({i.asked for i in items})
-    if found is None or found.pairs < least * asked:
-        some = f"only {found.pairs} of {count(asked)} {'was' if found.pairs == 1 else 'were'}" if found else "no scenario was"
-        message = f"{label}: {some} scored both with and without its context" + (f"; {share_text(least)}" if found else "")
+    gain = lift([i for i in items if i.arm == control], [i for i in items if not i.arm], Dimension.PERSONALIZATION)
+    label = f"lift of personalization over the control {control_word(control)}"
+    scenarios = len({i.scenario_key for i in items})
+    if gain is None or gain.pairs < least * scenarios:
+        some = f"only {gain.pairs} of {count(scenarios)} {'was' if gain.pairs == 1 else 'were'}" if gain else "no scenario was"
+        message = f"{label}: {some} scored both with and without its context" + (f"; {share_text(least)}" if gain else "")
         return _closed(floor, message, "lift")
-    gate = _against(floor, found.change, (found.low, found.high), label, f"over {count(found.pairs)}, one-sided {p_text(found.p)}")
+    gate = _against(floor, gain.change, (gain.low, gain.high), label, f"over {count(gain.pairs)}, one-sided {p_text(gain.p)}")
     return gate.model_copy(update={"kind": "lift"})
 
 
@@ -140,8 +132,8 @@ def _against(floor: GateExpression, value: float, interval: tuple[float, float],
     # Compared as the mean is shown elsewhere: what reads 0.90 must not miss 0.9 by the last bits of a sum.
     value, low, high = (round(figure, 6) for figure in (value, *interval))
     passed = value >= floor.least
-    found, least = (f"{value:.2f}", f"{floor.least:.2f}") if passed else apart(value, floor.least)
-    message = f"{label} {found} ({low:.2f} to {high:.2f}) {'>=' if passed else '<'} {least} {over}"
+    measured, least = (f"{value:.2f}", f"{floor.least:.2f}") if passed else apart(value, floor.least)
+    message = f"{label} {measured} ({low:.2f} to {high:.2f}) {'>=' if passed else '<'} {least} {over}"
     return Gate(name=floor.name, value=value, floor=floor.least, passed=passed, message=message, low=low, high=high)
 
 
@@ -172,17 +164,17 @@ def _nothing_to_compare(comparison: Comparison, min_valid: float) -> str:
     """Why the comparison says too little to pass; empty if it says enough."""
     if not comparison.compared:
         why = ", ".join(f"{len(ids)} {reason}" for reason, ids in comparison.left_out.items())
-        asked = " (another sample, seed or name of a test?)" if not comparison.shared or "run by other tests" in comparison.left_out else ""
-        return f"no scenario of this run could be compared with {comparison.baseline}: {why}{asked}"
+        hint = " (another sample, seed or name of a test?)" if not comparison.shared or "run by other tests" in comparison.left_out else ""
+        return f"no scenario of this run could be compared with {comparison.baseline}: {why}{hint}"
     if comparison.compared < min_valid * comparison.shared:
-        told = f"{comparison.compared} of the {count(comparison.shared)} that are also in {comparison.baseline} could be compared"
-        return f"{told}; {share_text(min_valid)}"
+        message = f"{comparison.compared} of the {count(comparison.shared)} that are also in {comparison.baseline} could be compared"
+        return f"{message}; {share_text(min_valid)}"
     if comparison.compared_by_test < min_valid * comparison.shared_by_test:
-        told = f"a test of {comparison.baseline} that is gone or was renamed may be the one that got worse"
+        message = f"a test of {comparison.baseline} that is gone or was renamed may be the one that got worse"
         some = f"{comparison.compared_by_test} of {comparison.shared_by_test} scenarios were run by the same tests as then"
-        return f"only {some}: {told}; {share_text(min_valid)}"
+        return f"only {some}: {message}; {share_text(min_valid)}"
     if not comparison.one_sided and not any(d.gated for d in comparison.differences):
-        return "neither task completion nor personalization is judged; give a dimension that is a margin (--personalens-margin)"
+        return "neither task completion nor personalization is judged; give a dimension that is a margin (personalens_margin)"
     return ""
 
 
@@ -204,16 +196,17 @@ def _members(items: Sequence[Item], group: str) -> list[Item]:
 
 
 class Requirements(NamedTuple):
-    """What a run is held against: its floors, and a baseline with the level and the margins of the comparison."""
+    """What a run is held against: its gates, and a baseline with the level and the margins of the comparison."""
 
-    floors: tuple[GateExpression, ...]
+    gates: tuple[GateExpression, ...]
     baseline: Baseline | None
     settings: Settings
 
     @classmethod
     def of(cls, settings: Settings, baseline: Baseline | None) -> Requirements:
-        """What `settings` ask for. Raises `SpecError` for floors that cannot be."""
-        return cls(floors_of(settings), baseline, settings)
+        """What `settings` ask for. Raises `SpecError` for gates that cannot be."""
+        check_expressions(settings)
+        return cls(settings.gate, baseline, settings)
 
 
 def conclude(results: Results, demands: Requirements) -> Results:
@@ -224,22 +217,22 @@ def conclude(results: Results, demands: Requirements) -> Results:
         from pytest_personalens.results.controls import trials_of
 
         update["trials"] = trials_of(results.own, s.trials)
-    if s.arms:
-        from pytest_personalens.results.controls import arms_of
+    if s.control:
+        from pytest_personalens.results.controls import controls_of
 
-        update["arms"] = arms_of(results.items)
+        update["arms"] = controls_of(results.items)
     results = results.model_copy(update=update)
     # A cap ends a run in order, and its items are skipped; so are those that could not be scored where nothing is to fail the run.
     # If nothing is left to look at, that is no success.
-    nothing = not results.overall.scored and ("budget" in results.uncounted or (s.fail_on == "nothing" and results.expected > 0))
-    if not results.complete or not (s.gated or nothing):
+    nothing = not results.overall.scored and ("budget" in results.uncounted or (s.report_only and results.expected > 0))
+    if not results.complete or not (s.asks_for_gates or nothing):
         return results
 
     if demands.baseline is not None:
-        from pytest_personalens.results.comparison import compare
+        from pytest_personalens.results.comparison import compare_with_baseline
 
         margins = {Dimension(name): margin for name, margin in s.margin}
-        comparison = compare(demands.baseline, results, name=str(s.baseline), level=s.level, margins=margins)
+        comparison = compare_with_baseline(demands.baseline, results, name=str(s.baseline), level=s.level, margins=margins)
         results = results.model_copy(update={"comparison": comparison})
-    measured = nothing or s.save_baseline is not None or (s.fail_on == "gate" and results.expected > 0)
-    return results.model_copy(update={"gates": check_gates(results, demands.floors, min_valid=s.min_valid, measured=measured)})
+    measured = nothing or s.save_baseline is not None
+    return results.model_copy(update={"gates": check_gates(results, demands.gates, measured=measured)})

@@ -20,19 +20,19 @@ T = TypeVar("T")
 #: A scenario in one test: `Item.key`, user, task and test.
 Key = tuple[str, ...]
 #: Scores of the scored trials, in their order; at least one.
-Scores = tuple[int, ...]
+TrialScores = tuple[int, ...]
 #: A scenario (user and task) -> its means before and after.
 Pairs = dict[Key, tuple[Fraction, Fraction]]
 
 
-def scores_of(items: Iterable[Item], dimension: Dimension) -> dict[Key, Scores]:
+def scores_of(items: Iterable[Item], dimension: Dimension) -> dict[Key, TrialScores]:
     """The scores of each scenario in each test that has one."""
-    found: defaultdict[Key, dict[int, int]] = defaultdict(dict)
+    scores: defaultdict[Key, dict[int, int]] = defaultdict(dict)
     for item in items:
         score = item.evaluation.score(dimension) if item.evaluation.scored else None
         if score is not None:
-            found[item.key][item.trial] = score
-    return {key: tuple(score for _, score in sorted(trials.items())) for key, trials in found.items()}
+            scores[item.key][item.trial] = score
+    return {key: tuple(score for _, score in sorted(trials.items())) for key, trials in scores.items()}
 
 
 def scores_by_turn(read: Iterable[tuple[Key, Sequence[int]]]) -> list[dict[Key, list[int]]]:
@@ -53,7 +53,7 @@ def scenario_means(scores: Mapping[Key, Sequence[int]]) -> dict[Key, Fraction]:
     }
 
 
-def balanced(before: Mapping[Key, Scores], after: Mapping[Key, Scores]) -> Pairs:
+def balanced(before: Mapping[Key, TrialScores], after: Mapping[Key, TrialScores]) -> Pairs:
     """The means of the scenarios that are in both, over the same tests and as many trials on either side.
 
     A mean over fewer trials varies more. Had nothing changed, a difference could as well have had the other sign only if both
@@ -64,8 +64,8 @@ def balanced(before: Mapping[Key, Scores], after: Mapping[Key, Scores]) -> Pairs
         trials = min(len(before[key]), len(after[key]))
         sides[key] = (mean(before[key][:trials]), mean(after[key][:trials]))
     return {
-        scenario: (sum((b for b, _ in found), Fraction()) / len(found), sum((a for _, a in found), Fraction()) / len(found))
-        for scenario, found in _by_scenario(sides).items()
+        scenario: (sum((b for b, _ in by_test), Fraction()) / len(by_test), sum((a for _, a in by_test), Fraction()) / len(by_test))
+        for scenario, by_test in _by_scenario(sides).items()
     }
 
 
@@ -74,9 +74,9 @@ def mean(scores: Sequence[int]) -> Fraction:
     return Fraction(sum(scores), len(scores))
 
 
-def _by_scenario(found: Mapping[Key, T]) -> dict[Key, list[T]]:
+def _by_scenario(by_key: Mapping[Key, T]) -> dict[Key, list[T]]:
     scenarios: defaultdict[Key, list[T]] = defaultdict(list)
-    for key, value in found.items():
+    for key, value in by_key.items():
         scenarios[key[:2]].append(value)
     return scenarios
 
@@ -133,9 +133,9 @@ def by_turn(read: Iterable[ItemScores]) -> list[Estimate]:
 
 def score_counts(read: Iterable[ItemScores], dimension: Dimension) -> list[int]:
     """How many have each score of the dimension's scale, from its lowest."""
-    found = Counter(one.scores.get(dimension) for one in read)
+    counts = Counter(one.scores.get(dimension) for one in read)
     low, high = dimension.scale
-    return [found[score] for score in range(low, high + 1)]
+    return [counts[score] for score in range(low, high + 1)]
 
 
 def _over(scores: Mapping[Key, Sequence[int]], dimension: Dimension) -> Estimate:

@@ -8,10 +8,11 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, get_type_hints
 
-from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from pytest_personalens.core.errors import DataError, SpecError
 from pytest_personalens.core.jsonfile import first_problem
+from pytest_personalens.core.options import keys_of
 from pytest_personalens.core.scenario import DOMAINS, Frozen
 from pytest_personalens.core.settings import Settings
 from pytest_personalens.results.baseline import read_baseline, refusal, terms_of
@@ -29,8 +30,9 @@ if TYPE_CHECKING:
 _MOST_HOURS: Final = 12
 
 
-#: Settings in which shards may differ: what each may spend, and where its machine keeps the dataset, whose name and version count.
-_OWN: Final = ("shard", "live", "record", "max_calls", "max_usd", "data")
+#: Settings in which shards may differ: how each is run, what it may spend, and where its machine keeps the dataset, whose name and
+#: version count.
+_OWN: Final = ("shard", "data", *keys_of("execution", "record"))
 
 
 class Shard(NamedTuple):
@@ -116,12 +118,12 @@ def merge(shards: Sequence[Shard], given: Mapping[str, Any], *, partial: bool = 
         left_out=sum(shard.results.left_out for shard in shards),
         complete=not missing and not stopped,
     )
-    told = {id_: scenario for shard in shards for id_, scenario in shard.results.scenarios.items()}
-    results = results.model_copy(update={"usd": _dollars(shards), "scenarios": dict(sorted(told.items()))})
+    scenarios = {id_: scenario for shard in shards for id_, scenario in shard.results.scenarios.items()}
+    results = results.model_copy(update={"usd": _dollars(shards), "scenarios": dict(sorted(scenarios.items()))})
     settings = settings._replace(save_baseline=None if save_baseline is None else str(save_baseline))
     demands = Requirements.of(settings, _baseline(settings, results) if results.complete else None)
     domains = {domain for item in items for domain in item.evaluation.domains} | set(DOMAINS)
-    return conclude(results, demands._replace(floors=with_groups(demands.floors, sorted(domains))))
+    return conclude(results, demands._replace(gates=with_groups(demands.gates, sorted(domains))))
 
 
 def _baseline(settings: Settings, results: Results) -> Baseline | None:
@@ -159,16 +161,13 @@ def _dollars(shards: Sequence[Shard]) -> dict[str, float]:
 class _Divided(Frozen):
     model_config = ConfigDict(extra="ignore")
     shard: tuple[int, int]
-    min_tcr: float | None = Field(ge=0, le=1)
-    min_p: float | None = Field(ge=1, le=4)
-    min_valid: float = Field(ge=0, le=1)
 
 
 def _read_shard(path: Path) -> Shard:
     results = read_results(path)
-    ours = version("pytest-personalens")
-    if results.plugin != ours:
-        raise DataError(path, f"written by pytest-personalens {results.plugin!r}, this is {ours!r}; use one version in all jobs")
+    version_here = version("pytest-personalens")
+    if results.plugin != version_here:
+        raise DataError(path, f"written by pytest-personalens {results.plugin!r}, this is {version_here!r}; use one version in all jobs")
     if results.settings.get("shard") is None:
         raise DataError(path, "the results of a whole run and not of a shard (--personalens-shard K/N): there is nothing to merge")
     try:

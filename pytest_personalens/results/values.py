@@ -7,20 +7,24 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from pydantic import ConfigDict, Field, field_validator
 
+from pytest_personalens.core.atomic_write import write_atomically
 from pytest_personalens.core.evaluation import Cause, Evaluation
-from pytest_personalens.core.jsonfile import read_versioned, text_of, write_atomically
+from pytest_personalens.core.jsonfile import read_versioned, text_of
+from pytest_personalens.core.node_ids import without_parameters
 from pytest_personalens.core.scenario import Frozen, Scenario
 from pytest_personalens.core.settings import ArmName
 from pytest_personalens.core.usage import Usage
 from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.results.drift import Drift
+from pytest_personalens.results.shortfalls import StoredShortfall
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-SCHEMA: Final = "personalens-results/1"
+RESULTS_SCHEMA: Final = "personalens-results/1"
 _READ: Final[dict[str, tuple[type, ...]]] = {
     "shard": (list, tuple), "trials": (int,), "judge_votes": (int,), "max_turns": (int,), "context": (str,), "users": (list, tuple),
+    "control": (list, tuple),
 }  # fmt: skip
 
 
@@ -35,7 +39,7 @@ class Item(Frozen):
     evaluation: Evaluation
     status: Literal["passed", "low", "uncounted"]
     failed: bool = False
-    shortfalls: tuple[str, ...] = Field(default=(), description="What was below its threshold, such as 'p 1 < 2'.")
+    shortfalls: tuple[StoredShortfall, ...] = Field(default=(), description="What was below its threshold, such as 'p 1 < 2'.")
     record: Literal["none", "replayed", "stale", "written"] = "none"
     record_file: str = Field(default="", description="Where its record is, from the root folder; empty if it has none.")
     trial: int = Field(default=1, ge=1, description="Which run of its scenario this is, from 1 (--personalens-trials).")
@@ -49,11 +53,11 @@ class Item(Frozen):
     @property
     def key(self) -> tuple[str, ...]:
         """What the trials and arms of one scenario in one test have in common, in every run of any sample: user, task and test."""
-        return (self.evaluation.user, self.evaluation.task, self.test or self.nodeid.partition("[")[0])
+        return (self.evaluation.user, self.evaluation.task, self.test or without_parameters(self.nodeid))
 
     @property
-    def asked(self) -> tuple[str, str]:
-        """The scenario: user and task, whichever test asks for it."""
+    def scenario_key(self) -> tuple[str, str]:
+        """The scenario, by user and task, whichever test asks for it."""
         return (self.evaluation.user, self.evaluation.task)
 
 
@@ -191,7 +195,7 @@ class Results(Frozen):
     """
 
     model_config = ConfigDict(populate_by_name=True)
-    schema_version: Literal["personalens-results/1"] = Field(default=SCHEMA, alias="schema")
+    schema_version: Literal["personalens-results/1"] = Field(default=RESULTS_SCHEMA, alias="schema")
     plugin: str = Field(default_factory=lambda: version("pytest-personalens"))
     settings: dict[str, Any] = Field(description="The settings of the run, by option name.")
     dataset: str
@@ -259,21 +263,20 @@ class Results(Frozen):
     @property
     def missing(self) -> dict[Cause, tuple[str, ...]]:
         """Cause -> node ids of the items of the run itself that brought no result; what there is none of is not in it."""
-        found: dict[Cause, tuple[str, ...]] = {"lost": self.lost, "unevaluated": self.unevaluated}
+        by_cause: dict[Cause, tuple[str, ...]] = {"lost": self.lost, "unevaluated": self.unevaluated}
         controls = set(self.of_controls)
-        own = {cause: tuple(nodeid for nodeid in nodeids if nodeid not in controls) for cause, nodeids in found.items()}
+        own = {cause: tuple(nodeid for nodeid in nodeids if nodeid not in controls) for cause, nodeids in by_cause.items()}
         return {cause: nodeids for cause, nodeids in own.items() if nodeids}
 
     @property
     def report_only(self) -> bool:
         """True if the run was to measure, and nothing in it fails. Where nothing could be scored, nothing was measured."""
-        return self.settings.get("fail_on") == "nothing" and bool(self.overall.scored)
+        return self.settings.get("report_only") is True and bool(self.overall.scored)
 
     @property
     def unjudged(self) -> bool:
-        """True if low items pass and no gate decides about scores: the run was made for a baseline alone."""
-        asked = ("gate", "min_tcr", "min_p", "baseline", "adopt_judge", "check_judge")
-        return self.settings.get("fail_on") == "gate" and not any(self.settings.get(name) not in (None, (), []) for name in asked)
+        """True if low items pass and no gate decides about scores: all that was asked is that they are there."""
+        return not self.report_only and bool(self.gates) and all(gate.kind == "valid" and gate.passed for gate in self.gates)
 
     @property
     def own(self) -> tuple[Item, ...]:
@@ -283,7 +286,7 @@ class Results(Frozen):
 
 def read_results(path: Path) -> Results:
     """The results in a file that `write_json` wrote. Raises `DataError` saying in one line what is wrong with it."""
-    return read_versioned(path, Results, SCHEMA, what="a results file", advice="fetch it or run its tests again")
+    return read_versioned(path, Results, RESULTS_SCHEMA, what="a results file", advice="fetch it or run its tests again")
 
 
 def write_json(results: Results, path: Path) -> None:
@@ -293,4 +296,4 @@ def write_json(results: Results, path: Path) -> None:
 
 def json_schema() -> dict[str, Any]:
     """The published JSON schema of the results file."""
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": SCHEMA, **Results.model_json_schema(by_alias=True)}
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": RESULTS_SCHEMA, **Results.model_json_schema(by_alias=True)}

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.core.verdict import Dimension
+from pytest_personalens.core.settings import control_word
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pytest_personalens.core.evaluation import Cause
+    from pytest_personalens.core.settings import ArmName
     from pytest_personalens.results.values import Difference, Gate, Results
 
 
@@ -25,10 +26,15 @@ CAUSES: Final[Mapping[Cause, str]] = {
     "budget": "the cap on calls or money was reached",
 }
 
-
-def mean_name(dimension: Dimension) -> str:
-    """What a mean over the dimension is called: TCR for task completion, P for personalization."""
-    return "TCR" if dimension is Dimension.TASK_COMPLETION else dimension.short.upper()
+#: The run itself and its controls, as the page names them.
+CONTROLS: Final[Mapping[ArmName, str]] = {
+    "": "the run itself",
+    "none": control_word("none"),
+    "D": "D (demographics)",
+    "I": "I (past interactions)",
+    "S": "S (the situation)",
+    "swapped": control_word("swapped"),
+}
 
 
 def signed(value: float) -> str:
@@ -48,7 +54,7 @@ def p_value(p: float) -> str:
 
 #: Said of a run in which nothing decides about scores.
 UNJUDGED: Final = "no gate decides about the scores: this run passes however low they are"
-#: Said of a run under --personalens-fail-on nothing.
+#: Said of a run under --personalens-gate none.
 REPORT_ONLY: Final = "report only: nothing here fails the run"
 REPORTED_GATES: Final = "its gates are shown and do not count"
 
@@ -77,7 +83,7 @@ def apart(value: float, other: float) -> tuple[str, str]:
     return (f"{value:.2f}", f"{other:.2f}") if value == other else (f"{value:.6f}", f"{other:.6f}")
 
 
-def found(difference: Difference) -> str:
+def decision(difference: Difference) -> str:
     """What the paired test found, in a word or three."""
     if not difference.gated:
         return NOT_GATED
@@ -92,30 +98,17 @@ NOT_GATED: Final = "not gated"
 def sentence(difference: Difference) -> str:
     """The difference in one line, with the decision and what it could have found."""
     d = difference
-    told = f"{signed(d.change)}, 95 % {signed(d.low)} to {signed(d.high)}" + (f", {p_text(d.p)}" if d.change < 0 else "")
-    told = f"{mean_name(d.dimension)} {d.before:.2f} -> {d.after:.2f} ({told}) over {count(d.pairs)}"
+    text = f"{signed(d.change)}, 95 % {signed(d.low)} to {signed(d.high)}" + (f", {p_text(d.p)}" if d.change < 0 else "")
+    text = f"{d.dimension.names.mean} {d.before:.2f} -> {d.after:.2f} ({text}) over {count(d.pairs)}"
     if not d.gated:
-        return told
+        return text
     beyond = f" beyond the margin of {d.margin:g}" if d.margin else ""
     if d.regressed:
-        return f"{told}: a {DROPPED}{beyond}"
+        return f"{text}: a {DROPPED}{beyond}"
     if d.before == d.dimension.scale.low:
-        return f"{told}: it could not fall further"
+        return f"{text}: it could not fall further"
     if not d.decidable:
-        return f"{told}: these scenarios are too few for a gate, which not even a fall of all their scores would fail"
+        return f"{text}: these scenarios are too few for a gate, which not even a fall of all their scores would fail"
     if d.detectable is None:
-        return f"{told}: {NOT_DROPPED}{beyond}; and these scenarios are too few to find any"
-    return f"{told}: {NOT_DROPPED}{beyond}; one of {d.detectable:.2f} would have been found 4 times in 5"
-
-
-#: Dimension -> the heading of its column, in every table of text.
-HEADINGS: Final = {
-    Dimension.TASK_COMPLETION: "TCR",
-    Dimension.PERSONALIZATION: "P",
-    Dimension.NATURALNESS_USER: "Nat.u",
-    Dimension.NATURALNESS_ASSISTANT: "Nat.a",
-    Dimension.COHERENCE_USER: "Coh.u",
-    Dimension.COHERENCE_ASSISTANT: "Coh.a",
-    Dimension.PERSONALIZATION_TURNS: "P.last",
-    Dimension.OPENING_LEAK: "Leak",
-}
+        return f"{text}: {NOT_DROPPED}{beyond}; and these scenarios are too few to find any"
+    return f"{text}: {NOT_DROPPED}{beyond}; one of {d.detectable:.2f} would have been found 4 times in 5"

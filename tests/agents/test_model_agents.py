@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pytest_personalens.agents.by_model.model_assistant import ModelAssistant
-from pytest_personalens.agents.by_model.model_judge import ModelJudge, answer_schema, parse, read_answer
+from pytest_personalens.agents.by_model.model_judge import ModelJudge, answer_schema, parse_answer, read_answer
 from pytest_personalens.agents.by_model.model_user import ModelUserAgent, out_of_role
 from pytest_personalens.agents.by_model.prompts import Prompts
 from pytest_personalens.agents.by_model.votes import VotingJudge
@@ -104,7 +104,7 @@ def test_a_transcript_cannot_close_its_section(scenario: Scenario) -> None:
     ],
 )
 def test_readable_scores(answer: str, score: int) -> None:
-    assert parse(answer, Dimension.PERSONALIZATION, 2).score == score
+    assert parse_answer(answer, Dimension.PERSONALIZATION, 2).score == score
 
 
 @pytest.mark.parametrize(
@@ -133,13 +133,15 @@ def test_unreadable_answers_are_asked_again_once_and_then_an_error(scenario: Sce
 
 @pytest.mark.parametrize(("answer", "score"), [("true", 1), ("False", 0), ("**True**", 1), ("yes.", 1)])
 def test_task_completion_is_true_or_false(answer: str, score: int) -> None:
-    assert parse(f"Justification: a\nScore: {answer}", Dimension.TASK_COMPLETION, 2).score == score
+    assert parse_answer(f"Justification: a\nScore: {answer}", Dimension.TASK_COMPLETION, 2).score == score
     with pytest.raises(ValueError, match="expected the score true or false"):
-        parse("Justification: a\nScore: 3", Dimension.TASK_COMPLETION, 2)
+        parse_answer("Justification: a\nScore: 3", Dimension.TASK_COMPLETION, 2)
 
 
 def test_evidence_of_turns_that_do_not_exist_is_left_out() -> None:
-    verdict = parse('Evidence: turn 1: "Booked"\nEvidence: turn 9: "Invented"\nJustification: a\nScore: 3', Dimension.PERSONALIZATION, 2)
+    verdict = parse_answer(
+        'Evidence: turn 1: "Booked"\nEvidence: turn 9: "Invented"\nJustification: a\nScore: 3', Dimension.PERSONALIZATION, 2
+    )
     assert [(e.turn, e.quote) for e in verdict.evidence] == [(1, "Booked")]
 
 
@@ -214,17 +216,17 @@ def test_the_reasons_of_an_answer_are_codes() -> None:
         Reason(code="applies", domain="Restaurants", type="Cuisine", value="Thai", turn=1),
         Reason(code="ignores", type="Seating", value="outside"),
     )
-    assert parse(text, Dimension.PERSONALIZATION, 2).reasons == expected
+    assert parse_answer(text, Dimension.PERSONALIZATION, 2).reasons == expected
     assert read_answer(Completion("", data=data), Dimension.PERSONALIZATION, 2, 1).reasons == expected
 
 
 def test_the_reasons_of_task_completion_are_parts_of_the_goal() -> None:
     text = "Justification: half\nReason: done | the table: booked for two | turn 3\nReason: handed-back | the taxi | turn 9\nScore: false"
-    assert parse(text, Dimension.TASK_COMPLETION, 4).reasons == (
+    assert parse_answer(text, Dimension.TASK_COMPLETION, 4).reasons == (
         Reason(code="done", part="the table: booked for two", turn=3),
         Reason(code="handed-back", part="the taxi"),
     )
-    assert parse(text.replace("false", "4"), Dimension.NATURALNESS_USER, 4).reasons == ()
+    assert parse_answer(text.replace("false", "4"), Dimension.NATURALNESS_USER, 4).reasons == ()
 
 
 @pytest.mark.parametrize(
@@ -293,7 +295,7 @@ class FixedJudge:
         self.scores = list(scores)
 
     def verdict(self, scenario: Scenario, dialogue: Dialogue, dimension: Dimension) -> Any:
-        return parse(f"Justification: v{self.scores[0]}\nScore: {self.scores.pop(0)}", dimension, 2)
+        return parse_answer(f"Justification: v{self.scores[0]}\nScore: {self.scores.pop(0)}", dimension, 2)
 
 
 @pytest.mark.parametrize(

@@ -123,7 +123,7 @@ def test_the_judge_understands_the_folders_words(own: Path) -> None:
 def test_a_folder_is_run_and_checked(empty_repo: Repository) -> None:
     write_own_domains(empty_repo.path / "own")
     empty_repo.write(conftest=BOT)
-    result = empty_repo.inline("--personalens-sample=9", "--personalens-data=own", "--personalens-fail-on=nothing")
+    result = empty_repo.inline("--personalens-sample=9", "--personalens-data=own", "--personalens-gate=none")
     result.stdout.fnmatch_lines(["personalens: 6 scenarios of errands 1*", "Pharmacy *4*", "Tool Library *4*"])
     assert result.ret == 0
     checked = empty_repo.python("-m", "pytest_personalens", "check-dataset", "own", "--details")

@@ -40,7 +40,7 @@ def embedded() -> Quality:
 
 
 def test_self_bleu_is_what_nltk_computes() -> None:
-    tokens = [d.words(t) for t in TEXTS]
+    tokens = [d.words_in(t) for t in TEXTS]
     method1 = SmoothingFunction().method1
     expected = [sentence_bleu(tokens[:i] + tokens[i + 1 :], t, smoothing_function=method1) for i, t in enumerate(tokens)]
     assert d.self_bleu(tokens) == pytest.approx(sum(expected) / len(expected))
@@ -306,12 +306,12 @@ def test_two_datasets_stand_side_by_side_and_findings_make_it_fail(small: Path, 
 
 
 def test_json_goes_to_a_file_or_to_standard_output(small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    main([str(small), "--words", "1000", "--json", "-"])
+    main([str(small), "--words", "1000", "--report", "-"])
     (printed,) = json.loads(capsys.readouterr().out)
     assert Quality.model_validate(printed).users == 2
-    main([str(small), "--words", "1000", "--json", str(tmp_path / "q.json")])
+    main([str(small), "--words", "1000", "--report", str(tmp_path / "q.json")])
     assert json.loads((tmp_path / "q.json").read_text(encoding="utf-8")) == [printed]
-    assert main([str(small), "--json", str(tmp_path / "q.json" / "x.json")]) == 4
+    assert main([str(small), "--report", str(tmp_path / "q.json" / "x.json")]) == 4
     assert "cannot write to" in capsys.readouterr().err
 
 

@@ -179,7 +179,7 @@ def test_resuming_needs_the_cache(asked: Repository) -> None:
 
 def test_a_failing_run_that_ends_in_order_is_not_resumed(asked: Repository) -> None:
     """Who mends the assistant after -x wants it asked again."""
-    args = ("--personalens-sample", "3", "--personalens-resume", "-x", "--personalens-threshold", "p>=4", "--personalens-live")
+    args = ("--personalens-sample", "3", "--personalens-resume", "-x", "--personalens-threshold", "p>=4", "--personalens-record", "live")
     assert run(asked, *args).returncode == 1
     calls = Calls(asked)
     calls.forget()

@@ -42,7 +42,7 @@ def test_a_second_run_is_free(labels: str, endpoint: Endpoint, capsys: pytest.Ca
 def test_the_figures_of_a_replay_are_those_of_the_run(labels: str, tmp_path: Path) -> None:
     files = [tmp_path / "first.json", tmp_path / "second.json"]
     for file, more in zip(files, (["--live"], []), strict=True):
-        assert main([labels, *MODEL, *more, "--json", str(file)]) == 0
+        assert main([labels, *MODEL, *more, "--report", str(file)]) == 0
     assert files[0].read_bytes() == files[1].read_bytes()
 
 
@@ -58,22 +58,22 @@ def test_an_estimate_calls_nobody(labels: str, endpoint: Endpoint, capsys: pytes
 
 
 def test_a_cap_on_calls_keeps_what_was_bought(labels: str, endpoint: Endpoint, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([labels, *MODEL, "--live", "--max-calls", "5", "--concurrency", "1"]) == 4
+    assert main([labels, *MODEL, "--live", "--budget", "5calls", "--concurrency", "1"]) == 4
     assert capsys.readouterr().err == (
-        "error: the run has made 5 model calls, the cap of --max-calls; what was judged is kept, and the same command goes on from there\n"
+        "error: the run has made 5 model calls, the cap of --budget; what was judged is kept, and the same command goes on from there\n"
     )
     assert len(endpoint.calls) == 5
-    assert main([labels, *MODEL, "--live", "--max-calls", "7"]) == 0
+    assert main([labels, *MODEL, "--live", "--budget", "7calls"]) == 0
     assert len(endpoint.calls) == 12
 
 
 def test_a_cap_on_money(labels: str, endpoint: Endpoint, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([labels, *MODEL, "--live", "--max-usd", "1"]) == 4
-    assert capsys.readouterr().err == "error: --max-usd: no price is known for openai:small; give it with --price\n"
+    assert main([labels, *MODEL, "--live", "--budget", "1usd"]) == 4
+    assert capsys.readouterr().err == "error: --budget: no price is known for openai:small; give it with --price\n"
     assert not endpoint.calls
     dear = ("--price", "openai:small = 100000, 100000")
-    assert main([labels, *MODEL, "--live", "--max-usd", "1", "--concurrency", "1", *dear]) == 4
-    assert "the cap --max-usd is $1.00; what was judged is kept" in capsys.readouterr().err
+    assert main([labels, *MODEL, "--live", "--budget", "1usd", "--concurrency", "1", *dear]) == 4
+    assert "the cap of --budget is $1.00; what was judged is kept" in capsys.readouterr().err
     assert len(endpoint.calls) == 1
 
 
@@ -130,7 +130,7 @@ def test_bad_arguments(labels: str, capsys: pytest.CaptureFixture[str], argument
     assert capsys.readouterr().err == f"error: {problem}\n"
 
 
-@pytest.mark.parametrize(("option", "value"), [("--concurrency", "0"), ("--max-calls", "no"), ("--max-usd", "-1"), ("--max-usd", "inf")])
+@pytest.mark.parametrize(("option", "value"), [("--concurrency", "0"), ("--budget", "no"), ("--budget", "0calls"), ("--budget", "-1usd")])
 def test_numbers_that_are_none(labels: str, capsys: pytest.CaptureFixture[str], option: str, value: str) -> None:
     with pytest.raises(SystemExit) as ended:
         main([labels, *MODEL, option, value])

@@ -466,6 +466,6 @@ def test_a_cap_on_money_counts_what_calls_cost(tmp_path: Path) -> None:
     meter = Meter(budget=budget, prices={"fake": Price(1.0, 1.0, 1.0, 1.0)})
     for _ in range(3):
         meter.complete(Fake(), ASK, "judge tc")
-    with pytest.raises(BudgetSpent, match=r"has spent \$3.00, the cap --personalens-max-usd is \$2.50"):
+    with pytest.raises(BudgetSpent, match=r"has spent \$3.00, the cap of --personalens-budget is \$2.50"):
         meter.complete(Fake(), ASK, "judge tc")
     assert meter.usage["judge tc"].calls == 3

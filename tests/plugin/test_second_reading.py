@@ -79,7 +79,7 @@ def test_mistakes_of_an_own_dataset(repo: Repository, mistake: str) -> None:
     right, wrong, problem = MISTAKES[mistake]
     repo.write(conftest=OWN)
     args = ("--personalens-sample", "1", "--personalens-data", "pharmacy")
-    assert repo.inline(*args, "--personalens-fail-on", "nothing").ret == 0
+    assert repo.inline(*args, "--personalens-gate", "none").ret == 0
     assert right in OWN
     repo.write(conftest=OWN.replace(right, wrong, 1))
     result = repo.inline(*args)
@@ -99,11 +99,18 @@ def test_mistakes_of_an_own_dataset(repo: Repository, mistake: str) -> None:
 def test_models_by_the_names_of_the_official_repository(repo: Repository, endpoint: Endpoint, name: str, model: str) -> None:
     endpoint.answer = lambda call: Reply("")
     repo.run(
-        "--personalens-sample", "1", "--personalens-judge-model", f"bedrock:{name}", "--personalens-live", "--personalens-max-calls", "1"
+        "--personalens-sample",
+        "1",
+        "--personalens-judge-model",
+        f"bedrock:{name}",
+        "--personalens-record",
+        "live",
+        "--personalens-budget",
+        "1calls",
     )
     assert [call.model for call in endpoint.calls] == [model]
 
 
 def test_the_p_of_a_lift_is_one_sided_and_says_so(told: Repository) -> None:
-    result = told.inline(*ARGS, "--personalens-control", "none", "--personalens-gate", "lift >= -3")
-    result.stdout.fnmatch_lines(["control none: P *: lift * (95 % *, one-sided p *)", "gate lift: passed, *, one-sided p *"])
+    result = told.inline(*ARGS, "--personalens-control", "no-context", "--personalens-gate", "lift >= -3")
+    result.stdout.fnmatch_lines(["control no-context: P *: lift * (95 % *, one-sided p *)", "gate lift: passed, *, one-sided p *"])

@@ -26,10 +26,11 @@ from pytest_personalens.core.verdict import Dimension, Evidence, Verdict
 from pytest_personalens.reports import github
 from pytest_personalens.reports.beside import beside_lines, side_by_side
 from pytest_personalens.reports.failures import verdict_line
-from pytest_personalens.reports.markdown import COMMENT_LIMIT, markdown
-from pytest_personalens.reports.markup import code, plain
+from pytest_personalens.reports.markdown import COMMENT_LIMIT, markdown_report
+from pytest_personalens.reports.markup import code, escaped
 from pytest_personalens.reports.tables import ablation_table, paper_table, read_rows
 from pytest_personalens.reports.transcript import failure_text
+from pytest_personalens.results.shortfalls import Shortfall, shortfalls_of
 from pytest_personalens.results.summary import group, summarize
 from pytest_personalens.results.values import Arm, Comparison, Difference, Flip, Gate, Item, Paired, Results, Trials, write_json
 
@@ -59,7 +60,6 @@ SETTINGS: dict[str, Any] = {
 
 def item(number: int = 1, p: int = 2, tc: int = 1, *, said: str = "Done.", cause: Cause = "", kind: Any = "single", **more: Any) -> Item:
     """An item with a dialogue of two messages; what is said stands wherever a model's words may stand."""
-    shortfalls = (["task not completed"] if not tc else []) + ([f"p {p} < 2"] if p < 2 else [])
     evidence = (Evidence.of(1, said, note=said[:200]),)
     verdicts = tuple(Verdict(dimension=d, score=s, justification=said, evidence=evidence) for d, s in ((TC, tc), (P, p)))
     evaluation = Evaluation(
@@ -68,12 +68,13 @@ def item(number: int = 1, p: int = 2, tc: int = 1, *, said: str = "Done.", cause
         dialogue=Dialogue(messages=(Message(role="user", content=said), Message(role="assistant", content=said))),
         verdicts=() if cause else verdicts, usage={"assistant": Usage(calls=1, input_tokens=1_000)},
     )  # fmt: skip
+    shortfalls = shortfalls_of(evaluation, {TC: 1, P: 2})
     status = "uncounted" if cause else "low" if shortfalls else "passed"
     return Item(
         nodeid=f"tests/test_bot.py::test_bot[books-{number}-ann]",
         evaluation=evaluation,
         status=status,
-        shortfalls=() if cause else tuple(shortfalls),
+        shortfalls=shortfalls,
         **more,
     )
 
@@ -110,7 +111,7 @@ FULL = results(
 
 
 def test_markdown_says_it_all() -> None:
-    text = markdown(FULL, link="https://github.com/o/r/blob/abc")
+    text = markdown_report(FULL, link="https://github.com/o/r/blob/abc")
     for line in (
         "## ❌ personalens FAILED: gate tcr; 1 item",
         "| tcr | **FAILED** | tcr 0.50 &#60; 0.70 | 0.50 | 0.20 to 0.80 | 0.70 |",
@@ -118,7 +119,7 @@ def test_markdown_says_it_all() -> None:
         "| P | **significant drop** | 2 | 2.50 | 2.00 | -0.50 | -0.90 to -0.10 | 0.010 | 0.40 |",
         "| books-1-ann | P | [record](https://github.com/o/r/blob/abc/tests/a%20b.json) | 3.00 | 1.00 |",
         "- not run now: 1 (movies-1-bob)",
-        "| no context | P | 9 | 1.50 | 2.25 | +0.75 | +0.25 to +1.25 | 0.004 |",
+        "| no-context | P | 9 | 1.50 | 2.25 | +0.75 | +0.25 to +1.25 | 0.004 |",
         "| 0.80 | 0.65 |",
         "Standard deviation within a scenario: P 0.31.",
         "- **books-3-ann**: not scored, judge: `no answer`",
@@ -128,7 +129,7 @@ def test_markdown_says_it_all() -> None:
         assert line in text.splitlines(), line
     assert text.index("books-3-ann") < text.index("- **books-1-ann**: task not completed, p 1 &#60; 2"), "what failed comes first"
     assert text.count("<details>") == text.count("</details>") == 2
-    assert "blob" not in markdown(FULL)
+    assert "blob" not in markdown_report(FULL)
 
 
 @pytest.mark.parametrize(
@@ -157,7 +158,7 @@ def rendered(text: str) -> str:
 
 
 def test_what_a_model_says_is_text_in_markdown() -> None:
-    page = rendered(markdown(hostile_results()))
+    page = rendered(markdown_report(hostile_results()))
     allowed = {"h2", "h3", "p", "table", "thead", "tbody", "tr", "th", "td", "details", "summary", "ul", "li", "strong", "code"}
     assert {name.strip("/") for name in re.findall(r"<(/?\w+)", page)} == allowed
     assert page.count("<details>") == page.count("</details>")
@@ -174,26 +175,26 @@ def test_a_quote_is_one_code_span(text: str) -> None:
     page = rendered(f"- {code(text, 100)}\n")
     said = " ".join(text.split())
     assert page == f"<ul>\n<li>{f'<code>{html.escape(said)}</code>' if said else '(empty)'}</li>\n</ul>\n"
-    assert rendered(f"| a | b |\n|---|---|\n| c | {plain(text)} |\n").count("<") == 18  # no tag but the table's own
+    assert rendered(f"| a | b |\n|---|---|\n| c | {escaped(text)} |\n").count("<") == 18  # no tag but the table's own
 
 
 def test_markdown_stays_within_its_limit_and_says_what_is_cut() -> None:
     many = [item(n, p=1, tc=0, said=HOSTILE, failed=True) for n in range(1, 400)]
     whole = results(many, gates=(gate("p", False),), scenarios={"books-1-ann": wanting("ä" * 5_000)})
     for limit in (3_000, 10_000, COMMENT_LIMIT, 1_000_000):
-        text = markdown(whole, limit=limit)
+        text = markdown_report(whole, limit=limit)
         assert len(text.encode()) <= limit
         assert text.startswith("## ❌ personalens FAILED: gate p; 399 items\n")
         assert text.splitlines().count("</details>") == len(re.findall("^<details>", text, re.MULTILINE))
         cut = re.search(r"^Cut, for want of room: (\d+) of 399 failures", text, re.MULTILINE)
         shown = len(re.findall(r"^- \*\*", text, re.MULTILINE))
         assert shown + (int(cut[1]) if cut else 0) == 399 or "all 399 failures" in text
-    assert len(markdown(whole).encode()) > COMMENT_LIMIT * 0.9
+    assert len(markdown_report(whole).encode()) > COMMENT_LIMIT * 0.9
 
 
 def test_a_group_of_many_names_is_cut_too() -> None:
     domains = tuple(group(f"Domain {n} {'x' * 500}", [item(1)]) for n in range(5_000))
-    text = markdown(results([item()], domains=domains), limit=20_000)
+    text = markdown_report(results([item()], domains=domains), limit=20_000)
     assert len(text.encode()) <= 20_000
     assert re.search(r"Cut, for want of room: \d+ of 5000 domains", text)
 
@@ -256,7 +257,7 @@ def test_where_github_keeps_things(tmp_path: Path) -> None:
         "GITHUB_SHA": "abc",
     }
     assert github.summary_path(step) == Path("/x/y")
-    with pytest.raises(DataError, match="GITHUB_STEP_SUMMARY: not set: --personalens-github is for steps of GitHub Actions"):
+    with pytest.raises(DataError, match="GITHUB_STEP_SUMMARY: not set: the word github is for steps of GitHub Actions"):
         github.summary_path({})
     assert github.root_in_repository(tmp_path / "chat/bot", step) == "chat/bot"
     assert (
@@ -274,11 +275,11 @@ def test_no_report_has_a_line_that_a_runner_takes_for_a_command() -> None:
     made = hostile_results()
     # The words of a transcript are wrapped, and any of them may come to begin a line.
     long = " ".join(["word"] * 17 + ["::error::x"] * 60) + " ##[error]x\n::add-mask::x\n  ::debug::x"
-    printed = failure_text(item(1, p=1, said=long).evaluation, wanting(long), ["p 1 < 2"], "pytest")
+    printed = failure_text(item(1, p=1, said=long).evaluation, wanting(long), [Shortfall(P, 1, 2)], "pytest")
     assert "error" in printed
     shown = [
         printed,
-        markdown(made),
+        markdown_report(made),
         *beside_lines(side_by_side(made, made)),
         paper_table(made).text(),
         harmless(HOSTILE),
@@ -300,7 +301,7 @@ def test_two_runs_side_by_side() -> None:
     assert "overall                1.00 -> 1.00   2.33 -> 2.00" in lines
     assert "scored in both: 2, 1 only before, 1 only after; scores differ in 2" in lines
     assert lines[-2:] == ["  and 1 more (-v lists them all)", "note: context was 'DIS', and is 'none'"]
-    assert "| overall | 1.00 → 1.00 | 2.33 → 2.00 |" in markdown(after, before=before)
+    assert "| overall | 1.00 → 1.00 | 2.33 → 2.00 |" in markdown_report(after, before=before)
 
 
 def test_trials_are_held_against_the_same_trial() -> None:
@@ -390,15 +391,15 @@ def test_what_each_part_of_the_context_is_worth() -> None:
     table = ablation_table(made)
     assert table.header == ("context", "SD TCR %", "lift", "SD P", "lift")
     assert table.rows == (
-        ("none", "50.0", "", "1.00", ""),
+        ("no-context", "50.0", "", "1.00", ""),
         ("I", "50.0", "+0.0", "2.00", "+1.00"),
         ("D+I+S", "100.0", "+50.0", "3.00", "+2.00"),
-        ("another user's", "50.0", "+0.0", "1.00", "+0.00"),
+        ("other-user", "50.0", "+0.0", "1.00", "+0.00"),
     )
-    assert table.notes[1] == "Lift of the run over none, p: +2.00 (95 %: +1.50 to +2.50), p = 0.010, over 2 scenarios."
+    assert table.notes[1] == "Lift of the run over no-context, p: +2.00 (95 %: +1.50 to +2.50), p = 0.010, over 2 scenarios."
     assert "| D+I+S | 100.0 | +50.0 | 3.00 | +2.00 |" in table.markdown()
     alone = ablation_table(results([item()], settings={"context": ""}))
-    assert alone.rows == (("none", "100.0", "", "2.00", ""),)
+    assert alone.rows == (("no-context", "100.0", "", "2.00", ""),)
     assert "had no controls" in alone.notes[1]
 
 
@@ -417,7 +418,7 @@ def test_the_command_in_a_process_of_its_own(stored: Path) -> None:
             [sys.executable, "-m", "pytest_personalens", "report", *args], cwd=stored, env=environment, capture_output=True, text=True, encoding="utf-8", check=False,
         )  # fmt: skip
 
-    done = run("now.json", "before.json", "--markdown", "-")
+    done = run("now.json", "before.json", "--report", "-")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("## ❌ personalens FAILED: gate tcr; 1 item\n")
     assert "| overall | 1.00 → 0.50 | 3.00 → 2.00 |" in done.stdout
@@ -432,7 +433,7 @@ def test_the_command_shows_one_run_or_two(stored: Path, capsys: pytest.CaptureFi
     assert "before -> after" not in alone
     assert main(["now.json", "before.json"]) == 0
     assert "  books-1-ann (tests/test_bot.py::test_bot): p 3 -> 1\n" in capsys.readouterr().out
-    assert main(["now.json", "--table", "3", "--markdown", "table.md"]) == 0
+    assert main(["now.json", "--table", "3", "--report", "table.md"]) == 0
     assert (stored / "table.md").read_text(encoding="utf-8").startswith("### As a row of Table 3")
     assert main(["now.json", "--table", "4"]) == 0
     assert capsys.readouterr().out.startswith("In the shape of Table 4")
@@ -444,12 +445,13 @@ def test_the_command_shows_one_run_or_two(stored: Path, capsys: pytest.CaptureFi
         (["now.json", "--beside", "rows.csv"], "--beside: the rows are printed below Table 3; give --table 3 too"),
         (["now.json", "before.json", "--table", "3"], "--table: shows one run; leave before.json out"),
         (["now.json", "--table", "3", "--beside", "rows.csv"], "rows.csv: cannot be read: No such file or directory"),
-        (["now.json", "--markdown", "now.json/x.md"], "--markdown: cannot write to now.json: "),
-        (["now.json", "--table", "3", "--markdown", "."], "--markdown: . is a folder; give the path of a file"),
+        (["now.json", "--report", "now.json/x.md"], "--report: cannot write to now.json: "),
+        (["now.json", "--table", "3", "--report", "folder.md"], "--report: folder.md is a folder; give the path of a file"),
         (["rows"], "rows: cannot be read"),
     ],
 )
 def test_the_command_refuses_in_one_line(stored: Path, capsys: pytest.CaptureFixture[str], args: list[str], said: str) -> None:
+    (stored / "folder.md").mkdir()
     assert main(args) == 4
     told = capsys.readouterr()
     assert told.err.startswith(f"error: {said}")
@@ -469,15 +471,15 @@ def test_the_page_is_written_by_its_own_module(stored: Path, monkeypatch: pytest
     page.require_html = lambda: None  # type: ignore[attr-defined]
     page.write_html = lambda results, path, *, before=None: asked.append((results.drawn, path, before and before.drawn))  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, page.__name__, page)
-    assert main(["now.json", "before.json", "--html", "page.html"]) == 0
+    assert main(["now.json", "before.json", "--report", "page.html"]) == 0
     assert (asked, capsys.readouterr().out) == ([(3, Path("page.html"), 2)], "report: page.html\n")
 
     def refuse(*_: object, **__: object) -> None:
         raise SpecError("needs the extra html")
 
     page.require_html = refuse  # type: ignore[attr-defined]
-    assert main(["now.json", "--html", "page.html"]) == 4
-    assert capsys.readouterr().err == "error: --html: needs the extra html\n"
+    assert main(["now.json", "--report", "page.html"]) == 4
+    assert capsys.readouterr().err == "error: --report: needs the extra html\n"
 
 
 @pytest.mark.parametrize("name", ["github-actions.yml", "gitlab-ci.yml", "model-judge-live.yml", "model-judge-replay.yml"])

@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.dialogue import Dialogue, Message
 from pytest_personalens.core.evaluation import Cause, Evaluation
+from pytest_personalens.core.node_ids import CaseId
 from pytest_personalens.core.scenario import DOMAINS, Scenario, Situation, Task
-from pytest_personalens.core.settings import ArmName
+from pytest_personalens.core.settings import ArmName, GateExpression
 from pytest_personalens.core.usage import Usage
 from pytest_personalens.core.verdict import READINGS, Dimension, Evidence, Verdict, Vote
 from pytest_personalens.results.baseline import baseline_of
-from pytest_personalens.results.comparison import compare
-from pytest_personalens.results.controls import arms_of, trials_of
-from pytest_personalens.results.gate_expressions import GateExpression
+from pytest_personalens.results.comparison import compare_with_baseline
+from pytest_personalens.results.controls import controls_of, trials_of
 from pytest_personalens.results.gates import check_gates
+from pytest_personalens.results.shortfalls import shortfalls_of
 from pytest_personalens.results.summary import summarize
 from pytest_personalens.results.values import Item, Results
 
@@ -66,14 +67,16 @@ def rich_results(
     results = _run(items, count, hostile=hostile)
     if profiles:
         results = results.model_copy(update={"scenarios": {s.id: s for s in scenarios}})
-    results = results.model_copy(update={"trials": trials_of(results.own, trials) if trials > 1 else None, "arms": arms_of(results.items)})
+    results = results.model_copy(
+        update={"trials": trials_of(results.own, trials) if trials > 1 else None, "arms": controls_of(results.items)}
+    )
     if compared:
         # Better then, over nearly the same scenarios.
         asked = [*scenarios[1:], _scenario(count, rng, hostile=hostile)]
         then = _run([_item(s, n, 1, "", rng, better=2, invalid=n == 3) for n, s in enumerate(asked, 1)], count)
-        comparison = compare(baseline_of(then), results, name="baselines/main.json", level=0.05, margins={})
+        comparison = compare_with_baseline(baseline_of(then), results, name="baselines/main.json", level=0.05, margins={})
         results = results.model_copy(update={"comparison": comparison})
-    gates = check_gates(results, [GateExpression("", "tcr", 0.6), GateExpression("", "p", floor)], min_valid=0.5)
+    gates = check_gates(results, [GateExpression("", "tcr", 0.6), GateExpression("", "p", floor), GateExpression("", "valid", 0.5)])
     return results.model_copy(update={"gates": gates})
 
 
@@ -135,16 +138,14 @@ def _item(
     invalid: bool = False,
 ) -> Item:
     e = _evaluation(scenario, number, rng, better=0 if arm else better, hostile=hostile, invalid=invalid or number % 37 == 36)
-    shortfalls = ([] if e.task_completed else ["task not completed"]) + (
-        [f"p {e.personalization} < 2"] if (e.personalization or 4) < 2 else []
-    )
-    label = scenario.id + (f"+{arm}" if arm else "") + (f"+t{trial}" if trial > 1 else "")
+    shortfalls = shortfalls_of(e, {Dimension.TASK_COMPLETION: 1, Dimension.PERSONALIZATION: 2})
+    label = CaseId(scenario.id, arm, trial)
     return Item(
         nodeid=f"tests/test_bot.py::test_bot[{label}]",
         evaluation=e,
         status="uncounted" if e.cause else "low" if shortfalls else "passed",
         failed=bool(e.cause),
-        shortfalls=tuple(shortfalls) if e.scored else (),
+        shortfalls=shortfalls,
         record="replayed" if number % 2 else "none",
         record_file=f"tests/__personalens__/test_bot/{label}.json" if number % 2 else "",
         trial=trial,

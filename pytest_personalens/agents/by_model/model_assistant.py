@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 #: ``vanilla``: the conversation and nothing else. ``base``: told that it is an assistant that acts, and what the context allows.
 Setting = Literal["base", "vanilla"]
-TEMPERATURE: Final = 0.0
+_TEMPERATURE: Final = 0.0
 
 
 class ModelAssistant:
@@ -35,5 +35,5 @@ class ModelAssistant:
     def __call__(self, messages: list[dict[str, str]]) -> str:
         """The reply. Raises `AssistantFault` when the model gives none."""
         history = tuple((m["role"], m["content"]) for m in messages[:-1])
-        request = Request(self._system, messages[-1]["content"], TEMPERATURE, history=history)
+        request = Request(self._system, messages[-1]["content"], _TEMPERATURE, history=history)
         return self._meter.complete(self._model, request, "assistant", fault=AssistantFault).text

@@ -27,16 +27,6 @@ _CODES: Final[dict[Dimension, tuple[str, ...]]] = {
     Dimension.PERSONALIZATION: get_args(PreferenceCode),
 }
 _WORDS: Final = {"true": 1, "yes": 1, "false": 0, "no": 0}
-_TITLES: Final = {
-    Dimension.TASK_COMPLETION: "Task completion",
-    Dimension.PERSONALIZATION: "Personalization",
-    Dimension.NATURALNESS_USER: "Naturalness of the user",
-    Dimension.NATURALNESS_ASSISTANT: "Naturalness of the assistant",
-    Dimension.COHERENCE_USER: "Coherence of the user",
-    Dimension.COHERENCE_ASSISTANT: "Coherence of the assistant",
-    Dimension.PERSONALIZATION_TURNS: "Personalization by turn",
-    Dimension.OPENING_LEAK: "Leak in the opening",
-}
 
 
 class ModelJudge:
@@ -59,7 +49,7 @@ class ModelJudge:
         """The model's verdict; an unreadable answer is asked for once more, then it is a `JudgeFault`."""
         replies = sum(m.role == "assistant" for m in dialogue.messages)
         shared = transcript_text(dialogue.messages) + "\n\n"
-        ask = f"{_material(scenario, dimension)}Give this reading: {_TITLES[dimension]}."
+        ask = f"{_material(scenario, dimension)}Give this reading: {dimension.names.title}."
         schema = answer_schema(dimension, replies)
         problem = ""
         for _ in range(2):
@@ -117,7 +107,7 @@ def read_answer(completion: Completion, dimension: Dimension, turns: int, replie
     """The verdict in a model's answer, from its tool call or its text. Raises ValueError saying what is wrong; never guesses a score."""
     if completion.data is not None:
         return _read_data(completion.data, dimension, turns, replies)
-    return parse(completion.text, dimension, turns, replies)
+    return parse_answer(completion.text, dimension, turns, replies)
 
 
 def _read_data(data: Mapping[str, Any], dimension: Dimension, turns: int, replies: int) -> Verdict:
@@ -130,8 +120,8 @@ def _read_data(data: Mapping[str, Any], dimension: Dimension, turns: int, replie
         for q in (quotes if isinstance(quotes, list) else [])
         if isinstance(q, dict) and type(q.get("turn")) is int and 0 <= q["turn"] < turns and q.get("quote")
     ]
-    given = data.get("reasons")
-    reasons = [_reason(r, dimension, turns) for r in (given if isinstance(given, list) else []) if isinstance(r, dict)]
+    listed = data.get("reasons")
+    reasons = [_reason(r, dimension, turns) for r in (listed if isinstance(listed, list) else []) if isinstance(r, dict)]
     raw = data.get("score")
     scores = raw if isinstance(raw, list) else [raw]
     words = [str(s).lower() if isinstance(s, bool) or dimension.scale.high > 1 else repr(s) for s in scores]
@@ -147,16 +137,16 @@ def _reason(data: Mapping[str, Any], dimension: Dimension, turns: int) -> Reason
     return Reason(code=data["code"], turn=turn if type(turn) is int and 0 <= turn < turns else None, **about)
 
 
-def parse(text: str, dimension: Dimension, turns: int, replies: int = 0) -> Verdict:
+def parse_answer(text: str, dimension: Dimension, turns: int, replies: int = 0) -> Verdict:
     """The verdict in the text form of an answer.
 
     >>> parse("Evidence: turn 1: 'a window seat'\\nJustification: unasked\\nScore: 3", Dimension.PERSONALIZATION, 4).score
     3
     """
-    found = _SCORE.findall(text)
-    if len(found) != 1:
-        raise ValueError(f"expected one line 'Score: ...', found {len(found)}")
-    words = [w.strip("*_`[]()\"'. ").lower() for w in found[0].strip("*_`[]()\"'. ").split(",")]
+    scores = _SCORE.findall(text)
+    if len(scores) != 1:
+        raise ValueError(f"expected one line 'Score: ...', found {len(scores)}")
+    words = [w.strip("*_`[]()\"'. ").lower() for w in scores[0].strip("*_`[]()\"'. ").split(",")]
     why = _WHY.search(text)
     if why is None:
         raise ValueError("expected a line 'Justification: ...'")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 #: The word by which a model's text ends the dialogue (the official code's convention).
 END_SIGNAL: Final = "TERMINATE"
-TEMPERATURE: Final = 0.5
+_TEMPERATURE: Final = 0.5
 #: So many words of a summary in a row are no chance: the model hands out its instructions.
 _DUMP: Final = 12
 _AS_ASSISTANT: Final = re.compile(
@@ -40,7 +40,7 @@ class ModelUserAgent:
 
     def __init__(self, model: Model, meter: Meter, prompts: Prompts) -> None:
         self._model, self._meter, self._prompts = model, meter, prompts
-        self.identity = f"{model.name} prompt {prompts.digest('user', 'user_person', 'user_opening', 'user_next')} t={TEMPERATURE}"
+        self.identity = f"{model.name} prompt {prompts.digest('user', 'user_person', 'user_opening', 'user_next')} t={_TEMPERATURE}"
         self.paid = model.paid
 
     def turn(self, scenario: Scenario, transcript: Sequence[Message]) -> UserTurn:
@@ -52,7 +52,7 @@ class ModelUserAgent:
         # The person first, then the transcript, which only grows: each call begins with all that the one before it held.
         shared = f"{head}\n\n" + (transcript_text(transcript).removesuffix("</transcript>") if transcript else "")
         ask = f"</transcript>\n\n{fill('user_next', end=END_SIGNAL)}" if transcript else fill("user_opening")
-        request = Request(fill("user", end=END_SIGNAL), shared + ask, TEMPERATURE, shared=len(shared))
+        request = Request(fill("user", end=END_SIGNAL), shared + ask, _TEMPERATURE, shared=len(shared))
         text = self._meter.complete(self._model, request, "user agent", fault=UserAgentFault).text
         # Nothing has been answered before the opening, so there is nothing to end: the signal is a slip of the model there.
         turn = UserTurn(text.replace(END_SIGNAL, "").strip(), bool(transcript) and END_SIGNAL in text)

@@ -39,10 +39,10 @@ class Prompts:
         if folder is None:
             return
         try:
-            found = folder.is_dir()
+            exists = folder.is_dir()
         except OSError as error:  # a name that is too long
             raise DataError(str(folder)[:200], f"cannot be read: {error.strerror}") from None
-        if not found:
+        if not exists:
             raise DataError(folder, "no such folder of prompt templates")
         for file in sorted(folder.glob("*.txt")):
             if file.stem not in TEMPLATES:
@@ -66,10 +66,10 @@ def _read(file: Path) -> str:
     template, expected = Template(text), TEMPLATES[file.stem]
     if not template.is_valid():
         raise DataError(file, "a '$' that begins no placeholder; write '$$' for a dollar sign")
-    found = set(template.get_identifiers())
-    if found != expected:
+    placeholders = set(template.get_identifiers())
+    if placeholders != expected:
         wanted = ", ".join(f"${n}" for n in sorted(expected)) or "none"
-        raise DataError(file, f"expected the placeholders {wanted}; found {', '.join(f'${n}' for n in sorted(found)) or 'none'}")
+        raise DataError(file, f"expected the placeholders {wanted}; found {', '.join(f'${n}' for n in sorted(placeholders)) or 'none'}")
     return text
 
 

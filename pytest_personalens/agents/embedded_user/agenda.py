@@ -7,14 +7,15 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.agents.embedded_user.answers import Answer, Answers
-from pytest_personalens.agents.embedded_user.objections import fits, objections
+from pytest_personalens.agents.embedded_user.breaches import fits
+from pytest_personalens.agents.embedded_user.objections import objections
 from pytest_personalens.agents.embedded_user.openings import task_text
-from pytest_personalens.agents.embedded_user.phrases import Speaker, SpeechlessError, folded, forms, number
+from pytest_personalens.agents.embedded_user.phrases import Speaker, SpeechlessError, drawn_number, folded, phrases_for
 from pytest_personalens.agents.embedded_user.questions import is_courtesy, is_promise, options, questions
 from pytest_personalens.agents.embedded_user.relevance import Bearing
 from pytest_personalens.agents.embedded_user.replies import Replies, brings_facts
 from pytest_personalens.agents.embedded_user.style import manner, upper_first
-from pytest_personalens.agents.embedded_user.values import aside, bare, kind, spoken
+from pytest_personalens.agents.embedded_user.values import aside, bare, kind, said_aloud
 from pytest_personalens.agents.language.lexicon import in_domain
 from pytest_personalens.agents.language.statements import plain
 from pytest_personalens.agents.language.text import content, fold
@@ -87,32 +88,32 @@ class Agenda:
         heard = questions(self._heard())
         # Once served, whether all is well needs no answer, and what the reply answers itself none either.
         at_end = self.reading.left_open(self.now)
-        asked = [q for q in heard if not served or (q.text.rstrip("?") in at_end and not is_courtesy(plain(q.text)))]
+        open_questions = [q for q in heard if not served or (q.text.rstrip("?") in at_end and not is_courtesy(plain(q.text)))]
         corrected, lines = self._corrections()
         if not corrected and self._against[self.now]:
             # Said once, and still wrong.
-            passes = self.reading.delivers(self.now) and number(self.key, "let it pass") % 2
+            passes = self.reading.delivers(self.now) and drawn_number(self.key, "let it pass") % 2
             return self._leave("thanks_flat" if passes else "give_up")
-        pairs = [(q, self.answers.to(q)) for q in asked if q.kind not in ("more", "open")]
+        pairs = [(q, self.answers.to(q)) for q in open_questions if q.kind not in ("more", "open")]
         # Once served, an offer is taken up only for what is still missing.
-        found = [
+        answers = [
             a for q, a in pairs
             if (a.pair is None or a.pair not in corrected)
             and not (corrected and (a.extra or a.bank == "option_first" or is_courtesy(plain(q.text))))
             and not (a.extra and served and not corrected and not any(in_domain(d, q.text, self.scenario) for d in missing))
         ]  # fmt: skip
-        lines += self._lines(found)
+        lines += self._lines(answers)
         if lines:
             return UserTurn(" ".join(lines[:_MOST]))
         if served:
             return self._close(missing, more=bool(heard))
-        kinds = {q.kind for q in asked}
+        kinds = {q.kind for q in open_questions}
         if any(turn == self.now for turn, _ in self.reading.refusals):
             return UserTurn(self.speaker.say("other_way")) if self._refusals() < PATIENCE else self._leave("give_up")
         if is_promise(self.last):
             return UserTurn(self.speaker.say("chase"))
         if self._told():
-            return self._leave("thanks_more" if asked else "thanks")
+            return self._leave("thanks_more" if open_questions else "thanks")
         task = task_text(self.scenario)
         if self._proposed():
             return self._not_asked() if self.bearing.foreign(self.now) else self._accept()
@@ -151,7 +152,7 @@ class Agenda:
         return any(self.bearing.serves(turn) for turn in self._done)
 
     def _has_said(self, bank: str, **values: str) -> bool:
-        return any(folded(upper_first(form.format(**values))) <= self.earlier for form in forms(bank, self.speaker.manner))
+        return any(folded(upper_first(form.format(**values))) <= self.earlier for form in phrases_for(bank, self.speaker.manner))
 
     def _accept(self) -> UserTurn:
         listed = options(self.last)
@@ -168,9 +169,9 @@ class Agenda:
     def _raised(self) -> set[tuple[str, str]]:
         """The preferences that the user has objected for before."""
         raised: set[tuple[str, str]] = set()
-        for turn, found in self._against.items():
+        for turn, objected in self._against.items():
             if turn < self.now:
-                raised |= set([(o.domain, o.type) for o in found if (o.domain, o.type) not in raised][:_OBJECTIONS])
+                raised |= set([(o.domain, o.type) for o in objected if (o.domain, o.type) not in raised][:_OBJECTIONS])
         return raised
 
     def _corrections(self) -> tuple[set[tuple[str, str] | None], list[str]]:
@@ -183,17 +184,17 @@ class Agenda:
         said = [self._spoken(pair) for pair in pairs]
         if len(new) == 1 or any(s.startswith("no ") for s in said):
             bank = "correction_none" if said[0] == f"no {new[0].value}" else "correction"
-            line = self.speaker.say(bank, v=said[0], other=bare(spoken(pairs[0][1], [new[0].value])))
+            line = self.speaker.say(bank, v=said[0], other=bare(said_aloud(pairs[0][1], [new[0].value])))
         else:
             line = self.speaker.say("correction_2", v=said[0], w=aside(pairs[1][1], said[1]))
         return set(pairs), [line]
 
     def _spoken(self, pair: tuple[str, str]) -> str:
-        return bare(spoken(pair[1], self.scenario.preferences[pair[0]][pair[1]]))
+        return bare(said_aloud(pair[1], self.scenario.preferences[pair[0]][pair[1]]))
 
-    def _lines(self, found: Sequence[Answer]) -> list[str]:
+    def _lines(self, answers: Sequence[Answer]) -> list[str]:
         """The answers as sentences; preferences that are simply asked for go into one."""
-        plain = list({a.value: a for a in found if a.pair and not a.bank}.values())
+        plain = list({a.value: a for a in answers if a.pair and not a.bank}.values())
         lines: list[str] = []
         seen: set[Answer] = set()
         if len(plain) == 1:
@@ -204,7 +205,7 @@ class Agenda:
             width = 2 if len(said) in (2, 4) else 3
             parts = [said[i : i + width] for i in range(0, len(said), width)]
             lines += [self._together(part) for part in parts]
-        for answer in found:
+        for answer in answers:
             if answer.bank and answer not in seen and len(lines) < _MOST:
                 seen.add(answer)
                 bank = "free_rest" if lines and answer.bank.startswith("free_") else answer.bank

@@ -126,26 +126,26 @@ FILLER: Final = re.compile(r"\b(?:preferred|preferences?|favou?rite|usual|defaul
 def alternatives_of(name: str, values: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
     """What excludes the values: their group without them, and the values of a listed type of the same noun."""
     said = [plain(v) for v in values]
-    found = []
+    others = []
     for group in (*_GROUPS, *_known_lists(name)):
         own = {w for w in group if any(says(w, v) for v in said)}
         if own and all(any(says(w, v) for w in group) for v in said):
             for same in _SAME:
                 own |= same if own & same else set()
-            found.append(tuple(w for w in group if w not in own and w.lower() not in EVERYDAY))
-    return tuple(found)
+            others.append(tuple(w for w in group if w not in own and w.lower() not in EVERYDAY))
+    return tuple(others)
 
 
 @lru_cache(maxsize=512)
 def _known_lists(name: str) -> tuple[tuple[str, ...], ...]:
     """The lists of values of types of ours that have the same noun."""
     noun = noun_of(name)
-    found = []
+    lists = []
     for other, values in listed_types():
         # A seat may be by the window and in the exit row.
         if noun and noun != "seat" and noun_of(other) == noun and not BESIDE.search(other):
-            found.append(tuple(v.lower() for v in values))
-    return tuple(found)
+            lists.append(tuple(v.lower() for v in values))
+    return tuple(lists)
 
 
 def noun_of(name: str) -> str:

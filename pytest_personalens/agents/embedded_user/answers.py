@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.agents.embedded_user import verbalize
 from pytest_personalens.agents.embedded_user.alternatives import BESIDE, EVERYDAY
+from pytest_personalens.agents.embedded_user.breaches import AskedType, breach, fits
 from pytest_personalens.agents.embedded_user.constraints import constraint
-from pytest_personalens.agents.embedded_user.measures import counts, sums
-from pytest_personalens.agents.embedded_user.objections import breach, fits, needed
-from pytest_personalens.agents.embedded_user.phrases import number
+from pytest_personalens.agents.embedded_user.measures import counted_things, sums
+from pytest_personalens.agents.embedded_user.objections import needed
+from pytest_personalens.agents.embedded_user.phrases import drawn_number
 from pytest_personalens.agents.embedded_user.questions import alternatives, kind_of, options, the_one, things
 from pytest_personalens.agents.embedded_user.style import lower_first
-from pytest_personalens.agents.embedded_user.values import spoken
-from pytest_personalens.agents.language.lexicon import TypeWords, asks_for, in_domain
+from pytest_personalens.agents.embedded_user.values import said_aloud
+from pytest_personalens.agents.language.lexicon import asks_for, in_domain
 from pytest_personalens.agents.language.slots import days, near
 from pytest_personalens.agents.language.statements import plain
 from pytest_personalens.agents.language.text import content, fold, mentions, stem, stems
@@ -67,10 +68,8 @@ _OTHERWISE: Final = (
     (r"Genre", r"\b(?:in the mood for|taste)\b"),
 )
 
-Type = tuple[str, str, TypeWords, tuple[str, ...]]
 
-
-def _otherwise(t: Type, text: str) -> bool:
+def _otherwise(t: AskedType, text: str) -> bool:
     return any(re.search(name, t[1]) and re.search(words, text, re.IGNORECASE) for name, words in _OTHERWISE)
 
 
@@ -94,40 +93,40 @@ class Answers:
     def to(self, question: Question) -> Answer:
         """The answer to `question`, which is about the task."""
         text, kind = question
-        asked = self._asked(text)
+        types = self._asked(text)
         if kind != "either" and (thing := the_one(text)):
             for t in self.reading.types:
                 if held := [v for v in t[3] if stems(v) == stems(thing)]:
                     return self._value(t, held, bank="yes_value")
             kind = kind if kind in _EXTRA else "yes_no"  # "Shall I take Budget?" is about a company
             question = question._replace(kind=kind)
-        own, other = self._named(text, asked)
+        own, other = self._named(text, types)
         whole = kind == "yes_no" and own and any(" and " in v for v in own[1])  # "between Darra and Oxley" is no list
         if kind in ("which", "what", "either", "yes_no") and not whole:
             choice = self._choice(text, listed=kind != "either" or bool(_BY_NUMBER.search(text)))
             if choice:
                 return choice
         if kind in _EXTRA or (kind == "either" and not alternatives(text)[1:]):
-            return self._yes_or_no(question, asked, own, other)
+            return self._yes_or_no(question, types, own, other)
         if kind == "either":
             if own:
                 return self._value(own[0], own[1][:1])
-            if measured := self._measured(alternatives(text), asked):
+            if measured := self._measured(alternatives(text), types):
                 return measured
-            if other or asked:
-                found = other or asked[0]
-                return self._value(found, found[3], bank="instead")
+            if other or types:
+                named = other or types[0]
+                return self._value(named, named[3], bank="instead")
             parts = alternatives(text)
-            best = max(parts, key=lambda p: (len(content(p) & content(self.scenario.task.intent)), number(self.key, text, p)))
+            best = max(parts, key=lambda p: (len(content(p) & content(self.scenario.task.intent)), drawn_number(self.key, text, p)))
             return Answer("option", lower_first(best))
-        if asked:
-            return self._value(asked[0], asked[0][3])
+        if types:
+            return self._value(types[0], types[0][3])
         return self._from_intent(question)
 
-    def _measured(self, parts: Sequence[str], asked: Sequence[Type]) -> Answer | None:
+    def _measured(self, parts: Sequence[str], types: Sequence[AskedType]) -> Answer | None:
         """The one of several hours, days, sums or numbers that a preference allows; the preference where none is."""
         said, parts = parts, _same_unit(parts)
-        for t in (*asked, *(t for t in self.reading.types if t not in asked)):
+        for t in (*types, *(t for t in self.reading.types if t not in types)):
             rule = constraint(t[1], t[3])
             if sum(rule.mentioned(plain(p)) for p in parts) < len(parts):
                 if (own := _lengths(t[3])) and len(lengths := _lengths(parts)) == len(parts):
@@ -142,10 +141,10 @@ class Answers:
 
     def _from_intent(self, question: Question) -> Answer:
         text, kind = question
-        bank, told = self._told(kind, text)
+        bank, fact = self._told(kind, text)
         # What stands in the question already, or would only say "another city" to "which city?", is no answer.
-        if told and not mentions(told, text) and not (kind == "where" and _OF_FACT.search(text)):
-            return Answer(bank, told)
+        if fact and not mentions(fact, text) and not (kind == "where" and _OF_FACT.search(text)):
+            return Answer(bank, fact)
         if kind in ("name", "details", "here"):
             return Answer("free_name")
         return Answer(f"free_{kind}" if kind in _FREE else "free_what")
@@ -158,11 +157,11 @@ class Answers:
             return "name_is", scenario.name
         if kind == "here":
             return "place_here", scenario.situation.location
-        found = {"when": verbalize.when, "how_long": verbalize.how_long, "who": verbalize.who, "where": verbalize.where}.get(kind)
+        verbalized = {"when": verbalize.when, "how_long": verbalize.how_long, "who": verbalize.who, "where": verbalize.where}.get(kind)
         bank = {"when": "intent_when", "how_long": "intent_count"}.get(kind, "intent_who")
-        return bank, found(scenario) if found else ""
+        return bank, verbalized(scenario) if verbalized else ""
 
-    def _asked(self, text: str) -> list[Type]:
+    def _asked(self, text: str) -> list[AskedType]:
         """The types the question asks for, the likeliest first."""
         types = [t for t in self.reading.types if asks_for(t[2], text) or mentions(_bare(t[1]), text)]
         here = [t for t in types if in_domain(t[0], text, self.scenario)]
@@ -172,25 +171,25 @@ class Answers:
         if not types and not kinds and re.search(r"\b(?:what|which)\b", text, re.IGNORECASE):
             kinds = [t for t in self.reading.types if content(_PLAIN.sub("", t[1])) & content(text) - content(t[0])]
 
-        def weight(t: Type) -> tuple[bool, int, bool]:
+        def weight(t: AskedType) -> tuple[bool, int, bool]:
             longest = max((len(w) for w in t[2].ask if mentions(w, text)), default=0)
             return _bare(t[1]) in plain(text), longest, self.reading.relevant(t[0], t[1])
 
         return sorted(types or kinds, key=weight, reverse=True)
 
-    def _by_kind(self, t: Type, text: str) -> bool:
+    def _by_kind(self, t: AskedType, text: str) -> bool:
         pattern = _BY_KIND.get(kind_of(fold(text)))
         if _OF_FACT.search(text):
             return False
         # A task of several domains has several times and places: only one that the question speaks of is meant.
         return bool(pattern and re.search(pattern, t[1])) and (len(self.scenario.domains) == 1 or in_domain(t[0], text, self.scenario))
 
-    def _by_value(self, t: Type, text: str) -> bool:
+    def _by_value(self, t: AskedType, text: str) -> bool:
         """True if the values are what the question wants: a number of days for "how many days", a sum for "what budget"."""
         kind, folded = kind_of(plain(text)), plain(text)
         if _OF_FACT.search(text) or not (len(self.scenario.domains) == 1 or in_domain(t[0], text, self.scenario)):
             return False
-        units = {unit for v in t[3] for _, unit in counts(plain(v))}
+        units = {unit for v in t[3] for _, unit in counted_things(plain(v))}
         if kind in ("how_many", "how_long"):
             return bool(units & set(stems(folded)) or (kind == "how_long" and "how long" in folded and units & _SPANS))
         if kind == "budget":
@@ -198,26 +197,26 @@ class Answers:
         slots = constraint(t[1], t[3]).slots
         return kind == "when" and bool(slots) and any(s.days if re.search(r"\bday\b", folded) else s.window for s in slots)
 
-    def _named(self, text: str, asked: Sequence[Type]) -> tuple[tuple[Type, tuple[str, ...]] | None, Type | None]:
+    def _named(self, text: str, types: Sequence[AskedType]) -> tuple[tuple[AskedType, tuple[str, ...]] | None, AskedType | None]:
         """The type of which the question names values of the user's, with these values; and one of which it names only others."""
         other = None
         for t in self.reading.types:
-            own = tuple(v for v in t[3] if self._means(v, text, t in asked))
+            own = tuple(v for v in t[3] if self._means(v, text, t in types))
             if own:
                 return (t, own), other
-            if not other and any(v not in t[3] and self._means(v, text, t in asked) for v in t[2].values):
+            if not other and any(v not in t[3] and self._means(v, text, t in types) for v in t[2].values):
                 other = t
         # A number or an hour of another kind than the person's: "Shall I make it 90 days?"
-        measured = (t for t in self.reading.types if constraint(t[1], t[3]).breach(plain(text), asked=True))
+        measured = (t for t in self.reading.types if constraint(t[1], t[3]).breach(plain(text), in_question=True))
         return None, other or next(measured, None)
 
-    def _means(self, value: str, text: str, asked: bool) -> bool:
+    def _means(self, value: str, text: str, is_meant: bool) -> bool:
         # A word of every day is meant where its type is spoken of, or where it is all that is put up: "So weekly, right?"
         return mentions(value, text) and (
-            asked or value.lower() not in EVERYDAY or any(stems(thing) == stems(value) for thing in things(text))
+            is_meant or value.lower() not in EVERYDAY or any(stems(thing) == stems(value) for thing in things(text))
         )
 
-    def _another(self, text: str) -> Type | None:
+    def _another(self, text: str) -> AskedType | None:
         """The type of which a question names another one, where that can only be: "Is Ecolines fine?" to somebody who rides with STM.
 
         Only for the one type that the task needs, has no list, and holds names; nothing is known of a name else.
@@ -230,15 +229,17 @@ class Answers:
         said = content(" ".join((self.scenario.task.intent, *held, *(m.content for m in self.reading.messages[:-1]))))
         return open_ones[0] if all(v[:1].isupper() for v in held) and not content(name) & said else None
 
-    def _value(self, t: Type, values: Sequence[str], bank: str = "") -> Answer:
+    def _value(self, t: AskedType, values: Sequence[str], bank: str = "") -> Answer:
         pair = (t[0], t[1])
         if any(v.lower() == "no preference" for v in values):
             return Answer("answer_open", "no preference", pair)
         if not bank and self.reading.said_by_user(*pair, self.now):
             bank = "again"
-        return Answer(bank, spoken(t[1], values), pair)
+        return Answer(bank, said_aloud(t[1], values), pair)
 
-    def _yes_or_no(self, question: Question, asked: Sequence[Type], own: tuple[Type, tuple[str, ...]] | None, other: Type | None) -> Answer:
+    def _yes_or_no(
+        self, question: Question, types: Sequence[AskedType], own: tuple[AskedType, tuple[str, ...]] | None, other: AskedType | None
+    ) -> Answer:
         text, kind = question
         if own:
             return self._value(own[0], own[1][:1], bank="yes_value")
@@ -247,29 +248,29 @@ class Answers:
         other = other or self._another(text)
         if other and (not any(mentions(v, self.reply) for v in other[3])):
             return self._value(other, other[3], bank="no_value")
-        if asked and (kind != "confirm" or _ABOUT.search(text)):
-            return self._value(asked[0], asked[0][3])
+        if types and (kind != "confirm" or _ABOUT.search(text)):
+            return self._value(types[0], types[0][3])
         if kind == "known" and not _ABOUT.search(text):
             return Answer("unsure_have" if re.search(r"\bhave (?:a|an|any|your|the)\b", text, re.IGNORECASE) else "unsure", extra=True)
         return Answer("free_what" if _ABOUT.search(text) else "fits" if _FITS.search(text) else "accept", extra=True)
 
     def _choice(self, text: str, *, listed: bool) -> Answer | None:
         """The listed option that fits the preferences best, or the task; None if nothing is listed."""
-        found = options(self.reply) if listed else []
-        if not found:
+        choices = options(self.reply) if listed else []
+        if not choices:
             return Answer("option_first") if re.search(r"\b(?:which one|which of|pick one)\b", text, re.IGNORECASE) else None
 
         def fit(i: int) -> tuple[int, int, int]:
-            option = found[i].text
+            option = choices[i].text
             own = sum(fits(t, option) for t in self.reading.types)
             others = sum(bool(breach(t, option)) for t in self.reading.types if not fits(t, option))
             return own - others, len(content(option) & content(self.scenario.task.intent)), -i
 
-        best = max(range(len(found)), key=fit)
+        best = max(range(len(choices)), key=fit)
         if fit(best)[0] < 0:
-            other = next((t for t in self.reading.types if breach(t, found[best].text)), None)
-            return self._value(other, other[3], bank="instead") if other else Answer("option", found[best].name)
-        return Answer("option", found[best].name)
+            other = next((t for t in self.reading.types if breach(t, choices[best].text)), None)
+            return self._value(other, other[3], bank="instead") if other else Answer("option", choices[best].name)
+        return Answer("option", choices[best].name)
 
 
 def _bare(name: str) -> str:
@@ -279,14 +280,14 @@ def _bare(name: str) -> str:
 
 def _lengths(texts: Sequence[str]) -> list[float]:
     """The length in days of each text that names just one, such as "one week"."""
-    found = [[n * _DAYS[unit] for n, unit in counts(plain(text)) if unit in _DAYS] for text in texts]
+    found = [[n * _DAYS[unit] for n, unit in counted_things(plain(text)) if unit in _DAYS] for text in texts]
     return [each[0] for each in found if len(each) == 1]
 
 
 def _same_unit(parts: Sequence[str]) -> list[str]:
     """The parts, each with the unit that only the last one has, and by the clock of the others: "30 or 90 days", "9:00 or 17:30"."""
     unit = re.search(r"\d\s?([a-z]+(?:'s?)?|[ap]\.?m\.?)\W*$", parts[-1], re.IGNORECASE) if parts else None
-    found = [f"{p} {unit[1]}" if unit and re.search(r"(?<![:.\d])\d{1,3}$", p) else p for p in parts]
-    if any(re.search(r"\b(?:1[3-9]|2[0-3]):\d\d", p) for p in found):
-        found = [re.sub(r"\b(0?\d|1[01]):(\d\d)(?!\s?[ap]m)", r"\1:\2 am", p) for p in found]
-    return found
+    measured = [f"{p} {unit[1]}" if unit and re.search(r"(?<![:.\d])\d{1,3}$", p) else p for p in parts]
+    if any(re.search(r"\b(?:1[3-9]|2[0-3]):\d\d", p) for p in measured):
+        measured = [re.sub(r"\b(0?\d|1[01]):(\d\d)(?!\s?[ap]m)", r"\1:\2 am", p) for p in measured]
+    return measured

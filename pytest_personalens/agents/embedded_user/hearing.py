@@ -20,8 +20,8 @@ _RUN: Final = re.compile(r"([^\S\n]{3})[^\S\n]+|(\d{20})\d+|([*_=~#-]{20})[*_=~#
 @lru_cache(maxsize=4096)
 def statements_of(content: str) -> tuple[tuple[str, str], ...]:
     """The statements of one message, each with the piece of the message that it stands in."""
-    found: list[tuple[str, str]] = []
+    statements: list[tuple[str, str]] = []
     for text, quote in of_message(_RUN.sub(lambda m: m[1] or m[2] or m[3], content)):
         parts = _AFTER_HOUR.split(text)
-        found += [(part, quote) for part in parts] if len(parts) > 1 else [(text, quote)]
-    return tuple(found)
+        statements += [(part, quote) for part in parts] if len(parts) > 1 else [(text, quote)]
+    return tuple(statements)

@@ -25,11 +25,11 @@ _CELLS: Final = 2
 def items(reply: str, *, choosing: bool) -> list[str]:
     """The items of a list; without a call to choose, only such as are no facts about one thing that was done."""
     numbered, bullets, rows = _found(reply)
-    found = numbered if len(numbered) > 1 else rows if len(rows) > 1 else bullets
-    if choosing or len(found) < 2:
-        return found
-    if found is not numbered and (
-        any(_LABEL.match(item) for item in found) or (found is rows and all(item.count(", ") < _CELLS for item in found))
+    listed = numbered if len(numbered) > 1 else rows if len(rows) > 1 else bullets
+    if choosing or len(listed) < 2:
+        return listed
+    if listed is not numbered and (
+        any(_LABEL.match(item) for item in listed) or (listed is rows and all(item.count(", ") < _CELLS for item in listed))
     ):
         return []
     if any(
@@ -37,7 +37,7 @@ def items(reply: str, *, choosing: bool) -> list[str]:
         for text, _ in statements_of(reply)
     ):
         return []
-    return found
+    return listed
 
 
 def _found(reply: str) -> tuple[list[str], list[str], list[str]]:
@@ -58,8 +58,8 @@ def _found(reply: str) -> tuple[list[str], list[str], list[str]]:
         elif bullet:
             bullets.append(_clean(bullet[2]))
     # The first row of a table is its head.
-    told = [", ".join(c for c in cells if c and not re.fullmatch(r"\d{1,2}[.)]?", c)) for cells in rows[1:]]
-    return numbered, bullets, told
+    row_texts = [", ".join(c for c in cells if c and not re.fullmatch(r"\d{1,2}[.)]?", c)) for cells in rows[1:]]
+    return numbered, bullets, row_texts
 
 
 def _clean(text: str) -> str:

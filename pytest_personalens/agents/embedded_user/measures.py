@@ -39,9 +39,9 @@ def sums(folded: str) -> tuple[tuple[float, str], ...]:
     return tuple((float((m[2] or m[3]).replace(",", "").rstrip(".")), _SIGNS[m[1] or m[4]]) for m in _SUM.finditer(folded))
 
 
-def counts(folded: str, *, chosen: bool = False) -> tuple[tuple[int, str], ...]:
+def counted_things(folded: str, *, chosen: bool = False) -> tuple[tuple[int, str], ...]:
     """Numbers and the stem of what they count: (30, "day"); if `chosen`, none that only says by when or how far."""
-    found = []
+    counted = []
     for m in _COUNT.finditer(folded):
         if chosen and (
             _NOT_THIS_NUMBER.search(folded[: m.start()])
@@ -49,18 +49,18 @@ def counts(folded: str, *, chosen: bool = False) -> tuple[tuple[int, str], ...]:
         ):
             continue
         if m[2] not in _NO_UNITS:
-            found.append((int(m[1]) if m[1].isdigit() else _NUMBERS[m[1]], stem(m[2])))
-    return tuple(found)
+            counted.append((int(m[1]) if m[1].isdigit() else _NUMBERS[m[1]], stem(m[2])))
+    return tuple(counted)
 
 
 def party(folded: str) -> tuple[int, ...]:
     """For how many people something is, where the text says that."""
-    named = [n for n, unit in counts(folded) if unit in _PEOPLE]
+    named = [n for n, unit in counted_things(folded) if unit in _PEOPLE]
     named += [int(m[1]) if m[1].isdigit() else _NUMBERS[m[1]] for m in _PARTY.finditer(folded)]
     return tuple(named)
 
 
-def times(folded: str) -> tuple[Time, ...]:
+def hours_named(folded: str) -> tuple[Time, ...]:
     """The hours that the text names, also those with "am" at their digits."""
     return slot_times(re.sub(r"(\d)([ap]\.?m\b)", r"\1 \2", folded))
 

@@ -5,109 +5,24 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pytest_personalens.agents.embedded_user.alternatives import AMBIGUOUS, BESIDE, EVERYDAY, FILLER, alternatives_of, noun_of, says
+from pytest_personalens.agents.embedded_user.alternatives import noun_of
+from pytest_personalens.agents.embedded_user.breaches import AskedType, breach, fits, negated
 from pytest_personalens.agents.embedded_user.constraints import constraint
-from pytest_personalens.agents.embedded_user.replies import card
 from pytest_personalens.agents.language.lexicon import asks_for, in_domain
 from pytest_personalens.agents.language.slots import near
 from pytest_personalens.agents.language.statements import plain
-from pytest_personalens.agents.language.text import content, mentions, stem, stems
+from pytest_personalens.agents.language.text import mentions, stems
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_personalens.agents.embedded_user.replies import Replies, Said
-    from pytest_personalens.agents.language.lexicon import TypeWords
     from pytest_personalens.core.scenario import Scenario
 
-Type = tuple[str, str, "TypeWords", tuple[str, ...]]
 
-#: Words beside a noun that name no value: "a nice seat", "your usual brand".
-_VAGUE: Final = frozenset(
-    [
-        "a",
-        "an",
-        "the",
-        "your",
-        "my",
-        "his",
-        "her",
-        "its",
-        "this",
-        "that",
-        "one",
-        "new",
-        "usual",
-        "same",
-        "right",
-        "other",
-        "next",
-        "nice",
-        "good",
-        "best",
-        "free",
-        "own",
-        "preferred",
-        "favorite",
-        "favourite",
-        "regular",
-        "normal",
-        "different",
-        "available",
-        "same-day",
-        "local",
-        "nearby",
-        "booked",
-        "confirmed",
-        "reserved",
-        "assigned",
-        "yes",
-        "no",
-        "none",
-        "any",
-        "as",
-        "included",
-        "tbc",
-        "n/a",
-        "unchanged",
-        "standard",
-        "default",
-        "requested",
-        "chosen",
-        "selected",
-        "matching",
-        "correct",
-        "set",
-        "ready",
-        "saved",
-        "on",
-        "off",
-        "done",
-        "known",
-        "all",
-    ]
-)
-_NEGATION: Final = re.compile(
-    r"\b(?:no|not|without|never|avoid\w*|instead|skip\w*|nor|than|next best|except|rather|free of|from|away|was|were|used to|other than|no longer|but|excluding|neither|drop\w*|old|former|previous|released|cancel\w*|removed|deleted|replaced|swapped|left out)\b"
-)
-_FREE_OF: Final = re.compile(r"^[ -]free\b")
-_NO: Final = re.compile(r"^(?:no|without|never|not|avoid|nothing with|hates?|dislikes?)\b (?:any )?(.+)$")
-#: Words of a value that stands for one thing.
-_SHORT: Final = 3
 _SAY_ONE: Final = re.compile(r"\b(?:say|tell me|pick|choose|name|reply|your choice|let me know|up to you|whichever)\b")
-#: Values of seats that exclude each other; a window in the exit row is both.
-_AXES: Final = (
-    frozenset(("window", "aisle")), frozenset(("front row", "middle row", "back row")), frozenset(("general admission", "reserved seat")),
-    frozenset(("standing", "reserved seat", "balcony")), frozenset(("single seat", "family compartment")),
-)  # fmt: skip
 #: The task itself moves the hour away from the usual one.
 _MOVED: Final = re.compile(r"\b(?:later|earlier|another (?:time|day|date)|postpone|put off|moment|reschedule|move|shift)\b")
-_IN_TIME: Final = re.compile(r"\bin (?:good |plenty of )?time (?:for|to)\b|\bso that you\b")
-_SERVED_WITH: Final = r"\b(?:with|plus|including|of|pure|and|a|an|some|extra|the)(?: \w+)? {}\b"
-_GUARDED: Final = re.compile(
-    r"\b(?:no|not|without|free|nothing|none|never|note\w*|allerg\w*|instead|removed|kept|away|near|separate\w*|avoid\w*)\b"
-)
-_NAME: Final = r"[A-Z][\w'’&-]+(?: [A-Z][\w'’&-]+)*"
 
 
 class Objection(NamedTuple):
@@ -119,7 +34,7 @@ class Objection(NamedTuple):
     value: str
 
 
-def needed(reading: Replies) -> list[Type]:
+def needed(reading: Replies) -> list[AskedType]:
     """The types that the task needs and that say something: where it names none, all of its domains."""
     return [
         t for t in reading.types
@@ -132,15 +47,15 @@ def objections(reading: Replies, turn: int) -> tuple[Objection, ...]:
     committed = reading.committed(turn)
     if not committed:
         return ()
-    found = []
+    raised = []
     for t in needed(reading):
         wrong = _wrong(reading, t, committed, turn)
         if wrong:
-            found.append(Objection(turn, t[0], t[1], wrong))
-    return tuple(found)
+            raised.append(Objection(turn, t[0], t[1], wrong))
+    return tuple(raised)
 
 
-def _wrong(reading: Replies, t: Type, committed: Sequence[Said], turn: int) -> str:
+def _wrong(reading: Replies, t: AskedType, committed: Sequence[Said], turn: int) -> str:
     # What is only boasted of has not been taken.
     whole = [s for s in reading.in_turn(turn) if s.act not in ("boast", "echo")]
     if any(fits(t, s.text) for s in whole) or _choice(t, whole):
@@ -154,161 +69,24 @@ def _wrong(reading: Replies, t: Type, committed: Sequence[Said], turn: int) -> s
     return ""
 
 
-def _choice(t: Type, whole: Sequence[Said]) -> bool:
+def _choice(t: AskedType, whole: Sequence[Said]) -> bool:
     """True if a reply names several other values and asks for one."""
     named = {v for v in t[2].values if v not in t[3] and any(mentions(v, s.text) for s in whole)}
     return len(named) > 1 and any(s.act == "question" or _SAY_ONE.search(s.plain) for s in whole)
 
 
-def fits(t: Type, text: str) -> bool:
-    """True if the text names one of the person's own values, in its words or as hour, day, sum or number."""
-    return any(mentions(v, text) and not negated(v, plain(text)) for v in (*t[3], *_heads(t[3]))) or constraint(t[1], t[3]).fits(
-        plain(text)
-    )
-
-
-def _heads(values: tuple[str, ...]) -> tuple[str, ...]:
-    """The values without what follows a comma or stands in brackets: "Aisle, near the front"."""
-    return tuple(re.split(r"\s*[,(;]", v)[0] or v for v in values)
-
-
-def breach(t: Type, text: str) -> str:
-    """What a text names instead of the person's values; the empty string if nothing."""
-    return _listed(t, text) or _measured(t, text) or _denied(t, text) or _grouped(t, text) or _labelled(t, text) or _besidenoun_of(t, text)
-
-
-def _listed(t: Type, text: str) -> str:
-    """Another value of the type's list."""
-    _, name, words, values = t
-    folded = plain(text)
-    rule = constraint(name, values)
-    if not words.values or BESIDE.search(name) or rule.slots or rule.limit:
-        return ""  # or measured
-    listed = [v for v in words.values if any(v.lower() == own.lower() or mentions(v, own) for own in values)]
-    if not listed:
-        return ""  # a person with values of their own
-    about = asks_for(words, text)
-    for other in words.values:
-        if "Seat" in name and not any({other, own} <= axis for axis in _AXES for own in listed):
-            continue
-        if any(mentions(other, v) or mentions(v, other) for v in values) or not mentions(other, text) or negated(other, folded):
-            continue
-        if (about or other.lower() not in EVERYDAY) and not _in_a_name(other, text):
-            return other
-    return ""
-
-
-def _in_a_name(value: str, text: str) -> bool:
-    """True if a word stands in the text as a part of names only: "Busan Bank" for banking."""
-    if not value.islower() or " " in value or text.isupper():
-        return False
-    written = [m for m in re.finditer(r"[^\W\d_]+", text) if stem(plain(m[0])) == stem(value)]
-    return bool(written) and all(m[0][0].isupper() and m.start() > 0 for m in written)
-
-
-def _measured(t: Type, text: str) -> str:
-    """An hour, a day, a sum or a number that the preference does not allow."""
-    if _IN_TIME.search(plain(text)):
-        return ""  # the hour follows from another one
-    return constraint(t[1], t[3]).breach(plain(text))
-
-
-def _denied(t: Type, text: str) -> str:
-    """What the person wants none of: "no seafood"."""
-    folded = plain(text)
-    for value in t[3]:
-        m = _NO.match(plain(value))
-        if m and len(m[1].split()) <= 2 and not _GUARDED.search(folded) and re.search(_SERVED_WITH.format(re.escape(m[1])), folded):
-            return m[1]
-    return ""
-
-
-def _grouped(t: Type, text: str) -> str:
-    """Another one of a group of alternatives, where the type has no list of its own."""
-    heads = _heads(t[3])
-    if t[2].values or any(len(v.split()) > _SHORT for v in heads):
-        return ""
-    line = card(text)
-    if line and noun_of(t[1]) not in stems(line[0]):
-        return ""  # the line tells something else
-    folded = plain(line[1] if line else text)
-    for group in alternatives_of(t[1], heads):
-        for other in group:
-            if says(other, folded) and not negated(other, folded) and (other not in AMBIGUOUS or noun_of(t[1]) in stems(folded) or line):
-                return other
-    return ""
-
-
-def _labelled(t: Type, text: str) -> str:
-    """The value of a line such as "Brand: Salvia", where the label is the type's own name."""
-    line = card(text)
-    if not line or t[2].values or constraint(t[1], t[3]).slots or constraint(t[1], t[3]).counts:
-        return ""
-    label, value = line
-    if len(value.split()) > _SHORT or any(len(v.split()) > _SHORT for v in t[3]):
-        return ""
-    head = stem((FILLER.sub(" ", plain(label)).split() or [""])[-1])
-    words = set(stems(FILLER.sub(" ", plain(label))))
-    if not head or head != noun_of(t[1]) or not words <= set(stems(t[1])):
-        return ""
-    return _other_name(t, value)
-
-
-def _besidenoun_of(t: Type, text: str) -> str:
-    """A name beside the type's own noun, where the person's values are names: "the Corvex inhaler"."""
-    if t[2].values or not all(re.match(r"[A-Z]", v) for v in t[3]):
-        return ""
-    noun = noun_of(t[1])
-    for m in re.finditer(rf"\b(?:the|your|a|an|one|of|some|in|with|by) ({_NAME}) ([a-z]+)\b|\b([a-z]+) ({_NAME})", text):
-        beside, name = (m[2], m[1]) if m[1] else (m[3], m[4])
-        if noun and len(noun) > 2 and stem(beside) == noun and not negated(name, plain(text)):
-            return _other_name(t, name)
-    return ""
-
-
-def _other_name(t: Type, value: str) -> str:
-    """The value as it can be said back, if it is a name or word for something else than the person's."""
-    value = re.split(r"\s*[,(;–—]|\s-\s|\. ", value.strip(" ."))[0]
-    own = frozenset().union(*(frozenset(stems(v)) for v in t[3]))
-    tokens = plain(value).split()
-    if not tokens or len(tokens) > 4 or tokens[0] in _VAGUE or tokens[-1] in _VAGUE or re.search(r"\d", tokens[0]) or not content(value):
-        return ""
-    return "" if own & set(stems(value)) else value
-
-
-def negated(value: str, folded: str) -> bool:
-    """True if all that names the value is denied, replaced or past: "not the aisle", "instead of the aisle", "aisle-free"."""
-    row, words = stems(value), list(re.finditer(r"\d+[:.]\d{2}|[\w'-]+", folded))
-    hay = [w[0].replace(".", ":") if w[0][0].isdigit() else stem(w[0]) for w in words]
-    places = [i for i in range(len(hay)) if tuple(hay[i : i + len(row)]) == row] or [i for i in range(len(hay)) if row and hay[i] == row[0]]
-    if not places or not row:
-        return False
-
-    def denied(i: int) -> bool:
-        before = folded[words[max(0, i - 4)].start() : words[i].start()]
-        last = words[min(i + len(row), len(words)) - 1]
-        after = folded[last.end() :]
-        return bool(
-            _NEGATION.search(re.split(r"[,;:]", before)[-1])
-            or _FREE_OF.match(after)
-            or re.match(r"\W+(?:\w+ )?(?:is|are|was|were) (?:not|full|sold|gone|taken)\b", after)
-        )
-
-    return all(denied(i) for i in places)
-
-
-def _speaks_of(t: Type, said: Said, scenario: Scenario) -> bool:
+def _speaks_of(t: AskedType, said: Said, scenario: Scenario) -> bool:
     return in_domain(t[0], said.text, scenario) or asks_for(t[2], said.text) or bool(noun_of(t[1]) and noun_of(t[1]) in stems(said.text))
 
 
-def _wanted(reading: Replies, t: Type, wrong: str, turn: int) -> bool:
+def _wanted(reading: Replies, t: AskedType, wrong: str, turn: int) -> bool:
     """True if the user, or what it came for, asked for that itself."""
     _, name, _, values = t
     rule = constraint(name, values)
     if rule.slots and _MOVED.search(plain(reading.scenario.task.intent)) and rule.breach(plain(wrong)):
         return True
-    told = [m.content for i, m in enumerate(reading.messages[:turn]) if m.role == "user"]
-    for text in (reading.scenario.task.intent, *told):
+    user_turns = [m.content for i, m in enumerate(reading.messages[:turn]) if m.role == "user"]
+    for text in (reading.scenario.task.intent, *user_turns):
         folded = plain(text)
         if mentions(wrong, text) and not negated(wrong, folded):
             return True

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.agents.embedded_user.phrases import forms, number
+from pytest_personalens.agents.embedded_user.phrases import drawn_number, phrases_for
 from pytest_personalens.agents.embedded_user.style import first_person, lower_first, manner, upper_first
 from pytest_personalens.agents.language.text import mentions, sentences, stems
 
@@ -100,18 +100,18 @@ def _compose(scenario: Scenario, said: list[str], attempt: str) -> str:
         request = lower_first(request)
     text = greeting + " ".join([request, *(upper_first(first_person(s)) for s in said[1:])])
     tail_bank = "tail_question" if "?" in request or "lease" in text else "tail_statement"
-    if scenario.situation.environment == "Noisy" and number(*key, "loud") % 6 == 0:
+    if scenario.situation.environment == "Noisy" and drawn_number(*key, "loud") % 6 == 0:
         tail_bank = "tail_loud"
-    tails = [t for t in forms(tail_bank, how) if not ("help" in t.lower() and "help" in text.lower())]
-    tail = tails[number(*key, "tail") % len(tails)]
+    tails = [t for t in phrases_for(tail_bank, how) if not ("help" in t.lower() and "help" in text.lower())]
+    tail = tails[drawn_number(*key, "tail") % len(tails)]
     return " ".join(part for part in (upper_first(text), tail) if part)
 
 
 def _greeting(scenario: Scenario, *key: str) -> str:
     time = scenario.situation.time_of_day.lower()
     time = "evening" if time not in ("morning", "afternoon") else time
-    choices = forms("greeting", manner(scenario))
-    choice = choices[number(*key, "greeting") % len(choices)]
+    choices = phrases_for("greeting", manner(scenario))
+    choice = choices[drawn_number(*key, "greeting") % len(choices)]
     values = {w for types in scenario.preferences.values() for vs in types.values() for v in vs for w in stems(v)}
     # "Good afternoon" says too much to whom afternoons are a preference.
     return "" if "{time}" in choice and not values.isdisjoint(stems(time)) else choice.format(time=time)
@@ -121,11 +121,11 @@ def _request(sentence: str, how: Manner, key: tuple[str, ...]) -> str:
     text = sentence.strip().rstrip(".!")
     reason = ""
     because = _REASON.fullmatch(text)
-    if because and not _POINTING.search(because["reason"]) and number(*key, "order") % 2:
+    if because and not _POINTING.search(because["reason"]) and drawn_number(*key, "order") % 2:
         text, reason = because["request"], upper_first(first_person(because["reason"]))
     parts = ""
     enumeration = text.split(": ", 1)
-    if len(enumeration) == 2 and number(*key, "list") % 2:
+    if len(enumeration) == 2 and drawn_number(*key, "list") % 2:
         text, parts = enumeration[0], first_person(enumeration[1])
     match, bank = _WANT.match(text), "want"
     if not match:
@@ -133,16 +133,16 @@ def _request(sentence: str, how: Manner, key: tuple[str, ...]) -> str:
     if match:
         x = first_person(text[match.end() :])
         helped = _HELPABLE.match(x) and not reason and len(x) < 150 and ": " not in x
-        choices = [*forms(bank, how), *(forms("help", how) if helped else [])]
+        choices = [*phrases_for(bank, how), *(phrases_for("help", how) if helped else [])]
     elif re.match(r"you\b|your\b", text, re.IGNORECASE):
         x, choices = first_person(text), ["{X}."]
     else:
         x = first_person(lower_first(text))
-        choices = forms("order" if _ORDER.match(x) and number(*key, "order") % 3 else "want", how)
-    request = choices[number(*key, "frame") % len(choices)].format(x=x, X=upper_first(x))
+        choices = phrases_for("order" if _ORDER.match(x) and drawn_number(*key, "order") % 3 else "want", how)
+    request = choices[drawn_number(*key, "frame") % len(choices)].format(x=x, X=upper_first(x))
     if reason:
         request = f"{reason}, so {lower_first(re.sub('^So ', '', request))}"
     if parts:
-        lists = forms("list", how)
-        request += " " + lists[number(*key, "parts") % len(lists)].format(x=parts)
+        lists = phrases_for("list", how)
+        request += " " + lists[drawn_number(*key, "parts") % len(lists)].format(x=parts)
     return request

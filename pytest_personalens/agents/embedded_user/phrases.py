@@ -26,13 +26,13 @@ def _banks() -> dict[str, dict[str, list[str]]]:
     return tomllib.loads((Path(__file__).parent / "phrases.toml").read_text(encoding="utf-8"))
 
 
-def forms(bank: str, manner: Manner) -> list[str]:
+def phrases_for(bank: str, manner: Manner) -> list[str]:
     """The phrases of an occasion for a manner of speaking."""
-    found = _banks()[bank]
-    return [*found.get(manner, []), *found.get("any", [])]
+    phrases = _banks()[bank]
+    return [*phrases.get(manner, []), *phrases.get("any", [])]
 
 
-def number(*key: str) -> int:
+def drawn_number(*key: str) -> int:
     """A number drawn from `key`, the same on every machine."""
     return int.from_bytes(hashlib.sha256("\x1f".join(key).encode("utf-8", "surrogatepass")).digest()[:4], "big")
 
@@ -52,8 +52,8 @@ class Speaker:
     def say(self, bank: str, **values: str) -> str:
         """A phrase of `bank`, filled in; each value also with a capital, under its name's capital. Raises `SpeechlessError`."""
         filled = values | {name.upper(): upper_first(value) for name, value in values.items() if len(name) == 1}
-        choices = forms(bank, self.manner)
-        start = number(self.key, bank, str(len(self.said)))
+        choices = phrases_for(bank, self.manner)
+        start = drawn_number(self.key, bank, str(len(self.said)))
         for i in range(len(choices)):
             text = upper_first(choices[(start + i) % len(choices)].format(**filled))
             new = folded(text)

@@ -10,14 +10,14 @@ from pytest_personalens.agents.embedded_user.listing import items
 from pytest_personalens.agents.language.sentence_types import is_question
 from pytest_personalens.agents.language.statements import plain
 
-Kind = Literal[
+QuestionKind = Literal[
     "more", "open", "confirm", "wording", "from", "either", "which", "budget", "how_long", "how_often", "how_many", "when", "who", "where", "here", "name",
     "details", "why", "known", "yes_no", "what",
 ]  # fmt: skip
 
 _LEAD: Final = r"^\W*(?:(?:and|so|then|but|ok|okay|great|sure|perfect|just to (?:check|confirm)|by the way|also|before that|first|one more thing|alright|now)\W+)*"
 #: Tried in this order: the first that fits says what kind of question it is.
-_PATTERNS: Final[tuple[tuple[Kind, str], ...]] = (
+_PATTERNS: Final[tuple[tuple[QuestionKind, str], ...]] = (
     ("more", r"\b(?:any|some|no)thing (?:else|more|further)\b|\bwhat else\b|\belse (?:can|could|may) i\b|\bmore (?:i|we) can (?:do|help)\b|\bneed anything\b|\b(?:other|further|more) (?:questions|requests|wishes|help)\b"
                  r"|\blet me know if\b|\bhelp (?:you )?with anything\b"),
     ("open", r"\b(?:how|what) (?:can|may|could|should) i (?:help|assist|do)(?: for)?\b(?! (?:it|that|them|the))|\bwhat (?:do|would) you (?:need|want|like)(?: me to do| to do| help with| done)?(?: today| now| next)?\W*$|\bwhere (?:shall|should|do|can) (?:i|we) (?:start|begin)\b"
@@ -99,10 +99,10 @@ class Question(NamedTuple):
     """A question of the assistant and what kind of answer it wants."""
 
     text: str
-    kind: Kind
+    kind: QuestionKind
 
 
-class Option(NamedTuple):
+class Choice(NamedTuple):
     """Something to choose, by the name to call it by."""
 
     name: str
@@ -132,7 +132,7 @@ def _parts(sentence: str) -> list[str]:
     return [part if part.rstrip().endswith("?") else f"{part}?" for part in parts] if len(parts) > 1 else parts
 
 
-def kind_of(folded: str) -> Kind:
+def kind_of(folded: str) -> QuestionKind:
     """The kind of a question, given in the form of `plain`."""
     return next(kind for kind, pattern in _KINDS if pattern.search(folded))
 
@@ -152,20 +152,20 @@ def is_promise(reply: str) -> bool:
     return any(promises(plain(text)) for text, _ in statements_of(reply))
 
 
-def options(reply: str) -> list[Option]:
+def options(reply: str) -> list[Choice]:
     """What a reply lists to choose from: lines of a list, numbered parts of a sentence, names in quotes; no card of facts."""
     choosing = bool(_CHOOSE.search(plain(reply)))
     listed = items(reply, choosing=choosing)
     if len(listed) > 1:
-        return [Option(_name(item), item) for item in listed]
+        return [Choice(_name(item), item) for item in listed]
     for pattern in (_NUMBERED, _QUOTED):
-        found = [m[1].strip() for m in pattern.finditer(reply)]
-        if len(found) > 1:
-            return [Option(_name(item), item) for item in found]
+        names = [m[1].strip() for m in pattern.finditer(reply)]
+        if len(names) > 1:
+            return [Choice(_name(item), item) for item in names]
     for match in _INLINE.finditer(reply):
         parts = [re.sub(r"^(?:and |or )?(?:the |an? )?", "", i.strip()) for i in re.split(r", | and | or ", match[1])]
         if len(parts) > 1 and all(0 < len(i.split()) <= 6 for i in parts):
-            return [Option(i, i) for i in parts]
+            return [Choice(i, i) for i in parts]
     return []
 
 
@@ -181,8 +181,8 @@ def alternatives(question: str) -> list[str]:
         r"^.*\b(?:would you (?:like|prefer|rather|take)(?: have| take| go)?|do you (?:want|prefer|need)|should (?:it|i) (?:be|go for|take)|shall (?:it|i) (?:be|take)|is it|are you|will it be"
         r"|will that be|want|prefer|make it|be|for you|either|between|go with)\s+|^.*:\s+", "", left, flags=re.IGNORECASE,
     )  # fmt: skip
-    found = [part.strip(" ,.\"'“”‘’") for part in (*left.split(", "), right)]
-    return [part for part in found if part and len(part.split()) <= 6]
+    parts = [part.strip(" ,.\"'“”‘’") for part in (*left.split(", "), right)]
+    return [part for part in parts if part and len(part.split()) <= 6]
 
 
 def the_one(question: str) -> str:

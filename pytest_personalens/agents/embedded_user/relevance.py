@@ -13,7 +13,7 @@ from pytest_personalens.agents.language.statements import plain
 from pytest_personalens.agents.language.text import content, mentions, stem, stems
 
 if TYPE_CHECKING:
-    from pytest_personalens.agents.embedded_user.objections import Type
+    from pytest_personalens.agents.embedded_user.breaches import AskedType
     from pytest_personalens.agents.embedded_user.replies import Replies
 
 #: Words of a domain that are said of any deed: "I've booked it", "sent", "the order", "your service".
@@ -72,7 +72,7 @@ class Bearing:
         named, own, foreign = self._told(turn)
         return foreign > 0 and not named and not own
 
-    def _named(self, t: Type, text: str) -> bool:
+    def _named(self, t: AskedType, text: str) -> bool:
         if asks_for(t[2], text) or any(
             re.search(rf"\b{re.escape(plain(v))}\b", plain(text)) for v in t[2].values if v.lower() not in EVERYDAY
         ):

@@ -103,13 +103,13 @@ class Replies(DialogueReading):
     @cached_property
     def said(self) -> tuple[Said, ...]:
         """Every statement of the assistant, in order."""
-        found: list[Said] = []
+        sentences: list[Said] = []
         for turn, message in enumerate(self.messages):
             if message.role == "assistant":
                 user = [stems(m.content) for m in self.messages[:turn] if m.role == "user"]
                 for text, quote in statements_of(message.content):
-                    found.append(Said(turn, text, plain(text), "echo" if _repeats(stems(text), user) else act(text, quote)))
-        return tuple(found)
+                    sentences.append(Said(turn, text, plain(text), "echo" if _repeats(stems(text), user) else act(text, quote)))
+        return tuple(sentences)
 
     def in_turn(self, turn: int) -> tuple[Said, ...]:
         """The statements of one reply."""
@@ -216,8 +216,8 @@ def _does(folded: str) -> bool:
 
 def card(text: str) -> tuple[str, str] | None:
     """Label and value of a line such as "Seat: aisle"."""
-    found = _CARD.match(text)
-    return (found[1].strip(), found[2].strip()) if found and len(found[1].split()) <= 4 else None
+    line = _CARD.match(text)
+    return (line[1].strip(), line[2].strip()) if line and len(line[1].split()) <= 4 else None
 
 
 def brings_facts(text: str) -> bool:

@@ -60,14 +60,14 @@ def kind(name: str) -> str:
     return next((f"answer_{k}" for k, pattern in _KINDS if re.search(pattern, folded)), "answer")
 
 
-def spoken(name: str, values: Sequence[str]) -> str:
+def said_aloud(name: str, values: Sequence[str]) -> str:
     """Values of the type `name` as they are said, at most two of them: "a window seat", "jazz and soul"."""
     said = list(dict.fromkeys(_one(name, v) for v in values[:_MOST]))
     return (" and " if _TOGETHER.search(name) else " or ").join(said)
 
 
 def aside(name: str, said: str) -> str:
-    """What is `spoken`, as a second answer in the same breath."""
+    """What is `said_aloud`, as a second answer in the same breath."""
     folded = name.lower()
     if "communication style" in folded and "preferred" in folded:
         return f"in {'an' if said[0] in 'aeiou' else 'a'} {said} tone"
@@ -77,7 +77,7 @@ def aside(name: str, said: str) -> str:
 
 
 def bare(said: str) -> str:
-    """What is `spoken` without the preposition of an answer to "when": "Saturdays" and not "on Saturdays"."""
+    """What is `said_aloud` without the preposition of an answer to "when": "Saturdays" and not "on Saturdays"."""
     return " or ".join(re.sub(r"^(?:at|in the|in|on|around) (?!my)", "", part) for part in said.split(" or "))
 
 

@@ -29,19 +29,19 @@ _SEATS: Final = frozenset(stems("ticket place seat"))
 
 def when(scenario: Scenario) -> str:
     """The day or time the intent names: "Friday"; the empty string if none."""
-    found = _WHEN.search(scenario.task.intent)
-    return found[1] if found else ""
+    match = _WHEN.search(scenario.task.intent)
+    return match[1] if match else ""
 
 
 def how_many(scenario: Scenario, question: str) -> str:
     """The number in the intent that the question is about: "two tickets", "me and two friends"."""
-    asked = set(stems(question))
-    for found in _NUMBER.finditer(scenario.task.intent):
-        noun = stems(found[2])[0]
-        if noun in _PEOPLE and asked & _GUESTS:
-            return f"me and {found[0]}"
-        if noun in asked or (noun in _SEATS and asked & _GUESTS):
-            return found[0]
+    question_stems = set(stems(question))
+    for match in _NUMBER.finditer(scenario.task.intent):
+        noun = stems(match[2])[0]
+        if noun in _PEOPLE and question_stems & _GUESTS:
+            return f"me and {match[0]}"
+        if noun in question_stems or (noun in _SEATS and question_stems & _GUESTS):
+            return match[0]
     return ""
 
 
@@ -52,11 +52,11 @@ def how_long(scenario: Scenario) -> str:
 
 def who(scenario: Scenario) -> str:
     """The people the intent names: "my parents"."""
-    found = _WHO.search(scenario.task.intent)
-    return first_person(found[1]) if found else ""
+    match = _WHO.search(scenario.task.intent)
+    return first_person(match[1]) if match else ""
 
 
 def where(scenario: Scenario) -> str:
     """The place the intent names: "to another city"."""
-    found = _WHERE.search(scenario.task.intent)
-    return first_person(found[1]) if found else ""
+    match = _WHERE.search(scenario.task.intent)
+    return first_person(match[1]) if match else ""

@@ -69,7 +69,7 @@ def type_words(domain: str, name: str) -> TypeWords:
     return TypeWords(noun, (*spec.ask, noun), spec.values, spec.multiple)
 
 
-def words_in(scenario: Scenario, domain: str, name: str) -> TypeWords:
+def words_for(scenario: Scenario, domain: str, name: str) -> TypeWords:
     """The words for a preference type of a scenario: its own, or those of `type_words`."""
     own = scenario.words[domain].types.get(name) if domain in scenario.words else None
     if own is None:

@@ -6,7 +6,7 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pytest_personalens.agents.language.lexicon import TypeWords, asks_for, in_domain, words_in
+from pytest_personalens.agents.language.lexicon import TypeWords, asks_for, in_domain, words_for
 from pytest_personalens.agents.language.sentence_types import is_deed, is_idle, is_negated, is_proposal, is_question, is_refusal
 from pytest_personalens.agents.language.text import fold, mentions, runs, sentences
 
@@ -70,7 +70,7 @@ class DialogueReading:
     def types(self) -> tuple[tuple[str, str, TypeWords, tuple[str, ...]], ...]:
         """(domain, type, words, the user's values) for every preference of the task's domains."""
         return tuple(
-            (domain, name, words_in(self.scenario, domain, name), values)
+            (domain, name, words_for(self.scenario, domain, name), values)
             for domain, types in self.scenario.preferences.items()
             for name, values in types.items()
             if values

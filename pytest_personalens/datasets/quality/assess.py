@@ -14,7 +14,7 @@ from pytest_personalens.datasets.quality.demography import Share
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from pytest_personalens.datasets.quality.corpus import Corpus, Type
+    from pytest_personalens.datasets.quality.corpus import Corpus, TypeName
 
 #: Every rule; its docstring says what must hold.
 RULES: Final[Sequence[Callable[[Corpus], Iterator[Finding]]]] = (
@@ -169,9 +169,9 @@ def _domains(corpus: Corpus) -> Iterator[DomainCount]:
         )
 
 
-def _named(corpus: Corpus) -> dict[Type, list[bool]]:
+def _named(corpus: Corpus) -> dict[TypeName, list[bool]]:
     """For each preference type, of each value held in a domain of interest: does it stand in the summary word for word?"""
-    named: dict[Type, list[bool]] = defaultdict(list)
+    named: dict[TypeName, list[bool]] = defaultdict(list)
     for person in corpus.people:
         for key, held in person.preferences.items():
             if key[0] in person.mask:
@@ -179,11 +179,11 @@ def _named(corpus: Corpus) -> dict[Type, list[bool]]:
     return named
 
 
-def _types(corpus: Corpus, named: Mapping[Type, list[bool]]) -> tuple[TypeSpread, ...]:
+def _types(corpus: Corpus, named: Mapping[TypeName, list[bool]]) -> tuple[TypeSpread, ...]:
     # As the paper counts: every profile that holds the type, its values pooled as they are spelled.
-    values: dict[Type, Counter[str]] = defaultdict(Counter)
-    holders: dict[Type, Counter[str]] = defaultdict(Counter)
-    users: Counter[Type] = Counter()
+    values: dict[TypeName, Counter[str]] = defaultdict(Counter)
+    holders: dict[TypeName, Counter[str]] = defaultdict(Counter)
+    users: Counter[TypeName] = Counter()
     for person in corpus.people:
         for key, held in person.preferences.items():
             users[key] += 1
@@ -209,7 +209,7 @@ def _types(corpus: Corpus, named: Mapping[Type, list[bool]]) -> tuple[TypeSpread
     return tuple(rows)
 
 
-def _texts(corpus: Corpus, limit: int, named: Mapping[Type, list[bool]]) -> Texts:
+def _texts(corpus: Corpus, limit: int, named: Mapping[TypeName, list[bool]]) -> Texts:
     texts = {f"{p.id}\x1f{d}": p.summaries[d] for p in corpus.people for d in p.mask & set(p.summaries)}
     lengths = [len(t.split()) for t in texts.values()] or [0]
     sample = diversity.within_words(texts, limit)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pytest_personalens.datasets.entries import PreferenceType
 
 #: A preference type is known by its domain and its name: names alone repeat from domain to domain.
-Type = tuple[str, str]
+TypeName = tuple[str, str]
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Person:
     id: str
     file: str
     demographics: Mapping[str, str]
-    preferences: Mapping[Type, tuple[str, ...]]
+    preferences: Mapping[TypeName, tuple[str, ...]]
     summaries: Mapping[str, str]
     interests: Mapping[str, int]
     fields: tuple[str, str] = ("domains.{0}.{1}", "domains.{0}.summary")
@@ -64,7 +64,7 @@ class TaskText:
     file: str
     field: str
     domains: tuple[str, ...]
-    relevant: tuple[Type, ...]
+    relevant: tuple[TypeName, ...]
     texts: tuple[str, str, str]
     devices: tuple[str, ...] = ()
 
@@ -78,7 +78,7 @@ class Assignment:
     file: str
     field: str
     domains: tuple[str, ...]
-    relevant: tuple[Type, ...]
+    relevant: tuple[TypeName, ...]
     texts: tuple[str, str, str]
     situation: Mapping[str, str]
     at_home: bool | None = None
@@ -98,9 +98,9 @@ class Corpus:
     people: list[Person] = field(default_factory=list)
     tasks: list[TaskText] = field(default_factory=list)
     assignments: list[Assignment] = field(default_factory=list)
-    types: dict[Type, PreferenceType] = field(default_factory=dict)
+    types: dict[TypeName, PreferenceType] = field(default_factory=dict)
 
-    def categorical(self, key: Type) -> bool:
+    def categorical(self, key: TypeName) -> bool:
         """Whether the values of this type come from a list."""
         return key in self.types and self.types[key].kind == "categorical"
 

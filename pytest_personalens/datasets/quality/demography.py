@@ -122,8 +122,8 @@ def category(person: Person, attribute: str) -> str:
     """The category of `MARGINALS` that a person falls into; ``Other`` where there is none."""
     if attribute == "region":
         birth = person.demographics.get("birth_country", "")
-        found = country(birth)
-        return found.region if found else _ALIASES.get(birth.lower(), "Other")
+        place = country(birth)
+        return place.region if place else _ALIASES.get(birth.lower(), "Other")
     value = person.demographics.get(attribute, "N/A").removesuffix(" years old").strip()
     value = _ALIASES.get(value.lower(), value)
     return value if value in MARGINALS[attribute] else "Other"

@@ -15,7 +15,7 @@ _WORD = re.compile(r"\w+(?:['\u2019]\w+)*")
 Gram = tuple[str, ...]
 
 
-def words(text: str) -> list[str]:
+def words_in(text: str) -> list[str]:
     """The words of a text in lower case, without punctuation."""
     return _WORD.findall(text.lower())
 
@@ -72,7 +72,7 @@ def within_words(texts: Mapping[str, str], limit: int) -> list[list[str]]:
     for key in sorted(texts, key=lambda k: hashlib.sha256(k.encode()).digest()):
         if left <= 0:
             break
-        tokens = words(texts[key])[:left]
+        tokens = words_in(texts[key])[:left]
         left -= len(tokens)
         chosen.append(tokens)
     return chosen

@@ -6,10 +6,10 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from pytest_personalens.core.devices import no_device
-from pytest_personalens.core.errors import DataError, shown, told
+from pytest_personalens.core.errors import DataError, error_text, short_repr
 from pytest_personalens.core.scenario import DOMAINS, slug
 from pytest_personalens.datasets.embedded import EmbeddedDataset
-from pytest_personalens.datasets.official import SITUATION, TASK_ID, OfficialDataset, read_json, table, text_in, texts_in
+from pytest_personalens.datasets.official import SITUATION, TASK_ID, OfficialDataset, read_json, table_in, text_in, texts_in
 from pytest_personalens.datasets.quality.corpus import Assignment, Corpus, Person, TaskText
 
 if TYPE_CHECKING:
@@ -44,25 +44,25 @@ def read_official(data: OfficialDataset) -> Corpus:
 
 def _official_person(user: str, file: Path) -> Person:
     raw = read_json(file)
-    demographics, interests = table(file, raw, "demographics"), table(file, raw, "interests")
-    affinities, interactions = table(file, raw, "affinities"), table(file, raw, "interactions")
+    demographics, interests = table_in(file, raw, "demographics"), table_in(file, raw, "interests")
+    affinities, interactions = table_in(file, raw, "affinities"), table_in(file, raw, "interactions")
     for name, texts in (("demographics", demographics), ("interactions", interactions)):
         for key, value in texts.items():
             if not isinstance(value, str):
                 raise DataError(file, "expected a text", field=f"{name}.{key}")
     for domain, interest in interests.items():
         if interest not in (0, 1):
-            raise DataError(file, f"expected 0 or 1, found {shown(interest, 40)}", field=f"interests.{domain}")
+            raise DataError(file, f"expected 0 or 1, found {short_repr(interest, 40)}", field=f"interests.{domain}")
     return Person(
         user, str(file), {k: v for k, v in demographics.items() if k != "user_id"},
-        {(d, t): _values(file, d, t, v) for d in affinities for t, v in table(file, affinities, d, "affinities.").items()},
+        {(d, t): _values(file, d, t, v) for d in affinities for t, v in table_in(file, affinities, d, "affinities.").items()},
         interactions, interests, ("affinities.{0}.{1}", "interactions.{0}"),
     )  # fmt: skip
 
 
 def _official_assignment(user: str, file: Path, position: str, task: Any) -> Assignment:
     text = _task_text(file, position, task, task.get("Relevant Domains") if isinstance(task, dict) else None)
-    told = table(file, task, "situations", f"{position}: ")
+    told = table_in(file, task, "situations", f"{position}: ")
     situations = {ours: text_in(file, told.get(theirs), f"{position}: situations.{theirs}") for ours, theirs in SITUATION.items()}
     return Assignment(user, text.id, text.file, text.field, text.domains, text.relevant, text.texts, situations)
 
@@ -76,7 +76,7 @@ def _official_tasks(file: Path) -> Iterator[TaskText]:
         try:
             task = json.loads(line)
         except (ValueError, RecursionError) as error:
-            raise DataError(file, f"not valid JSON: {told(error)}", field=f"line {number}") from None
+            raise DataError(file, f"not valid JSON: {error_text(error)}", field=f"line {number}") from None
         where = f"line {number}"
         if not isinstance(task, dict):
             raise DataError(file, "not a task of the official layout", field=where)
@@ -92,7 +92,7 @@ def _task_text(file: Path, field: str, task: Any, domains: object) -> TaskText:
     if match is None or not all(isinstance(text, str) and text.strip() for text in texts):
         raise DataError(file, "not a task of the official layout (task_id, description, intent, goal)", field=field)
     if not isinstance(domains, list) or not domains or any(d not in DOMAINS for d in domains):
-        raise DataError(file, f"expected a list of domains, found {shown(domains, 60)}", field=f"{field}: Relevant Domains")
+        raise DataError(file, f"expected a list of domains, found {short_repr(domains, 60)}", field=f"{field}: Relevant Domains")
     names = tuple(domains)
     # A name alone is clear within one domain and may mean several types within many.
     types = texts_in(file, task.get("Relevant Affinity Types"), f"{field}: Relevant Affinity Types")

@@ -26,7 +26,7 @@ def overview(datasets: Sequence[Quality]) -> Iterator[str]:
         yield (label.ljust(34) + "".join(show(d).ljust(w) for d, w in zip(datasets, widths, strict=True)) + goal).rstrip()
 
 
-def details(data: Quality) -> Iterator[str]:
+def detail_lines(data: Quality) -> Iterator[str]:
     """Every domain, preference type and demographic category of one dataset."""
     yield f"{'domain':<16}{'users':>7}{'single':>8}{'multi':>7}{'scenarios':>11}"
     for d in data.domains:
@@ -43,7 +43,7 @@ def details(data: Quality) -> Iterator[str]:
             yield f"{s.attribute + ': ' + s.category:<50}{s.share:>8.1%}{s.paper:>8.1%}{100 * (s.share - s.paper):>+8.1f}"
 
 
-def findings(data: Quality, *, every: bool) -> Iterator[str]:
+def finding_lines(data: Quality, *, every: bool) -> Iterator[str]:
     """What the rules found, by rule; a few examples of each, or `every` one."""
     by_rule = defaultdict(list)
     for problem in data.findings:

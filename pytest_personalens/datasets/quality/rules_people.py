@@ -6,7 +6,7 @@ import re
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.datasets.quality.corpus import Corpus, Finding, Person, Type
+from pytest_personalens.datasets.quality.corpus import Corpus, Finding, Person, TypeName
 from pytest_personalens.datasets.quality.demography import category, country, minutes
 
 if TYPE_CHECKING:
@@ -127,12 +127,12 @@ def diet(corpus: Corpus) -> Iterator[Finding]:
 
 def spelling(corpus: Corpus) -> Iterator[Finding]:
     """A categorical value is spelled in one way; the commonest spelling is the right one."""
-    pooled: dict[Type, Counter[str]] = defaultdict(Counter)
+    pooled: dict[TypeName, Counter[str]] = defaultdict(Counter)
     for person in corpus.people:
         for key, values in person.preferences.items():
             if corpus.categorical(key):
                 pooled[key].update(values)
-    usual: dict[tuple[Type, str], str] = {}
+    usual: dict[tuple[TypeName, str], str] = {}
     for key, counts in pooled.items():
         for value, _ in counts.most_common():
             usual.setdefault((key, value.casefold()), value)
@@ -150,7 +150,7 @@ def off_list(corpus: Corpus) -> Iterator[Finding]:
             yield Finding("off-list", person.file, person.field_of(*key), f"{value!r} is not among the type's values")
 
 
-def _categorical_values(corpus: Corpus) -> Iterator[tuple[Person, Type, str]]:
+def _categorical_values(corpus: Corpus) -> Iterator[tuple[Person, TypeName, str]]:
     for person in corpus.people:
         for key, values in person.preferences.items():
             if corpus.categorical(key):

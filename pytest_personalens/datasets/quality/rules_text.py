@@ -7,7 +7,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.datasets.quality.corpus import Corpus, Finding
-from pytest_personalens.datasets.quality.diversity import words
+from pytest_personalens.datasets.quality.diversity import words_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,7 +42,7 @@ def language(corpus: Corpus) -> Iterator[Finding]:
     """A summary is in English."""
     for person in corpus.people:
         for domain, text in person.summaries.items():
-            tokens = words(text)
+            tokens = words_in(text)
             if tokens and sum(t in _ENGLISH for t in tokens) / len(tokens) < _ENGLISH_SHARE:
                 yield Finding("language", person.file, person.field_of(domain), f"not English: {_cut(text)!r}")
 
@@ -62,7 +62,7 @@ def repeated(corpus: Corpus) -> Iterator[Finding]:
     for person in corpus.people:
         for domain, text in person.summaries.items():
             for sentence in re.split(r"(?<=[.!?:])\s+", text):
-                tokens = words(sentence)
+                tokens = words_in(sentence)
                 key = " ".join(tokens)
                 if len(tokens) < _SENTENCE_WORDS:
                     continue

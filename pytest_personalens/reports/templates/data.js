@@ -2,12 +2,12 @@
 // What the page was given, and the few ways in which text becomes part of it: always as text, never as markup.
 
 const data = JSON.parse(document.getElementById("data").textContent);
-const dimensions = data.dimensions.map(([key, short, column, name, low, high]) => ({ key, short, column, name, low, high }));
+const dimensions = data.dimensions.map(([key, column, name, low, high]) => ({ key, column, name, low, high }));
 const dimensionOf = new Map(dimensions.map((d) => [d.key, d]));
 const byId = new Map();
 const byKey = new Map();
 const STATUS = { passed: ["✓", "passed", "good"], low: ["✕", "below", "bad"], uncounted: ["–", "not scored", "soft"] };
-const ARMS = { "": "the run itself", none: "nothing", D: "demographics", I: "past interactions", S: "the situation", swapped: "another user's" };
+const CONTROLS = data.controls;
 const ENDS = { user: "The user ended the dialogue.", silence: "The user left without a closing word.", limit: "The turn limit ended the dialogue.", fault: "The dialogue broke off." };
 
 for (const item of data.items) {
@@ -66,14 +66,14 @@ const scoreNumber = (n) => String(Math.round(n * 100) / 100);
 
 // True if the item's score on the dimension is one of those that were below their threshold.
 function short(item, dimension) {
-  return (item.shortfalls || []).some((s) => (dimension.short === "tc" ? s === "task not completed" : false) || s.startsWith(`${dimension.short} `));
+  return (item.shortfalls || []).some(([key]) => key === dimension.key);
 }
 
 // The words of an item that a search looks through, in lower case; worked out once.
 function wordsOf(item) {
   if (item.words === undefined) {
     const scenario = scenarioOf(item);
-    const parts = [item.id, item.scenario, item.user, item.task, item.kind, ...(item.domains || []), item.cause || "", item.detail || "", ...(item.shortfalls || [])];
+    const parts = [item.id, item.scenario, item.user, item.task, item.kind, ...(item.domains || []), item.cause || "", item.detail || "", ...(item.shortfalls || []).map(([, words]) => words)];
     if (scenario) parts.push(scenario.name || "", text(scenario.description), text(scenario.intent));
     for (const message of item.messages || []) parts.push(text(message[1]));
     for (const verdict of item.verdicts || []) parts.push(text(verdict.why));

@@ -159,13 +159,13 @@ function others(item) {
   const family = (byKey.get(item.key) || []).filter((i) => i !== item).sort((a, b) => (a.arm || "").localeCompare(b.arm || "") || (a.trial || 1) - (b.trial || 1));
   if (!family.length) return null;
   return make("ul", { class: "others", "aria-label": "Other dialogues of this scenario" }, family.map((i) =>
-    make("li", {}, make("a", { href: linkTo(i) }, i.arm ? `control: ${ARMS[i.arm] || i.arm}` : `trial ${i.trial || 1}`), ` ${STATUS[i.status][0]} `, make("span", { class: "soft" }, `P ${i.scores.get("personalization") ?? "–"}`))));
+    make("li", {}, make("a", { href: linkTo(i) }, i.arm ? `control: ${CONTROLS[i.arm] || i.arm}` : `trial ${i.trial || 1}`), ` ${STATUS[i.status][0]} `, make("span", { class: "soft" }, `P ${i.scores.get("personalization") ?? "–"}`))));
 }
 
 function dialogue(item) {
   const s = scenarioOf(item);
   const [sign, word, tone] = STATUS[item.status];
-  const about = [item.domains.join(", "), s && s.situation && `${s.situation.day_of_week} ${s.situation.time_of_day}`, item.arm && `control, the assistant knew: ${ARMS[item.arm] || item.arm}`, (item.trial || (byKey.get(item.key) || []).length > 1) && `trial ${item.trial || 1}`].filter(Boolean);
+  const about = [item.domains.join(", "), s && s.situation && `${s.situation.day_of_week} ${s.situation.time_of_day}`, item.arm && `control: ${CONTROLS[item.arm] || item.arm}`, (item.trial || (byKey.get(item.key) || []).length > 1) && `trial ${item.trial || 1}`].filter(Boolean);
   return [
     make("header", { class: "who" },
       make("h1", { id: "dialogue-head", tabindex: "-1" }, plain(item.scenario), make("span", { class: `status ${tone}` }, `${sign} ${word}${item.failed ? ", test failed" : ""}`)),
@@ -173,7 +173,7 @@ function dialogue(item) {
       s ? make("p", {}, plain(text(s.description))) : null,
       item.verdicts ? make("p", { class: "scores" }, columns.filter((d) => item.scores.has(d.key)).map((d) =>
         make("span", { class: short(item, d) ? "bad" : null }, make("b", {}, `${d.column} `), scoreText(d, item.scores.get(d.key)), d.high === 1 ? null : `/${d.high}`))) : null,
-      item.shortfalls ? make("p", { class: "bad" }, `Below: ${plain(item.shortfalls.join(", "))}`) : null,
+      item.shortfalls ? make("p", { class: "bad" }, `Below: ${plain(item.shortfalls.map(([, words]) => words).join(", "))}`) : null,
       item.cause ? make("p", { class: "fault" }, plain(`Not scored, ${item.cause}: ${item.detail || ""}`)) : null,
       others(item)),
     make("div", { class: "sides" },

@@ -92,12 +92,12 @@ def smallest_drop(
     chance = random.Random(0)
     pairs = [_Pair(noise, scenarios, one, chance) for _ in range(max(100, min(_RUNS, _SCENARIOS // scenarios)))]
 
-    def found(steps: int) -> float:
+    def power_at(steps: int) -> float:
         drop = float(steps * STEP)
         return sum(pair.found(drop, level, margin) for pair in pairs) / len(pairs)
 
     last = floor(Fraction(most).limit_denominator(10**6) / STEP)
-    first = bisect_left(range(last + 1), power, key=found)
+    first = bisect_left(range(last + 1), power, key=power_at)
     return float(first * STEP) if first <= last else None
 
 
