@@ -259,7 +259,7 @@ def test_a_mistake_of_the_hook_ends_the_run_and_is_found(empty_repo: Repository,
     empty_repo.write(conftest=HOOK.replace(old, new))
     result = empty_repo.inline("--personalens-sample=1", "--personalens-data=support")
     assert result.ret == 4
-    result.stderr.fnmatch_lines([f"ERROR: personalens: dataset Support: {told}*"])
+    result.stderr.fnmatch_lines([f"ERROR: *dataset Support: {told}*"])
     checked = empty_repo.python("-m", "pytest_personalens", "check-dataset", "support")
     checked.stdout.fnmatch_lines([f"  dataset Support: {told}*"])
     assert checked.ret == 1
