@@ -42,7 +42,7 @@ lint: $(VENV)/dev ## ruff, formatting and import layers
 types: $(VENV)/dev ## mypy --strict
 	$(BIN)/mypy
 
-benchmarks: $(VENV)/dev ## speed, as ratios measured side by side in one run
+benchmarks: $(VENV)/dev ## speed, as ratios measured side by side in one run; what intervals and gates promise
 	$(BIN)/python benchmarks/run.py
 	$(BIN)/python benchmarks/scale.py
 	$(BIN)/python benchmarks/throttling.py
@@ -52,6 +52,8 @@ benchmarks: $(VENV)/dev ## speed, as ratios measured side by side in one run
 	$(BIN)/python benchmarks/full_benchmark.py --check
 	$(BIN)/python benchmarks/concurrency.py
 	$(BIN)/python benchmarks/html_report.py
+	$(BIN)/python benchmarks/intervals.py
+	$(BIN)/python benchmarks/users.py
 
 peers: $(VENV)/dev ## install other tools, in environments of their own, for the benchmarks to measure beside ours
 	$(BIN)/python benchmarks/peers/install.py

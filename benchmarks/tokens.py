@@ -54,7 +54,7 @@ class Counter:
         if request.answer is not None:
             score = request.answer["properties"]["score"]
             value = True if score["type"] == "boolean" else 3
-            return Completion("", data={"evidence": [], "justification": "so", "score": value})
+            return Completion("", data={"evidence": [{"turn": 0, "quote": WORDS[0]}], "justification": "so", "score": value})
         size = 40 if self.name == "user" else 110
         words = [str(self._calls), *(WORDS[i % len(WORDS)] for i in range(size - 1))]
         return Completion(" ".join(words) + (END_SIGNAL if self.name == "user" and self._calls == self._rounds else ""))

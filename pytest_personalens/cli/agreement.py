@@ -144,7 +144,7 @@ class _Spending:
             print(f"{spec} is no model of ours: it makes {len(readings)} readings, at a cost that nobody here knows")
             return
         meter = Meter()
-        judge = ModelJudge(Placeholder(model.name), meter, Prompts(self._options.prompts))
+        judge = ModelJudge(Placeholder(model.name, "judge"), meter, Prompts(self._options.prompts))
         for item, dimension in readings:
             judge.verdict(item.scenario, item.dialogue, dimension)
         used = {p: u.model_copy(update={"output_tokens": output_tokens(p) * u.calls}) for p, u in meter.usage.items()}

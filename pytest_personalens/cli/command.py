@@ -32,6 +32,7 @@ COMMANDS: Final = {
     "merge": ("merge", "put the shards of a run together and decide its gates"),
     "agreement": ("agreement", "measure how far a judge agrees with labelled dialogues"),
     "check-dataset": ("check_dataset", "measure datasets of scenarios and find what is inconsistent"),
+    "show-prompts": ("show_prompts", "print what a model is sent when it plays the user, the judge or the assistant"),
     "sample-size": ("sample_size", "tell how many scenarios a comparison needs"),
     "train": ("train", "train the embedded judge on labelled dialogues"),
     "robustness": ("robustness", "test the embedded judge with other words, other meanings and empty replies"),

@@ -20,10 +20,12 @@ from pytest_personalens.reports.tables import PaperTable, ablation_table, paper_
 from pytest_personalens.reports.terminal import summary_lines
 from pytest_personalens.results.baseline import baseline_of, terms_of
 from pytest_personalens.results.comparison import compare_with_baseline
-from pytest_personalens.results.values import Results, read_results
+from pytest_personalens.results.stored import read_computed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    from pytest_personalens.results.values import Results
 
 _MOST_LISTED: Final = 20
 _LEVEL: Final = 0.05
@@ -38,8 +40,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         raise SpecError("--beside: the rows are printed below Table 3; give --table 3 too")
     if options.table is not None and options.before is not None:
         raise SpecError(f"--table: shows one run; leave {options.before} out")
-    results = read_results(options.results)
-    before = None if options.before is None else read_results(options.before)
+    results = read_computed(options.results)
+    before = None if options.before is None else read_computed(options.before)
     if before is not None:
         results = _compared(results, before, str(options.before))
     to_stdout = _STDOUT in options.report

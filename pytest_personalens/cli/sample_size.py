@@ -36,8 +36,8 @@ def sample_size_table(*, level: float, power: float) -> Iterator[str]:
     yield f"| scenarios | {' | '.join(heads)} |"
     yield "| ---: |" + " ---: |" * len(heads)
     for scenarios in SCENARIOS:
-        rates = [smallest_drop(Noise.deviation(sqrt(flips)), scenarios, level=level, power=power) for flips in FLIPS]
-        means = [smallest_drop(Noise.deviation(sd), scenarios, level=level, power=power, most=3.0) for sd in DEVIATIONS]
+        rates = [smallest_drop(Noise.deviation(sqrt(flips)), [1] * scenarios, level=level, power=power) for flips in FLIPS]
+        means = [smallest_drop(Noise.deviation(sd), [1] * scenarios, level=level, power=power, most=3.0) for sd in DEVIATIONS]
         cells = [*(_cell(drop, 100, 0) for drop in rates), *(_cell(drop, 1, 2) for drop in means)]
         yield f"| {scenarios} | {' | '.join(cells)} |"
 

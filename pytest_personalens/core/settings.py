@@ -61,7 +61,12 @@ class Settings(NamedTuple):
     judge_votes: int
     assistant: str | None
     assistant_prompt: Literal["base", "vanilla"]
+    protocol: Literal["default", "paper"]
+    #: What a model that plays the user writes before a message.
+    user_agent: Literal["plain", "reasoning", "state"]
     prompts: str | None
+    #: Which bugs of the official code are mended.
+    official_bugs: str
     #: Caps of the run: "calls" or "usd", and how many.
     budget: tuple[tuple[Literal["calls", "usd"], float], ...]
     gate: tuple[GateExpression, ...]
@@ -82,6 +87,11 @@ class Settings(NamedTuple):
     record: Literal["none", "live", "new", "all"] = "none"
     resume: bool = False
     estimate: bool = False
+
+    @property
+    def protocol_in_force(self) -> str:
+        """default, paper, or official for the prompts of a checkout."""
+        return "official" if (self.prompts or "").startswith("official:") else self.protocol
 
     @property
     def may_spend(self) -> bool:

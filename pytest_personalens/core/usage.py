@@ -57,6 +57,11 @@ def price_of(name: str, prices: Mapping[str, Price]) -> Price | None:
     return prices.get(name) or prices.get(name.partition("?")[0])
 
 
+def together(one: Mapping[str, Usage], other: Mapping[str, Usage]) -> dict[str, Usage]:
+    """The sum of both for each purpose, by its name."""
+    return {purpose: one.get(purpose, Usage()) + other.get(purpose, Usage()) for purpose in sorted({*one, *other})}
+
+
 class Usage(Frozen):
     """What was asked of models: calls, and tokens where they tell.
 

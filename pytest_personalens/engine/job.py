@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import threading
 import time
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from pytest_personalens.core.errors import RecordError
 from pytest_personalens.core.evaluation import Evaluation, evaluate
+from pytest_personalens.core.usage import together
 from pytest_personalens.engine.assistant import guarded
 from pytest_personalens.engine.record import Record
 from pytest_personalens.engine.replay import Replay, ReplayAssistant, ReplayJudge, ReplayUserAgent, ResumedAssistant
@@ -29,8 +31,9 @@ class Job(NamedTuple):
     """One evaluation to be done; all of it pickles.
 
     `records` are what may be reused, the best first; of a `resumable` run the assistant's replies are kept
-    like the rest, and those in `broken_off` count. `votes` are those on verdicts that were not decided when a run ended. `elsewhere`
-    tells where other tests' records of the same case may be; `where` is for the error that says that nothing may be bought.
+    like the rest, and those in `broken_off` count. `votes` are those on verdicts that were not decided when a run ended, `spent`
+    is what the earlier parts of this run used. `elsewhere` tells where other tests' records of the same case may be; `where` is
+    for the error that says that nothing may be bought.
     """
 
     scenario: Scenario
@@ -46,18 +49,20 @@ class Job(NamedTuple):
     resumable: bool = False
     broken_off: Record | None = None
     votes: tuple[StoredVerdict, ...] = ()
+    spent: Mapping[str, Usage] = MappingProxyType({})
 
 
 class Keep(Protocol):
     """Puts what was bought where a crash cannot reach it: an evaluation, finished or not, and the votes on what is not decided."""
 
-    def __call__(self, evaluation: Evaluation, votes: Sequence[StoredVerdict] = (), /) -> None:
-        """Keep it. Raises `RecordError` where nothing can be written."""
+    def __call__(self, evaluation: Evaluation, spent: Mapping[str, Usage], votes: Sequence[StoredVerdict] = (), /) -> None:
+        """Keep it, and what all parts of this run have `spent` on it. Raises `RecordError` where nothing can be written."""
 
 
 class JobResult(NamedTuple):
-    """A job done: the evaluation with what this run used, what all of it has cost by purpose, how often an agent was asked, and
-    the seconds it took. `raised` is what the assistant raised, if that ended it: for a debugger, in this process only."""
+    """A job done: the evaluation with what this run used in all its parts, what all of it has cost by purpose, how often an agent
+    was asked, and the seconds it took. `raised` is what the assistant raised, if that ended it: for a debugger, in this process only.
+    """
 
     evaluation: Evaluation
     cost: dict[str, Usage]
@@ -79,13 +84,16 @@ def work(job: Job, participants: Participants, assistant: Assistant, keep: Keep 
         # A record tells what its content cost, whenever that was; an evaluation, what this run spent.
         return replay.cost(evaluation, agents.meter.usage)
 
+    def spent() -> dict[str, Usage]:
+        return together(job.spent, agents.meter.usage)
+
     def bought(unfinished: Evaluation) -> None:
         with one_at_a_time:  # readings vote side by side
             latest[:] = [unfinished]
             # Only what was bought just now: a replay must not push out what an earlier run paid for.
             if keep is not None and replay.news:
                 try:
-                    keep(unfinished.model_copy(update={"usage": cost(unfinished)}), undecided(unfinished))
+                    keep(unfinished.model_copy(update={"usage": cost(unfinished)}), spent(), undecided(unfinished))
                 except RecordError as error:
                     participants.stop_buying(error)
                     raise
@@ -129,7 +137,7 @@ def work(job: Job, participants: Participants, assistant: Assistant, keep: Keep 
         bought(evaluation)
     except RecordError as error:
         evaluation = evaluation.model_copy(update={"verdicts": (), "cause": "record", "detail": str(error)})
-    if usage := agents.meter.usage:
+    if usage := spent():
         evaluation = evaluation.model_copy(update={"usage": usage})
     return JobResult(
         evaluation,

@@ -5,8 +5,7 @@ from __future__ import annotations
 from concurrent.futures import wait
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_personalens.core.evaluation import Evaluation
-from pytest_personalens.engine.job import JobResult
+from pytest_personalens.engine.job import JobResult, Keep
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,7 +35,7 @@ class Engine:
     def __contains__(self, key: str) -> bool:
         return key in self._under_way
 
-    def submit(self, key: str, task: Callable[..., JobResult], *args: Any, bought: Callable[[Evaluation], None] | None = None) -> None:
+    def submit(self, key: str, task: Callable[..., JobResult], *args: Any, bought: Keep | None = None) -> None:
         """Have `task` run for the item `key`; `bought` is called with what came of it, at its whole cost, as soon as it is there."""
         future = self._under_way[key] = self._executor.submit(task, *args)
 
@@ -46,7 +45,7 @@ class Engine:
             self.done += 1
             if bought is not None and future.exception() is None:
                 done = future.result()
-                bought(done.evaluation.model_copy(update={"usage": done.cost}))
+                bought(done.evaluation.model_copy(update={"usage": done.cost}), done.evaluation.usage)
 
         future.add_done_callback(came)
 

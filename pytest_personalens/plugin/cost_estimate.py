@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_personalens.agents.by_model.model_assistant import ModelAssistant
-from pytest_personalens.agents.by_model.model_judge import ModelJudge
-from pytest_personalens.agents.by_model.model_user import ModelUserAgent
-from pytest_personalens.agents.by_model.placeholder import ASSISTANT, CHARS, USER, Placeholder, output_tokens
-from pytest_personalens.core.dialogue import UserTurn
+from pytest_personalens.agents.by_model.placeholder import ASSISTANT, CHARS, THOUGHTS, USER, Placeholder, output_tokens
+from pytest_personalens.core.dialogue import UserAgent, UserTurn
 from pytest_personalens.core.evaluation import evaluate
 from pytest_personalens.core.usage import Usage
 from pytest_personalens.core.verdict import Dimension, Verdict
@@ -34,7 +31,7 @@ class _User:
 
     identity, paid = "estimate", False
 
-    def __init__(self, played: ModelUserAgent | None) -> None:
+    def __init__(self, played: UserAgent | None) -> None:
         self._played = played
 
     def turn(self, scenario: Scenario, transcript: Sequence[Message]) -> UserTurn:
@@ -54,20 +51,23 @@ class _Judge:
 
 def estimate_cost(run: Run) -> dict[str, Usage]:
     """Purpose -> calls and tokens for the run's sample, all trials and controls, as if nothing were recorded and nothing cached."""
-    models: dict[str, Model] = {role: Placeholder(model.name) for role, model in run.participants.models().items()}
-    settings, total = run.settings, dict[str, Usage]()
+    settings, total, agents = run.settings, dict[str, Usage](), run.participants.model_agents
+    whole = settings.protocol_in_force != "default"
+    models: dict[str, Model] = {role: Placeholder(model.name, role, whole=whole) for role, model in run.participants.models().items()}
+    beside = THOUGHTS if settings.user_agent != "plain" else 0
     for case in cases(run.sample(settings).refs, settings):
         scenario, meter = run.dataset.load(case.ref), Meter()
-        user = ModelUserAgent(models["user agent"], meter, run.participants.prompts) if "user agent" in models else None
-        judge = ModelJudge(models["judge"], meter, run.participants.prompts) if "judge" in models else _Judge()
+        user = agents.user_agent(models["user agent"], meter) if "user agent" in models else None
+        judge = agents.judge(models["judge"], meter) if "judge" in models else _Judge()
         filler = "word " * round(ASSISTANT * CHARS / 5)
         assistant: Any = lambda messages, filler=filler: filler  # noqa: E731
         if "assistant" in models:
             context, setting = run.context(case, scenario), settings.assistant_prompt
-            assistant = ModelAssistant(models["assistant"], meter, run.participants.prompts, setting=setting, context=context)
+            assistant = agents.assistant(models["assistant"], meter, setting=setting, context=context)
         evaluate(scenario, assistant, _User(user), judge, dimensions=[Dimension(d) for d in settings.dimensions])
         for purpose, used in meter.usage.items():
-            expected = used.model_copy(update={"output_tokens": output_tokens(purpose) * used.calls})
+            tokens = output_tokens(purpose) + (beside if purpose == "user agent" else 0)
+            expected = used.model_copy(update={"output_tokens": tokens * used.calls})
             total[purpose] = total.get(purpose, Usage()) + expected
     if "judge" in models and (settings.adopt_judge or settings.check_judge):
         total |= _anchors(run, models["judge"])
@@ -80,7 +80,7 @@ def _anchors(run: Run, model: Model) -> dict[str, Usage]:
 
     meter = Meter()
     anchors = open_anchors(anchors_path(run.config, run.settings))
-    read_anchors(anchors, ModelJudge(model, meter, run.participants.prompts), [Dimension(d) for d in run.settings.dimensions])
+    read_anchors(anchors, run.participants.model_agents.judge(model, meter), [Dimension(d) for d in run.settings.dimensions])
     return {
         f"anchor {purpose}": used.model_copy(update={"output_tokens": output_tokens(purpose) * used.calls})
         for purpose, used in meter.usage.items()

@@ -98,6 +98,10 @@ def check_settings(config: pytest.Config, settings: Settings) -> None:
         raise pytest.UsageError(f"--personalens-budget: two caps on {'calls' if units.count('calls') > 1 else 'dollars'}; give one")
     try:
         check_thresholds(settings.threshold, settings.dimensions, "--personalens-threshold")
+        if settings.official_bugs != BY_KEY["official_bugs"].default:
+            from pytest_personalens.agents.by_model.official.bugs import mended_bugs
+
+            mended_bugs(settings.official_bugs)
         if settings.sample is not None and settings.asks_for_gates:
             from pytest_personalens.results.gate_expressions import check_expressions
 

@@ -41,7 +41,7 @@ def job_of(item: pytest.Item, run: Run, store: RecordStore, context: Context) ->
     settings, scenario = spec_of(item).settings, store.scenario
     anew = settings.record == "all"
     records = store.load()
-    bought, this_run, votes = store.load_journal()
+    bought, this_run, votes, spent = store.load_journal()
     if anew and not this_run:
         bought, votes = None, ()
     records += (bought,) if bought is not None else ()
@@ -60,6 +60,7 @@ def job_of(item: pytest.Item, run: Run, store: RecordStore, context: Context) ->
         resumable=run.settings.resume,
         broken_off=bought if run.settings.resume and this_run else None,
         votes=votes,
+        spent=spent if this_run else {},
     )
 
 

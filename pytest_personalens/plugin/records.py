@@ -7,6 +7,7 @@ import re
 from contextlib import suppress
 from functools import cached_property, lru_cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from syrupy.assertion import SnapshotAssertion
@@ -19,11 +20,12 @@ from pytest_personalens.core.atomic_write import write_atomically
 from pytest_personalens.core.devices import no_device
 from pytest_personalens.core.errors import RecordError
 from pytest_personalens.core.scenario import slug
+from pytest_personalens.core.usage import Usage
 from pytest_personalens.engine.other_records import FOLDER
 from pytest_personalens.engine.record import ADVICE, Record, StoredVerdict, read_record, record_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import pytest
     from syrupy.data import SnapshotCollection
@@ -106,11 +108,15 @@ def _folder(test_file: str, root: Path) -> str:
 
 
 class Journal(NamedTuple):
-    """What was bought and is in no record yet: of this run or not, with the votes on verdicts that were not decided."""
+    """What was bought and is in no record yet: of this run or not, with the votes on verdicts that were not decided.
+
+    `spent` is what that run had used for it, by purpose; the record's usage is what its content cost, whenever that was.
+    """
 
     record: Record | None = None
     this_run: bool = False
     votes: tuple[StoredVerdict, ...] = ()
+    spent: Mapping[str, Usage] = MappingProxyType({})
 
 
 class RecordStore:
@@ -158,7 +164,8 @@ class RecordStore:
         try:
             kept = json.loads((_read(self._journal) if self._journal else None) or "null")
             run, votes = kept.pop("run"), tuple(StoredVerdict.model_validate(vote) for vote in kept.pop("votes", ()))
-            return Journal(read_record(json.dumps(kept), str(self._journal)), run == self._run, votes)
+            spent = {purpose: Usage.model_validate(used) for purpose, used in kept.pop("spent", {}).items()}
+            return Journal(read_record(json.dumps(kept), str(self._journal)), run == self._run, votes, spent)
         except (RecordError, ValueError, AttributeError, KeyError, TypeError, RecursionError):
             return Journal()
 
@@ -167,8 +174,9 @@ class RecordStore:
         """`keep`, where anything is bought that is to be kept."""
         return self.keep if self._journal_folder else None
 
-    def keep(self, evaluation: Evaluation, votes: Sequence[StoredVerdict] = ()) -> None:
-        """Put an evaluation, finished or not, where a crash cannot reach it, with the votes on what is not decided yet.
+    def keep(self, evaluation: Evaluation, spent: Mapping[str, Usage], votes: Sequence[StoredVerdict] = ()) -> None:
+        """Put an evaluation, finished or not, where a crash cannot reach it, with what this run has `spent` on it so far and the votes
+        on what is not decided yet.
 
         Raises `RecordError` where nothing can be written.
         """
@@ -176,7 +184,9 @@ class RecordStore:
             try:
                 self._journal.parent.mkdir(parents=True, exist_ok=True)
                 cast = {"votes": [vote.model_dump(mode="json") for vote in votes]} if votes else {}
-                write_atomically(self._journal, json.dumps({"run": self._run, **cast, **record_of(evaluation, self.scenario).data()}))
+                used = {purpose: usage.model_dump() for purpose, usage in spent.items()}
+                kept = {"run": self._run, "spent": used, **cast, **record_of(evaluation, self.scenario).data()}
+                write_atomically(self._journal, json.dumps(kept))
             except OSError as error:
                 why = f"{self._journal}: what was bought cannot be kept: {error.strerror}"
                 raise RecordError(f"{why}; make room or remove it, and run again") from None

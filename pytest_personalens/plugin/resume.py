@@ -54,7 +54,8 @@ def begin_run(folder: Path | None, settings: Settings, *, root: Path, keeps: boo
         _refuse_others(left["settings"], wanted)
         age, differs = _age(left["began"]), changed(left["sources"], made_of)
         if not differs:
-            return RunState(str(left["run"]), f"goes on with the run that was broken off, begun {age} ago, and counts its replies")
+            history = f"goes on with the run that was broken off, begun {age} ago, and counts its replies and its calls"
+            return RunState(str(left["run"]), history)
         other = f"does not go on with the run that was broken off, begun {age} ago ({differs} has changed since)"
         history = f"{other}: the assistant is asked anew"
     run = uuid.uuid4().hex

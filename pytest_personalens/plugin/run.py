@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
+from pytest_personalens.agents.by_model.model_agents import PromptSettings
 from pytest_personalens.core.errors import PersonalensError, SpecError, error_text
 from pytest_personalens.core.redaction import redacted
 from pytest_personalens.core.safe_text import one_line
@@ -60,6 +61,7 @@ class Run:
             is_worker=hasattr(config, "workerinput"),
         )
         refuse_unknown_prices(settings, self.participants.models(), self.prices)
+        self.participants.refuse_context(settings.context)
         self.folder = _cache(config)
         self.cluster = self._open_cluster()
         self._samples: dict[object, Sample] = {}
@@ -106,7 +108,10 @@ class Run:
     def plan(self, settings: Settings) -> list[ItemSpec]:
         """The items of a test. Raises as `sample` does."""
         sample = self._used[_draw_of(settings)] = self.sample(settings)
-        return list(cases(sample.refs, settings))
+        planned = list(cases(sample.refs, settings))
+        for letters in sorted({case.given for case in planned}):
+            self.participants.refuse_context(letters)
+        return planned
 
     def context(self, case: ItemSpec, scenario: Scenario, dialogue: str = "") -> Context:
         """What the assistant of an item may know; `dialogue` is the id of what is to be said. Raises `SpecError`
@@ -171,10 +176,19 @@ class Run:
             + (f", assistant {s.assistant}" if s.assistant else "")
             + (f", {self.state.history}" if self.state.history else "")
             + (f" ({s.assistant_prompt})" if "assistant" in self.participants.models() else "")
+            + self._protocol()
             + (f"; the embedded judge gives no reading of {', '.join(Dimension(d).short for d in s.not_read)}" if s.not_read else "")
             + (f"; {REPORT_ONLY}" + (f", {REPORTED_GATES}" if s.asks_for_gates else "") if s.report_only else "")
         )
         return one_line(line)
+
+    def _protocol(self) -> str:
+        """What the header says of the protocol, where it is not ours, and of whom it does not reach."""
+        s, untold = self.settings, self.participants.untold()
+        mended = f", bugs {s.official_bugs}" if s.protocol_in_force == "official" else ""
+        reach = f"; it does not reach the {' and the '.join(untold)}, which no model plays" if untold else ""
+        named = f", protocol {s.protocol_in_force}{mended}{reach}" if s.protocol_in_force != "default" else ""
+        return (f", user agent with {s.user_agent}" if s.user_agent != "plain" else "") + named
 
     @property
     def keeps(self) -> bool:
@@ -229,7 +243,7 @@ class Run:
             judge_votes=s.judge_votes,
             assistant=s.assistant,
             assistant_prompt=s.assistant_prompt,
-            prompts=s.prompts,
+            told=PromptSettings(s.protocol, s.prompts, s.official_bugs, s.user_agent),
             parameters=tuple(_parameters(self.config).items()),
             prices=tuple(self.prices.items()),
             side_by_side=s.concurrency,

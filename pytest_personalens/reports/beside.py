@@ -135,7 +135,7 @@ def _notes(before: Results, after: Results) -> Iterator[str]:
         was, now = _identities(before, field), _identities(after, field)
         if was and now and was != now:
             yield f"the {what} was {', '.join(was)}, and is {', '.join(now)}: scores may differ for that alone"
-    for name in ("context", "max_turns", "judge_votes", "assistant_prompt"):
+    for name in ("context", "max_turns", "judge_votes", "assistant_prompt", "protocol", "prompts", "official_bugs", "user_agent"):
         if before.settings.get(name) != after.settings.get(name):
             yield f"{name.replace('_', ' ')} was {before.settings.get(name)!r}, and is {after.settings.get(name)!r}"
 

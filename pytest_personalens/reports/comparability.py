@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 #: The paper's sample of fifty users: single-domain and multi-domain scenarios.
 PAPER_SCENARIOS: Final = (3_283, 813)
 _LEVELS: Final = (
-    "as near as it gets: the same quantities by our wording; expect the order of assistants to hold, not the levels",
+    "the same prompts, filled and read alike; what differs is what the models are today",
+    "as near as our words get: the same quantities by our wording; expect the order of assistants to hold, not the levels",
     "the same quantities over other people and tasks, or by other models, context or prompt: compare with runs of the same setting",
     "figures of rules and small models: they compare with each other and with nothing else",
 )
@@ -31,16 +32,16 @@ def comparability(results: Results, single: int, multi: int) -> list[str]:
     apart = list(_differences(results))
     s = results.settings
     embedded = "embedded" in (s.get("user_model"), s.get("judge_model"))
-    level = 2 if embedded else 1 if apart else 0
+    official = str(s.get("prompts") or "").startswith("official:")
+    level = 3 if embedded else 2 if apart else 0 if official else 1
     said = [f"Compared with the paper's Table 3: {_LEVELS[level]}."]
     if apart:
         said.append(f"What is not as in the paper: {'; '.join(apart)}.")
     said.append(
         f"The paper's sample: 50 users, {PAPER_SCENARIOS[0]:,} SD and {PAPER_SCENARIOS[1]:,} MD scenarios; here {single:,} and {multi:,}."
     )
-    said.append(
-        "No figure compares to the second decimal: the prompts are our own, and the published TCR was probably judged by Claude 3 Sonnet."
-    )
+    ours = "" if official else "the prompts are our own, and "
+    said.append(f"No figure compares to the second decimal: {ours}the published TCR was probably judged by Claude 3 Sonnet.")
     return said
 
 
@@ -60,8 +61,17 @@ def _differences(results: Results) -> Iterator[str]:
         yield "the assistant is one of your own"
     elif s.get("assistant_prompt", "base") != "base":
         yield f"the assistant's prompt is {s['assistant_prompt']}, not base"
-    if s.get("prompts"):
-        yield "some prompts are yours (--personalens-prompts)"
+    prompts = str(s.get("prompts") or "")
+    if prompts.startswith("official:"):
+        if (bugs := s.get("official_bugs") or "reproduce") != "reproduce":
+            yield f"bugs of the official code are mended ({bugs})"
+    else:
+        if (s.get("protocol") or "default") != "paper":
+            yield "the protocol is ours (--personalens-protocol paper)"
+        if prompts:
+            yield "some prompts are yours (--personalens-prompts)"
+    if (s.get("user_agent") or "plain") != "plain":
+        yield f"the user agent has {s['user_agent']} (section 4.1)"
     if (s.get("judge_votes") or 1) > 1:
         yield f"low verdicts were put to {s['judge_votes']} votes, which can only raise scores"
     if s.get("max_turns"):

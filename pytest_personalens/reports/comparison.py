@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from pytest_personalens.core.settings import ABLATION, control_word
 from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.results.shortfalls import in_words
-from pytest_personalens.results.wording import count, p_text, sentence, signed
+from pytest_personalens.results.wording import count, p_text, sentence, signed, signed_interval
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -66,9 +66,8 @@ def _name(item: Item, several: bool) -> str:
 
 
 def _lift(lift: Paired) -> str:
-    interval = f"95 % {signed(lift.low)} to {signed(lift.high)}"
     sentence = f"{lift.dimension.names.mean} {lift.before:.2f}, with this user's context {lift.after:.2f}"
-    return f"{sentence}: lift {signed(lift.change)} ({interval}, one-sided {p_text(lift.p)})"
+    return f"{sentence}: lift {signed(lift.change)} ({signed_interval(lift.low, lift.high)}, {p_text(lift.p)})"
 
 
 def _comparison(results: Results, comparison: Comparison, *, verbose: bool, gated: bool) -> Iterator[str]:

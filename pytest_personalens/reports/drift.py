@@ -18,7 +18,7 @@ def drift_lines(drift: Drift) -> Iterator[str]:
     """The outcome in one sentence, then the figures behind it."""
     yield harmless(drift.sentence)
     if drift.anchors or drift.scores:
-        yield f"  {'':22}{'compared':>9}{'changed':>9}{'far':>5}{'mean':>8}{'p':>8}"
+        yield f"  {'':22}{'compared':>9}{'changed':>9}{'far':>5}{'mean':>8}  two-sided p"
     for what, shifts in (("anchors", drift.anchors), ("scores", drift.scores)):
         yield from (_row(what, s) for s in shifts)
     for note in drift.notes[:_MOST_NOTES]:
@@ -28,5 +28,5 @@ def drift_lines(drift: Drift) -> Iterator[str]:
 
 
 def _row(what: str, s: Shift) -> str:
-    beyond = "" if s.beyond_judge is None else f"  (as the anchors moved: p {s.beyond_judge:.3f})"
-    return f"  {what + ' ' + s.dimension.short:22}{s.compared:9}{s.changed:9}{s.far:5}{s.mean:+8.2f}{s.p:8.3f}{beyond}"
+    beyond = "" if s.beyond_judge is None else f"  (as the anchors moved: two-sided p {s.beyond_judge:.3f})"
+    return f"  {what + ' ' + s.dimension.short:22}{s.compared:9}{s.changed:9}{s.far:5}{s.mean:+8.2f}{s.p:13.3f}{beyond}"

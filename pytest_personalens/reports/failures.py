@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.reports.markup import code, escaped, short_line
 from pytest_personalens.results.shortfalls import in_words
-from pytest_personalens.results.wording import REPORT_ONLY
+from pytest_personalens.results.wording import REPORT_ONLY, unfound_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -103,6 +103,8 @@ def _cost(verdict: Verdict, evaluation: Evaluation) -> Iterator[str]:
         who = f", {messages[evidence.turn].role}" if evidence.turn < len(messages) else ""
         note = f" ({code(evidence.note, _LONGEST)})" if evidence.note else ""
         yield f"turn {evidence.turn}{who}: {code(evidence.quote, _LONGEST)}{note}"
+    if unfound := unfound_text(verdict):
+        yield unfound
     if not verdict.evidence and messages:
         # No turn is to blame for what was left undone: the last one shows where it ended.
         last = len(messages) - 1

@@ -20,7 +20,7 @@ from pytest_personalens.reports.changes import changes_of
 from pytest_personalens.reports.payload import payload, script_json, shown_dimensions
 from pytest_personalens.reports.svg import TC
 from pytest_personalens.results.means import Estimate, by_turn, estimate, item_scores
-from pytest_personalens.results.wording import CONTROLS, decision, p_value, signed
+from pytest_personalens.results.wording import CONTROLS, NO_INTERVAL, decision, p_value, signed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -126,7 +126,8 @@ _TILES: Final = (Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION)
 def _tile(results: Results, dimension: Dimension, value: Estimate) -> dict[str, Any]:
     panel = overview.panel(dimension, floor=overview.floors(results).get(dimension))
     name = dimension.names.mean
-    label = f"{name} {_figure(value.value)}, 95 % interval {_interval(value)}"
+    between = NO_INTERVAL if value.low is None else f"95 % interval {_interval(value)}"
+    label = f"{name} {_figure(value.value)}, {between}"
     return {
         "dimension": dimension,
         "name": name,

@@ -12,7 +12,7 @@ from pytest_personalens.reports.beside import moved_table, overlap, side_by_side
 from pytest_personalens.reports.crashes import crash_groups, crashes_title
 from pytest_personalens.reports.failures import failure_row, failures, verdict_line
 from pytest_personalens.reports.markup import code, escaped, figure, interval_text, markdown_table
-from pytest_personalens.results.wording import decision, gate_outcome, p_value
+from pytest_personalens.results.wording import decision, gate_outcome, p_value, quotes_note
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -86,6 +86,7 @@ def _about(results: Results) -> str:
     ]
     parts += [f"left out by a selection: {results.left_out}"] if results.left_out else []
     parts += [f"not scored: {number} ({cause})" for cause, number in results.uncounted.items()]
+    parts += [quotes] if (quotes := quotes_note(results)) else []
     if results.drift is not None:
         parts.append(results.drift.sentence)
     return escaped("; ".join(parts), 1_000)
@@ -140,7 +141,7 @@ def _comparison(comparison: Comparison, link: str) -> Iterator[Section]:
         )
         for d in comparison.differences
     )
-    header = ("score", "outcome", "scenarios", "before", "after", "change", "95 % interval", "p", "detectable drop")
+    header = ("score", "outcome", "scenarios", "before", "after", "change", "95 % interval", "one-sided p", "detectable drop")
     yield _titled(
         f"### Since the baseline {escaped(comparison.baseline)}: {comparison.compared} scenarios compared",
         markdown_table(header, rows, words=2),
@@ -181,11 +182,11 @@ def _lifts(results: Results) -> list[str]:
         for control in results.arms
         for lift in control.lift
     )
-    return markdown_table(("control", "score", "scenarios", "control", "run", "lift", "95 % interval", "p"), rows, words=2)
+    return markdown_table(("control", "score", "scenarios", "control", "run", "lift", "95 % interval", "one-sided p"), rows, words=2)
 
 
 def _sides(pair: Paired) -> tuple[str, ...]:
-    """The cells of both sides: scenarios, before, after, change, its interval, p."""
+    """The cells of both sides: scenarios, before, after, change, its interval, one-sided p."""
     change = (figure(pair.change, signed=True), interval_text(pair.low, pair.high, signed=True), escaped(p_value(pair.p)))
     return (str(pair.pairs), figure(pair.before), figure(pair.after), *change)
 

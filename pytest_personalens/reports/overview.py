@@ -11,7 +11,7 @@ from pytest_personalens.reports.charts import DotRow, Histogram, Panel
 from pytest_personalens.reports.crashes import crash_groups, crashes_title
 from pytest_personalens.reports.svg import SOFT, TC, P
 from pytest_personalens.results.means import Estimate, estimate, item_scores, score_counts
-from pytest_personalens.results.wording import CAUSES, CONTROLS, REPORT_ONLY, REPORTED_GATES, UNJUDGED
+from pytest_personalens.results.wording import CAUSES, CONTROLS, REPORT_ONLY, REPORTED_GATES, UNJUDGED, quotes_note
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -166,6 +166,8 @@ def notes(results: Results) -> Iterator[tuple[str, str]]:
     states = Counter(i.record for i in results.items if i.record != "none")
     if states["stale"]:
         yield f"{states['stale']:,} records are stale; bring them up to date with --personalens-record new.", ""
+    if quotes := quotes_note(results):
+        yield f"{_capital(quotes)}.", ""
     low = sum(i.status == "low" for i in results.own)
     if low and results.gates:
         yield f"{low:,} dialogues are below a threshold; the gates decide.", "low"

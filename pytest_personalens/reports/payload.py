@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.verdict import Dimension
-from pytest_personalens.results.wording import CONTROLS
+from pytest_personalens.results.wording import CONTROLS, unfound_text
 
 if TYPE_CHECKING:
     from pytest_personalens.core.scenario import Scenario
@@ -98,8 +98,11 @@ def _item(item: Item, text: _Pool) -> dict[str, Any]:
                     "score": v.score,
                     "why": text(v.justification),
                     "evidence": [[q.turn, text(q.quote), text(q.note)] for q in v.evidence],
+                    "unfound": unfound_text(v),
                     "turns": v.turns,
                     "votes": [[vote.score, text(vote.justification)] for vote in v.votes],
+                    "observed": [text(one) for one in v.observations],
+                    "better": [text(one) for one in v.improvements],
                 }
             )
             for v in e.verdicts

@@ -11,8 +11,8 @@ from pytest_personalens.core.safe_text import harmless
 from pytest_personalens.core.settings import ABLATION, control_word
 from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.reports.comparability import comparability
-from pytest_personalens.reports.markup import escaped, figure, interval_text, markdown_table
-from pytest_personalens.results.wording import p_text
+from pytest_personalens.reports.markup import escaped, figure, markdown_table
+from pytest_personalens.results.wording import over, p_text, signed_interval
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -206,7 +206,7 @@ def _ablation_notes(results: Results, own: str, based: bool) -> list[str]:
         if control.name == "none":
             notes += [
                 f"Lift of the run over no-context, {lift.dimension.short}: {figure(lift.change, signed=True)} "
-                f"(95 %: {interval_text(lift.low, lift.high, signed=True)}), {p_text(lift.p)}, over {lift.pairs} scenarios."
+                f"({signed_interval(lift.low, lift.high)}), {p_text(lift.p)}, {over(lift.pairs, lift.users or lift.pairs)}."
                 for lift in control.lift
                 if lift.dimension in _MAIN
             ]

@@ -10,7 +10,7 @@ from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.reports.comparison import low_lines, outcome_lines
 from pytest_personalens.reports.crashes import crash_groups, crashes_title
 from pytest_personalens.reports.drift import drift_lines
-from pytest_personalens.results.wording import CAUSES, REPORT_ONLY, REPORTED_GATES, count, gate_outcome
+from pytest_personalens.results.wording import CAUSES, REPORT_ONLY, REPORTED_GATES, count, gate_outcome, quotes_note
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -85,6 +85,8 @@ def _notes(results: Results, *, verbose: bool, records: str) -> Iterator[str]:
     if states:
         line = "records: " + ", ".join(f"{states[s]} {s}" for s in ("replayed", "written", "stale") if states[s])
         yield line + ("; bring them up to date with --personalens-record new" if states["stale"] and not records else "")
+    if quotes := quotes_note(results):
+        yield quotes
     for cause, number in results.uncounted.items():
         kept = "; what was bought is kept, and a further run goes on from there" if cause == "budget" else ""
         yield f"not scored: {number}, {CAUSES[cause]}{kept}"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from pytest_personalens.core.safe_text import harmless, one_line
 from pytest_personalens.results.shortfalls import in_words
+from pytest_personalens.results.wording import unfound_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -77,6 +78,11 @@ def _verdict(verdict: Verdict) -> Iterator[str]:
     for evidence in verdict.evidence:
         note = f" ({evidence.note})" if evidence.note else ""
         yield from _wrap(f"  turn {evidence.turn}: ", f'"{evidence.quote}"{note}')
+    for label, found in (("observed", verdict.observations), ("better", verdict.improvements)):
+        for one in found:
+            yield from _wrap(f"  {label}: ", one)
+    if unfound := unfound_text(verdict):
+        yield f"  {unfound}"
 
 
 def _wrap(label: str, text: str) -> Iterator[str]:

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from fractions import Fraction
 from statistics import fmean
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.verdict import DEFAULT_DIMENSIONS, READINGS, Dimension
 from pytest_personalens.results.baseline import setup_of_item
-from pytest_personalens.results.means import balanced, scores_of
-from pytest_personalens.results.stats.paired import effect_interval, holm, sign_flip
+from pytest_personalens.results.means import balanced, by_user, scores_of
+from pytest_personalens.results.stats.intervals import mean_interval
+from pytest_personalens.results.stats.paired import holm, sign_flip
 from pytest_personalens.results.stats.power import detectable
 from pytest_personalens.results.values import Comparison, Difference, Flip, Paired
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
-    from fractions import Fraction
 
     from pytest_personalens.results.baseline import Baseline, Entry
     from pytest_personalens.results.means import Key, Pairs, TrialScores
@@ -123,7 +124,7 @@ def _pairs(scored: Mapping[Dimension, tuple[Mapping[Key, TrialScores], Mapping[K
 
 def _decidable(pairs: Pairs, dimension: Dimension, level: float) -> bool:
     """False if the sign-flip test would reject at `level` not even if every score fell; true where none can."""
-    able = sum(before > dimension.scale.low for before, _ in pairs.values())
+    able = len({user for (user, *_), (before, _) in pairs.items() if before > dimension.scale.low})
     return not able or 0.5**able <= level
 
 
@@ -220,21 +221,25 @@ _PLACES: Final = 6
 def paired(dimension: Dimension, pairs: Pairs, *, rising: bool = False) -> Paired:
     """At least one pair of means (before, after), side by side; `p` is that of a drop, or of a rise where that is the question."""
     changes = changes_in(pairs)
-    low, high = effect_interval(changes, dimension.scale.high - dimension.scale.low)
+    span = dimension.scale.high - dimension.scale.low
+    low, high = mean_interval(changes, -span, span) or (None, None)
+    every = [change for of_user in changes for change in of_user]
+    sums = [sum(of_user, Fraction()) for of_user in changes]
     return Paired(
         dimension=dimension,
         pairs=len(pairs),
+        users=len(changes),
         before=round(fmean(before for before, _ in pairs.values()), _PLACES),
         after=round(fmean(after for _, after in pairs.values()), _PLACES),
-        change=round(fmean(changes), _PLACES),
-        low=round(low, _PLACES),
-        high=round(high, _PLACES),
-        better=sum(change > 0 for change in changes),
-        worse=sum(change < 0 for change in changes),
-        p=round(sign_flip([-c for c in changes] if rising else changes).p, _PLACES),
+        change=round(fmean(every), _PLACES),
+        low=None if low is None else round(low, _PLACES),
+        high=None if high is None else round(high, _PLACES),
+        better=sum(change > 0 for change in every),
+        worse=sum(change < 0 for change in every),
+        p=round(sign_flip([-total for total in sums] if rising else sums).p, _PLACES),
     )
 
 
-def changes_in(pairs: Pairs) -> list[Fraction]:
-    """After - before, one for each pair, in their order."""
-    return [after - before for before, after in pairs.values()]
+def changes_in(pairs: Pairs) -> list[list[Fraction]]:
+    """After - before of each user's scenarios."""
+    return by_user({scenario: after - before for scenario, (before, after) in pairs.items()})

@@ -38,18 +38,18 @@ def lift(control: Sequence[Item], own: Sequence[Item], dimension: Dimension) -> 
     return paired(dimension, pairs, rising=True) if pairs else None
 
 
-def passes_of(items: Sequence[Item]) -> list[tuple[int, int]]:
-    """(passed, scored) trials of each scenario, by its thresholds; what could not be scored is no trial."""
+def passes_of(items: Sequence[Item]) -> dict[Key, tuple[int, int]]:
+    """(passed, scored) trials of each scenario in each test, by its thresholds; what could not be scored is no trial."""
     outcomes: defaultdict[Key, list[bool]] = defaultdict(list)
     for item in items:
         if item.evaluation.scored:
             outcomes[item.key].append(item.status == "passed")
-    return [(sum(passed), len(passed)) for passed in outcomes.values()]
+    return {key: (sum(passed), len(passed)) for key, passed in outcomes.items()}
 
 
 def trials_of(items: Sequence[Item], count: int) -> Trials:
     """What `count` trials of each scenario showed."""
-    passes = passes_of(items)
+    passes = list(passes_of(items).values())
     means = [pass_hat(passes, k) for k in range(1, count + 1)]
     spreads = {dimension: spread(list(scores_of(items, dimension).values())) for dimension in READINGS}
     return Trials(

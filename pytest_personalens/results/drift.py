@@ -17,8 +17,8 @@ class Shift(Frozen):
     """How the readings on one dimension moved from the baseline.
 
     `changed` of `compared` differ, `far` of them by a flip or by more than one step; `mean` is the mean difference and `p`
-    the two-sided exact sign test's. `beyond_judge`, for scores whose dimension the judge reads otherwise: p that they moved
-    no other way than the anchors with the same score did.
+    the two-sided exact sign test's. `beyond_judge`, for scores whose dimension the judge reads otherwise: the two-sided
+    p that they moved no other way than the anchors with the same score did.
     """
 
     dimension: Dimension

@@ -9,11 +9,11 @@ from pytest_personalens.core.settings import VALID_FLOOR, GateExpression, contro
 from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.results.controls import lift, passes_of
 from pytest_personalens.results.gate_expressions import check_expressions
-from pytest_personalens.results.means import estimate, item_scores
-from pytest_personalens.results.stats.intervals import wilson
-from pytest_personalens.results.stats.trials import pass_hat
+from pytest_personalens.results.means import by_user, estimate, item_scores
+from pytest_personalens.results.stats.intervals import interval
+from pytest_personalens.results.stats.trials import pass_hat, pass_share
 from pytest_personalens.results.values import Gate
-from pytest_personalens.results.wording import apart, count, p_text, sentence, share_text
+from pytest_personalens.results.wording import NO_INTERVAL, apart, count, over, p_text, sentence, share_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -39,6 +39,18 @@ def check_gates(results: Results, floors: Sequence[GateExpression], *, measured:
     if (gates or shares or measured) and all(floor.group for floor in shares):
         shares.append(GateExpression("", "valid", VALID_FLOOR))
     return (*gates, *(_gate(results, floor, least[""]) for floor in shares))
+
+
+def check_again(results: Results, gate: Gate, min_valid: float) -> Gate:
+    """The gate decided anew by what `results` hold; as it is where they hold nothing to decide it by."""
+    if gate.kind == "judge":
+        return judge_gate(results.drift) if results.drift is not None else gate
+    if gate.kind == "regression":
+        found = [] if results.comparison is None else _regressions(results.comparison, min_valid)
+        return next((again for again in found if again.name == gate.name), gate)
+    group, _, metric = gate.name.rpartition(": ")
+    shares = {other.name.rpartition(": ")[0]: other.floor for other in results.gates if other.kind == "valid"}
+    return _gate(results, GateExpression(group, metric, gate.floor), shares.get(group, shares.get("", min_valid)))
 
 
 def judge_gate(drift: Drift) -> Gate:
@@ -75,9 +87,9 @@ def _mean(results: Results, floor: GateExpression) -> Gate:
     dimension = SCALES[floor.metric]
     items = _members(results.own, floor.group)
     mean, label = estimate(item_scores(items), dimension), dimension.names.mean_of
-    if mean.value is None or mean.low is None or mean.high is None:
+    if mean.value is None:
         return _closed(floor, f"{label}: no item could be scored")
-    gate = _against(floor, mean.value, (mean.low, mean.high), label, f"over {count(mean.scenarios)}")
+    gate = _against(floor, mean.value, (mean.low, mean.high), label, over(mean.scenarios, mean.users))
     total = len(items) + results.missing_by_group.get(floor.group, 0) if floor.group else results.expected
     worst = (mean.value * mean.dialogues + dimension.scale.low * (total - mean.dialogues)) / total
     if gate.passed and round(worst, 6) < floor.least:
@@ -91,14 +103,15 @@ def _reliable(results: Results, floor: GateExpression, least: float) -> Gate:
     k = int(floor.metric.removeprefix("pass^"))
     items = _members(results.own, floor.group)
     passes, scenarios = passes_of(items), len({i.key for i in items})
-    value, used = pass_hat(passes, k), sum(trials >= k for _, trials in passes)
+    shares = by_user({key: pass_share(passed, trials, k) for key, (passed, trials) in passes.items() if trials >= k})
+    value, used = pass_hat(list(passes.values()), k), sum(map(len, shares))
     label = f"chance of passing {k} times of {k}"
     if value is None:
         return _closed(floor, f"no scenario was scored in {count(k, 'trial')}")
     if used < least * scenarios:
         some = f"only {used} of {count(scenarios)} {'was' if used == 1 else 'were'} scored {k} times"
         return _closed(floor, f"{label}: {some}; {share_text(least)}")
-    return _against(floor, value, wilson(value * used, used), label, f"over {count(used)}")
+    return _against(floor, value, interval(shares, 0, 1) or (None, None), label, over(used, len(shares)))
 
 
 def _lift(results: Results, floor: GateExpression, least: float) -> Gate:
@@ -111,7 +124,8 @@ def _lift(results: Results, floor: GateExpression, least: float) -> Gate:
         some = f"only {gain.pairs} of {count(scenarios)} {'was' if gain.pairs == 1 else 'were'}" if gain else "no scenario was"
         message = f"{label}: {some} scored both with and without its context" + (f"; {share_text(least)}" if gain else "")
         return _closed(floor, message, "lift")
-    gate = _against(floor, gain.change, (gain.low, gain.high), label, f"over {count(gain.pairs)}, one-sided {p_text(gain.p)}")
+    basis = f"{over(gain.pairs, gain.users or gain.pairs)}, {p_text(gain.p)}"
+    gate = _against(floor, gain.change, (gain.low, gain.high), label, basis)
     return gate.model_copy(update={"kind": "lift"})
 
 
@@ -128,12 +142,14 @@ def _valid(results: Results, floor: GateExpression) -> Gate:
     return Gate(name=floor.name, kind="valid", value=share, floor=floor.least, passed=passed, message=message)
 
 
-def _against(floor: GateExpression, value: float, interval: tuple[float, float], label: str, over: str) -> Gate:
+def _against(floor: GateExpression, value: float, ends: tuple[float | None, float | None], label: str, basis: str) -> Gate:
     # Compared as the mean is shown elsewhere: what reads 0.90 must not miss 0.9 by the last bits of a sum.
-    value, low, high = (round(figure, 6) for figure in (value, *interval))
+    value = round(value, 6)
+    low, high = (None if end is None else round(end, 6) for end in ends)
     passed = value >= floor.least
     measured, least = (f"{value:.2f}", f"{floor.least:.2f}") if passed else apart(value, floor.least)
-    message = f"{label} {measured} ({low:.2f} to {high:.2f}) {'>=' if passed else '<'} {least} {over}"
+    between = NO_INTERVAL if low is None or high is None else f"{low:.2f} to {high:.2f}"
+    message = f"{label} {measured} ({between}) {'>=' if passed else '<'} {least} {basis}"
     return Gate(name=floor.name, value=value, floor=floor.least, passed=passed, message=message, low=low, high=high)
 
 

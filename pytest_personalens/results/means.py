@@ -8,7 +8,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from pytest_personalens.core.verdict import Dimension
-from pytest_personalens.results.stats.intervals import bootstrap, wilson
+from pytest_personalens.results.stats.intervals import interval
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -81,14 +81,26 @@ def _by_scenario(by_key: Mapping[Key, T]) -> dict[Key, list[T]]:
     return scenarios
 
 
+def by_user(found: Mapping[Key, T]) -> list[list[T]]:
+    """What the scenarios of each user have. Scenarios of one user are not independent, users are."""
+    users: defaultdict[str, list[T]] = defaultdict(list)
+    for key, value in found.items():
+        users[key[0]].append(value)
+    return list(users.values())
+
+
 class Estimate(NamedTuple):
-    """A mean over `scenarios`, each by its mean over its `dialogues`, and its 95 % interval; all None where nothing is scored."""
+    """A mean over `scenarios` of `users`, each by its mean over its `dialogues`, and its 95 % interval.
+
+    The mean is None where nothing is scored, the interval for fewer than three users.
+    """
 
     value: float | None
     low: float | None = None
     high: float | None = None
     scenarios: int = 0
     dialogues: int = 0
+    users: int = 0
 
 
 class ItemScores(NamedTuple):
@@ -115,8 +127,8 @@ def item_scores(items: Iterable[Item]) -> list[ItemScores]:
 def estimate(read: Iterable[ItemScores], dimension: Dimension) -> Estimate:
     """The mean score on `dimension`.
 
-    Trials of a scenario are no more independent than its sentences are: the interval is one over scenarios, by Wilson for a
-    rate of single trials, else by the bootstrap of their means.
+    Trials of a scenario are no more independent than its sentences are, nor are the scenarios of a user: the interval is one
+    over users, whose scenarios count by their means.
     """
     scores: defaultdict[Key, list[int]] = defaultdict(list)
     for one in read:
@@ -142,9 +154,8 @@ def _over(scores: Mapping[Key, Sequence[int]], dimension: Dimension) -> Estimate
     if not scores:
         return Estimate(None)
     dialogues, (low, high) = sum(map(len, scores.values())), dimension.scale
-    if single := dialogues == len({key[:2] for key in scores}):
-        means: Sequence[Fraction | int] = [score for (score,) in scores.values()]
-    else:
-        means = list(scenario_means(scores).values())
-    ends = wilson(float(sum(means)), dialogues) if single and (low, high) == (0, 1) else bootstrap(means, low, high)
-    return Estimate(fmean(means), *ends, scenarios=len(means), dialogues=dialogues)
+    single = dialogues == len({key[:2] for key in scores})
+    means: Mapping[Key, Fraction | int] = {key: score for key, (score,) in scores.items()} if single else scenario_means(scores)
+    users = by_user(means)
+    least, most = interval(users, low, high) or (None, None)
+    return Estimate(fmean(means.values()), least, most, len(means), dialogues, len(users))

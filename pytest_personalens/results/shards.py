@@ -14,17 +14,18 @@ from pytest_personalens.core.errors import DataError, SpecError
 from pytest_personalens.core.jsonfile import first_problem
 from pytest_personalens.core.options import keys_of
 from pytest_personalens.core.scenario import DOMAINS, Frozen
-from pytest_personalens.core.settings import Settings
+from pytest_personalens.core.settings import GateExpression, Settings
 from pytest_personalens.results.baseline import read_baseline, refusal, terms_of
 from pytest_personalens.results.gate_expressions import with_groups
 from pytest_personalens.results.gates import Requirements, conclude
+from pytest_personalens.results.stored import read_computed
 from pytest_personalens.results.summary import summarize
-from pytest_personalens.results.values import Results, read_results
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pytest_personalens.results.baseline import Baseline
+    from pytest_personalens.results.values import Results
 
 #: So long may the shards of one run be apart.
 _MOST_HOURS: Final = 12
@@ -161,10 +162,11 @@ def _dollars(shards: Sequence[Shard]) -> dict[str, float]:
 class _Divided(Frozen):
     model_config = ConfigDict(extra="ignore")
     shard: tuple[int, int]
+    gate: tuple[GateExpression, ...]
 
 
 def _read_shard(path: Path) -> Shard:
-    results = read_results(path)
+    results = read_computed(path)
     version_here = version("pytest-personalens")
     if results.plugin != version_here:
         raise DataError(path, f"written by pytest-personalens {results.plugin!r}, this is {version_here!r}; use one version in all jobs")

@@ -64,6 +64,8 @@ def summarize(
         uncounted=dict(sorted(causes.items())),
         turns=_mean([i.evaluation.dialogue.user_turns for i in scored]),
         by_turn=tuple(_by_turn(scored)),
+        unfound_quotes=sum(v.unfound_quotes for i in ordered for v in i.evaluation.verdicts),
+        unsupported=sum(v.unsupported for i in ordered for v in i.evaluation.verdicts),
         usage=dict(sorted(usage.items())),
         usd=_dollars(usage, prices),
     )

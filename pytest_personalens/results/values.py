@@ -100,21 +100,25 @@ class Gate(Frozen):
 class Paired(Frozen):
     """One dimension in two runs of the same scenarios: the mean over `pairs` of them `before` and `after`.
 
-    `low` to `high` is the 95 % interval of the mean change; `better` and `worse` count scenarios, by their means over trials, as
-    many on either side.
-    `p` is one-sided, of the paired test for the direction that matters there: a drop from a baseline, a lift over a control.
+    `low` to `high` is the 95 % interval of the mean change, null for fewer than three users; `better` and `worse` count
+    scenarios, by their means over trials, as many on either side. Where users have several scenarios, interval and test are
+    over the users.
     """
 
     dimension: Dimension
     pairs: int = Field(ge=1)
+    users: int = Field(default=0, description="Users of these scenarios; 0 in files of earlier versions.")
     before: float
     after: float
     change: float
-    low: float
-    high: float
+    low: float | None = None
+    high: float | None = None
     better: int = 0
     worse: int = 0
-    p: float = 1.0
+    p: float = Field(
+        default=1.0,
+        description="One-sided, of the paired test for the direction that matters there: a drop from a baseline, a lift over a control.",
+    )
 
 
 class Difference(Paired):
@@ -227,7 +231,11 @@ class Results(Frozen):
         default=(),
         description="Mean personalization as it stood after each turn of the assistant, where p-turns was read (paper, Figure 5).",
     )
-    usage: dict[str, Usage] = Field(default_factory=dict, description="Purpose -> what this run used for it.")
+    unfound_quotes: int = Field(default=0, description="Quotes of a model judge that are not in the transcript and were dropped.")
+    unsupported: int = Field(default=0, description="Verdicts of a model judge without any quote that is in the transcript.")
+    usage: dict[str, Usage] = Field(
+        default_factory=dict, description="Purpose -> what this run used for it, with all parts of one that was resumed."
+    )
     usd: dict[str, float] = Field(default_factory=dict, description="Purpose -> US dollars, for models with a known price.")
     trials: Trials | None = Field(default=None, description="Where each scenario was run several times.")
     arms: tuple[Arm, ...] = Field(default=(), description="The controls of the run, where it had any.")

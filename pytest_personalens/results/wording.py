@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from pytest_personalens.core.evaluation import Cause
     from pytest_personalens.core.settings import ArmName
+    from pytest_personalens.core.verdict import Verdict
     from pytest_personalens.results.values import Difference, Gate, Results
 
 
@@ -43,8 +44,8 @@ def signed(value: float) -> str:
 
 
 def p_text(p: float) -> str:
-    """``p = 0.016``, or ``p < 0.001``."""
-    return f"p = {p_value(p)}" if p >= _LEAST_P else f"p {p_value(p)}"
+    """``one-sided p = 0.016``, or ``one-sided p < 0.001``: every p of a comparison is of a drop, or of a lift."""
+    return f"one-sided p {'= ' if p >= _LEAST_P else ''}{p_value(p)}"
 
 
 def p_value(p: float) -> str:
@@ -67,6 +68,36 @@ def gate_outcome(gate: Gate, results: Results) -> str:
 def count(number: int, what: str = "scenario") -> str:
     """``1 scenario``, ``2 scenarios``."""
     return f"{number} {what}{'s' if number != 1 else ''}"
+
+
+def over(scenarios: int, users: int) -> str:
+    """``over 30 scenarios``, or ``over 160 scenarios of 2 users`` where users have several."""
+    return f"over {count(scenarios)}" + (f" of {count(users, 'user')}" if users < scenarios else "")
+
+
+def unfound_text(verdict: Verdict) -> str:
+    """What to say of a model's quotes that nobody said; empty where there is nothing to say."""
+    asked = ", also when the judge was asked again" if verdict.unsupported else ""
+    if verdict.unfound_quotes:
+        return f"not in the transcript: {count(verdict.unfound_quotes, 'quote')}{asked or ', dropped'}"
+    return f"quotes nothing of the transcript{asked}" if verdict.unsupported else ""
+
+
+def quotes_note(results: Results) -> str:
+    """How many of the judge's quotes nobody said; empty where it quoted what was said."""
+    if not results.unfound_quotes and not results.unsupported:
+        return ""
+    alone = f"; {count(results.unsupported, 'verdict')} without any quote that is in it" if results.unsupported else ""
+    return f"quotes of the judge that are not in the transcript: {results.unfound_quotes}, dropped{alone}"
+
+
+#: Said in the place of an interval.
+NO_INTERVAL: Final = "too few for an interval"
+
+
+def signed_interval(low: float | None, high: float | None) -> str:
+    """``95 % -0.10 to +0.20``, or why there is no interval."""
+    return NO_INTERVAL if low is None or high is None else f"95 % {signed(low)} to {signed(high)}"
 
 
 def share_text(least: float) -> str:
@@ -98,17 +129,18 @@ NOT_GATED: Final = "not gated"
 def sentence(difference: Difference) -> str:
     """The difference in one line, with the decision and what it could have found."""
     d = difference
-    text = f"{signed(d.change)}, 95 % {signed(d.low)} to {signed(d.high)}" + (f", {p_text(d.p)}" if d.change < 0 else "")
-    text = f"{d.dimension.names.mean} {d.before:.2f} -> {d.after:.2f} ({text}) over {count(d.pairs)}"
+    text = f"{signed(d.change)}, {signed_interval(d.low, d.high)}" + (f", {p_text(d.p)}" if d.change < 0 else "")
+    text = f"{d.dimension.names.mean} {d.before:.2f} -> {d.after:.2f} ({text}) {over(d.pairs, d.users or d.pairs)}"
     if not d.gated:
         return text
+    few = "users" if 0 < d.users < d.pairs else "scenarios"
     beyond = f" beyond the margin of {d.margin:g}" if d.margin else ""
     if d.regressed:
         return f"{text}: a {DROPPED}{beyond}"
     if d.before == d.dimension.scale.low:
         return f"{text}: it could not fall further"
     if not d.decidable:
-        return f"{text}: these scenarios are too few for a gate, which not even a fall of all their scores would fail"
+        return f"{text}: these {few} are too few for a gate, which not even a fall of all their scores would fail"
     if d.detectable is None:
-        return f"{text}: {NOT_DROPPED}{beyond}; and these scenarios are too few to find any"
+        return f"{text}: {NOT_DROPPED}{beyond}; and these {few} are too few to find any"
     return f"{text}: {NOT_DROPPED}{beyond}; one of {d.detectable:.2f} would have been found 4 times in 5"

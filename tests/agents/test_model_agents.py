@@ -15,7 +15,7 @@ from pytest_personalens.core.dialogue import Dialogue, Message, UserTurn
 from pytest_personalens.core.errors import AssistantFault, DataError, JudgeFault, PersonalensError, UserAgentFault
 from pytest_personalens.core.scenario import Scenario
 from pytest_personalens.core.usage import Usage
-from pytest_personalens.core.verdict import READINGS, Dimension, Reason
+from pytest_personalens.core.verdict import READINGS, Dimension, Reason, Verdict
 from pytest_personalens.models import Completion, Request
 from pytest_personalens.models.meter import Meter
 
@@ -131,6 +131,73 @@ def test_unreadable_answers_are_asked_again_once_and_then_an_error(scenario: Sce
     assert meter.usage["judge p"].calls == 2
 
 
+def quoting(*quotes: tuple[int, str], score: int = 3) -> Completion:
+    evidence = [{"turn": turn, "quote": quote} for turn, quote in quotes]
+    return Completion("", 10, 2, data={"evidence": evidence, "justification": "a", "score": score})
+
+
+SAID = Dialogue(
+    messages=(
+        Message(role="user", content="I\u2019d like a  \u201cquiet\u201d table,\nplease."),
+        Message(role="assistant", content="Booked the Olive Tree at 19:30 for two, <b>by the window</b> as usual."),
+    )
+)
+
+
+@pytest.mark.parametrize(
+    ("turn", "quote", "found_at"),
+    [
+        (0, 'I\'d like a "quiet" table, please', 0),
+        (0, "i\u2019D LIKE a 'quiet' table", None),
+        (1, "booked the olive tree.", 1),
+        (1, "Booked the Olive Tree ... as usual", 1),
+        (1, "as usual \u2026 Booked", None),
+        (1, "\\u003cb>by the window", 1),
+        (0, "by the window", 1),
+        (1, "Booked the Olive Garden", None),
+        (1, "...", None),
+    ],
+)
+def test_quotes_are_looked_up_in_the_transcript(scenario: Scenario, turn: int, quote: str, found_at: int | None) -> None:
+    verdict = judge(FakeModel(quoting((1, "for two"), (turn, quote)))).verdict(scenario, SAID, Dimension.PERSONALIZATION)
+    kept = [(e.turn, e.quote) for e in verdict.evidence]
+    assert kept == [(1, "for two"), *([(found_at, quote)] if found_at is not None else [])]
+    assert verdict.unfound_quotes == (found_at is None)
+    assert not verdict.unsupported
+
+
+@pytest.mark.parametrize("first", [quoting((0, "never said")), quoting()], ids=["an invented quote", "no quote"])
+def test_a_verdict_without_a_quote_that_is_found_is_asked_for_once_more(scenario: Scenario, first: Completion) -> None:
+    model, meter = FakeModel(first, quoting((1, "for two"), score=2)), Meter()
+    verdict = judge(model, meter).verdict(scenario, SAID, Dimension.PERSONALIZATION)
+    assert (verdict.score, verdict.unfound_quotes, verdict.unsupported) == (2, 0, False)
+    assert "quoted nothing that stands in the transcript" in model.requests[1].prompt
+    assert meter.usage == {"judge p": Usage(calls=2, input_tokens=20, output_tokens=4)}
+    stubborn = FakeModel(first)
+    verdict = judge(stubborn).verdict(scenario, SAID, Dimension.PERSONALIZATION)
+    assert len(stubborn.requests) == 2
+    assert (verdict.score, verdict.evidence, verdict.unsupported) == (3, (), True)
+    assert verdict.unfound_quotes == len((first.data or {})["evidence"])
+
+
+def test_what_was_readable_once_is_kept_where_the_second_answer_is_not(scenario: Scenario) -> None:
+    verdict = judge(FakeModel(quoting((0, "never said")), "Three.")).verdict(scenario, SAID, Dimension.PERSONALIZATION)
+    assert (verdict.score, verdict.unsupported) == (3, True)
+
+
+def test_an_opening_that_leaks_nothing_has_nothing_to_quote(scenario: Scenario) -> None:
+    model = FakeModel(Completion("", data={"evidence": [], "justification": "a", "score": False}))
+    assert not judge(model).verdict(scenario, SAID, Dimension.OPENING_LEAK).unsupported
+    assert len(model.requests) == 1
+
+
+def test_what_hardly_a_verdict_has_is_in_no_record_without_it(scenario: Scenario) -> None:
+    verdict = judge(FakeModel(quoting((1, "for two")))).verdict(scenario, SAID, Dimension.PERSONALIZATION)
+    assert not {"unfound_quotes", "unsupported"} & verdict.model_dump(mode="json").keys()
+    other = judge(FakeModel(quoting((1, "never said")))).verdict(scenario, SAID, Dimension.PERSONALIZATION)
+    assert Verdict.model_validate(other.model_dump(mode="json")) == other
+
+
 @pytest.mark.parametrize(("answer", "score"), [("true", 1), ("False", 0), ("**True**", 1), ("yes.", 1)])
 def test_task_completion_is_true_or_false(answer: str, score: int) -> None:
     assert parse_answer(f"Justification: a\nScore: {answer}", Dimension.TASK_COMPLETION, 2).score == score
@@ -164,7 +231,7 @@ def test_every_reading_begins_with_the_same_text_so_that_it_can_be_cached(scenar
     seen = set()
     for dimension in READINGS:
         score = "true" if dimension.scale.high == 1 else "3"
-        model = FakeModel(f"Justification: a\nScore: {score}")
+        model = FakeModel(f"Evidence: turn 0: 'York'\nJustification: a\nScore: {score}")
         judge(model).verdict(scenario, TALK, dimension)
         (request,) = model.requests
         seen.add((request.system, request.prompt[: request.shared]))
@@ -340,11 +407,55 @@ def test_templates_of_a_team_take_the_place_of_ours(tmp_path: Any, scenario: Sce
     assert theirs.identity != judge(model).identity
 
 
+def test_a_team_places_what_a_role_sees_where_it_likes(tmp_path: Any, scenario: Scenario) -> None:
+    texts = {
+        "user.txt": "Be $demographics", "user_person.txt": "$intent in $situation", "user_next.txt": "After\n$transcript\nspeak, or $end",
+        "judge_task_completion.txt": "Reached in $transcript: $goal?", "judge_coherence_user.txt": "Read this twice:\n$transcript",
+        "assistant.txt": "For $demographics", "assistant_context.txt": "Before: $summaries",
+    }  # fmt: skip
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    prompts, model = Prompts(tmp_path), FakeModel("Hello.", "Hello again.")
+    agent = ModelUserAgent(model, Meter(), prompts)
+    agent.turn(scenario, ())
+    agent.turn(scenario, TALK.messages)
+    opening, later = model.requests
+    assert opening.system == "Be - age: 35-44"
+    assert opening.prompt.startswith("You want to buy a ticket to York. in - location: Leeds\n")
+    assert later.prompt.count("A ticket to York.") == later.prompt.count("</transcript>") == 1
+    assert later.prompt.endswith("</transcript>\nspeak, or TERMINATE")
+    assert "window" not in opening.prompt + later.prompt, "what no template places is not sent"
+
+    reading = FakeModel("Justification: a\nScore: true")
+    ModelJudge(reading, Meter(), prompts).verdict(scenario, TALK, Dimension.TASK_COMPLETION)
+    (request,) = reading.requests
+    assert request.prompt.startswith("Reached in <transcript>")
+    assert request.prompt.count(scenario.task.goal) == request.prompt.count("</transcript>") == 1
+    reading = FakeModel("Justification: a\nScore: 3")
+    ModelJudge(reading, Meter(), prompts).verdict(scenario, TALK, Dimension.PERSONALIZATION)
+    (request,) = reading.requests
+    assert scenario.task.goal not in request.system + request.prompt, "no reading sees what another one places"
+    assert "Read this twice" not in request.system + request.prompt
+    assert "window" in request.prompt
+
+    bot = FakeModel("Done.")
+    ModelAssistant(bot, Meter(), prompts, setting="base", context=scenario.context("I"))([{"role": "user", "content": "A"}])
+    assert bot.requests[0].system.startswith("For \n\nBefore: Past conversations about Train:"), "the context holds no demographics"
+
+
 @pytest.mark.parametrize(
     ("name", "text", "problem"),
     [
         ("jugde.txt", "x", "no such template; known: user"),
-        ("user_person.txt", "$profile $intent", r"expected the placeholders \$intent, \$profile, \$situation; found \$intent, \$profile"),
+        (
+            "user_person.txt",
+            "$intent $rubrics",
+            r"user_person.txt: unknown placeholder \$rubrics for the user; known: \$demographics, \$end",
+        ),
+        ("judge_personalization.txt", "$rubrics", r"unknown placeholder \$rubrics for the judge"),
+        ("assistant.txt", "$preferences", r"unknown placeholder \$preferences for the assistant; known: \$context"),
+        ("user_person.txt", "$profile", r"user_person.txt: the placeholder \$intent is missing"),
+        ("judge.txt", "Judge.", r"judge.txt: the placeholder \$rubrics is missing"),
         ("judge_opening_leak.txt", "costs $ 5", "a '\\$' that begins no placeholder"),
     ],
 )

@@ -66,7 +66,7 @@ def test_an_assistant_that_foresees_reaches_the_highest_score() -> None:
 def test_as_a_langgraph_agent_it_gets_the_same_verdicts(empty_repo: Repository) -> None:
     pytest.importorskip("langgraph.graph", reason="langgraph is no dependency; install it to hand its agent over")
     empty_repo.write(conftest=GRAPH)
-    empty_repo.inline("--personalens-sample", str(SIZE), "--personalens-seed", SEED, "--personalens-json", "results.json")
+    empty_repo.inline("--personalens-sample", str(SIZE), "--personalens-seed", SEED, "--personalens-report", "results.json")
     results = Results.model_validate(empty_repo.results())
     found = {item.evaluation.scenario: item.evaluation for item in results.items}
     assert {s: (e.dialogue, e.verdicts) for s, e in found.items()} == {s: (e.dialogue, e.verdicts) for s, e in evaluations("good").items()}

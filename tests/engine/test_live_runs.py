@@ -186,7 +186,8 @@ def test_failing_verdicts_are_put_to_the_vote_and_all_votes_kept(repo: Repositor
         if "Give this reading: Personalization." not in call.prompt:
             return play(call)
         asked.append(call)
-        return Reply(data={"evidence": [], "justification": f"vote {len(asked)}", "score": 1 if len(asked) == 1 else 3})
+        quote = {"turn": 0, "quote": "I need something done"}
+        return Reply(data={"evidence": [quote], "justification": f"vote {len(asked)}", "score": 1 if len(asked) == 1 else 3})
 
     endpoint.answer = harsh_at_first
     result = repo.run(*LIVE, "--personalens-record=new", "--personalens-sample", "1", "-o", "personalens_judge_votes=3")

@@ -44,7 +44,7 @@ CONFTEST = """
             call(self.name, request.prompt)
             if request.answer is not None:
                 yes = request.answer["properties"]["score"]["type"] == "boolean"
-                return Completion("", 9, 9, data={"evidence": [], "justification": "It fits.", "score": True if yes else 3})
+                return Completion("", 9, 9, data={"evidence": [{"turn": 0, "quote": "I need"}], "justification": "It fits.", "score": True if yes else 3})
             return Completion("Thanks! TERMINATE" if "<transcript>" in request.prompt else f"I need something done, {hash_of(request)}.", 9, 9)
 
     def hash_of(request):
@@ -151,6 +151,25 @@ def test_without_the_flag_the_assistant_is_asked_anew(asked: Repository) -> None
     again = [key for key, _ in calls.made()]
     assert sum(key.startswith("bot") for key in again) == 3 * 2
     assert not before & {key for key in again if not key.startswith("bot")}, "what was paid for is not bought again"
+
+
+@pytest.mark.parametrize("how", [(), ("--personalens-concurrency", "2")], ids=["in turn", "side by side"])
+def test_what_all_parts_of_a_run_used_is_summed(asked: Repository, how: tuple[str, ...]) -> None:
+    prices = "--override-ini=personalens_prices=user = 10, 20\n  judge = 100, 200"
+    args = ("--personalens-sample", "3", "--personalens-resume", "--personalens-record=new", prices, *how)
+    killed(asked, 7, *args)
+    killed(asked, 5, *args)
+    again = run(asked, *args, "--personalens-json", "r.json")
+    assert again.returncode == 0, again.stdout
+    found = json.loads((asked.path / "r.json").read_text(encoding="utf-8"))
+    # Of each dialogue two turns and two readings, each of 9 tokens in and 9 out, whichever part of the run bought them.
+    calls = {purpose: used["calls"] for purpose, used in found["usage"].items()}
+    assert calls == {"judge p": 3, "judge tc": 3, "user agent": 6}
+    assert found["usage"]["user agent"]["input_tokens"] == 6 * 9
+    assert found["usd"] == pytest.approx({"judge p": 3 * 9 * 300e-6, "judge tc": 3 * 9 * 300e-6, "user agent": 6 * 9 * 30e-6})
+    assert "; 12 model calls, $0.0178" in again.stdout
+    anew = run(asked, *args, "--personalens-json", "r.json")
+    assert "model calls" not in anew.stdout, "the next run is another one, and spends nothing"
 
 
 def test_the_header_says_that_a_run_goes_on(asked: Repository) -> None:

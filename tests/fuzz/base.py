@@ -100,7 +100,8 @@ def make_base(folder: Path, run: Runs) -> None:
     (repo / "folder").mkdir()
     _own_data(folder / "own")
     write_official(folder / "official")
-    shutil.copytree(ROOT / "pytest_personalens" / "agents" / "by_model" / "templates", folder / "prompts")
+    templates = ROOT / "pytest_personalens" / "agents" / "by_model" / "templates"
+    shutil.copytree(templates, folder / "prompts", ignore=shutil.ignore_patterns("paper"))
     lines = (ROOT / "data" / "agreement" / "anchors.jsonl").read_text(encoding="utf-8").splitlines()
     (folder / "labels.jsonl").write_text("\n".join(lines[:3]) + "\n", encoding="utf-8")
     (folder / "anchors.jsonl").write_text("\n".join(lines[:5]) + "\n", encoding="utf-8")

@@ -169,10 +169,12 @@ _COMMANDS: Final[dict[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
         ("judge-model", "dimensions", "report", "markdown", "prompts", "concurrency", "budget", "price", "records"),
     ),
     "check-dataset": (("own",), ("words", "report")),
+    "show-prompts": (("alarm-1-adeola",), ("prompts", "protocol", "official-bugs", "user-agent", "context", "dimensions", "data")),
     "stats.__main__": ((), ("level", "power", "tests")),
 }
 _OWN_VALUES: Final[dict[str, tuple[str, ...]]] = {
     "table": ("3", "4"), "beside": ("rows.csv",), "words": ("2000",), "level": ("0.05",), "power": ("0.8",), "tests": ("2",),
+    "protocol": ("paper",), "official-bugs": ("mend", "pairs,score"), "user-agent": ("state",),
 }  # fmt: skip
 
 

@@ -12,6 +12,19 @@ from pytest_personalens.cli.agreement import main
 from pytest_personalens.datasets.embedded import data_folder
 from tests.support.endpoint import Call, Endpoint, Reply, play
 
+#: Words of the first turn of a transcript, as a prompt holds them.
+QUOTED = re.compile(r'^{"turn": 0, .*}$', re.MULTILINE)
+
+
+def judge(call: Call) -> Reply:
+    """A judge who quotes what was said."""
+    reply, first = play(call), QUOTED.search(call.prompt)
+    assert reply.data is not None
+    assert first is not None
+    reply.data["evidence"] = [{"turn": 0, "quote": json.loads(first[0])["content"]}]
+    return reply
+
+
 MODEL = ("--judge-model", "openai:small", "--dimensions", "tc,p")
 PRICE = ("--price", "openai:small = 1, 2")
 
@@ -19,6 +32,7 @@ PRICE = ("--price", "openai:small = 1, 2")
 @pytest.fixture
 def labels(tmp_path: Path, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> str:
     """Six labelled dialogues; models are at hand, and the cache is empty."""
+    endpoint.answer = judge
     monkeypatch.setenv("PERSONALENS_CACHE_DIR", str(tmp_path / "cache"))
     lines = (data_folder() / "agreement" / "anchors.jsonl").read_text(encoding="utf-8").splitlines()[:6]
     (tmp_path / "labels.jsonl").write_text("\n".join(lines), encoding="utf-8")
@@ -79,7 +93,7 @@ def test_a_cap_on_money(labels: str, endpoint: Endpoint, capsys: pytest.CaptureF
 
 def test_readings_run_side_by_side(labels: str, endpoint: Endpoint) -> None:
     def slowly(call: Call) -> Reply:
-        return Reply(**{**vars(play(call)), "delay": 0.3})
+        return Reply(**{**vars(judge(call)), "delay": 0.3})
 
     endpoint.answer = slowly
     assert main([labels, *MODEL, "--live", "--concurrency", "4"]) == 0

@@ -244,7 +244,11 @@ def test_no_assistant_at_all(empty_repo: Repository) -> None:
         (["--personalens-sample", "1", "--personalens-dimensions", "charm"], "unknown dimension 'charm'; known: tc, p"),
         (["--personalens-sample", "1", "--personalens-threshold", "p>=9"], "p is scored 1 to 4"),
         (["--personalens-sample", "1", "--personalens-threshold", "nat-user>=3"], "naturalness_user is not among the dimensions judged"),
-        (["--personalens-sample", "1", "--personalens-report", "."], "is a folder"),
+        (
+            ["--personalens-sample", "1", "--personalens-report", "."],
+            "expected a path that ends in .json, .html, .htm, .md, or the word github",
+        ),
+        (["--personalens-sample", "1", "--personalens-save-baseline", "."], "is a folder"),
         (["--personalens-sample", "1", "--personalens-report", "test_bot.py/r.json"], "--personalens-report: cannot write to"),
         (["--personalens-sample", "1", "-p", "no:syrupy"], "need the plugin syrupy"),
     ],

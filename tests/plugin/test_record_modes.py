@@ -30,7 +30,7 @@ MODEL = """
             os.close(fd)
             if request.answer is not None:
                 yes = request.answer["properties"]["score"]["type"] == "boolean"
-                return Completion("", 9, 9, data={"evidence": [], "justification": "It fits.", "score": True if yes else 3})
+                return Completion("", 9, 9, data={"evidence": [{"turn": 0, "quote": "I need"}], "justification": "It fits.", "score": True if yes else 3})
             return Completion("Thanks! TERMINATE" if "<transcript>" in request.prompt else "I need something done.", 9, 9)
 
     def pytest_personalens_model(spec, config):

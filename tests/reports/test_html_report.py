@@ -21,7 +21,7 @@ pytest.importorskip("matplotlib", reason="the HTML report is an extra")
 
 from pytest_personalens.core.errors import SpecError
 from pytest_personalens.reports.html import html_page, require_html, write_html
-from pytest_personalens.results.stats.intervals import wilson
+from pytest_personalens.results.stats.intervals import rate_interval
 from pytest_personalens.results.values import Gate, Results
 from tests.support.browser import Page, axe_source, start
 from tests.support.rich_results import HOSTILE, rich_results
@@ -123,10 +123,10 @@ def test_the_first_answer(everything: Results) -> None:
     assert "n&nbsp;=&nbsp;39, 78 dialogues" in page
 
 
-def test_a_rate_has_wilsons_interval() -> None:
+def test_a_rate_has_its_exact_interval() -> None:
     results = rich_results(30)
     done = sum(bool(i.evaluation.task_completed) for i in results.items)
-    low, high = wilson(done, 30)
+    low, high = rate_interval(done, 30)
     assert f'<p class="big">{done / 30:.2f}</p>\n<p><b>{low:.2f} to {high:.2f}</b>' in html_page(results)
 
 

@@ -344,16 +344,22 @@ def test_as_near_to_the_paper_as_it_gets() -> None:
     settings = {
         "user_model": "bedrock:claude-3-sonnet-v1", "judge_model": "bedrock:us.anthropic.claude-3-5-sonnet-20241022-v2:0", "context": "",
         "users": list(OFFICIAL_SAMPLES["official-30"]), "assistant": "bedrock:claude-3-haiku-v1", "assistant_prompt": "base",
+        "protocol": "paper",
     }  # fmt: skip
     made = results([one.model_copy(update={"evaluation": evaluation})], settings=settings, dataset="official 1a2b")
     table = paper_table(made)
     assert table.header[5:7] == ("SD Nat.u", "SD Coh.u")
-    assert table.notes[1].startswith("Compared with the paper's Table 3: as near as it gets")
+    assert table.notes[1].startswith("Compared with the paper's Table 3: as near as our words get")
+    official = paper_table(results([one.model_copy(update={"evaluation": evaluation})], settings={**settings, "prompts": "official:x"}, dataset="official 1a2b"))  # fmt: skip
+    assert official.notes[1].startswith("Compared with the paper's Table 3: the same prompts, filled and read alike")
     assert not any("not as in the paper" in note for note in table.notes)
     for change, said in (
         ({"users": ["user7"]}, "official sample"),
         ({"judge_votes": 3}, "can only raise scores"),
         ({"context": "D"}, "was told D"),
+        ({"protocol": "default"}, "the protocol is ours"),
+        ({"prompts": "official:x", "official_bugs": "pairs"}, "bugs of the official code are mended (pairs)"),
+        ({"user_agent": "state"}, "the user agent has state"),
     ):
         note = paper_table(results([one], settings={**settings, **change}, dataset="official 1a2b")).notes[2]
         assert said in note
@@ -396,7 +402,7 @@ def test_what_each_part_of_the_context_is_worth() -> None:
         ("D+I+S", "100.0", "+50.0", "3.00", "+2.00"),
         ("other-user", "50.0", "+0.0", "1.00", "+0.00"),
     )
-    assert table.notes[1] == "Lift of the run over no-context, p: +2.00 (95 %: +1.50 to +2.50), p = 0.010, over 2 scenarios."
+    assert table.notes[1] == "Lift of the run over no-context, p: +2.00 (95 % +1.50 to +2.50), one-sided p = 0.010, over 2 scenarios."
     assert "| D+I+S | 100.0 | +50.0 | 3.00 | +2.00 |" in table.markdown()
     alone = ablation_table(results([item()], settings={"context": ""}))
     assert alone.rows == (("no-context", "100.0", "", "2.00", ""),)

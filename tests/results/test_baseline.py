@@ -80,7 +80,7 @@ def test_a_drop_fails_and_names_the_scenarios_that_flipped(saved: Repository) ->
     result.assert_outcomes(passed=22, failed=1)
     result.stdout.fnmatch_lines(["  7 scores worse than then:", f"    {min(worse)}: tc 1 -> 0, told  (__personalens__/test_bot/*.json)"])
     result.stdout.fnmatch_lines(
-        ["gate regression: tcr: FAILED, TCR 1.00 -> 0.65 (-0.35, 95 % *, p = 0.008) over 20 scenarios: a significant drop"]
+        ["gate regression: tcr: FAILED, TCR 1.00 -> 0.65 (-0.35, 95 % *, one-sided p = 0.008) over 20 scenarios: a significant drop"]
     )
     result.stdout.fnmatch_lines(["FAILED personalens::gate[[]regression: tcr[]]*"])
     tcr = next(d for d in comparison["differences"] if d["dimension"] == "task_completion")
@@ -97,7 +97,7 @@ def test_a_small_drop_is_no_evidence(saved: Repository) -> None:
     lower(saved, "tc", ids(saved)[:3])
     result, _comparison = compared(saved)
     assert result.ret == 0
-    result.stdout.fnmatch_lines(["*TCR 1.00 -> 0.85 (-0.15,* p = 0.125) over 20 scenarios: no significant drop; *"])
+    result.stdout.fnmatch_lines(["*TCR 1.00 -> 0.85 (-0.15,* one-sided p = 0.125) over 20 scenarios: no significant drop; *"])
     assert compared(saved, "-o", "personalens_level=0.3")[0].ret == 1
 
 

@@ -87,8 +87,8 @@ def test_what_it_says_it_could_have_found_is_that_of_the_simulations() -> None:
     tc, p = differences_of(before, after)
     # At half the level: what Holm's procedure asks of the smaller p of two.
     said = {d.dimension: d.detectable for d in comparison.differences}
-    assert said[Dimension.TASK_COMPLETION] == detectable(tc, level=0.025, most=float(sum(before[0]) / 30))
-    assert said[Dimension.PERSONALIZATION] == detectable(p, level=0.025, most=float(sum(before[1]) / 30 - 1))
+    assert said[Dimension.TASK_COMPLETION] == detectable([[d] for d in tc], level=0.025, most=float(sum(before[0]) / 30))
+    assert said[Dimension.PERSONALIZATION] == detectable([[d] for d in p], level=0.025, most=float(sum(before[1]) / 30 - 1))
 
 
 def test_runs_with_other_numbers_of_trials_are_compared_over_as_many() -> None:

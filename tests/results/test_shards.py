@@ -154,11 +154,11 @@ def test_the_gates_of_the_merge(scripted: Repository) -> None:
     passed = merge(scripted)
     assert passed.ret == 0
     passed.stdout.fnmatch_lines(["gate p: passed, mean personalization * over 20 scenarios", "gate valid: passed, 20 of 20 items *"])
-    failed = merge(scripted, "--gate", "p >= 3.9, tcr >= 0.1", "--gate", "valid >= 1", "--report", "merged.json")
+    failed = merge(scripted, "--gate", "tcr >= 0.1, p >= 3.9", "--gate", "valid >= 1", "--report", "merged.json")
     assert failed.ret == 1
     failed.stdout.fnmatch_lines(["gate tcr: passed, *", "gate p: FAILED, *", "results: merged.json"])
     settings = read(scripted, "merged.json")["settings"]
-    assert (settings["shard"], settings["gate"]) == (None, [["", "p", 3.9], ["", "tcr", 0.1], ["", "valid", 1.0]])
+    assert (settings["shard"], settings["gate"]) == (None, [["", "tcr", 0.1], ["", "p", 3.9], ["", "valid", 1.0]])
 
 
 def test_items_that_failed_where_they_ran_fail_the_merge(scripted: Repository) -> None:
@@ -286,7 +286,7 @@ FAULTS: dict[str, tuple[Callable[[str], str], str]] = {
     "no shard": (setting(shard=None), "b.json: the results of a whole run and not of a shard (--personalens-shard K/N): there is nothing to merge"),
     "no shard of this division": (setting(shard=[3, 2]), "b.json: settings.shard: there is no shard 3/2"),
     "a shard that is none": (setting(shard="2/2"), "b.json: settings: shard is '2/2', not list or tuple; *"),
-    "a floor that is none": (setting(gate=[["", "tcr", "high"]]), "*.json: settings.gate: input should be a valid number, *"),
+    "a floor that is none": (setting(gate=[["", "tcr", "high"]]), "b.json: settings.gate*: input should be a valid number, *"),
 }  # fmt: skip
 
 

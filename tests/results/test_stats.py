@@ -15,9 +15,10 @@ import pytest
 from scipy import stats as scipy_stats
 
 from pytest_personalens.cli.sample_size import main
-from pytest_personalens.results.stats.intervals import bootstrap, wilson
-from pytest_personalens.results.stats.paired import effect_interval, holm, mcnemar, sign_flip
+from pytest_personalens.results.stats.intervals import interval, mean_interval, rate_interval
+from pytest_personalens.results.stats.paired import holm, mcnemar, sign_flip
 from pytest_personalens.results.stats.power import Noise, detectable, smallest_drop
+from pytest_personalens.results.stats.quantiles import beta_quantile, beta_share, t_quantile
 from pytest_personalens.results.stats.trials import pass_hat, spread
 
 THIRDS = [Fraction(part, 3) for part in range(-9, 10)]
@@ -38,67 +39,85 @@ def changes(seed: int, count: int, sizes: Sequence[Fraction | int] = (-2, -1, -1
 
 @pytest.mark.parametrize("level", [0.8, 0.95, 0.99])
 @pytest.mark.parametrize("total", [1, 2, 7, 30, 1000])
-def test_wilson_is_scipys(total: int, level: float) -> None:
+def test_the_interval_of_a_rate_is_scipys_exact_one(total: int, level: float) -> None:
     for successes in sorted({0, 1, total // 3, total - 1, total}):
-        expected = scipy_stats.binomtest(successes, total).proportion_ci(level, method="wilson")
-        assert wilson(successes, total, level=level) == pytest.approx((expected.low, expected.high), abs=1e-12)
+        expected = scipy_stats.binomtest(successes, total).proportion_ci(level, method="exact")
+        assert rate_interval(successes, total, level=level) == pytest.approx((expected.low, expected.high), abs=1e-12)
 
 
-def test_wilson_of_shares_and_of_nothing() -> None:
-    assert wilson(0, 0) == (0.0, 1.0)
-    assert wilson(0, 30)[0] == 0.0
-    assert wilson(30, 30)[1] == 1.0
-    low, high = wilson(20.5, 30)
-    assert wilson(20, 30)[0] < low < 20.5 / 30 < high < wilson(21, 30)[1]
+def test_a_rate_of_shares_and_of_nothing() -> None:
+    assert rate_interval(0, 0) == (0.0, 1.0)
+    assert rate_interval(0, 30)[0] == 0.0
+    assert rate_interval(30, 30)[1] == 1.0
+    low, high = rate_interval(20.5, 30)
+    assert rate_interval(20, 30)[0] < low < 20.5 / 30 < high < rate_interval(21, 30)[1]
 
 
-@pytest.mark.parametrize("count", [2, 5, 30, 100])
+@pytest.mark.parametrize("freedom", [1, 2.05, 4, 31, 999.5, 100_001])
+def test_students_t_is_scipys(freedom: float) -> None:
+    for level in (0.5, 0.8, 0.95, 0.999):
+        assert t_quantile(level, freedom) == pytest.approx(scipy_stats.t.ppf((1 + level) / 2, freedom), rel=1e-9)
+
+
+@pytest.mark.parametrize(("a", "b"), [(0.5, 0.5), (0.5, 400), (3, 28), (30, 1), (700.5, 301)])
+def test_the_beta_distribution_is_scipys(a: float, b: float) -> None:
+    for share in (0.001, 0.025, 0.5, 0.975):
+        x = beta_quantile(share, a, b)
+        assert x == pytest.approx(scipy_stats.beta.ppf(share, a, b), rel=1e-9)
+        assert beta_share(x, a, b) == pytest.approx(share, rel=1e-9)
+    assert (beta_share(0, a, b), beta_share(1, a, b)) == (0, 1)
+
+
+def each(values: Sequence[Fraction | int]) -> list[list[Fraction | int]]:
+    """One scenario a user."""
+    return [[value] for value in values]
+
+
+def mean_of(values: Sequence[Fraction | int], low: int = 1, high: int = 4, *, level: float = 0.95) -> tuple[float, float]:
+    found = mean_interval(each(values), low, high, level=level)
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize("count", [3, 5, 30, 1000])
 @pytest.mark.parametrize("trials", [1, 3])
-def test_the_bootstrap_is_the_one_that_scipy_draws(count: int, trials: int) -> None:
+def test_the_interval_of_a_mean_is_scipys_t_with_a_score_at_each_end(count: int, trials: int) -> None:
     values = scores(count, count, trials=trials)
-    drawn = scipy_stats.bootstrap(
-        ([float(v) for v in values],), np.mean, n_resamples=40_000, method="percentile", rng=np.random.default_rng(0), vectorized=True
-    )
-    grain = 1 / (count * trials)
-    expected = drawn.confidence_interval
-    assert bootstrap(values, 1, 4) == pytest.approx((expected.low, expected.high), abs=1.001 * grain)
+    more = [*map(float, values), 1.0, 4.0]
+    expected = scipy_stats.ttest_1samp(more, 0).confidence_interval(0.95)
+    assert mean_of(values) == pytest.approx((max(1, expected.low), min(4, expected.high)))
 
 
-def test_the_bootstrap_counts_every_resample() -> None:
-    values = [1, 2, 2, 4, 3]
-    means = sorted(fmean(resample) for resample in product(values, repeat=5))
-    for level in (0.5, 0.8, 0.95):
-        outside = (1 - level) / 2 * len(means)
-        low, high = bootstrap(values, 1, 4, level=level)
-        assert sum(m < low - 1e-9 for m in means) < outside <= sum(m <= low + 1e-9 for m in means)
-        assert sum(m > high + 1e-9 for m in means) < outside <= sum(m >= high - 1e-9 for m in means)
+def test_of_fewer_than_three_there_is_none() -> None:
+    assert mean_interval([], 1, 4) is mean_interval([[1]] * 2, 1, 4) is mean_interval([[1, 2, 3, 4] * 20] * 2, 1, 4) is None
+    assert interval([[1]] * 2, 0, 1) is None
+    assert mean_interval([[1]] * 3, 1, 4) is not None
+    assert interval([[1]] * 3, 0, 1) == rate_interval(3, 3)
 
 
-def test_a_large_bootstrap_is_normal_and_joins_the_exact_one() -> None:
-    values = scores(1, 1000)
-    more = [*values, values[0] + Fraction(1, 7) if values[0] < 4 else values[0] - Fraction(1, 7)]  # one odd value: too many steps
-    assert bootstrap(more, 1, 4) == pytest.approx(bootstrap(values, 1, 4), abs=0.003)
+def test_a_rate_of_single_scenarios_has_the_exact_interval_and_no_other_mean() -> None:
+    assert interval([[1]] * 20 + [[0]] * 10, 0, 1) == rate_interval(20, 30)
+    pairs, shares = [[1, 1]] * 10 + [[0, 0]] * 5, [[0.5], *[[1.0]] * 20, *[[0.0]] * 9]
+    assert interval(pairs, 0, 1) == mean_interval(pairs, 0, 1) != rate_interval(20, 30)
+    assert interval(shares, 0, 1) == mean_interval(shares, 0, 1)
+
+
+def test_it_is_worked_out_in_milliseconds() -> None:
     started = time.perf_counter()
-    for trials, count in product((1, 3, 10), (100, 1000, 5000)):
-        bootstrap(scores(2, count, trials=trials), 1, 4)
-    assert time.perf_counter() - started < 3
-
-
-def test_a_mean_over_trials_may_be_a_float() -> None:
-    values = scores(3, 40, trials=3)
-    assert bootstrap([float(v) for v in values], 1, 4) == bootstrap(values, 1, 4)
+    mean_of(scores(1, 1000))
+    rate_interval(777, 1000)
+    assert time.perf_counter() - started < 0.5
 
 
 def test_equal_scores_are_not_certain() -> None:
-    assert bootstrap([], 1, 4) == (1, 4)
-    assert bootstrap([4], 1, 4) == pytest.approx((4 - 0.95 * 3, 4))
-    low, high = bootstrap([4] * 30, 1, 4)
+    low, high = mean_of([4] * 30)
     assert high == 4
     assert 4 - low == pytest.approx(3 * 3 / 30, rel=0.06), "the rule of three"
-    # That share of other scenarios is missed by all 30 at exactly one in twenty.
-    assert (1 - (4 - low) / 3) ** 30 == pytest.approx(0.05)
-    low, high = bootstrap([2] * 30, 1, 4)
+    # If that share of other scenarios had the lowest score, all 30 would miss it about once in twenty.
+    assert (1 - (4 - low) / 3) ** 30 == pytest.approx(0.05, abs=0.01)
+    low, high = mean_of([2] * 30)
     assert 1 < low < 2 < high < 4
+    assert mean_of([4] * 300)[0] > mean_of([4] * 30)[0]
 
 
 @pytest.mark.parametrize("trials", [1, 3])
@@ -106,17 +125,30 @@ def test_an_interval_holds_the_mean_and_widens_with_its_level(trials: int) -> No
     for seed in range(20):
         values = scores(seed, 3 + 4 * seed, trials=trials)
         shuffled = random.Random(seed).sample(values, k=len(values))
-        narrow, wide = bootstrap(values, 1, 4, level=0.8), bootstrap(shuffled, 1, 4, level=0.99)
+        narrow, wide = mean_of(values, level=0.8), mean_of(shuffled, level=0.99)
         assert 1 <= wide[0] <= narrow[0] <= fmean(values) <= narrow[1] <= wide[1] <= 4
-        mirrored = bootstrap([5 - v for v in values], 1, 4, level=0.8)
+        assert mean_of(shuffled, level=0.8) == narrow
+        mirrored = mean_of([5 - v for v in values], level=0.8)
         assert mirrored == pytest.approx((5 - narrow[1], 5 - narrow[0]))
 
 
 def test_an_interval_of_a_difference() -> None:
-    assert effect_interval([0] * 30, 1) == pytest.approx((-0.095, 0.095), abs=0.001)
-    assert effect_interval([0] * 30, 3) == pytest.approx((-0.285, 0.285), abs=0.001)
-    low, high = effect_interval([-1] * 8 + [0] * 20 + [1] * 2, 1)
+    assert mean_of([0] * 30, -1, 1) == pytest.approx((-0.092, 0.092), abs=0.001)
+    assert mean_of([0] * 30, -3, 3) == pytest.approx((-0.275, 0.275), abs=0.001)
+    low, high = mean_of([-1] * 8 + [0] * 20 + [1] * 2, -1, 1)
     assert -0.5 < low < -0.2 < high < 0.1
+
+
+def test_there_is_no_size_at_which_the_method_changes() -> None:
+    """Of the same scores over and over, the interval narrows with every round, and comes ever closer to that of normal theory."""
+    nearer = []
+    for rounds in range(1, 40):
+        values = [1, 2, 2, 3, 3, 3, 4, 4, 4, 4] * rounds
+        low, high = mean_of(values)
+        normal = 2 * NormalDist().inv_cdf(0.975) * stdev(values) / sqrt(len(values))
+        nearer.append((high - low) / normal)
+    assert nearer == sorted(nearer, reverse=True)
+    assert 1 < nearer[-1] < 1.02
 
 
 # Tests
@@ -273,7 +305,7 @@ def power_of(drop: float, noise: Noise, scenarios: int, *, level: float, margin:
     ],
 )
 def test_the_smallest_drop_is_found_and_a_smaller_one_is_not(noise: Noise, scenarios: int, margin: float) -> None:
-    drop = smallest_drop(noise, scenarios, level=0.025, margin=margin, most=3)
+    drop = smallest_drop(noise, [1] * scenarios, level=0.025, margin=margin, most=3)
     assert drop is not None
     pairs = min(2000, 60_000 // scenarios)
     error = 2.6 * sqrt(0.16 / pairs + 0.16 / 1000)
@@ -283,7 +315,7 @@ def test_the_smallest_drop_is_found_and_a_smaller_one_is_not(noise: Noise, scena
 
 def test_more_scenarios_less_noise_a_higher_level_and_less_power_find_smaller_drops() -> None:
     def drop(noise: float = 0.4, scenarios: int = 50, level: float = 0.025, power: float = 0.8, margin: float = 0.0) -> float:
-        found = smallest_drop(Noise.deviation(noise), scenarios, level=level, power=power, margin=margin)
+        found = smallest_drop(Noise.deviation(noise), [1] * scenarios, level=level, power=power, margin=margin)
         assert found is not None
         return found
 
@@ -295,22 +327,22 @@ def test_more_scenarios_less_noise_a_higher_level_and_less_power_find_smaller_dr
 
 
 def test_what_cannot_be_found_is_none() -> None:
-    assert detectable([0, 0, 0], level=0.05) is None, "three scenarios, all worse, are one in eight"
-    assert detectable([0] * 30, level=0.025, most=0.1) is None
-    assert detectable([0] * 30, level=0.025, most=0) is None
-    assert detectable([0] * 30, level=0.025, margin=1.0) is None
+    assert detectable([[0]] * 3, level=0.05) is None, "three scenarios, all worse, are one in eight"
+    assert detectable([[0]] * 30, level=0.025, most=0.1) is None
+    assert detectable([[0]] * 30, level=0.025, most=0) is None
+    assert detectable([[0]] * 30, level=0.025, margin=1.0) is None
 
 
 def test_a_large_drop_is_more_than_one_step_everywhere() -> None:
     noise = Noise((Fraction(2), Fraction(3)), (0.5, 0.2))
-    found = smallest_drop(noise, 10, level=0.025, most=3)
+    found = smallest_drop(noise, [1] * 10, level=0.025, most=3)
     assert found is not None
     assert found > 1
-    assert smallest_drop(noise, 10, level=0.025, most=1) is None
+    assert smallest_drop(noise, [1] * 10, level=0.025, most=1) is None
 
 
 def test_one_quiet_pair_of_runs_does_not_prove_that_there_is_no_noise() -> None:
-    quiet, silent = detectable([0] * 30, level=0.025), smallest_drop(Noise.deviation(0), 30, level=0.025)
+    quiet, silent = detectable([[0]] * 30, level=0.025), smallest_drop(Noise.deviation(0), [1] * 30, level=0.025)
     assert quiet is not None
     assert silent is not None
     assert quiet > silent
@@ -321,15 +353,16 @@ def test_one_quiet_pair_of_runs_does_not_prove_that_there_is_no_noise() -> None:
 
 def test_what_is_detectable_asks_neither_for_the_order_nor_for_the_direction() -> None:
     differences = changes(2, 40)
-    found = detectable(differences, level=0.025, most=3)
-    assert found == detectable(differences[::-1], level=0.025, most=3) == detectable([-d for d in differences], level=0.025, most=3)
+    found = detectable(each(differences), level=0.025, most=3)
+    assert found == detectable(each(differences[::-1]), level=0.025, most=3)
+    assert found == detectable(each([-d for d in differences]), level=0.025, most=3)
 
 
 def test_it_is_quick() -> None:
     for count, seconds in ((30, 0.9), (1000, 3.0)):  # three times what it takes
         differences = changes(3, count)
         started = time.perf_counter()
-        detectable(differences, level=0.025, most=3)
+        detectable(each(differences), level=0.025, most=3)
         assert time.perf_counter() - started < seconds
 
 
@@ -375,7 +408,7 @@ def rates(seed: int, scenarios: int, trials: int, *, assistants: int = 10, pairs
     for _ in range(assistants):
         assistant = Assistant(chance, scenarios, trials)
         tc, p = differences_of(assistant.run(), assistant.run())
-        less_tc, less_p = detectable(tc, level=0.025), detectable(p, level=0.025, most=3)
+        less_tc, less_p = detectable(each(tc), level=0.025), detectable(each(p), level=0.025, most=3)
         assert less_tc is not None
         assert less_p is not None
         for _ in range(pairs):
@@ -425,17 +458,17 @@ def test_options_that_cannot_be(arguments: list[str], capsys: pytest.CaptureFixt
 @pytest.mark.parametrize(
     "call",
     [
-        lambda: wilson(4, 3),
-        lambda: wilson(-1, 3),
-        lambda: wilson(1, -1),
-        lambda: wilson(nan, 3),
-        lambda: wilson(1, 3, level=1),
-        lambda: bootstrap([0], 1, 4),
-        lambda: bootstrap([5], 1, 4),
-        lambda: bootstrap([2, nan], 1, 4),
-        lambda: bootstrap([], 4, 4),
-        lambda: bootstrap([2], 1, 4, level=0),
-        lambda: effect_interval([2], 1),
+        lambda: rate_interval(4, 3),
+        lambda: rate_interval(-1, 3),
+        lambda: rate_interval(1, -1),
+        lambda: rate_interval(nan, 3),
+        lambda: rate_interval(1, 3, level=1),
+        lambda: mean_of([0, 1, 1]),
+        lambda: mean_of([5, 4, 4]),
+        lambda: mean_interval([[2], [nan], [3]], 1, 4),
+        lambda: mean_interval([[2], [], [3], [4]], 1, 4),
+        lambda: mean_of([4, 4, 4], 4, 4),
+        lambda: mean_of([2, 2, 2], level=0),
         lambda: mcnemar(-1, 2),
         lambda: mcnemar(2, -1),
         lambda: holm([0.1], 0),
@@ -446,9 +479,10 @@ def test_options_that_cannot_be(arguments: list[str], capsys: pytest.CaptureFixt
         lambda: pass_hat([(-1, 2)], 1),
         lambda: Noise.deviation(1.1),
         lambda: detectable([], level=0.05),
-        lambda: detectable([0], level=0),
-        lambda: detectable([0], level=0.05, power=1),
-        lambda: smallest_drop(Noise.deviation(0), 0, level=0.05),
+        lambda: detectable([[1], []], level=0.05),
+        lambda: detectable([[0]], level=0),
+        lambda: detectable([[0]], level=0.05, power=1),
+        lambda: smallest_drop(Noise.deviation(0), [], level=0.05),
     ],
 )
 def test_values_that_cannot_be(call: Callable[[], object]) -> None:

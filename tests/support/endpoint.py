@@ -190,7 +190,7 @@ def play(call: Call) -> Reply:
         schema = call.body["tools"][0]["function"]["parameters"]["properties"]["score"]
         by_type = {"boolean": "Leak" not in call.prompt.rsplit(":", 1)[1], "array": [3] * schema.get("minItems", 0)}
         score = by_type.get(schema["type"], 3)
-        return Reply(data={"evidence": [{"turn": 1, "quote": "booked"}], "justification": "It fits.", "score": score})
+        return Reply(data={"evidence": [{"turn": 0, "quote": "I need something done"}], "justification": "It fits.", "score": score})
     if "You are acting the part" in call.system:
         return Reply("Thanks! TERMINATE" if "<transcript>" in call.prompt else "I need something done, please.")
     return Reply("Done: it is booked for Thursday at 16:00.")

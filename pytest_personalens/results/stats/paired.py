@@ -8,7 +8,7 @@ from math import gcd, lcm
 from operator import getitem
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pytest_personalens.results.stats.intervals import bootstrap, check_level
+from pytest_personalens.results.stats.intervals import check_level
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,9 +28,10 @@ class Test(NamedTuple):
 def sign_flip(differences: Sequence[Fraction | int]) -> Test:
     """The paired randomization test (Fisher 1935; Edgington 1969) of a drop: how likely a sum as low as this, or lower, is by chance.
 
-    `differences` are after - before, one a scenario. Had nothing changed, each could as well have had the other sign: p is
-    the share of all 2^n ways to give them signs whose sum is no higher than the one seen. Zeros say nothing, and without
-    another difference p is 1. For differences of one size this is McNemar's exact test.
+    `differences` are after - before, one a user: of its one scenario, or the sum over its scenarios, which need not be
+    independent of each other. Had nothing changed, each could as well have had the other sign: p is the share of all 2^n ways
+    to give them signs whose sum is no higher than the one seen. Zeros say nothing, and without another difference p is 1.
+    For differences of one size this is McNemar's exact test.
 
     All ways are counted; where that takes too long, for thousands of differences (but zeros) or for odd fractions,
     p is (hits + 1) / (draws + 1) of 20,000 random signs (Phipson and Smyth 2010), the same for the same differences
@@ -79,15 +80,6 @@ def mcnemar(broken: int, mended: int) -> float:
         total += ways
         ways = ways * (changed - k) // (k + 1)
     return total / (1 << changed)
-
-
-def effect_interval(differences: Sequence[Fraction | int], span: float, *, level: float = 0.95) -> tuple[float, float]:
-    """An interval for the mean difference, from -`span` to `span`, the distance of the ends of the scale: see `bootstrap`.
-
-    It may hold 0 where `sign_flip` rejects, and the other way round: the one asks how far other scenarios would differ, the other
-    whether these ones did. Raises ValueError as `bootstrap` does.
-    """
-    return bootstrap(differences, -span, span, level=level)
 
 
 def holm(ps: Sequence[float], level: float) -> list[bool]:

@@ -7,7 +7,7 @@ from bisect import bisect_left
 from collections import Counter
 from fractions import Fraction
 from itertools import accumulate
-from math import floor, lcm, sqrt
+from math import ceil, floor, lcm, sqrt
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -15,7 +15,7 @@ from pytest_personalens.results.stats.intervals import check_level
 from pytest_personalens.results.stats.paired import flipped
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 #: Drops are looked for in steps of this size: a point of a rate, a hundredth of a score.
 STEP: Final = Fraction(1, 100)
@@ -29,15 +29,18 @@ _EXACT, _FEW, _CLEAR = 10_000, 10, 0.5
 class Noise(NamedTuple):
     """How much the score of a scenario differs between two runs without a change, in either direction.
 
-    `sizes` of differences, above 0, and their `shares` of all scenarios, 0..1, of which the rest is without a difference.
+    `sizes` of differences, above 0, and their `shares` of all scenarios, 0..1, of which the rest is without a difference. Where
+    users have several scenarios, it is that of each user's sum.
     """
 
     sizes: tuple[Fraction, ...]
     shares: tuple[float, ...]
 
     @classmethod
-    def seen(cls, differences: Sequence[Fraction | int]) -> Noise:
+    def seen(cls, differences: Sequence[Fraction | int], *, sums: bool = False) -> Noise:
         """As in `differences`, at least one, and larger by one standard error of their mean square.
+
+        They are so by more of them; where all differ already and they are `sums` over a user's scenarios, by larger ones.
 
         Of two pairs of runs one happens to be the quieter, and would promise to find what is then missed more often than it said.
         Where nothing differed at all, it is as if one scenario had, by a whole step: that does not prove that nothing ever will.
@@ -46,9 +49,12 @@ class Noise(NamedTuple):
         if not counts:
             return cls((Fraction(1),), (1 / len(differences),))
         error = sqrt(sum(count * size**4 for size, count in counts.items())) / sum(count * size**2 for size, count in counts.items())
-        larger = min(1 + error, len(differences) / counts.total())
-        sizes = tuple(sorted(counts))
-        return cls(sizes, tuple(larger * counts[size] / len(differences) for size in sizes))
+        larger, room = 1 + error, len(differences) / counts.total()
+        sizes = sorted(counts)
+        shares = tuple(min(larger, room) * counts[size] / len(differences) for size in sizes)
+        if sums and larger > room:
+            sizes = [_widened(size, sqrt(larger / room)) for size in sizes]
+        return cls(tuple(sizes), shares)
 
     @classmethod
     def deviation(cls, sd: float) -> Noise:
@@ -59,38 +65,42 @@ class Noise(NamedTuple):
 
 
 def detectable(
-    differences: Sequence[Fraction | int], *, level: float, margin: float = 0.0, power: float = 0.8, most: float = 1.0
+    by_user: Sequence[Sequence[Fraction | int]], *, level: float, margin: float = 0.0, power: float = 0.8, most: float = 1.0
 ) -> float | None:
     """The smallest true drop that a gate on these scenarios would find: see `smallest_drop`, for the `Noise.seen` in the differences.
 
-    If the assistant did change between the two runs, its change counts as noise, and the drop told is too large rather than too small.
-    Raises ValueError without a difference, and as `smallest_drop` does.
+    `by_user` holds those of each user's scenarios. If the assistant did change between the two runs, its change counts as
+    noise, and the drop told is too large rather than too small. Raises ValueError without a difference, and as `smallest_drop` does.
     """
-    if not differences:
+    if not by_user or not all(by_user):
         raise ValueError("expected at least one difference")
-    return smallest_drop(Noise.seen(differences), len(differences), level=level, margin=margin, power=power, most=most)
+    scenarios = list(map(len, by_user))
+    noise = Noise.seen([sum(differences, Fraction()) for differences in by_user], sums=max(scenarios) > 1)
+    return smallest_drop(noise, scenarios, level=level, margin=margin, power=power, most=most)
 
 
 def smallest_drop(
-    noise: Noise, scenarios: int, *, level: float, margin: float = 0.0, power: float = 0.8, most: float = 1.0
+    noise: Noise, scenarios: Sequence[int], *, level: float, margin: float = 0.0, power: float = 0.8, most: float = 1.0
 ) -> float | None:
     """The smallest true drop of the mean, a multiple of 0.01, that is found at a probability of `power`; None if not even `most` is.
 
-    Found is what fails a gate: `sign_flip` has p <= `level`, and the mean dropped by more than `margin`. A score drops by
-    one step in a random share of the scenarios (a drop of 1.25 is one step everywhere and one more in a quarter), on top of
-    the `noise`. The same drop is harder to find in fewer scenarios that drop further, and easier in means over trials that
+    `scenarios` are the numbers of them that each user has. Found is what fails a gate: `sign_flip` of the users' sums has
+    p <= `level`, and the mean dropped by more than `margin`. A score drops by one step in a random share of the scenarios (a
+    drop of 1.25 is one step everywhere and one more in a quarter), on top of the `noise` of each user. The same drop is harder
+    to find in fewer scenarios that drop further, or where those of one user drop together, and easier in means over trials that
     drop one by one. `most` is the largest drop there can be: the mean before, above the low end of the scale.
     Worked out by simulation with a fixed seed: equal input gives an equal drop.
 
-    Raises ValueError for a level or power not between 0 and 1, or no scenario.
+    Raises ValueError for a level or power not between 0 and 1, no user, and a user without a scenario.
     """
     check_level(level)
     check_level(power)
-    if scenarios < 1:
-        raise ValueError(f"expected at least one scenario, found {scenarios}")
+    if not scenarios or min(scenarios) < 1:
+        raise ValueError(f"expected at least one scenario, found {min(scenarios, default=0)}")
     one = lcm(*(size.denominator for size in noise.sizes))
     chance = random.Random(0)
-    pairs = [_Pair(noise, scenarios, one, chance) for _ in range(max(100, min(_RUNS, _SCENARIOS // scenarios)))]
+    kind = _Pair if max(scenarios) == 1 else _PairOfUsers
+    pairs = [kind(noise, scenarios, one, chance) for _ in range(max(100, min(_RUNS, _SCENARIOS // sum(scenarios))))]
 
     def power_at(steps: int) -> float:
         drop = float(steps * STEP)
@@ -101,38 +111,73 @@ def smallest_drop(
     return float(first * STEP) if first <= last else None
 
 
-class _Pair:
-    """One simulated pair of runs: the noise of every scenario, and from which size of the drop on a scenario loses a step."""
+class _Changes(NamedTuple):
+    """The sum of the users' changes in a simulated pair of runs, that of their squares, and the changes."""
 
-    def __init__(self, noise: Noise, scenarios: int, one: int, chance: random.Random) -> None:
-        changes = [int(size * one) for size in noise.sizes]
-        halves = [share / 2 for share in noise.shares]
-        weights = [max(0.0, 1 - sum(noise.shares)), *halves, *halves]
-        self._one = one
-        self._noise = chance.choices([0, *changes, *(-change for change in changes)], weights, k=scenarios)
-        self._from = sorted(chance.random() for _ in range(scenarios))
+    total: int
+    squares: int
+    each: Callable[[], list[int]]
+
+
+class _Pair:
+    """One simulated pair of runs with one scenario a user: its noise, and from which size of the drop on it loses a step."""
+
+    def __init__(self, noise: Noise, scenarios: Sequence[int], one: int, chance: random.Random) -> None:
+        self._one, self._scenarios = one, sum(scenarios)
+        self._noise = _drawn(noise, len(scenarios), one, chance)
+        self._from = sorted(chance.random() for _ in scenarios)
         # With these sums a size of the drop is tried without a look at every scenario.
         self._sums = list(accumulate(self._noise, initial=0))
         self._squares = sum(change * change for change in self._noise)
 
     def found(self, drop: float, level: float, margin: float) -> bool:
         """Whether the gate fails."""
-        one, scenarios = self._one, len(self._noise)
-        everywhere = floor(drop) * one
-        some = bisect_left(self._from, drop - floor(drop))
-        total = self._sums[-1] - scenarios * everywhere - some * one
-        if -total <= max(0.0, margin * scenarios * one):
+        changes = self._changes(drop)
+        if -changes.total <= max(0.0, margin * self._scenarios * self._one):
             return False
-        squares = self._squares - 2 * everywhere * self._sums[-1] + scenarios * everywhere**2
-        squares += some * one * one - 2 * one * (self._sums[some] - some * everywhere)
         # Sums of flipped signs lie two units apart: a sum is as likely as all that is nearer to it than to the next one.
-        above = (-total - 1) / sqrt(squares) - NormalDist().inv_cdf(1 - level)
-        if squares > _EXACT or (scenarios > _FEW and abs(above) > _CLEAR):
+        above = (-changes.total - 1) / sqrt(changes.squares) - NormalDist().inv_cdf(1 - level)
+        if changes.squares > _EXACT or (len(self._noise) > _FEW and abs(above) > _CLEAR):
             return above >= 0
-        shift = everywhere + one
-        sizes = [*(change - shift for change in self._noise[:some]), *(change - everywhere for change in self._noise[some:])]
-        changed = [size for size in sizes if size]
+        changed = [change for change in changes.each() if change]
         magnitudes = sorted(map(abs, changed))
         if len(magnitudes) * sum(magnitudes) > _EXACT:
             return above >= 0
-        return flipped(magnitudes, -sum(size for size in changed if size < 0)) <= level
+        return flipped(magnitudes, -sum(change for change in changed if change < 0)) <= level
+
+    def _changes(self, drop: float) -> _Changes:
+        one, noise = self._one, self._noise
+        everywhere = floor(drop) * one
+        some = bisect_left(self._from, drop - floor(drop))
+        total = self._sums[-1] - len(noise) * everywhere - some * one
+        squares = self._squares - 2 * everywhere * self._sums[-1] + len(noise) * everywhere**2
+        squares += some * one * one - 2 * one * (self._sums[some] - some * everywhere)
+        shift = everywhere + one
+        return _Changes(total, squares, lambda: [n - (shift if number < some else everywhere) for number, n in enumerate(noise)])
+
+
+class _PairOfUsers(_Pair):
+    """The same with several scenarios of a user, which lose a step one by one; their noise is that of the user's sum."""
+
+    def __init__(self, noise: Noise, scenarios: Sequence[int], one: int, chance: random.Random) -> None:
+        super().__init__(noise, scenarios, one, chance)
+        self._users = [sorted(chance.random() for _ in range(number)) for number in scenarios]
+
+    def _changes(self, drop: float) -> _Changes:
+        steps, share = floor(drop), drop - floor(drop)
+        each = [
+            noise - self._one * (steps * len(user) + bisect_left(user, share)) for noise, user in zip(self._noise, self._users, strict=True)
+        ]
+        return _Changes(sum(each), sum(change * change for change in each), lambda: each)
+
+
+def _widened(size: Fraction, times: float) -> Fraction:
+    """So many times the size, up to the next of the fractions with the same denominator."""
+    return Fraction(ceil(size * size.denominator * times), size.denominator)
+
+
+def _drawn(noise: Noise, users: int, one: int, chance: random.Random) -> list[int]:
+    changes = [int(size * one) for size in noise.sizes]
+    halves = [share / 2 for share in noise.shares]
+    weights = [max(0.0, 1 - sum(noise.shares)), *halves, *halves]
+    return chance.choices([0, *changes, *(-change for change in changes)], weights, k=users)

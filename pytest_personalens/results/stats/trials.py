@@ -24,8 +24,13 @@ def pass_hat(counts: Sequence[tuple[int, int]], k: int) -> float | None:
         raise ValueError(f"expected at least one trial, found {k}")
     if not all(0 <= passed <= trials for passed, trials in counts):
         raise ValueError(f"expected no more passed than trials, found {list(counts)}")
-    shares = [comb(passed, k) / comb(trials, k) for passed, trials in counts if trials >= k]
+    shares = [pass_share(passed, trials, k) for passed, trials in counts if trials >= k]
     return fmean(shares) if shares else None
+
+
+def pass_share(passed: int, trials: int, k: int) -> float:
+    """The share, 0..1, of the ways to take `k` of a scenario's `trials`, at least k, in which all have `passed`."""
+    return comb(passed, k) / comb(trials, k)
 
 
 def spread(scores: Sequence[Sequence[float]]) -> float | None:

@@ -1,0 +1,56 @@
+"""Quotes of a model judge, looked up in the transcript: what nobody said is no evidence."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_personalens.core.dialogue import Message
+    from pytest_personalens.core.verdict import Evidence, Verdict
+
+#: Where a quote leaves something out.
+_GAP: Final = re.compile(r"\.{3,}|\u2026|\[\u2026\]|\[\.\.\.\]")
+#: As the transcript stands in the prompt: JSON, with "<" written out.
+_ESCAPED: Final = {"\\n": " ", '\\"': '"', "\\u003c": "<"}
+_MARKS: Final = str.maketrans("\u2018\u2019\u201a\u201b`\u00b4\u201c\u201d\u201e\u201f\u00ab\u00bb", "''''''" + '"' * 6)
+_EDGES: Final = " .,;:!?\"'"
+
+
+def with_found_quotes(verdict: Verdict, messages: Sequence[Message]) -> Verdict:
+    """The verdict with the quotes that are in the transcript, each at a turn that has it; the others are counted and dropped.
+
+    Spaces, case, the kind of quotation marks and punctuation at its ends make no difference; a quote may leave words out
+    where it has "...".
+    """
+    said = [_folded(message.content) for message in messages]
+    placed = [_placed(evidence, said) for evidence in verdict.evidence]
+    found = tuple(evidence for evidence in placed if evidence is not None)
+    return verdict.model_copy(update={"evidence": found, "unfound_quotes": len(placed) - len(found)})
+
+
+def _placed(evidence: Evidence, said: Sequence[str]) -> Evidence | None:
+    """The evidence at its own turn, or else at the first that has its quote; None where nobody said that."""
+    parts = [part for piece in _GAP.split(evidence.quote) if (part := _folded(piece).strip(_EDGES))]
+    turns = [turn for turn, text in enumerate(said) if parts and _in_order(parts, text)]
+    if not turns or evidence.turn in turns:
+        return evidence if turns else None
+    return evidence.model_copy(update={"turn": turns[0]})
+
+
+def _in_order(parts: Sequence[str], text: str) -> bool:
+    place = 0
+    for part in parts:
+        place = text.find(part, place)
+        if place < 0:
+            return False
+        place += len(part)
+    return True
+
+
+def _folded(text: str) -> str:
+    for escaped, plain in _ESCAPED.items():
+        text = text.replace(escaped, plain)
+    return " ".join(text.translate(_MARKS).casefold().split())

@@ -1,0 +1,69 @@
+"""Quantiles of the beta distribution and of Student's t, without SciPy."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from math import exp, lgamma, log, log1p, sqrt
+from typing import Final
+
+#: Steps of the continued fraction at most; it takes about the square root of the larger parameter.
+_STEPS: Final = 10_000
+_ENOUGH: Final = 1e-15
+#: In place of a zero in the continued fraction.
+_TINY: Final = 1e-300
+#: Halvings of 0..1, after which both ends are the same float or nearly so.
+_HALVINGS: Final = 60
+
+
+def beta_share(x: float, a: float, b: float) -> float:
+    """The share of the beta distribution with parameters `a` and `b`, both above 0, that lies below `x`, 0..1.
+
+    Its continued fraction by Lentz's method (Press et al., Numerical Recipes, 6.4).
+    """
+    if x <= 0 or x >= 1:
+        return float(x >= 1)
+    if x > (a + 1) / (a + b + 2):
+        return 1 - beta_share(1 - x, b, a)
+    front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log1p(-x)) / a
+    c, d = 1.0, _inverse(1 - (a + b) * x / (a + 1))
+    found = d
+    for m in range(1, _STEPS):
+        for step in (
+            m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)),
+            -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1)),
+        ):
+            d = _inverse(1 + step * d)
+            c = 1 + step / c or _TINY
+            found *= c * d
+        if abs(c * d - 1) < _ENOUGH:
+            break
+    return front * found
+
+
+@lru_cache(maxsize=1024)
+def beta_quantile(share: float, a: float, b: float) -> float:
+    """The `x` below which a `share`, 0..1, of the beta distribution lies."""
+    low, high = 0.0, 1.0
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        if beta_share(middle, a, b) < share:
+            low = middle
+        else:
+            high = middle
+    return (low + high) / 2
+
+
+def t_quantile(level: float, freedom: float) -> float:
+    """The t within which, on either side of 0, a share `level`, 0..1, of Student's distribution with `freedom` degrees of freedom lies.
+
+    `freedom`, 1 or more, need not be whole.
+
+    >>> round(t_quantile(0.95, 30), 3)
+    2.042
+    """
+    x = beta_quantile(level, 0.5, freedom / 2)
+    return sqrt(freedom * x / (1 - x))
+
+
+def _inverse(value: float) -> float:
+    return 1 / (value or _TINY)

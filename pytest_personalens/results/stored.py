@@ -1,0 +1,106 @@
+"""Results from a file, their figures computed from its items again; a file whose own figures say otherwise is refused."""
+
+from __future__ import annotations
+
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any, Final
+
+from pytest_personalens.core.errors import DataError
+from pytest_personalens.results.controls import controls_of, trials_of
+from pytest_personalens.results.gates import check_again
+from pytest_personalens.results.summary import summarize
+from pytest_personalens.results.values import read_results
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from pytest_personalens.results.values import Results
+
+#: Figures that nothing but the items decides.
+_FIGURES: Final = ("overall", "domains", "kinds", "uncounted", "turns", "by_turn", "usage", "unfound_quotes", "unsupported")
+#: What an earlier version may have worked out by another method, or put in other words: shown as it is computed now.
+_BY_METHOD: Final = frozenset({"low", "high", "p", "users", "message"})
+#: Stored figures are rounded to six decimals.
+_ROUNDING: Final = 2e-6
+#: The share of items that must be scored, where a file does not say.
+_LEAST_VALID: Final = 0.9
+#: What adopting or checking a judge used is in no item.
+_OF_ANCHORS: Final = "anchor "
+
+
+def read_computed(path: Path) -> Results:
+    """The results in a file of ``--personalens-json``, with figures computed from its items.
+
+    Raises `DataError` in one line for a file that cannot be read, and for the first figure in it that is another one than follows
+    from its items: means, counts, usage, trials, controls and gates. Dollars and the scores of a baseline are in no item: they
+    stay as they are, and a change must be that between its two means.
+    """
+    stored = read_results(path)
+    computed = _computed(stored)
+    for place, was, follows in (*_changes(stored), *_figures(stored, computed)):
+        told = f"stored is {_told(was)}, but {_told(follows)} follows from its items"
+        raise DataError(path, f"{told}; restore the file, or run its tests again", field=place)
+    return computed
+
+
+def _figures(stored: Results, computed: Results) -> Iterator[tuple[str, Any, Any]]:
+    for name in (*_FIGURES, "trials", "arms", "gates"):
+        yield from _differences(name, *(results.model_dump(mode="json", include={name})[name] for results in (stored, computed)))
+
+
+def _changes(stored: Results) -> Iterator[tuple[str, Any, Any]]:
+    for d in stored.comparison.differences if stored.comparison is not None else ():
+        if abs(d.after - d.before - d.change) > _ROUNDING:
+            yield f"comparison.{d.dimension.short}.change", d.change, round(d.after - d.before, 6)
+
+
+def _computed(stored: Results) -> Results:
+    found = summarize(
+        stored.items,
+        settings=stored.settings,
+        dataset=stored.dataset,
+        requested=stored.requested,
+        drawn=stored.drawn,
+        lost=stored.lost,
+        unevaluated=stored.unevaluated,
+        of_controls=stored.of_controls,
+        missing_by_group=stored.missing_by_group,
+        left_out=stored.left_out,
+        complete=stored.complete,
+    )
+    update: dict[str, Any] = {name: getattr(found, name) for name in _FIGURES}
+    update["usage"] |= {purpose: used for purpose, used in stored.usage.items() if purpose.startswith(_OF_ANCHORS)}
+    # A shard has neither: they are those of the whole run.
+    if stored.trials is not None:
+        update["trials"] = trials_of(stored.own, stored.trials.count)
+    if stored.arms:
+        update["arms"] = controls_of(stored.items)
+    computed = stored.model_copy(update=update)
+    share = stored.settings.get("min_valid")
+    least = share if isinstance(share, (int, float)) else _LEAST_VALID
+    return computed.model_copy(update={"gates": tuple(check_again(computed, gate, least) for gate in stored.gates)})
+
+
+def _differences(place: str, stored: Any, computed: Any) -> Iterator[tuple[str, Any, Any]]:
+    """The figures that differ: where each is, as it is stored, and as it is computed."""
+    if isinstance(stored, dict) and isinstance(computed, dict):
+        for key in {**stored, **computed}:
+            if key not in _BY_METHOD:
+                yield from _differences(f"{place}.{key}", stored.get(key), computed.get(key))
+    elif isinstance(stored, list) and isinstance(computed, list):
+        for number, (one, other) in enumerate(zip_longest(stored, computed)):
+            named = one if isinstance(one, dict) else other
+            name = named.get("name") or named.get("dimension") if isinstance(named, dict) else None
+            yield from _differences(f"{place}.{name or number}", one, other)
+    elif not _alike(stored, computed):
+        yield place, stored, computed
+
+
+def _alike(stored: Any, computed: Any) -> bool:
+    numbers = all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in (stored, computed))
+    return abs(stored - computed) <= _ROUNDING if numbers else bool(stored == computed)
+
+
+def _told(value: Any) -> str:
+    return "nothing" if value is None else f"{str(value)[:60]}"

@@ -1,0 +1,85 @@
+"""A report shows figures that are computed from a file's items, and refuses a file whose own figures say otherwise."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_personalens.cli.report import main
+from pytest_personalens.results.values import write_json
+from tests.support.rich_results import rich_results
+
+Tamper = Callable[[dict[str, Any]], object]
+
+
+def stored(folder: Path, tamper: Tamper = lambda data: None) -> Path:
+    file = folder / "r.json"
+    write_json(rich_results(12, trials=2, arms=("none",), compared=True), file)
+    data = json.loads(file.read_text(encoding="utf-8"))
+    tamper(data)
+    file.write_text(json.dumps(data), encoding="utf-8")
+    return file
+
+
+def gate(data: dict[str, Any], name: str) -> Any:
+    return next(gate for gate in data["gates"] if gate["name"] == name)
+
+
+def lower(data: dict[str, Any]) -> None:
+    verdict = next(v for i in data["items"] if not i["arm"] for v in i["evaluation"]["verdicts"] if v["score"] > 1)
+    verdict["score"] -= 1
+
+
+@pytest.mark.parametrize(
+    ("tamper", "place"),
+    [
+        (
+            lambda d: d["overall"]["means"]["personalization"].update(value=3.99),
+            "overall.means.personalization.value: stored is 3.99, but ",
+        ),
+        (lambda d: d["overall"].update(scored=d["overall"]["scored"] + 1), "overall.scored: stored is "),
+        (lambda d: d["domains"].pop(), "domains."),
+        (lambda d: d["kinds"][0]["means"].pop("task_completion"), "kinds."),
+        (lambda d: d["turns"].update(value=1.0), "turns.value: stored is 1.0, but "),
+        (lambda d: d["trials"]["pass_k"].__setitem__(1, 1.0), "trials.pass_k.1: stored is 1.0, but "),
+        (lambda d: d["arms"][0]["lift"][1].update(change=3.0), "arms.none.lift.personalization.change: stored is 3.0, but "),
+        (lambda d: d["usage"].update({"judge p": {"calls": 7}}), "usage.judge p"),
+        (lambda d: d["comparison"]["differences"][1].update(change=1.5), "comparison.p.change: stored is 1.5, but "),
+        (lambda d: gate(d, "p").update(value=3.9), "gates.p.value: stored is 3.9, but "),
+        (lambda d: gate(d, "p").update(passed=not gate(d, "p")["passed"]), "gates.p.passed: stored is "),
+        (lambda d: gate(d, "p").update(floor=1.0, value=1.0, passed=True), "gates.p.value: stored is 1.0, but "),
+        (lower, "overall.means."),
+    ],
+)
+def test_a_file_whose_figures_do_not_follow_from_its_items_is_refused(
+    tamper: Tamper, place: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = stored(tmp_path, tamper)
+    assert main([str(file)]) == 4
+    told = capsys.readouterr()
+    assert f"{file}: {place}" in told.err
+    assert " follows from its items; restore the file, or run its tests again" in told.err
+    assert len(told.err.splitlines()) == 1
+    assert not told.out
+    assert main([str(stored(tmp_path)), str(file)]) == 0, "the file was restored"
+
+
+def test_a_tampered_second_file_is_refused_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    bad = stored(tmp_path, lower).rename(tmp_path / "bad.json")
+    assert main([str(stored(tmp_path)), str(bad)]) == 4
+    assert f"{bad}: overall.means." in capsys.readouterr().err
+
+
+def test_intervals_of_an_earlier_version_are_computed_anew(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def older(data: dict[str, Any]) -> None:
+        gate(data, "p").update(low=1.25, high=1.75, message="mean personalization 1.50 (1.25 to 1.75)")
+        data["arms"][0]["lift"][1].update(low=-0.125, high=0.125)
+
+    assert main([str(stored(tmp_path))]) == 0
+    written = capsys.readouterr().out
+    assert main([str(stored(tmp_path, older))]) == 0
+    assert capsys.readouterr().out == written
