@@ -18,6 +18,8 @@ from pytest_personalens.core.safe_text import one_line
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from pytest_personalens.datasets import Dataset
+
 #: The exit status of a command that cannot be done, as pytest's own for an option that cannot be.
 BAD_INPUT: Final = 4
 _Arguments = ParamSpec("_Arguments")
@@ -38,8 +40,15 @@ COMMANDS: Final = {
 }
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command that the first argument names. Returns its exit code: 0 for success, 4 for bad input."""
+#: Commands that open datasets by name.
+_OPEN_DATASETS: Final = ("check-dataset",)
+
+
+def main(arguments: Sequence[str] | None = None, *, offered: Callable[[str], Dataset | None] = lambda spec: None) -> int:
+    """Run the command that the first argument names. Returns its exit code: 0 for success, 4 for bad input.
+
+    `offered` gives the dataset that a plugin or ``conftest.py`` offers under a name.
+    """
     parser = Parser(
         prog="personalens",
         description="Commands for results, judges and datasets. `personalens COMMAND --help` explains one of them.",
@@ -50,7 +59,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         commands.add_parser(name, help=does, add_help=False)
     words = list(sys.argv[1:] if arguments is None else arguments)
     chosen = parser.parse_args(words[:1]).command
-    result: int = importlib.import_module(f"pytest_personalens.cli.{COMMANDS[chosen][0]}").main(words[1:])
+    more = {"offered": offered} if chosen in _OPEN_DATASETS else {}
+    result: int = importlib.import_module(f"pytest_personalens.cli.{COMMANDS[chosen][0]}").main(words[1:], **more)
     return result
 
 

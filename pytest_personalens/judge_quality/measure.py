@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import BaseModel, ConfigDict
 
 from pytest_personalens.core.errors import JudgeFault
+from pytest_personalens.core.threads import Threads
 from pytest_personalens.core.verdict import READINGS, Dimension
 from pytest_personalens.judge_quality.kappa import cohen, fleiss, interval
 
@@ -78,21 +79,23 @@ def measure(
     *,
     dimensions: Sequence[Dimension] = READINGS,
     progress: Callable[[int], None] = lambda done: None,
+    at_once: int = 1,
 ) -> Agreement:
-    """Have `judge` read every labelled dialogue on every dimension that is labelled. A dialogue it cannot judge counts nowhere."""
+    """Have `judge` give the `wanted` readings, `at_once` at a time. A dialogue it cannot judge counts nowhere."""
     faults: dict[str, str] = {}
     verdicts: dict[tuple[str, Dimension], tuple[int, str]] = {}
-    for done, item in enumerate(labelled, 1):
-        for dimension in dimensions:
-            if item.majority(dimension) is None:
-                continue
+    pool = Threads(at_once if getattr(judge, "parallel", False) else 1)
+    try:
+        under_way = [(i, d, pool.submit(judge.verdict, i.scenario, i.dialogue, d)) for i, d in wanted(labelled, dimensions)]
+        for item, dimension, reading in under_way:
             try:
-                verdict = judge.verdict(item.scenario, item.dialogue, dimension)
+                verdict = reading.result()
+                verdicts[item.id, dimension] = verdict.score, verdict.justification
             except JudgeFault as fault:
                 faults[item.id] = f"{dimension.short}: {fault}"
-                continue
-            verdicts[item.id, dimension] = verdict.score, verdict.justification
-        progress(done)
+            progress(len({i for i, _ in verdicts} | set(faults)))
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
     return Agreement(
         judge=judge.identity,
         dialogues=len(labelled),
@@ -100,6 +103,11 @@ def measure(
         readings=tuple(_reading(labelled, d, verdicts) for d in dimensions if any((i.id, d) in verdicts for i in labelled)),
         faults=faults,
     )
+
+
+def wanted(labelled: Sequence[Labelled], dimensions: Sequence[Dimension]) -> list[tuple[Labelled, Dimension]]:
+    """The readings that labels can be held against."""
+    return [(item, dimension) for item in labelled for dimension in dimensions if item.majority(dimension) is not None]
 
 
 def _reading(labelled: Sequence[Labelled], dimension: Dimension, verdicts: dict[tuple[str, Dimension], tuple[int, str]]) -> Reading:

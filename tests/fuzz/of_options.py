@@ -164,7 +164,10 @@ _COMMANDS: Final[dict[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
         ("report", "baseline", "save-baseline", "gate", "json"),
     ),
     "report": (("results.json",), ("report", "html", "table", "figure", "kind", "beside")),
-    "agreement": (("labels.jsonl",), ("judge-model", "dimensions", "report", "markdown")),
+    "agreement": (
+        ("labels.jsonl",),
+        ("judge-model", "dimensions", "report", "markdown", "prompts", "concurrency", "budget", "price", "records"),
+    ),
     "draw-for-annotation": (("results.json", "--write=drawn.jsonl", "--count=1"), ("count", "seed", "annotators", "write")),
     "check-dataset": (("own",), ("words", "report", "table")),
     "show-prompts": (("alarm-1-adeola",), ("prompts", "protocol", "official-bugs", "user-agent", "context", "dimensions", "data")),

@@ -282,8 +282,10 @@ class Judge:
     command = ("-m", "pytest_personalens", "agreement", labels, "--judge-model", "mine:Judge", "--live", "--dimensions", "tc")
     repo.write(mine=f"STOP = 3\n{judge}")
     assert repo.python(*command).ret == 130
-    (kept,) = (repo.path / "cache" / "agreement").glob("*.jsonl")
-    kept.write_bytes(b"\xff\xfe" + kept.read_bytes())
+    kept = list((repo.path / "cache" / "agreement").glob("*.json"))
+    assert kept
+    for file in kept:
+        file.write_bytes(b"\xff\xfe" + file.read_bytes())
     repo.write(mine=f"STOP = 0\n{judge}")
     result = repo.python(*command)
     assert result.ret == 0

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from pytest_personalens.core.scenario import DOMAINS
 from pytest_personalens.datasets.quality import demography, diversity, rules_people, rules_tasks, rules_text
 from pytest_personalens.datasets.quality.corpus import Finding
 from pytest_personalens.datasets.quality.demography import Share
@@ -148,7 +147,7 @@ def assess(corpus: Corpus, *, words: int = 50_000) -> Quality:
         domains_mean=sum(sizes) / len(sizes),
         domains_min=min(sizes),
         domains_max=max(sizes),
-        interest_gain=demography.interest_gain(corpus.people),
+        interest_gain=demography.interest_gain(corpus.people, corpus.domains),
         single_tasks=sum(len(t.domains) == 1 for t in corpus.tasks),
         multi_tasks=sum(len(t.domains) > 1 for t in corpus.tasks),
         scenarios=len(corpus.assignments),
@@ -158,12 +157,12 @@ def assess(corpus: Corpus, *, words: int = 50_000) -> Quality:
         types=types,
         situations=tuple(_situations(corpus)),
         demographics=tuple(demography.marginals(corpus.people)),
-        findings=tuple(finding for rule in RULES for finding in rule(corpus)),
+        findings=(*corpus.problems, *(finding for rule in RULES for finding in rule(corpus))),
     )
 
 
 def _domains(corpus: Corpus) -> Iterator[DomainCount]:
-    for name in DOMAINS:
+    for name in corpus.domains:
         tasks = [t for t in corpus.tasks if name in t.domains]
         yield DomainCount(
             domain=name,
@@ -194,8 +193,9 @@ def _types(corpus: Corpus, named: Mapping[TypeName, list[bool]]) -> tuple[TypeSp
             users[key] += 1
             values[key].update(held)
             holders[key].update(set(held))
+    order = {name: place for place, name in enumerate(corpus.domains)}
     rows = []
-    for key in sorted(users, key=lambda k: (DOMAINS.index(k[0]) if k[0] in DOMAINS else len(DOMAINS), k[1])):
+    for key in sorted(users, key=lambda k: (order.get(k[0], len(order)), k[1])):
         value, count = max(holders[key].items(), key=lambda item: (item[1], item[0]), default=("", 0))
         rows.append(
             TypeSpread(
