@@ -130,8 +130,9 @@ def arms() -> list[Arm]:
 def plugin(model: str, *more: str) -> list[str]:
     """The command line of our run."""
     return [
-        sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--personalens-sample", str(SCENARIOS), "--personalens-live",
-        "--personalens-kind", "single", "--personalens-user-model", model, "--personalens-judge-model", model, *more,
+        sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--personalens-sample", str(SCENARIOS),
+        "--personalens-record", "live", "--personalens-kind", "single",
+        "--personalens-user-model", model, "--personalens-judge-model", model, *more,
     ]  # fmt: skip
 
 

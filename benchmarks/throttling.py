@@ -43,8 +43,9 @@ def run(folder: Path, *, throttled: bool) -> tuple[float, int]:
     started = time.monotonic()
     done = subprocess.run(
         [
-            sys.executable, "-m", "pytest", "-q", "-n", "2", "-p", "no:cacheprovider", "--personalens-sample", "30", "--personalens-live",
-            "--personalens-user-model", "bedrock:claude-3-haiku-v1", "--personalens-judge-model", "openai:small",
+            sys.executable, "-m", "pytest", "-q", "-n", "2", "-p", "no:cacheprovider", "--personalens-sample", "30",
+            "--personalens-record", "live", "--personalens-user-model", "bedrock:claude-3-haiku-v1",
+            "--personalens-judge-model", "openai:small",
         ],
         cwd=folder, env={**os.environ, **endpoint.environment()}, capture_output=True, text=True, check=False,
     )  # fmt: skip

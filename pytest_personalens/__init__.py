@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from pytest_personalens.core.evaluation import Evaluation as Evaluation
     from pytest_personalens.core.evaluation import evaluate as evaluate
     from pytest_personalens.core.scenario import Context as Context
+    from pytest_personalens.core.scenario import DomainWords as DomainWords
+    from pytest_personalens.core.scenario import PreferenceWords as PreferenceWords
     from pytest_personalens.core.scenario import Scenario as Scenario
     from pytest_personalens.core.scenario import ScenarioRef as ScenarioRef
     from pytest_personalens.core.scenario import Situation as Situation
@@ -45,7 +47,7 @@ _PUBLIC: Final = {
     "core.dialogue": ("Dialogue", "Message", "UserAgent", "UserTurn"),
     "core.errors": ("AssistantFault", "DataError", "JudgeFault", "ModelBusy", "ModelError", "PersonalensError", "UserAgentFault"),
     "core.evaluation": ("Evaluation", "evaluate"),
-    "core.scenario": ("Context", "Scenario", "ScenarioRef", "Situation", "Task"),
+    "core.scenario": ("Context", "DomainWords", "PreferenceWords", "Scenario", "ScenarioRef", "Situation", "Task"),
     "core.verdict": ("Dimension", "Evidence", "Judge", "Reason", "Verdict"),
     "datasets.base": ("Dataset",),
     "models.base": ("Completion", "Model", "Request"),

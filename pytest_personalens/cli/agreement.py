@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import argparse
 import sys
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.cli.command import Parser, errors_told
-from pytest_personalens.core.errors import SpecError, error_text
+from pytest_personalens.cli.command import Parser, at_least, errors_told, report_of
+from pytest_personalens.core.errors import BudgetSpent, SpecError, error_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-    from pytest_personalens.core.verdict import Judge
+    from pytest_personalens.core.usage import Price, Usage
+    from pytest_personalens.core.verdict import Dimension, Judge
+    from pytest_personalens.judge_quality import Labelled
     from pytest_personalens.models.meter import Meter
 
 
@@ -21,58 +24,79 @@ if TYPE_CHECKING:
 _INTERRUPTED: Final = 130
 
 
+#: Said where a paid judge is stopped.
+_KEPT: Final = "what was judged is kept, and the same command goes on from there"
+
+
 @errors_told
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command. Returns 0, or 4 for what cannot be read or judged at all."""
     options = _parser().parse_args(arguments)
     from pytest_personalens.core.atomic_write import write_atomically
-    from pytest_personalens.core.destinations import refuse_shared_files, writable
+    from pytest_personalens.core.destinations import file_kind, refuse_shared_files, writable
+    from pytest_personalens.core.usage import price_of, read_prices
     from pytest_personalens.core.verdict import dimensions
-    from pytest_personalens.judge_quality import measure, read_labels, render
-    from pytest_personalens.judge_quality.kept import Kept
-    from pytest_personalens.models.meter import Meter
+    from pytest_personalens.judge_quality import measure, read_labels, render, wanted
+    from pytest_personalens.models.meter import Budget, Meter
 
-    meter = Meter()
-    labelled = read_labels(options.labels)
-    judge = open_judge(options.judge_model, meter)
-    if judge.paid and not options.live:
-        raise SpecError(f"{options.judge_model} costs money: add --live to call it")
-    # Before anything is paid for: a path that cannot be written is told now, and a file of somebody else's is not replaced.
-    files = {f"--{kind}": path for kind, path in (("json", options.json), ("markdown", options.markdown)) if path is not None}
-    refuse_shared_files(files, {"this command": options.labels})
-    for flag, path in files.items():
-        writable(path, flag, kind=flag.removeprefix("--"))
-    chosen, kept = dimensions(options.dimensions.split(",")), Kept(labelled, judge) if judge.paid else None
-    try:
-        agreement = measure(labelled, kept or judge, dimensions=chosen, progress=_progress(len(labelled)))
-    except KeyboardInterrupt:
-        print("stopped; what was judged is kept, and the same command goes on from there" if kept else "stopped", file=sys.stderr)
-        return _INTERRUPTED
+    labelled, chosen, prices = read_labels(options.labels), dimensions(options.dimensions.split(",")), read_prices(options.price)
+    if not any(item.majority(d) is not None for item in labelled for d in chosen):
+        raise SpecError(
+            f"{options.labels}: holds no label of {', '.join(d.short for d in chosen)}; put them in (docs/how-to/check-your-judge.md)"
+        )
+    caps = dict(options.budget)
+    with tempfile.TemporaryDirectory(prefix="personalens-") as folder:
+        budget = Budget(Path(folder) / "run", max_calls=caps.get("calls"), max_usd=caps.get("usd"), option="--budget")
+        meter = Meter(budget=budget, prices=prices)
+        judge = open_judge(options.judge_model, meter, prompts=options.prompts, at_once=options.concurrency)
+        spending = _Spending(judge, options)
+        unread = [(item, d) for item, d in wanted(labelled, chosen) if not spending.knows(item, d)]
+        if options.estimate or (unread and judge.paid and options.live):
+            spending.estimate(unread, prices)
+        if options.estimate:
+            return 0
+        if judge.paid and unread and not options.live:
+            raise SpecError(f"{options.judge_model} costs money: add --live to call it")
+        if judge.paid and unread and "usd" in caps and price_of(_model_of(options.judge_model), prices) is None:
+            raise SpecError(f"--budget: no price is known for {options.judge_model}; give it with --price")
+        # Before anything is paid for: a path that cannot be written is told now, and a file of somebody else's is not replaced.
+        files = [("--report", Path(text)) for text in options.report]
+        refuse_shared_files(files, {"this command": options.labels})
+        for flag, path in files:
+            writable(path, flag, kind=str(file_kind(path)))
+        try:
+            progress = _progress(len(labelled))
+            agreement = measure(labelled, spending.judge, dimensions=chosen, progress=progress, at_once=options.concurrency)
+        except KeyboardInterrupt:
+            print(f"stopped; {_KEPT}" if judge.paid else "stopped", file=sys.stderr)
+            return _INTERRUPTED
+        except BudgetSpent as spent:
+            raise BudgetSpent(f"{spent}; {_KEPT}") from None
     print(*render.lines(agreement, most=len(labelled) if options.all else 5), sep="\n")
-    used = [f"{purpose}: {u.calls} calls, {u.input_tokens:,} tokens in, {u.output_tokens:,} out" for purpose, u in meter.usage.items()]
-    print(*used, sep="\n", end="\n" if used else "")
-    for path, text in ((options.json, agreement.model_dump_json(indent=2) + "\n"), (options.markdown, render.markdown(agreement))):
-        if path is not None:
-            write_atomically(path, text)
-    if kept is not None:
-        kept.forget()  # the next measurement is a new one
+    spending.tell_usage(meter.usage, prices, replayed=len(wanted(labelled, chosen)) - len(unread))
+    for _, path in files:
+        write_atomically(path, agreement.model_dump_json(indent=2) + "\n" if file_kind(path) == "json" else render.markdown(agreement))
     return 0
 
 
-def open_judge(spec: str, meter: Meter) -> Judge:
-    """The judge of a spec: ``embedded``, a model of ours, or ``module:attribute`` (a judge, or what makes one). Raises `SpecError`."""
+def open_judge(spec: str, meter: Meter, *, prompts: Path | None = None, at_once: int = 1) -> Judge:
+    """The judge of a spec: ``embedded``, a model of ours, or ``module:attribute`` (a judge, or what makes one). Raises `SpecError`.
+
+    A model reads by the templates in the folder `prompts`, where there is one, up to `at_once` readings at a time.
+    """
     from pytest_personalens.agents import EmbeddedJudge
     from pytest_personalens.agents.by_model.model_judge import ModelJudge
     from pytest_personalens.agents.by_model.prompts import Prompts
     from pytest_personalens.agents.checked import offered
     from pytest_personalens.models.open import open_model
+    from pytest_personalens.models.rate_limit import Limiter
     from pytest_personalens.models.retry import Reliable
 
     if spec == "embedded":
         return EmbeddedJudge()
-    model = open_model(spec)
+    model = open_model(spec, connections=max(64, at_once))
     if model is not None:
-        return ModelJudge(Reliable(model), meter, Prompts())
+        return ModelJudge(Reliable(model, limiter=Limiter(start=at_once)), meter, Prompts(prompts))
     module, colon, attribute = spec.partition(":")
     if not colon:
         raise SpecError(f"--judge-model: expected embedded, bedrock:MODEL, openai:MODEL or module:attribute, not {spec!r}")
@@ -89,6 +113,79 @@ def open_judge(spec: str, meter: Meter) -> Judge:
     return judge
 
 
+class _Spending:
+    """What a judge that costs money has read before, what the rest would cost, and what it did cost."""
+
+    def __init__(self, judge: Judge, options: argparse.Namespace) -> None:
+        from pytest_personalens.datasets.cached import cache_folder
+        from pytest_personalens.engine.readings import RecordedJudge
+
+        self._options = options
+        self._recorded: RecordedJudge | None = None
+        self.judge = judge
+        if judge.paid:
+            try:
+                folder = options.records or cache_folder() / "agreement"
+            except RuntimeError:  # no home: nothing is kept
+                return
+            strict = options.records is not None
+            self.judge = self._recorded = RecordedJudge(judge, folder, may_spend=options.live, strict=strict, anew=options.anew)
+
+    def knows(self, item: Labelled, dimension: Dimension) -> bool:
+        """True if the reading is recorded."""
+        return self._recorded is not None and self._recorded.knows(item.scenario, item.dialogue, dimension)
+
+    def estimate(self, readings: Sequence[tuple[Labelled, Dimension]], prices: Mapping[str, Price]) -> None:
+        """Print calls, tokens and dollars that the readings would take, by the real prompts."""
+        from pytest_personalens.agents.by_model.model_judge import ModelJudge
+        from pytest_personalens.agents.by_model.placeholder import Placeholder, output_tokens
+        from pytest_personalens.agents.by_model.prompts import Prompts
+        from pytest_personalens.models.meter import Meter
+        from pytest_personalens.models.open import open_model
+
+        spec = self._options.judge_model
+        if (model := open_model(spec)) is None:
+            print(f"{spec} is no model of ours: it makes {len(readings)} readings, at a cost that nobody here knows")
+            return
+        meter = Meter()
+        judge = ModelJudge(Placeholder(model.name, "judge"), meter, Prompts(self._options.prompts))
+        for item, dimension in readings:
+            judge.verdict(item.scenario, item.dialogue, dimension)
+        used = {p: u.model_copy(update={"output_tokens": output_tokens(p) * u.calls}) for p, u in meter.usage.items()}
+        print("an estimate, nothing read from a provider's cache:" if used else "every reading is recorded: it costs nothing")
+        self._table(used, prices)
+
+    def tell_usage(self, usage: Mapping[str, Usage], prices: Mapping[str, Price], *, replayed: int) -> None:
+        """Print what was used, and how much of it all was recorded before."""
+        if replayed:
+            print(f"{replayed} readings from records")
+        self._table(usage, prices)
+
+    def _table(self, usage: Mapping[str, Usage], prices: Mapping[str, Price]) -> None:
+        from pytest_personalens.core.usage import price_of
+        from pytest_personalens.reports.terminal import usage_table
+
+        price = price_of(_model_of(self._options.judge_model), prices)
+        print(*usage_table(usage, {p: price.of(u) for p, u in usage.items()} if price else {}), sep="\n", end="\n" if usage else "")
+
+
+def _model_of(spec: str) -> str:
+    """The name by which a model is priced."""
+    from pytest_personalens.models.open import open_model
+
+    model = open_model(spec)
+    return spec if model is None else model.name
+
+
+def _cap(text: str) -> tuple[str, float]:
+    from pytest_personalens.core.option_types import budget
+
+    try:
+        return budget(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{error}, found {text!r}") from None
+
+
 def _progress(total: int) -> Callable[[int], None]:
     def show(done: int) -> None:
         if sys.stderr.isatty():
@@ -101,12 +198,42 @@ def _parser() -> argparse.ArgumentParser:
     parser = Parser(
         prog="personalens agreement",
         description="Run a judge over labelled dialogues and report how it agrees with the labels, and these with each other.",
+        example="personalens agreement labels.jsonl --report agreement.md",
     )
     parser.add_argument("labels", type=Path, help="labelled dialogues, a JSON object a line (docs/how-to/check-your-judge.md)")
     parser.add_argument("--judge-model", default="embedded", metavar="SPEC", help="embedded, bedrock:MODEL, openai:MODEL, module:attribute")
     parser.add_argument("--dimensions", default="all", metavar="LIST", help="readings to compare, such as tc,p (default: all six)")
+    parser.add_argument(
+        "--prompts", type=Path, metavar="DIR", help="templates of your own for a model, as --personalens-prompts takes them"
+    )
+    parser.add_argument("--concurrency", type=at_least(1), default=8, metavar="N", help="readings by a model side by side (default: 8)")
+    parser.add_argument("--estimate", action="store_true", help="print calls, tokens and dollars that it would take, and end")
+    parser.add_argument(
+        "--budget",
+        type=_cap,
+        action="append",
+        default=[],
+        metavar="CAP",
+        help="stop after so many calls or dollars, such as 200calls or 5usd",
+    )
+    parser.add_argument(
+        "--price",
+        action="append",
+        default=[],
+        metavar="'MODEL = IN, OUT'",
+        help="US dollars for a million tokens, as in personalens_prices",
+    )
+    parser.add_argument("--records", type=Path, metavar="DIR", help="keep what was paid for here (default: the user's cache folder)")
+    parser.add_argument("--anew", action="store_true", help="read again what is recorded")
     parser.add_argument("--live", action="store_true", help="let a judge be called that costs money")
     parser.add_argument("--all", action="store_true", help="every disagreement instead of the five widest of each reading")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write everything as JSON")
-    parser.add_argument("--markdown", type=Path, metavar="FILE", help="write the figures as a Markdown table")
+    parser.add_argument(
+        "--report",
+        type=report_of(("json", "markdown")),
+        action="append",
+        default=[],
+        metavar="PATH",
+        help="write everything as JSON (PATH.json), or the figures as a Markdown table (PATH.md); may be repeated",
+    )
+    parser.refuse("json", "markdown")
     return parser

@@ -8,33 +8,40 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.cli.command import Parser, at_least, errors_told
+from pytest_personalens.cli.command import Parser, at_least, errors_told, report_of
 from pytest_personalens.core.atomic_write import write_atomically
-from pytest_personalens.core.destinations import writable
+from pytest_personalens.core.destinations import refuse_shared_files, writable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
+    from pytest_personalens.datasets import Dataset
     from pytest_personalens.datasets.quality import Quality
 
-_STDOUT: Final = Path("-")
+_STDOUT: Final = "-"
 
 
 @errors_told
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command. Returns 0 when no rule found anything, 1 when one did, 4 when a dataset cannot be read."""
+def main(arguments: Sequence[str] | None = None, *, offered: Callable[[str], Dataset | None] = lambda spec: None) -> int:
+    """Run the command. Returns 0 when nothing was found or a table was asked for, 1 when something was, 4 where no such dataset is."""
     options = _parser().parse_args(arguments)
     from pytest_personalens.datasets.quality import assess, read_corpus  # only once the arguments are good
+    from pytest_personalens.reports.tables.types import type_table
 
-    if options.json is not None and options.json != _STDOUT:
-        writable(options.json, "--json")  # before all is measured; a file of somebody else's is not replaced
-    measured = [assess(read_corpus(spec), words=options.words) for spec in options.dataset]
+    files = [Path(text) for text in options.report if text != _STDOUT]
+    refuse_shared_files([("--report", path) for path in files], {})
+    for path in files:
+        writable(path, "--report")  # before all is measured; a file of somebody else's is not replaced
+    measured = [assess(read_corpus(spec, offered=offered), words=options.words) for spec in options.dataset]
     text = json.dumps([m.model_dump(mode="json") for m in measured], indent=2, ensure_ascii=False) + "\n"
-    if options.json == _STDOUT:
+    for path in files:
+        write_atomically(path, text)
+    if _STDOUT in options.report:
         sys.stdout.write(text)
     else:
-        if options.json:
-            write_atomically(options.json, text)
+        if options.table:
+            print("\n".join(type_table(m).text() for m in measured), end="")
+            return 0
         _print(measured, details=options.details, every=options.all)
     return int(any(m.findings for m in measured))
 
@@ -53,10 +60,24 @@ def _parser() -> argparse.ArgumentParser:
     parser = Parser(
         prog="personalens check-dataset",
         description="Measure one or several datasets, side by side, and find what is inconsistent. Exit code 1 if anything is.",
+        example="personalens check-dataset embedded my-data/ --details",
     )
-    parser.add_argument("dataset", nargs="+", help="'embedded', a folder in the embedded layout, or PersonaLens data")
+    parser.add_argument(
+        "dataset",
+        nargs="+",
+        help="'embedded', a folder in the embedded layout, PersonaLens data, or the name of a dataset that conftest.py offers",
+    )
     parser.add_argument("--details", action="store_true", help="every domain, preference type and demographic category")
+    parser.add_argument("--table", type=int, choices=(8, 9), help="the preference types as in Tables 8 and 9 of the paper, and no findings")
     parser.add_argument("--all", action="store_true", help="every finding instead of a few of each rule")
     parser.add_argument("--words", type=at_least(1000), default=50_000, metavar="N", help="compare the texts over N words (default: 50000)")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write everything as JSON; '-': to standard output, without the tables")
+    parser.add_argument(
+        "--report",
+        type=report_of(("json",), _STDOUT),
+        action="append",
+        default=[],
+        metavar="PATH|-",
+        help="write everything as JSON (PATH.json; -: to standard output, without the tables)",
+    )
+    parser.refuse("json")
     return parser

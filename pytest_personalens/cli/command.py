@@ -8,17 +8,22 @@ import importlib
 import io
 import os
 import sys
-from typing import TYPE_CHECKING, Final, NoReturn, ParamSpec
+from typing import TYPE_CHECKING, Final, NoReturn, ParamSpec, TypeVar
 
+from pytest_personalens.core.destinations import ENDINGS, file_kind
 from pytest_personalens.core.errors import PersonalensError
+from pytest_personalens.core.options import REPLACED
 from pytest_personalens.core.safe_text import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from pytest_personalens.datasets import Dataset
+
 #: The exit status of a command that cannot be done, as pytest's own for an option that cannot be.
 BAD_INPUT: Final = 4
 _Arguments = ParamSpec("_Arguments")
+_Value = TypeVar("_Value")
 
 
 #: Command -> its module in this folder, and what it does.
@@ -26,27 +31,36 @@ COMMANDS: Final = {
     "report": ("report", "make a summary, Markdown, a page or a table from stored results, of one run or two"),
     "merge": ("merge", "put the shards of a run together and decide its gates"),
     "agreement": ("agreement", "measure how far a judge agrees with labelled dialogues"),
+    "draw-for-annotation": ("draw_for_annotation", "draw dialogues of stored runs for people to label"),
     "check-dataset": ("check_dataset", "measure datasets of scenarios and find what is inconsistent"),
+    "show-prompts": ("show_prompts", "print what a model is sent when it plays the user, the judge or the assistant"),
     "sample-size": ("sample_size", "tell how many scenarios a comparison needs"),
     "train": ("train", "train the embedded judge on labelled dialogues"),
     "robustness": ("robustness", "test the embedded judge with other words, other meanings and empty replies"),
 }
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command that the first argument names. Returns its exit code: 0 for success, 4 for bad input."""
+#: Commands that open datasets by name.
+_OPEN_DATASETS: Final = ("check-dataset",)
+
+
+def main(arguments: Sequence[str] | None = None, *, offered: Callable[[str], Dataset | None] = lambda spec: None) -> int:
+    """Run the command that the first argument names. Returns its exit code: 0 for success, 4 for bad input.
+
+    `offered` gives the dataset that a plugin or ``conftest.py`` offers under a name.
+    """
     parser = Parser(
         prog="personalens",
         description="Commands for results, judges and datasets. `personalens COMMAND --help` explains one of them.",
-        epilog="example: personalens report results.json --html report.html",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        example="personalens report results.json --report page.html",
     )
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=argparse.ArgumentParser)
     for name, (_, does) in COMMANDS.items():
         commands.add_parser(name, help=does, add_help=False)
     words = list(sys.argv[1:] if arguments is None else arguments)
     chosen = parser.parse_args(words[:1]).command
-    result: int = importlib.import_module(f"pytest_personalens.cli.{COMMANDS[chosen][0]}").main(words[1:])
+    more = {"offered": offered} if chosen in _OPEN_DATASETS else {}
+    result: int = importlib.import_module(f"pytest_personalens.cli.{COMMANDS[chosen][0]}").main(words[1:], **more)
     return result
 
 
@@ -88,6 +102,31 @@ def run(main: Callable[[], int]) -> NoReturn:
         sys.exit(1)
 
 
+def value_of(read: Callable[[str], _Value]) -> Callable[[str], _Value]:
+    """`read` for an argument of a command: it raises ValueError saying what it expected."""
+
+    def told(text: str) -> _Value:
+        try:
+            return read(text)
+        except ValueError as error:
+            raise argparse.ArgumentTypeError(f"{error}, not {text!r}") from None
+
+    return told
+
+
+def report_of(kinds: Sequence[str], *words: str) -> Callable[[str], str]:
+    """What reads where a command is to report to: the path of a file of one of the `kinds`, by its ending, or one of the `words`."""
+    endings = ", ".join(ending for ending, kind in ENDINGS.items() if kind in kinds)
+    expected = " or ".join((f"a path that ends in {endings}", *map(repr, words)))
+
+    def read(text: str) -> str:
+        if text not in words and file_kind(text) not in kinds:
+            raise argparse.ArgumentTypeError(f"expected {expected}, not {text!r}")
+        return text
+
+    return read
+
+
 def at_least(least: int) -> Callable[[str], int]:
     """What reads a whole number of at least `least`, for an argument of a command."""
 
@@ -103,8 +142,26 @@ def at_least(least: int) -> Callable[[str], int]:
     return read
 
 
+class _Refused(argparse.Action):
+    """An option that is gone."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
+        parser.error(str(self.const))
+        raise AssertionError
+
+
 class Parser(argparse.ArgumentParser):
-    """One that tells a bad command in one line and exits with pytest's own status for it."""
+    """One that tells a bad command in one line and exits with pytest's own status for it; `example` ends its help."""
+
+    def __init__(self, *, prog: str, description: str | None, example: str) -> None:
+        super().__init__(prog=prog, description=description, epilog=f"example: {example}", allow_abbrev=False)
+
+    def refuse(self, *names: str) -> None:
+        """Declare options that are gone: who gives one is told what to write now."""
+        for name in names:
+            new, value = REPLACED[name]
+            now = f"--{name}: this option is gone; write --{new} {value}"
+            self.add_argument(f"--{name}", nargs="?", action=_Refused, const=now, help=argparse.SUPPRESS)
 
     def error(self, message: str) -> NoReturn:
         """Exit with 4."""

@@ -1,4 +1,4 @@
-"""``python -m pytest_personalens report RESULTS.json [BEFORE.json]``: stored results as a summary, a page, Markdown or a table."""
+"""``python -m pytest_personalens report RESULTS.json...``: stored results as a summary, a page, Markdown or a table of the paper."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.cli.command import Parser, errors_told, tell
+from pytest_personalens.cli.command import Parser, errors_told, report_of, tell
+from pytest_personalens.cli.paper_tables import add_table_options, asks_for_tables, tables_of
 from pytest_personalens.core.atomic_write import write_atomically
-from pytest_personalens.core.destinations import refuse_shared_files, writable
+from pytest_personalens.core.destinations import GITHUB
 from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.safe_text import harmless
 from pytest_personalens.reports.beside import beside_lines, side_by_side
 from pytest_personalens.reports.files import Files, checked, write_files
 from pytest_personalens.reports.markdown import markdown_report
-from pytest_personalens.reports.tables import PaperTable, ablation_table, paper_table, read_rows
 from pytest_personalens.reports.terminal import summary_lines
 from pytest_personalens.results.baseline import baseline_of, terms_of
 from pytest_personalens.results.comparison import compare_with_baseline
@@ -29,35 +29,43 @@ if TYPE_CHECKING:
 
 _MOST_LISTED: Final = 20
 _LEVEL: Final = 0.05
-_STDOUT: Final = Path("-")
+_STDOUT: Final = "-"
 
 
 @errors_told
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command. Returns 0, whatever the gates said, for a report is none; or 4 for what cannot be read or reported on."""
     options = _parser().parse_args(arguments)
-    if options.beside is not None and options.table != 3:
-        raise SpecError("--beside: the rows are printed below Table 3; give --table 3 too")
-    if options.table is not None and options.before is not None:
-        raise SpecError(f"--table: shows one run; leave {options.before} out")
-    results = read_computed(options.results)
-    before = None if options.before is None else read_computed(options.before)
-    if before is not None:
-        results = _compared(results, before, str(options.before))
-    page = options.markdown if options.table is None and options.markdown != _STDOUT else None
-    read = {"this command": options.results, "BEFORE.json": options.before, "--beside": options.beside}
-    known = {name: path for name, path in read.items() if path is not None}
-    written = write_files(results, checked(Files(html=options.html, markdown=page), lambda name: f"--{name}", read=known), before=before)
-    for line in written.done:
-        print(line, file=sys.stderr if options.markdown == _STDOUT else sys.stdout)
-    if options.table is not None:
-        if options.markdown not in (None, _STDOUT):
-            refuse_shared_files({"--markdown": options.markdown, **({"--html": options.html} if options.html else {})}, known)
-        table = _table(results, options.table, options.beside)
-        _put(table.text() if options.markdown is None else table.markdown(), options.markdown or _STDOUT)
-    elif options.markdown == _STDOUT:
-        _put(markdown_report(results, before=before), _STDOUT)
-    elif options.markdown is options.html is None:
+    of_paper, paths = asks_for_tables(options), list(options.results)
+    if len(paths) > 2 and not of_paper:
+        raise SpecError(f"{paths[2]}: a report holds one run against another; for more of them give --table or --figure")
+    read = [(path, read_computed(path)) for path in paths]
+    results, before = read[0][1], None
+    if len(read) > 1 and not of_paper:
+        before = read[1][1]
+        results = _compared(results, before, str(paths[1]))
+    to_stdout = _STDOUT in options.report
+    files = Files.of(path for path in options.report if path != _STDOUT)
+    tables = files.kind("markdown") if of_paper else []
+    known = dict(zip(["this command", "BEFORE.json", *map(str, paths[2:])], paths, strict=False))
+    known |= {} if options.beside is None else {"--beside": options.beside}
+    checked(files, "--", read=known)
+    pages = files._replace(reports=tuple(path for path in files.reports if path not in tables))
+    if len(paths) > 1 and of_paper and pages.reports:
+        raise SpecError(f"--report: {pages.reports[0]} would be of one run alone; leave it or --table and --figure out")
+    made = tables_of(options, read) if of_paper else []
+    written = write_files(results, pages, before=before)
+    for line in (*written.done, *written.annotations):
+        print(line, file=sys.stderr if to_stdout else sys.stdout)
+    if of_paper:
+        page = "\n".join(table.markdown() for table in made)
+        for path in tables:
+            write_atomically(path, page)
+        if to_stdout or not tables:
+            _print(page if to_stdout else "\n".join(table.text() for table in made))
+    elif to_stdout:
+        _print(markdown_report(results, before=before))
+    elif not options.report:
         for line in _summary(results, before, verbose=options.verbose):
             print(harmless(line))
     return tell([harmless(problem) for problem in written.problems])
@@ -76,12 +84,6 @@ def _compared(results: Results, before: Results, name: str) -> Results:
     return results.model_copy(update={"comparison": comparison})
 
 
-def _table(results: Results, number: int, beside: Path | None) -> PaperTable:
-    if number == 4:
-        return ablation_table(results)
-    return paper_table(results, () if beside is None else read_rows(beside))
-
-
 def _summary(results: Results, before: Results | None, *, verbose: bool) -> Iterator[str]:
     yield f"personalens: {results.overall.items} items over {results.drawn} scenarios of {results.dataset}"
     yield from (text for text, _ in summary_lines(results, verbose=verbose))
@@ -90,10 +92,7 @@ def _summary(results: Results, before: Results | None, *, verbose: bool) -> Iter
         yield from beside_lines(side_by_side(before, results), most=None if verbose else _MOST_LISTED)
 
 
-def _put(text: str, path: Path) -> None:
-    if path != _STDOUT:
-        write_atomically(writable(path, "--markdown", kind="markdown"), text)
-        return
+def _print(text: str) -> None:
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8")  # it goes to a file or another program, whatever the terminal can show
     print(text, end="")
@@ -102,13 +101,27 @@ def _put(text: str, path: Path) -> None:
 def _parser() -> argparse.ArgumentParser:
     parser = Parser(
         prog="personalens report",
-        description="Report on the results of a run, or of two. Decides nothing: the exit code is 0 whatever the gates said.",
+        description="Report on the results of a run, or of two, or make a table of the paper. The exit code is 0 whatever the gates said.",
+        example="personalens report --table 3 haiku.json sonnet.json --report table.md",
     )
-    parser.add_argument("results", type=Path, metavar="RESULTS.json", help="what --personalens-json wrote")
-    parser.add_argument("before", type=Path, nargs="?", metavar="BEFORE.json", help="the results of another run, to hold these against")
-    parser.add_argument("--html", type=Path, metavar="FILE", help="write one HTML page (needs the extra html)")
-    parser.add_argument("--markdown", type=Path, metavar="FILE|-", help="write Markdown, of a size for a comment on a pull request")
-    parser.add_argument("--table", type=int, choices=(3, 4), help="the run as a row of the paper's Table 3, or its controls as Table 4")
-    parser.add_argument("--beside", type=Path, metavar="FILE.csv", help="rows to print below --table 3, which you copy from the paper")
+    parser.usage = "personalens report [options] RESULTS.json [BEFORE.json]\n       personalens report --table N|--figure N RESULTS.json..."
+    parser.add_argument(
+        "results",
+        type=Path,
+        nargs="+",
+        metavar="RESULTS.json",
+        help="JSON results of runs; a second is the one to hold the first against",
+    )
+    parser.add_argument(
+        "--report",
+        type=report_of(("html", "markdown"), _STDOUT, GITHUB),
+        action="append",
+        default=[],
+        metavar="PATH|-|github",
+        help="write a page (PATH.html, needs the extra html) or Markdown for a comment on a pull request (PATH.md; -: to standard output); "
+        "github: the summary of the step and annotations, in GitHub Actions; may be repeated",
+    )
+    parser.refuse("html", "markdown")
+    add_table_options(parser)
     parser.add_argument("-v", "--verbose", action="store_true", help="every item below its threshold, and every score that differs")
     return parser

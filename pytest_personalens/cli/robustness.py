@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @errors_told
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command. Returns 0, or 4 for what cannot be read."""
-    parser = Parser(prog="personalens robustness", description=__doc__)
+    parser = Parser(prog="personalens robustness", description=__doc__, example="personalens robustness data/agreement/heldout.jsonl")
     parser.add_argument("labels", nargs="+", type=Path, help="labelled dialogues")
     parser.add_argument("--scenarios", type=int, default=100, metavar="N", help="scenarios for each constant bot (default: 100)")
     args = parser.parse_args(argv)

@@ -52,6 +52,7 @@ def _parser() -> argparse.ArgumentParser:
         description="Print, as Markdown, the smallest drop of the task completion rate (TCR, in percentage points) and of the mean "
         "personalization (P, in points) that a comparison of two runs finds, by the number of scenarios and by how much the scores of "
         "identical runs differ.",
+        example="personalens sample-size --power 0.9",
     )
     parser.add_argument("--level", type=_share, default=0.05, help="false alarms in all comparisons without a change (default: 0.05)")
     parser.add_argument("--power", type=_share, default=0.8, help="the probability to find the drop (default: 0.8)")

@@ -46,7 +46,7 @@ def _two(value: float | None) -> str:
 @errors_told
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command. Returns 0, or 4 for what cannot be read or learned from."""
-    parser = Parser(prog="personalens train", description=__doc__)
+    parser = Parser(prog="personalens train", description=__doc__, example="personalens train data/agreement/calibration.jsonl")
     parser.add_argument("labels", nargs="+", type=Path, help="labelled dialogues")
     parser.add_argument("--statements", type=Path, metavar="FILE", help="single statements with tags, to learn acts from as well")
     parser.add_argument("--write", type=Path, metavar="FOLDER", help="train on all of them and write the tables here")

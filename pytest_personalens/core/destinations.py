@@ -11,26 +11,35 @@ from typing import TYPE_CHECKING, Final
 from pytest_personalens.core.errors import SpecError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
+#: The ending of a report's path -> its kind.
+ENDINGS: Final = {".json": "json", ".html": "html", ".htm": "html", ".md": "markdown"}
+#: The word for the summary and the annotations of a step in GitHub Actions.
+GITHUB: Final = "github"
 #: So much of a file is read to know it again.
 _HEAD: Final = 4096
 _JSON: Final = re.compile(r'"schema(?:_version)?": *"personalens-')
 _OURS: Final = {
     "html": re.compile(r'<meta name="generator" content="pytest-personalens '),
-    "markdown": re.compile(r"\A(?:## \S+ personalens |### .* of Table [34] of the paper \(Zhao |Judge: `)"),
+    "markdown": re.compile(r"\A(?:## \S+ personalens |### .*(?:Tables?|Figure) \d.* of the paper \(Zhao |Judge: `)"),
 }
 
 
-def refuse_shared_files(written: Mapping[str, Path], read: Mapping[str, Path], *, replaces: tuple[str, str] = ("", "")) -> None:
+def file_kind(path: Path | str) -> str | None:
+    """The kind of a report by the ending of its path: json, html or markdown; None for any other."""
+    return ENDINGS.get(Path(path).suffix.lower())
+
+
+def refuse_shared_files(written: Sequence[tuple[str, Path]], read: Mapping[str, Path], *, replaces: tuple[str, str] = ("", "")) -> None:
     """Raise `SpecError` where one of the files `written` would replace another, or one that is `read`.
 
     All are named as the user knows them. `replaces` are one of either kind that may be the same.
     """
-    for (name, path), (other, place) in combinations(written.items(), 2):
+    for (name, path), (other, place) in combinations(written, 2):
         if _same(path, place):
             raise SpecError(f"{other}: {place} is what {name} writes; give each a file of its own")
-    for name, path in written.items():
+    for name, path in written:
         for other, place in read.items():
             if (name, other) != replaces and _same(path, place):
                 raise SpecError(f"{name}: {path} is what {other} reads, and would be replaced; give another path")

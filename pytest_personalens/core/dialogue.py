@@ -67,7 +67,8 @@ class UserAgent(Protocol):
     """Plays the user of a scenario.
 
     `identity` names the agent, its version and all that shapes its answers; `paid` is true when a turn costs
-    money, and then it is only asked when the run may spend.
+    money, and then it is only asked when the run may spend. Where it has an attribute `keeps_empty` that is true, an end without a
+    word stays in the transcript as an empty message and is answered, as in the official code.
     """
 
     identity: str
@@ -117,7 +118,7 @@ def converse(
         for _ in range(0 if turn.done else limit):
             said(_reply(assistant, messages))
             turn = _user_turn(user_agent, scenario, messages)
-            if turn.done and not turn.content:
+            if turn.done and not turn.content and not getattr(user_agent, "keeps_empty", False):
                 # Nothing was said, so there is nothing to answer: no empty message, no further reply.
                 return Outcome(Dialogue(messages=tuple(messages), end="silence"))
             said(Message(role="user", content=turn.content), ended=turn.done)

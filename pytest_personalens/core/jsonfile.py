@@ -40,11 +40,18 @@ def read_versioned(path: Path, model: type[_Model], schema: str, *, what: str, a
 
 def first_problem(error: ValidationError, *, count_from: int = 0) -> tuple[str, str]:
     """The first thing that is wrong: the field, with dots, and what is wrong with it. `count_from` is the place of a list's first."""
-    first = error.errors(include_url=False)[0]
-    field = ".".join(str(part + count_from if isinstance(part, int) else part) for part in first["loc"])
-    message = first["msg"]
-    text = message.removeprefix("Value error, ")
-    return field, message[0].lower() + message[1:] if text == message else text
+    return all_problems(error, count_from=count_from)[0]
+
+
+def all_problems(error: ValidationError, *, count_from: int = 0) -> list[tuple[str, str]]:
+    """All that is wrong, each as `first_problem` gives it."""
+    problems = []
+    for each in error.errors(include_url=False):
+        field = ".".join(str(part + count_from if isinstance(part, int) else part) for part in each["loc"])
+        message = each["msg"]
+        text = message.removeprefix("Value error, ")
+        problems.append((field, message[0].lower() + message[1:] if text == message else text))
+    return problems
 
 
 def text_of(value: BaseModel, *, indent: int = 1, sort_keys: bool = False) -> str:

@@ -33,6 +33,26 @@ def number(low: float, high: float | None = None, kind: type[int | float] = floa
     return read
 
 
+#: What is read for "all": more than any dataset has, so that a draw of so many takes every scenario.
+ALL: Final = BILLION + 1
+
+
+def sample(text: str) -> int:
+    """The size of a sample: a whole number, or "all" for `ALL`."""
+    if text.strip().lower() == "all":
+        return ALL
+    try:
+        size: int = number(1, BILLION, kind=int)(text)
+    except ValueError as error:
+        raise ValueError(f"{error}, or all") from None
+    return size
+
+
+def size_text(size: int) -> str:
+    """A size of a sample as it is given: "all" for `ALL`."""
+    return "all" if size == ALL else str(size)
+
+
 def choice(*choices: str) -> Callable[[str], str]:
     """One of a few words."""
 
@@ -81,3 +101,15 @@ def odd(high: int) -> Callable[[str], int]:
         return value
 
     return read
+
+
+def list_parts(text: str) -> list[str]:
+    """The parts of a list, split at its commas but those in parentheses; blank ones are left out."""
+    texts, depth = [""], 0
+    for letter in text:
+        depth = max(0, depth + (letter == "(") - (letter == ")"))
+        if letter == "," and not depth:
+            texts.append("")
+        else:
+            texts[-1] += letter
+    return [part for part in texts if part.strip()]

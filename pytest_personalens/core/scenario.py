@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from typing import Annotated, Final, Literal, NamedTuple
+from typing import Annotated, Any, Final, Literal, NamedTuple
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
 
 Kind = Literal["single", "multi"]
 
@@ -105,6 +105,21 @@ class Task(Frozen):
     parts: tuple[GoalPart, ...] = ()
 
 
+class PreferenceWords(Frozen):
+    """How an assistant asks for a preference type: words, and the values there are where these are a list."""
+
+    ask: tuple[Text, ...] = ()
+    values: tuple[Text, ...] = ()
+    multiple: bool = True
+
+
+class DomainWords(Frozen):
+    """How an assistant speaks of a domain of somebody's own: words for the domain, and for each preference type."""
+
+    words: tuple[Text, ...] = ()
+    types: dict[str, PreferenceWords] = Field(default_factory=dict)
+
+
 class Scenario(Frozen):
     """One user with one task in one situation; `preferences` and `summaries` hold the task's domains only."""
 
@@ -119,6 +134,16 @@ class Scenario(Frozen):
     summaries: dict[str, Text]
     situation: Situation
     task: Task
+    words: dict[str, DomainWords] = Field(
+        default_factory=dict, description="Domain -> the words that the embedded agents listen for, beside their own."
+    )
+
+    @model_serializer(mode="wrap")
+    def _without_empty_words(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        data: dict[str, Any] = serialize(self)
+        if not data.get("words", True):  # so that a scenario without them keeps the digest that it had before there were any
+            del data["words"]
+        return data
 
     @property
     def digest(self) -> str:

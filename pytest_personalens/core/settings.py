@@ -1,15 +1,42 @@
 """What a run or one test is to do, as one frozen value."""
-
-from __future__ import annotations
+# No postponed annotations: pydantic reads the types here, for the settings in a results file.
 
 from typing import Final, Literal, NamedTuple
 
+from pytest_personalens.core.options import keys_of
+
 #: A name of a run's arms: the run itself, or the same scenarios with the context withheld, in part or whole, or another user's.
-ArmName = Literal["", "none", "D", "I", "S", "swapped"]
-#: The contexts that --personalens-ablation adds to D+I+S (paper, Table 4).
-ABLATION: Final[tuple[ArmName, ...]] = ("none", "D", "I", "S")
-#: The settings that make a run one that is to pass gates.
-GATES: Final = ("min_tcr", "min_p", "gate", "baseline", "save_baseline")
+ControlName = Literal["", "none", "D", "I", "S", "swapped"]
+#: The controls of the ablation beside D+I+S (paper, Table 4).
+ABLATION: Final[tuple[ControlName, ...]] = ("none", "D", "I", "S")
+#: Every control, in the order of items and of tables.
+CONTROLS: Final[tuple[ControlName, ...]] = (*ABLATION, "swapped")
+#: The words for controls on the command line and in every report.
+CONTROL_WORDS: Final[dict[str, tuple[ControlName, ...]]] = {
+    "no-context": ("none",), "other-user": ("swapped",), "D": ("D",), "I": ("I",), "S": ("S",), "ablation": ABLATION,
+}  # fmt: skip
+#: What the option prompts begins with where it names a checkout of the official repository.
+OFFICIAL_PROMPTS: Final = "official:"
+#: Share of items that must be scored in a run with gates, unless a gate on `valid` says otherwise.
+VALID_FLOOR: Final = 0.9
+
+
+def control_word(control: str) -> str:
+    """The word for a control, such as ``no-context`` for "none"."""
+    return next((word for word, controls in CONTROL_WORDS.items() if controls == (control,)), control)
+
+
+class GateExpression(NamedTuple):
+    """The least value of a metric, over a domain, a kind, or the whole run (an empty `group`)."""
+
+    group: str
+    metric: str
+    least: float
+
+    @property
+    def name(self) -> str:
+        """Such as ``Movies: p``."""
+        return f"{self.group}: {self.metric}" if self.group else self.metric
 
 
 class Settings(NamedTuple):
@@ -23,7 +50,7 @@ class Settings(NamedTuple):
     domain: tuple[str, ...]
     kind: Literal["single", "multi", "all"]
     trials: int
-    control: tuple[str, ...]
+    control: tuple[ControlName, ...]
     context: str
     max_turns: int
     turn_timeout: float
@@ -36,38 +63,57 @@ class Settings(NamedTuple):
     judge_votes: int
     assistant: str | None
     assistant_prompt: Literal["base", "vanilla"]
+    protocol: Literal["default", "paper"]
+    #: What a model that plays the user writes before a message.
+    user_agent: Literal["plain", "reasoning", "state"]
     prompts: str | None
-    max_calls: int | None
-    max_usd: float | None
-    min_tcr: float | None
-    min_p: float | None
-    min_valid: float
-    gate: tuple[tuple[str, str, float], ...]
+    #: Which bugs of the official code are mended.
+    official_bugs: str
+    #: Caps of the run: "calls" or "usd", and how many.
+    budget: tuple[tuple[Literal["calls", "usd"], float], ...]
+    gate: tuple[GateExpression, ...]
     baseline: str | None
     level: float
     margin: tuple[tuple[str, float], ...]
-    fail_on: Literal["item", "gate", "nothing"] | None
     anchors: str | None
     #: Dimensions that were asked for and that the embedded judge does not give.
     not_read: tuple[str, ...] = ()
+    #: True for a run that measures and reports only: nothing fails it.
+    report_only: bool = False
     exit_infra: int | None = None
-    json: str | None = None
-    html: str | None = None
-    markdown: str | None = None
-    github: bool = False
-    ablation: bool = False
+    #: Absolute paths, and the word "github".
+    report: tuple[str, ...] = ()
     save_baseline: str | None = None
     adopt_judge: str | None = None
     check_judge: str | None = None
-    live: bool = False
-    record: Literal["none", "new", "all"] = "none"
+    record: Literal["none", "live", "new", "all"] = "none"
     resume: bool = False
     estimate: bool = False
 
     @property
+    def protocol_in_force(self) -> str:
+        """default, paper, or official for the prompts of a checkout."""
+        return "official" if (self.prompts or "").startswith(OFFICIAL_PROMPTS) else self.protocol
+
+    @property
     def may_spend(self) -> bool:
         """True if the run may call paid models."""
-        return self.live or self.record != "none"
+        return self.record != "none"
+
+    @property
+    def writes_records(self) -> bool:
+        """True if the run writes records."""
+        return self.record in ("new", "all")
+
+    @property
+    def max_calls(self) -> int | None:
+        """Cap on model calls."""
+        return next((int(cap) for unit, cap in self.budget if unit == "calls"), None)
+
+    @property
+    def max_usd(self) -> float | None:
+        """Cap on what model calls cost, in US dollars."""
+        return next((cap for unit, cap in self.budget if unit == "usd"), None)
 
     @property
     def side_by_side(self) -> bool:
@@ -81,25 +127,18 @@ class Settings(NamedTuple):
 
     @property
     def fails_on(self) -> Literal["item", "gate", "nothing"]:
-        """What fails the run: what was asked for, else the gates if there is one."""
-        return self.fail_on or ("gate" if self.gated else "item")
-
-    @property
-    def gated(self) -> bool:
-        """True if any gate of the run is there to decide."""
-        return self.asks_for_gates or self.fail_on == "gate"
+        """What fails the run: nothing if it is to report only, else its gates if it has any, else low items."""
+        return "nothing" if self.report_only else "gate" if self.asks_for_gates else "item"
 
     @property
     def asks_for_gates(self) -> bool:
         """True if any gate of the run was asked for."""
-        return any(getattr(self, name) not in (None, ()) for name in GATES)
+        return any(getattr(self, key) not in (None, ()) for key in keys_of("gate"))
 
     @property
-    def arms(self) -> tuple[ArmName, ...]:
-        """The controls of the run: what else the assistant is to know, each in its turn."""
-        wanted = {*self.control, *(ABLATION if self.ablation else ())}
-        every: tuple[ArmName, ...] = (*ABLATION, "swapped")
-        return tuple(arm for arm in every if arm in wanted)
+    def valid_floor(self) -> float:
+        """Share of items that must be scored, 0 to 1: that of the gate ``valid``, else 0.9."""
+        return next((gate.least for gate in self.gate if gate.name == "valid"), VALID_FLOOR)
 
     @property
     def thresholds(self) -> dict[str, int]:

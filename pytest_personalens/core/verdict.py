@@ -120,12 +120,18 @@ class Vote(Frozen):
     justification: Text
 
 
+#: Fields of a verdict that hardly any has.
+_RARE: Final = ("observations", "improvements", "unfound_quotes", "unsupported")
+
+
 class Verdict(Frozen):
     """One reading of one dialogue; `score` lies on the dimension's scale (task completion: 1 is done, 0 is not).
 
     `turns` holds a score for each turn of the assistant where the reading is by turn; `score` is then the last one. `votes`
-    holds every vote where more than one was cast. The quotes of a model are looked up in the transcript: `unfound_quotes` were
-    not in it and are no evidence; the verdict is `unsupported` where none was, also when the model was asked again.
+    holds every vote where more than one was cast. `observations` and `improvements` are what a judge gives beside its
+    justification under the paper's protocol (Figure 17). The quotes of a model are looked up in the transcript:
+    `unfound_quotes` were not in it and are no evidence; the verdict is `unsupported` where none was, also when the model was
+    asked again. None of these four is stored where there is none of it.
     """
 
     dimension: Dimension
@@ -135,14 +141,16 @@ class Verdict(Frozen):
     reasons: tuple[Reason, ...] = ()
     turns: tuple[int, ...] = ()
     votes: tuple[Vote, ...] = ()
+    observations: tuple[Text, ...] = ()
+    improvements: tuple[Text, ...] = ()
     unfound_quotes: int = Field(default=0, ge=0)
     unsupported: bool = False
 
     @model_serializer(mode="wrap")
     def _without_the_usual(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
         # What hardly a verdict has stands in no record that lacks it, so that records stay as they were.
-        found: dict[str, Any] = serialize(self)
-        return {name: value for name, value in found.items() if value or name not in ("unfound_quotes", "unsupported")}
+        data: dict[str, Any] = serialize(self)
+        return {name: value for name, value in data.items() if value or name not in _RARE}
 
     @model_validator(mode="after")
     def _on_scale(self) -> Verdict:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pytest_personalens.datasets.base import Dataset
 from pytest_personalens.datasets.checked import CheckedDataset
 from pytest_personalens.datasets.embedded import EmbeddedDataset
-from pytest_personalens.datasets.official import OFFICIAL_SAMPLES, OfficialDataset
+from pytest_personalens.datasets.official import OfficialDataset
+from pytest_personalens.datasets.official_samples import OFFICIAL_SAMPLES
 from pytest_personalens.datasets.open import open_dataset
 from pytest_personalens.datasets.sampling import Sample, draw
 from pytest_personalens.datasets.strangers import Strangers

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, get_args
+from collections import Counter
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from pydantic import ValidationError
 
 from pytest_personalens.core.errors import DataError, PersonalensError, error_text, short_repr
 from pytest_personalens.core.jsonfile import first_problem
-from pytest_personalens.core.scenario import Kind, Scenario, ScenarioRef
+from pytest_personalens.core.scenario import Scenario, ScenarioRef, slug
+from pytest_personalens.datasets.layout import TASK_KINDS, name_problems
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from pytest_personalens.datasets.base import Dataset
 
-_KINDS: Final = get_args(Kind)
+_Read = TypeVar("_Read")
+_FIELDS: Final = set(Scenario.model_fields)
 
 
 class CheckedDataset:
@@ -23,18 +27,15 @@ class CheckedDataset:
 
     def __init__(self, dataset: Dataset) -> None:
         self._dataset = dataset
-        self._where = f"dataset {type(dataset).__name__}"
+        self.where = f"dataset {type(dataset).__name__}"
         for field in ("name", "version"):
             if not isinstance(getattr(dataset, field, None), str):
-                raise DataError(self._where, "expected a text", field=field)
+                raise DataError(self.where, "expected a text", field=field)
         self.name, self.version = dataset.name, dataset.version
 
     def domains(self) -> Sequence[str]:
-        """As the dataset's own, all of them texts, and none the name of a kind, by which gates are asked for too."""
-        names = self._texts(self._call("domains()", lambda: self._dataset.domains()), "domains()")
-        if kinds := [name for name in names if name.lower() in _KINDS]:
-            raise DataError(self._where, f"{kinds[0]!r} is a kind of task; give the domain another name", field="domains()")
-        return names
+        """As the dataset's own: texts whose slugs differ, and none the name of a kind, by which gates are asked for too."""
+        return _sound(*self.examined_domains())
 
     def users(self) -> Sequence[str]:
         """As the dataset's own, all of them texts."""
@@ -42,27 +43,80 @@ class CheckedDataset:
 
     def refs(self, user: str) -> Sequence[ScenarioRef]:
         """As the dataset's own, each with a kind and domains that can be."""
-        where = f"refs({user!r})"
-        refs = self._call(where, lambda: list(self._dataset.refs(user)))
-        for ref in refs:
-            if not isinstance(ref, ScenarioRef):
-                raise DataError(self._where, f"expected values of ScenarioRef, not {type(ref).__name__}", field=where)
-            if ref.kind not in _KINDS:
-                raise DataError(self._where, f"the kind of a scenario is 'single' or 'multi', not {short_repr(ref.kind, 40)}", field=where)
-            self._texts([ref.user, ref.task], where)
-            if not self._texts(ref.domains, f"{where}: domains of {ref.task}"):
-                raise DataError(self._where, "expected one domain or more", field=f"{where}: domains of {ref.task}")
-        return [ref._replace(domains=tuple(ref.domains)) for ref in refs]
+        _ = self._sound_domains  # a draw need not ask for them
+        return _sound(*self.examined_refs(user))
 
     def load(self, ref: ScenarioRef) -> Scenario:
         """As the dataset's own."""
+        return _sound(*self.examined(ref))
+
+    def examined_domains(self) -> tuple[Sequence[str], list[DataError]]:
+        """The names of the domains, and all that is wrong with them."""
+        try:
+            names = self._texts(self._call("domains()", lambda: self._dataset.domains()), "domains()")
+        except DataError as error:
+            return (), [error]
+        found: list[DataError] = []
+        slugs: dict[str, str] = {}
+        for name in names:
+            found += [DataError(self.where, problem, field="domains()") for _, problem in name_problems(slug(name), name, slugs)]
+            slugs.setdefault(slug(name), name)
+        return names, found
+
+    def examined_refs(self, user: str) -> tuple[list[ScenarioRef], list[DataError]]:
+        """The user's scenarios that can be, and all that is wrong with the others."""
+        where = f"refs({user!r})"
+        refs: list[ScenarioRef] = []
+        found: list[DataError] = []
+        try:
+            given = self._call(where, lambda: list(self._dataset.refs(user)))
+        except DataError as error:
+            return [], [error]
+        for ref in given:
+            try:
+                refs.append(self._ref(ref, where))
+            except DataError as error:
+                found.append(error)
+        twice = [task for (_, task), times in Counter(ref[:2] for ref in refs).items() if times > 1]
+        found += [DataError(self.where, f"the task {task!r} stands there twice", field=where) for task in twice]
+        return list(dict.fromkeys(refs)), found
+
+    def examined(self, ref: ScenarioRef) -> tuple[Scenario | None, list[DataError]]:
+        """The scenario, None where there is none, and all that is wrong with it."""
         where = f"load({ref.user!r}, {ref.task!r})"
-        scenario = self._call(where, lambda: self._dataset.load(ref))
-        if not isinstance(scenario, Scenario):
-            raise DataError(self._where, f"expected a Scenario, not {type(scenario).__name__}", field=where)
-        if problem := _problem(scenario):
-            raise DataError(self._where, problem, field=where)
-        return scenario
+        try:
+            found = self._call(where, lambda: self._dataset.load(ref))
+            if not isinstance(found, Scenario):
+                raise DataError(self.where, f"expected a Scenario, not {type(found).__name__}", field=where)
+            # `model_construct` and `model_copy` take any value.
+            scenario = self._call(where, lambda: Scenario.model_validate(found.model_dump(include=_FIELDS, warnings="none")))
+        except DataError as error:
+            return None, [error]
+        return scenario, [DataError(self.where, problem, field=where) for problem in _problems(scenario)]
+
+    def _ref(self, ref: object, where: str) -> ScenarioRef:
+        if not isinstance(ref, ScenarioRef):
+            raise DataError(self.where, f"expected values of ScenarioRef, not {type(ref).__name__}", field=where)
+        if ref.kind not in TASK_KINDS:
+            raise DataError(self.where, f"the kind of a scenario is 'single' or 'multi', not {short_repr(ref.kind, 40)}", field=where)
+        self._texts([ref.user, ref.task], where)
+        where = f"{where}: domains of {ref.task}"
+        domains = self._texts(ref.domains, where)
+        if not domains:
+            raise DataError(self.where, "expected one domain or more", field=where)
+        if self._declared and (strange := [name for name in domains if name not in self._declared]):
+            raise DataError(self.where, f"{strange[0]!r} is not among domains(): {', '.join(self._declared)}", field=where)
+        if len(set(domains)) < len(domains):
+            raise DataError(self.where, "a domain stands there twice", field=where)
+        return ref._replace(domains=tuple(domains))
+
+    @cached_property
+    def _sound_domains(self) -> Sequence[str]:
+        return self.domains()
+
+    @cached_property
+    def _declared(self) -> Sequence[str]:
+        return self.examined_domains()[0]
 
     def _call(self, where: str, ask: Callable[[], Any]) -> Any:
         try:
@@ -71,23 +125,30 @@ class CheckedDataset:
             raise
         except ValidationError as error:
             field, problem = first_problem(error)
-            raise DataError(self._where, f"{field}: {problem}", field=where) from None
+            raise DataError(self.where, f"{field}: {problem}", field=where) from None
         except Exception as error:
-            raise DataError(self._where, f"raised {error_text(error)}", field=where) from error
+            raise DataError(self.where, f"raised {error_text(error)}", field=where) from error
 
-    def _texts(self, texts: object, where: str) -> Sequence[str]:
-        if isinstance(texts, str) or not isinstance(texts, (list, tuple)) or not all(isinstance(text, str) for text in texts):
-            raise DataError(self._where, f"expected a list of texts, not {short_repr(texts, 60)}", field=where)
-        return texts
+    def _texts(self, found: object, where: str) -> Sequence[str]:
+        if isinstance(found, str) or not isinstance(found, (list, tuple)) or not all(isinstance(text, str) for text in found):
+            raise DataError(self.where, f"expected a list of texts, not {short_repr(found, 60)}", field=where)
+        return found
 
 
-def _problem(scenario: Scenario) -> str:
+def _problems(scenario: Scenario) -> Iterator[str]:
     """What nobody can mean: a task that says nothing to its user or to the judge, or rests on a preference that nobody has."""
     for field in ("intent", "goal"):
         if not getattr(scenario.task, field).strip():
-            return f"the task's {field} is empty"
-    for domain, name in scenario.task.relevant:
+            yield f"the task's {field} is empty"
+    for (domain, name), times in Counter(scenario.task.relevant).items():
+        if times > 1:
+            yield f"the task's relevant preference {name!r} of {domain} stands there twice"
         if name not in (has := scenario.preferences.get(domain, {})):
             known = f"those of {domain} are {', '.join(map(repr, has))}" if has else f"there are none of {domain}"
-            return f"the task's relevant preference {name!r} is not among the preferences: {known}"
-    return ""
+            yield f"the task's relevant preference {name!r} is not among the preferences: {known}"
+
+
+def _sound(read: _Read | None, found: Sequence[DataError]) -> _Read:
+    if found or read is None:
+        raise found[0]
+    return read

@@ -3,29 +3,36 @@
 from __future__ import annotations
 
 import hashlib
-from functools import cache, lru_cache
+import os
+from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from pytest_personalens.core.errors import DataError
-from pytest_personalens.core.jsonfile import first_problem
-from pytest_personalens.core.scenario import DOMAINS, Scenario, ScenarioRef, Situation, Task
+from pytest_personalens.core.jsonfile import all_problems
+from pytest_personalens.core.scenario import Scenario, ScenarioRef, Situation, Task, slug
 from pytest_personalens.datasets.base import readable_name
 from pytest_personalens.datasets.cached import read_toml
 from pytest_personalens.datasets.entries import Day, Domain, MultiTasks, ProfileEntry, Routine, TaskEntry
+from pytest_personalens.datasets.layout import domain_problems, multi_problems, name_problems, profile_problems, unknown
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 _DAYS: Final[tuple[Day, ...]] = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _Model = TypeVar("_Model", bound=BaseModel)
+_Read = TypeVar("_Read")
 _PACKAGE: Final = Path(__file__).resolve().parent.parent
 
 
 class EmbeddedDataset:
-    """The benchmark that travels in the package (free to use under CC-BY-4.0), or a folder of that layout at `root`."""
+    """The benchmark that travels in the package (free to use under CC-BY-4.0), or a folder of that layout at `root`.
+
+    Each file of ``domains/`` is a domain. Scenarios of a folder carry the words by which its domains and types are asked for;
+    those of the package need not: the embedded agents know them.
+    """
 
     def __init__(self, root: Path | None = None) -> None:
         self.root = root or data_folder()
@@ -34,13 +41,44 @@ class EmbeddedDataset:
             if not isinstance(head.get(field), str) or not head[field].strip():
                 raise DataError(self.root / "dataset.toml", f'expected a text, such as {field} = "..."', field=field)
         self.name, self.version = str(head["name"]), str(head["version"])
-        self.domain = cache(self._read_domain)
+        self._says_words = root is not None and root.resolve() != data_folder().resolve()
         self.multi = cache(self._read_multi)
         self.profile = lru_cache(maxsize=256)(self._read_profile)
 
+    @property
+    def multi_file(self) -> Path:
+        """Where the tasks over several domains stand."""
+        return self.root / "multi.toml"
+
+    def domain_files(self) -> list[Path]:
+        """The files of ``domains/``, in the order of the domains."""
+        return sorted((self.root / "domains").glob("*.toml"), key=lambda file: file.stem)
+
+    def problems(self) -> list[DataError]:
+        """All that is wrong with the files: what the other methods raise one at a time."""
+        domains, found = self._examined_domains()
+        found += self._examined_multi(domains)[1]
+        for user in self.users():
+            found += self._examined_profile(user, domains)[1]
+        if not self.users():
+            found.append(DataError(self.root / "profiles", "nobody in it; write a file for each person, such as profiles/ada.toml"))
+        return found
+
     def domains(self) -> tuple[str, ...]:
-        """The benchmark's twenty."""
-        return DOMAINS
+        """The names in the files of ``domains/``, in the order of the files: the benchmark's twenty, or a folder's own."""
+        return tuple(self._catalogue)
+
+    def domain(self, name: str) -> Domain:
+        """The domain of that name. Raises `DataError` if there is none, or something is wrong with a domain's file."""
+        domain = self._catalogue.get(name)
+        if domain is None:
+            raise DataError(self.root / "domains", unknown(name, self.domains()))
+        return domain
+
+    @cached_property
+    def _catalogue(self) -> dict[str, Domain | None]:
+        domains, found = self._examined_domains()
+        return _sound(domains, found)
 
     def users(self) -> tuple[str, ...]:
         """The names of the files in ``profiles/``, in alphabetical order."""
@@ -51,8 +89,8 @@ class EmbeddedDataset:
         """A user's scenarios: the tasks whose domains are all among the person's interests."""
         interests = self.profile(user).domains
         single = [
-            ScenarioRef(user, f"{_stem(name)}-{task.number}", "single", (name,))
-            for name in DOMAINS
+            ScenarioRef(user, f"{slug(name)}-{task.number}", "single", (name,))
+            for name in self.domains()
             if name in interests
             for task in self.domain(name).tasks
         ]
@@ -93,6 +131,7 @@ class EmbeddedDataset:
                 relevant=relevant,
                 parts=tuple(part.part() for part in task.parts),
             ),
+            words={d: self.domain(d).as_said() for d in ref.domains} if self._says_words else {},
         )
 
     def _task(self, ref: ScenarioRef) -> tuple[TaskEntry, tuple[tuple[str, str], ...]]:
@@ -103,55 +142,46 @@ class EmbeddedDataset:
         task = next(t for t in self.domain(ref.domains[0]).tasks if t.number == number)
         return task, tuple((ref.domains[0], name) for name in task.relevant)
 
-    def _read_domain(self, name: str) -> Domain:
-        file = self.root / "domains" / f"{_stem(name)}.toml"
-        domain = _validate(file, Domain)
-        if domain.name != name:
-            raise DataError(file, f"expected {name!r} by the file's name, found {domain.name!r}", field="name")
-        for type_name, spec in domain.preferences.items():
-            if (spec.kind == "categorical") != bool(spec.values):
-                expected = "a categorical type needs the list of its values" if not spec.values else "an open type has no list of values"
-                raise DataError(file, expected, field=f"preferences.{type_name}.values")
-        _check_numbers(file, domain.tasks)
-        for task in domain.tasks:
-            for wanted in task.relevant:
-                if wanted not in domain.preferences:
-                    raise DataError(file, f"no preference type {wanted!r} in this domain", field=f"tasks.{task.number}.relevant")
-        return domain
-
     def _read_multi(self) -> MultiTasks:
-        file = self.root / "multi.toml"
-        multi = _validate(file, MultiTasks)
-        _check_numbers(file, multi.tasks)
-        for task in multi.tasks:
-            field = f"tasks.{task.number}"
-            if len(set(task.domains)) < len(task.domains):
-                raise DataError(file, "a domain stands there twice", field=f"{field}.domains")
-            for name in task.domains:
-                if name not in DOMAINS:
-                    raise DataError(file, f"unknown domain {name!r}; known: {', '.join(DOMAINS)}", field=f"{field}.domains")
-            for name, types in task.relevant.items():
-                if name not in task.domains:
-                    raise DataError(file, f"{name!r} is not among the task's domains", field=f"{field}.relevant")
-                for wanted in types:
-                    if wanted not in self.domain(name).preferences:
-                        raise DataError(file, f"no preference type {wanted!r} in {name}", field=f"{field}.relevant.{name}")
-        return multi
+        return _sound(*self._examined_multi(self._catalogue))
 
     def _read_profile(self, user: str) -> ProfileEntry:
+        return _sound(*self._examined_profile(user, self._catalogue))
+
+    def _examined_domains(self) -> tuple[dict[str, Domain | None], list[DataError]]:
+        """Name -> domain, or None where the name only could be read; and all that is wrong with the files."""
+        domains: dict[str, Domain | None] = {}
+        found: list[DataError] = []
+        slugs: dict[str, str] = {}
+        for file in self.domain_files():
+            domain, wrong = _examined(file, Domain)
+            found += wrong
+            name = domain.name if domain is not None else _name_in(file)
+            if name is None:
+                continue
+            problems = [*name_problems(file.stem, name, slugs), *(domain_problems(domain) if domain is not None else ())]
+            found += [DataError(file, told, field=field) for field, told in problems]
+            slugs.setdefault(slug(name), name)
+            domains.setdefault(name, domain)
+        if not domains and not found:
+            found.append(DataError(self.root / "domains", "no domain in it; write a file for each, such as domains/billing.toml"))
+        return domains, found
+
+    def _examined_multi(self, domains: Mapping[str, Domain | None]) -> tuple[MultiTasks | None, list[DataError]]:
+        file = self.multi_file
+        if not os.path.lexists(file):
+            return MultiTasks(tasks=()), []  # a folder need not have such tasks
+        multi, found = _examined(file, MultiTasks)
+        problems = multi_problems(multi, domains) if multi is not None else ()
+        return multi, found + [DataError(file, told, field=field) for field, told in problems]
+
+    def _examined_profile(self, user: str, domains: Mapping[str, Domain | None]) -> tuple[ProfileEntry | None, list[DataError]]:
         file = self.root / "profiles" / f"{user}.toml"
         if Path(user).name != user or not file.is_file():
             raise DataError(self.root / "profiles", f"no such user: {user!r}")
-        profile = _validate(file, ProfileEntry)
-        for name, entry in profile.domains.items():
-            if name not in DOMAINS:
-                raise DataError(file, f"unknown domain {name!r}; known: {', '.join(DOMAINS)}", field=f"domains.{name}")
-            summary = entry.get("summary", "")
-            if not isinstance(summary, str) or not summary.strip():
-                problem = "expected one text" if "summary" in entry else "the field is missing"
-                raise DataError(file, problem, field=f"domains.{name}.summary")
-            _check_preferences(file, self.domain(name), entry)
-        return profile
+        profile, found = _examined(file, ProfileEntry)
+        problems = profile_problems(profile, domains) if profile is not None else ()
+        return profile, found + [DataError(file, told, field=field) for field, told in problems]
 
 
 def situation(routine: Routine, task: TaskEntry, *, key: str) -> Situation:
@@ -194,43 +224,30 @@ def data_folder() -> Path:
     raise DataError(_PACKAGE / "data", "the embedded data is missing; reinstall pytest-personalens")
 
 
-def _stem(domain: str) -> str:
-    return domain.lower().replace(" ", "-")
+def _sound(read: _Read | None, found: Sequence[DataError]) -> _Read:
+    """What was read. Raises the first thing that is wrong with it."""
+    if found or read is None:
+        raise found[0]
+    return read
 
 
-def _check_numbers(file: Path, tasks: Sequence[TaskEntry]) -> None:
-    for expected, task in enumerate(tasks, 1):
-        if task.number != expected:
-            raise DataError(file, f"expected {expected}: tasks are numbered 1, 2, 3, ... in the file", field=f"tasks.{task.number}.number")
-
-
-def _check_preferences(file: Path, domain: Domain, entry: dict[str, str | tuple[str, ...]]) -> None:
-    for name, spec in domain.preferences.items():
-        field = f"domains.{domain.name}.{name}"
-        if name not in entry:
-            raise DataError(file, "the field is missing", field=field)
-        value = entry[name]
-        if isinstance(value, str) == spec.multiple:
-            raise DataError(file, "expected a list of texts" if spec.multiple else "expected one text", field=field)
-        values = (value,) if isinstance(value, str) else value
-        if not spec.multiple and not values[0].strip():
-            raise DataError(file, "expected a text that is not empty", field=field)
-        if len(set(values)) < len(values):
-            raise DataError(file, "a value stands there twice", field=field)
-        for wrong in (v for v in values if spec.kind == "categorical" and v not in spec.values):
-            raise DataError(file, f"{wrong!r} is not one of: {', '.join(spec.values)}", field=field)
-    for name in entry:
-        if name != "summary" and name not in domain.preferences:
-            raise DataError(file, f"no such preference type in {domain.name}", field=f"domains.{domain.name}.{name}")
-
-
-def _validate(file: Path, model: type[_Model]) -> _Model:
-    raw = _read(file)
+def _examined(file: Path, model: type[_Model]) -> tuple[_Model | None, list[DataError]]:
+    """The value in a file, None where there is none, and all that is wrong with its fields."""
     try:
-        return model.model_validate(raw)
+        return model.model_validate(_read(file)), []
+    except DataError as error:
+        return None, [error]
     except ValidationError as error:
-        field, problem = first_problem(error, count_from=1)
-        raise DataError(file, problem, field=field) from None
+        return None, [DataError(file, problem, field=field) for field, problem in all_problems(error, count_from=1)]
+
+
+def _name_in(file: Path) -> str | None:
+    """What a file says its name is, though something else in it is wrong."""
+    try:
+        name = _read(file).get("name")
+    except DataError:
+        return None
+    return name if isinstance(name, str) else None
 
 
 def _read(file: Path) -> dict[str, Any]:

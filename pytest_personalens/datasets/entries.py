@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
-from pytest_personalens.core.scenario import GoalPart, Slot
+from pytest_personalens.core.scenario import DomainWords, GoalPart, PreferenceWords, Slot
 
 Place = Literal["home", "work", "transit", "out"]
 Device = Literal["Smartphone", "Laptop", "Tablet", "Smart speaker", "Smartwatch"]
 TimeOfDay = Literal["Morning", "Afternoon", "Evening", "Night"]
 Day = Literal["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
+
+
+def _filled(text: str) -> str:
+    if not text.strip():
+        raise ValueError("expected a text that is not empty")
+    return text
+
+
+#: What is said or listened for: a text that is not blank.
+FilledText = Annotated[str, AfterValidator(_filled)]
 
 
 class _Entry(BaseModel):
@@ -23,8 +33,8 @@ class PreferenceType(_Entry):
 
     kind: Literal["categorical", "open"]
     multiple: bool
-    values: tuple[str, ...] = ()
-    ask: tuple[str, ...] = Field(min_length=1)
+    values: tuple[FilledText, ...] = ()
+    ask: tuple[FilledText, ...] = Field(min_length=1)
 
 
 class PartEntry(_Entry):
@@ -53,9 +63,9 @@ class TaskEntry(_Entry):
     """One task as it stands in a domain's file."""
 
     number: int = Field(ge=1)
-    description: str = Field(min_length=1)
-    intent: str = Field(min_length=1)
-    goal: str = Field(min_length=1)
+    description: FilledText
+    intent: FilledText
+    goal: FilledText
     parts: tuple[PartEntry, ...] = ()
     relevant: tuple[str, ...] = Field(min_length=1)
     where: tuple[Place, ...] = Field(min_length=1)
@@ -71,12 +81,18 @@ class MultiTaskEntry(TaskEntry):
 
 
 class Domain(_Entry):
-    """One file of ``data/domains``."""
+    """One file of ``data/domains``; `words` place a sentence in the domain, beside its name."""
 
     name: str
     description: str
+    words: tuple[FilledText, ...] = ()
     preferences: dict[str, PreferenceType]
     tasks: tuple[TaskEntry, ...] = ()
+
+    def as_said(self) -> DomainWords:
+        """The words as scenarios hold them."""
+        types = {name: PreferenceWords(ask=t.ask, values=t.values, multiple=t.multiple) for name, t in self.preferences.items()}
+        return DomainWords(words=self.words, types=types)
 
 
 class MultiTasks(_Entry):
@@ -88,7 +104,7 @@ class MultiTasks(_Entry):
 class Routine(_Entry):
     """From which the situations of a person's scenarios are derived."""
 
-    home: str
+    home: FilledText
     work: str = ""
     transit: str = ""
     out: str = ""
@@ -113,16 +129,16 @@ class Demographics(_Entry):
     ]  # fmt: skip
     marital_status: Literal["Never married", "Married", "Divorced or separated", "Widowed", "Prefer not to say"]
     english_proficiency: Literal["Native", "Fluent", "Advanced", "Intermediate", "Basic"]
-    ethnicity: str
-    religion: str
-    birth_country: str
-    reside_country: str
+    ethnicity: FilledText
+    religion: FilledText
+    birth_country: FilledText
+    reside_country: FilledText
 
 
 class ProfileEntry(_Entry):
     """One file of ``data/profiles``: a person. `domains` maps a domain of interest to preferences and ``summary``."""
 
-    name: str
+    name: FilledText
     demographics: Demographics
     routine: Routine
     domains: dict[str, dict[str, str | tuple[str, ...]]]

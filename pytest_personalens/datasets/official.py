@@ -16,17 +16,6 @@ from pytest_personalens.core.scenario import DOMAINS, Scenario, ScenarioRef, Sit
 from pytest_personalens.datasets.base import readable_name
 from pytest_personalens.datasets.index import Index, open_index
 
-#: The benchmark's own nested samples of users, by name. Only the ids of the smallest public one are known here.
-OFFICIAL_SAMPLES: Final[dict[str, tuple[str, ...]]] = {
-    "official-30": tuple(
-        f"user{i}"
-        for i in (
-            7, 66, 132, 139, 207, 230, 251, 313, 340, 376, 386, 389, 415, 428, 597, 746, 774, 788, 822, 854, 900,
-            1111, 1142, 1150, 1197, 1231, 1322, 1458, 1492, 1495,
-        )
-    )
-}  # fmt: skip
-
 #: Of so many users the files are read faster than the index. With more than these, all are looked up in the index.
 INDEX_FROM: Final = 250
 
@@ -87,7 +76,7 @@ class OfficialDataset:
         affinities = table_in(profile_file, profile, "affinities")
         interactions = table_in(profile_file, profile, "interactions")
         preferences = {d: _preferences(profile_file, d, table_in(profile_file, affinities, d, "affinities.")) for d in ref.domains}
-        relevant = _strings(file, raw.get("Relevant Affinity Types"), f"{raw['task_id']}: Relevant Affinity Types")
+        relevant = texts_in(file, raw.get("Relevant Affinity Types"), f"{raw['task_id']}: Relevant Affinity Types")
         situations = table_in(file, raw, "situations", f"{raw['task_id']}: ")
         return Scenario(
             id=ref.id,
@@ -95,20 +84,20 @@ class OfficialDataset:
             dataset=f"{self.name} {self.version}",
             kind=ref.kind,
             domains=ref.domains,
-            demographics={k: _text(profile_file, v, f"demographics.{k}") for k, v in demographics.items() if k != "user_id"},
+            demographics={k: text_in(profile_file, v, f"demographics.{k}") for k, v in demographics.items() if k != "user_id"},
             preferences=preferences,
-            summaries={d: _text(profile_file, interactions.get(d), f"interactions.{d}") for d in ref.domains},
+            summaries={d: text_in(profile_file, interactions.get(d), f"interactions.{d}") for d in ref.domains},
             situation=Situation(
                 **{
-                    field: _text(file, situations.get(theirs), f"{raw['task_id']}: situations.{theirs}")
+                    field: text_in(file, situations.get(theirs), f"{raw['task_id']}: situations.{theirs}")
                     for field, theirs in SITUATION.items()
                 }
             ),
             task=Task(
                 id=ref.task,
-                description=_text(file, raw.get("Task Description"), f"{raw['task_id']}: Task Description"),
-                intent=_text(file, raw.get("User Intent"), f"{raw['task_id']}: User Intent"),
-                goal=_text(file, raw.get("Task Goal"), f"{raw['task_id']}: Task Goal"),
+                description=text_in(file, raw.get("Task Description"), f"{raw['task_id']}: Task Description"),
+                intent=text_in(file, raw.get("User Intent"), f"{raw['task_id']}: User Intent"),
+                goal=text_in(file, raw.get("Task Goal"), f"{raw['task_id']}: Task Goal"),
                 relevant=tuple(pair for name in relevant for pair in _resolve(name, preferences)),
             ),
         )
@@ -146,8 +135,8 @@ def _version(root: Path) -> str:
 
 
 def _ref(file: Path, position: str, user: str, raw: dict[str, Any]) -> ScenarioRef:
-    task_id = _text(file, raw.get("task_id"), f"{position}: task_id")
-    domains = _strings(file, raw.get("Relevant Domains"), f"{position}: Relevant Domains")
+    task_id = text_in(file, raw.get("task_id"), f"{position}: task_id")
+    domains = texts_in(file, raw.get("Relevant Domains"), f"{position}: Relevant Domains")
     match = TASK_ID.fullmatch(task_id)
     if match is None:
         raise DataError(file, f"expected 'SD-<domain>-task-<n>' or 'MD-task-<n>', found {task_id!r}", field=f"{position}: task_id")
@@ -184,22 +173,26 @@ def table_in(file: Path, data: dict[str, Any], key: str, prefix: str = "") -> di
     return value
 
 
-def _text(file: Path, value: object, field: str) -> str:
+def text_in(file: Path, value: object, field: str) -> str:
+    """The value, which is a text that is not empty. Raises `DataError` for anything else."""
     if not isinstance(value, str) or not value.strip():
         raise DataError(file, "the field is missing" if value is None else "expected a text", field=field)
     return value
 
 
-def _strings(file: Path, value: object, field: str) -> tuple[str, ...]:
+def texts_in(file: Path, value: object, field: str) -> tuple[str, ...]:
+    """The value, which is a list of such texts. Raises `DataError` for anything else."""
     if not isinstance(value, list) or not all(isinstance(v, str) for v in value):
         raise DataError(file, "the field is missing" if value is None else "expected a list of texts", field=field)
+    if any(not v.strip() for v in value):
+        raise DataError(file, "expected texts that are not empty", field=field)
     return tuple(value)
 
 
 def _preferences(file: Path, domain: str, types: dict[str, Any]) -> dict[str, tuple[str, ...]]:
     # Single values are strings and multiple ones lists; an empty list means "none stated".
     return {
-        name: (value,) if isinstance(value, str) else _strings(file, value, f"affinities.{domain}.{name}") for name, value in types.items()
+        name: texts_in(file, [value] if isinstance(value, str) else value, f"affinities.{domain}.{name}") for name, value in types.items()
     }
 
 
@@ -209,7 +202,7 @@ def _resolve(name: str, preferences: dict[str, dict[str, tuple[str, ...]]]) -> l
     The tasks spell "Favorite" where profiles say "Favourite", and write "Preferred Genres (Music)" for the
     type of one domain.
     """
-    match = re.fullmatch(r"(?P<type>.*?)(?: \((?P<domain>[^()]+)\))?", name)
+    match = re.fullmatch(r"(?P<type>.*?)(?: \((?P<domain>[^()]+)\))?", name, re.DOTALL)
     assert match is not None  # the pattern matches every text
     wanted = match["type"].replace("Favourite", "Favorite")
     return [

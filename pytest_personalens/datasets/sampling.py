@@ -72,21 +72,17 @@ def draw(
     users drawn (with a `domains` filter, also of users who turn out to have no such task).
 
     `users` and `domains` restrict the universe before sampling; a multi-domain task counts for a domain if it
-    spans it. Raises `SpecError` for an unknown user or domain.
+    spans it; upper and lower case are the same in its name. "7" stands for "user7" where the dataset has that user and no other "7".
+    Raises `SpecError` for an unknown user or domain.
     """
-    known = dataset.domains()
-    for name in domains:
-        if name not in known:
-            near = [other for other in known if other.lower() == name.lower()] or get_close_matches(name, known, 1)
-            raise SpecError(f"unknown domain {name!r}; " + (f"did you mean {near[0]!r}? " if near else "") + f"known: {', '.join(known)}")
+    domains = [_domain(name, dataset.domains()) for name in domains]
     everyone = dataset.users()
     if users:
         present = set(everyone)
+        # The official code names its users by their numbers, and the official data by their folders.
+        users = [f"user{u}" if u not in present and f"user{u}" in present else u for u in users]
         if missing := [u for u in users if u not in present]:
-            # The official code names its users by their numbers.
-            near = [name for name in (missing[0].lower(), f"user{missing[0]}") if name in present] or get_close_matches(
-                missing[0], everyone, 1
-            )
+            near = [missing[0].lower()] if missing[0].lower() in present else get_close_matches(missing[0], everyone, 1)
             meant = f"; did you mean {near[0]!r}?" if near else ""
             raise SpecError(f"unknown user {missing[0]!r} in dataset {dataset.name!r} ({len(everyone)} users){meant}")
     chosen: list[ScenarioRef] = []
@@ -114,6 +110,15 @@ def draw(
                 break
         waiting = have_more
     return Sample(tuple(chosen), size, len(chosen))
+
+
+def _domain(name: str, known: Collection[str]) -> str:
+    """The domain as the dataset spells it."""
+    same = [other for other in known if other.lower() == name.lower()]
+    if not same:
+        near = get_close_matches(name, known, 1)
+        raise SpecError(f"unknown domain {name!r}; " + (f"did you mean {near[0]!r}? " if near else "") + f"known: {', '.join(known)}")
+    return name if name in same else same[0]
 
 
 class _Span:

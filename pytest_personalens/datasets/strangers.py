@@ -34,7 +34,7 @@ class Strangers:
                         return other
                     alike = alike or other
         if alike is None:
-            raise SpecError(f"--personalens-control swapped: nobody else in dataset {self._dataset.name!r} has a task like {ref.id}")
+            raise SpecError(f"--personalens-control other-user: nobody else in dataset {self._dataset.name!r} has a task like {ref.id}")
         return alike
 
     def _digest(self, ref: ScenarioRef, user: str) -> bytes:

@@ -163,7 +163,7 @@ def guarded(
             # A timeout of the assistant's own (of its database, say) is an error like any other.
             if time.monotonic() - started < timeout:
                 raise
-            raise AssistantFault(f"the assistant did not answer within {timeout:g} s (--personalens-turn-timeout)") from None
+            raise AssistantFault(f"the assistant did not answer within {timeout:g} s (personalens_turn_timeout)") from None
         except RuntimeError as error:
             if "different loop" in str(error) or "different event loop" in str(error):
                 raise AssistantFault(

@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from pytest_personalens.agents import EmbeddedJudge, EmbeddedUserAgent
-from pytest_personalens.agents.by_model.prompts import Prompts
+from pytest_personalens.agents.by_model.model_agents import ModelAgents, PromptSettings
+from pytest_personalens.agents.by_model.official.bugs import mended_bugs
 from pytest_personalens.agents.checked import AgentRole, offered
 from pytest_personalens.core.errors import RecordError, SpecError, Stopped
+from pytest_personalens.core.scenario import Context, Situation
 from pytest_personalens.core.usage import price_of
 from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.engine.assistant import EventLoop, import_assistant
@@ -25,8 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from pytest_personalens.agents.by_model.model_assistant import ModelAssistant
+    from pytest_personalens.agents.by_model.official.agents import OfficialAssistant
     from pytest_personalens.core.dialogue import UserAgent
-    from pytest_personalens.core.scenario import Context
     from pytest_personalens.core.usage import Price
     from pytest_personalens.core.verdict import Judge
     from pytest_personalens.models.meter import Budget
@@ -47,7 +49,7 @@ class ParticipantSpecs(NamedTuple):
     judge_votes: int = 1
     assistant: str | None = None
     assistant_prompt: Literal["base", "vanilla"] = "base"
-    prompts: str | None = None
+    told: PromptSettings = PromptSettings()
     parameters: tuple[tuple[str, str], ...] = ()
     prices: tuple[tuple[str, Price], ...] = ()
     side_by_side: int = 1
@@ -63,7 +65,7 @@ class Agents(NamedTuple):
     user_agent: UserAgent
     judge: Judge
     assistant: Callable[..., object] | None
-    played: ModelAssistant | None
+    played: ModelAssistant | OfficialAssistant | None
     meter: Meter
 
 
@@ -91,19 +93,20 @@ class Participants:
         self._prices = dict(recipe.prices)
         self._ended = threading.Event()
         self._parent = os.getppid()
-        if recipe.prompts:
-            _ = self.prompts  # a bad template stops the run before anything is paid for
+        if recipe.told.prompts:
+            _ = self.model_agents  # a bad template stops the run before anything is paid for
         self._models: dict[str, Reliable] = {}
         self._user_agent = self._role("user_agent", recipe.user_model, "--personalens-user-model")
         self._judge = self._role("judge", recipe.judge_model, "--personalens-judge-model")
         self._assistant = self._open_assistant()
         roles = {"user agent": self._user_agent, "judge": self._judge, "assistant": self._assistant}
         self._played: dict[str, Model] = {role: who for role, who in roles.items() if isinstance(who, Model)}
+        self._refuse_what_reaches_nobody()
 
     @cached_property
-    def prompts(self) -> Prompts:
-        """The templates of agents played by a model; not read in a run that has none."""
-        return Prompts(Path(self.recipe.root) / self.recipe.prompts if self.recipe.prompts else None)
+    def model_agents(self) -> ModelAgents:
+        """What makes agents out of models; no template is read in a run that has none."""
+        return ModelAgents(self.recipe.told, Path(self.recipe.root))
 
     def agents(self, context: Context, thresholds: Mapping[str, int]) -> Agents:
         """Agents for one evaluation; `context` is what an assistant of ours may know, `thresholds` decide on further votes."""
@@ -113,26 +116,19 @@ class Participants:
         # does not need is not loaded: it would be felt in a replay.
         judge: Judge = self._judge or EmbeddedJudge()
         if "judge" in models:
-            from pytest_personalens.agents.by_model.model_judge import ModelJudge
-
-            further = ModelJudge(models["judge"], meter, self.prompts, temperature=_VOTE_TEMPERATURE)
-            judge = ModelJudge(models["judge"], meter, self.prompts)
+            further = self.model_agents.judge(models["judge"], meter, temperature=_VOTE_TEMPERATURE)
+            judge = self.model_agents.judge(models["judge"], meter)
         if self.recipe.judge_votes > 1:
             from pytest_personalens.agents.by_model.votes import VotingJudge
 
             limits = {Dimension(d): s for d, s in thresholds.items()}
             judge = VotingJudge(judge, further or judge, votes=self.recipe.judge_votes, thresholds=limits)
-        played: ModelAssistant | None = None
+        played: ModelAssistant | OfficialAssistant | None = None
         if "assistant" in models:
-            from pytest_personalens.agents.by_model.model_assistant import ModelAssistant
-
-            setting = self.recipe.assistant_prompt
-            played = ModelAssistant(models["assistant"], meter, self.prompts, setting=setting, context=context)
+            played = self.model_agents.assistant(models["assistant"], meter, setting=self.recipe.assistant_prompt, context=context)
         user_agent: UserAgent = self._user_agent or EmbeddedUserAgent()
         if "user agent" in models:
-            from pytest_personalens.agents.by_model.model_user import ModelUserAgent
-
-            user_agent = ModelUserAgent(models["user agent"], meter, self.prompts)
+            user_agent = self.model_agents.user_agent(models["user agent"], meter)
         return Agents(user_agent, judge, None if played is not None else self._assistant, played, meter)
 
     @property
@@ -152,6 +148,32 @@ class Participants:
     def limiters(self) -> list[Limiter]:
         """The rate limits of the models, one for each."""
         return [model.limiter for model in self._models.values()]
+
+    def refuse_context(self, letters: str) -> None:
+        """Raise `SpecError` if there is no prompt for a model as the assistant that knows these of D, I and S."""
+        if "assistant" in self._played and self.recipe.told.official:
+            self.model_agents.assistant(
+                self._played["assistant"], Meter(), setting=self.recipe.assistant_prompt, context=_example_of(letters)
+            )
+
+    def untold(self) -> list[str]:
+        """The roles that no prompt reaches, for a run that asks for other prompts than the default ones."""
+        roles = {"user": "user agent", "judge": "judge"} | ({"assistant": "assistant"} if self.recipe.assistant else {})
+        return [name for name, role in roles.items() if role not in self._played] if self.recipe.told.named else []
+
+    def _refuse_what_reaches_nobody(self) -> None:
+        told = self.recipe.told
+        mended_bugs(told.official_bugs)
+        if told.named and not self._played:
+            raise SpecError(
+                f"{told.flag}: it shapes what models are told, and no model plays a role in this run; "
+                "name one with --personalens-user-model, --personalens-judge-model or --personalens-assistant"
+            )
+        if told.user_agent != "plain" and ("user agent" not in self._played or told.official):
+            why = "the official prompts have no such user agent" if told.official else "no model plays the user"
+            raise SpecError(f"personalens_user_agent = {told.user_agent}: {why}; leave it out, or name one with --personalens-user-model")
+        if told.named and self.recipe.judge_votes > 1:
+            raise SpecError(f"personalens_judge_votes: a judge is asked once under {told.flag}; leave one of them out")
 
     def go_on(self) -> None:
         """Raise `Stopped` if the run has ended: a dialogue that nobody waits for any more takes no further turn. Raise `RecordError` if
@@ -207,3 +229,13 @@ class Participants:
                 "or add a provider with the hook pytest_personalens_model"
             )
         return player
+
+
+def _example_of(letters: str) -> Context:
+    situation = Situation(location="-", device="-", time_of_day="-", day_of_week="-", environment="-")
+    return Context(
+        user="-",
+        demographics={"-": "-"} if "D" in letters else {},
+        interactions={"-": "-"} if "I" in letters else {},
+        situation=situation if "S" in letters else None,
+    )

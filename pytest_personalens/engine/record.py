@@ -141,6 +141,11 @@ class EvidenceDigests:
             self._users[identity] = _hash(f'{{"scenario": {self._scenario}, "user_agent": {_json(identity)}}}')
         return self._users[identity]
 
+    @staticmethod
+    def of_dialogue(dialogue: Dialogue) -> str:
+        """The transcript, and how it ended."""
+        return _digest(dialogue.model_dump(mode="json"))
+
     def of_reading(self, judge: str, dialogue: Dialogue, dimension: Dimension) -> str:
         """All that a judge sees: who judges by which rubric, the scenario, the transcript, the dimension."""
         last = self._last

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from pytest_personalens.agents.by_model.model_assistant import ModelAssistant
+    from pytest_personalens.agents.by_model.official.agents import OfficialAssistant
     from pytest_personalens.core.dialogue import AssistantMessages
     from pytest_personalens.core.evaluation import Evaluation
 
@@ -115,6 +116,7 @@ class ReplayUserAgent:
 
     def __init__(self, agent: UserAgent, replay: Replay) -> None:
         self.identity, self.paid = agent.identity, agent.paid
+        self.keeps_empty = getattr(agent, "keeps_empty", False)
         self._agent, self._replay = agent, replay
 
     def turn(self, scenario: Scenario, transcript: Sequence[Message]) -> UserTurn:
@@ -188,7 +190,7 @@ class ReplayAssistant:
     For assistants of ours only: what the assistant under test says today is the very thing that a run asks.
     """
 
-    def __init__(self, assistant: ModelAssistant, replay: Replay) -> None:
+    def __init__(self, assistant: ModelAssistant | OfficialAssistant, replay: Replay) -> None:
         self.identity, self.paid = assistant.identity, assistant.paid
         self._assistant, self._replay = assistant, replay
 

@@ -149,7 +149,7 @@ def _labelled(entry: _Entry, path: Path, where: str) -> Labelled:
                 description=s.task.description or s.task.intent,
                 intent=s.task.intent,
                 goal=s.task.goal,
-                relevant=tuple((d, t) for t in s.task.relevant_preferences for d in s.task.domains if t in s.preferences[d]),
+                relevant=_relevant(s),
                 parts=_embedded_parts().get(s.task.goal, ()),
             ),
         ),
@@ -162,6 +162,14 @@ def _labelled(entry: _Entry, path: Path, where: str) -> Labelled:
         parts=tuple(entry.parts),
         voice=entry.voice,
     )
+
+
+def _relevant(scenario: _Scenario) -> tuple[tuple[str, str], ...]:
+    """The types that are named, in every domain of the task that has them; "Domain: Type" is that of one domain."""
+    named = (
+        (d, t) for name in scenario.task.relevant_preferences for d in scenario.task.domains for t in (name, name.removeprefix(f"{d}: "))
+    )
+    return tuple(dict.fromkeys((d, t) for d, t in named if t in scenario.preferences[d]))
 
 
 @once
@@ -191,9 +199,9 @@ def _pieces(entry: _Entry, path: Path, where: str) -> tuple[tuple[tuple[str, str
 def _scores(given: Mapping[str, Any], path: Path, where: str) -> dict[Dimension, int]:
     scores = {}
     for dimension in READINGS:
-        if dimension.value not in given:
+        value = given.get(dimension.value)
+        if value is None:  # nothing there yet
             continue
-        value = given[dimension.value]
         low, high = dimension.scale
         if not isinstance(value, int) or not low <= int(value) <= high:
             expected = "true or false" if high == 1 else f"a whole number from {low} to {high}"

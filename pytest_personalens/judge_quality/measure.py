@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import BaseModel, ConfigDict
 
 from pytest_personalens.core.errors import JudgeFault
+from pytest_personalens.core.threads import Threads
 from pytest_personalens.core.verdict import READINGS, Dimension
 from pytest_personalens.judge_quality.kappa import cohen, fleiss, interval
 
@@ -53,6 +54,8 @@ class Reading(_Part):
     dimension: Dimension
     majority: Kappa
     annotators: dict[str, Kappa]
+    #: The mean of the plain kappas against each annotator, as Table 5 of the paper has it; None where one is undefined.
+    annotators_mean: float | None = None
     fleiss: float | None
     between: dict[str, Kappa]
     confusion: dict[str, int]
@@ -76,21 +79,23 @@ def measure(
     *,
     dimensions: Sequence[Dimension] = READINGS,
     progress: Callable[[int], None] = lambda done: None,
+    at_once: int = 1,
 ) -> Agreement:
-    """Have `judge` read every labelled dialogue on every dimension that is labelled. A dialogue it cannot judge counts nowhere."""
+    """Have `judge` give the `wanted` readings, `at_once` at a time. A dialogue it cannot judge counts nowhere."""
     faults: dict[str, str] = {}
     verdicts: dict[tuple[str, Dimension], tuple[int, str]] = {}
-    for done, item in enumerate(labelled, 1):
-        for dimension in dimensions:
-            if item.majority(dimension) is None:
-                continue
+    pool = Threads(at_once if getattr(judge, "parallel", False) else 1)
+    try:
+        under_way = [(i, d, pool.submit(judge.verdict, i.scenario, i.dialogue, d)) for i, d in wanted(labelled, dimensions)]
+        for item, dimension, reading in under_way:
             try:
-                verdict = judge.verdict(item.scenario, item.dialogue, dimension)
+                verdict = reading.result()
+                verdicts[item.id, dimension] = verdict.score, verdict.justification
             except JudgeFault as fault:
                 faults[item.id] = f"{dimension.short}: {fault}"
-                continue
-            verdicts[item.id, dimension] = verdict.score, verdict.justification
-        progress(done)
+            progress(len({i for i, _ in verdicts} | set(faults)))
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
     return Agreement(
         judge=judge.identity,
         dialogues=len(labelled),
@@ -100,6 +105,11 @@ def measure(
     )
 
 
+def wanted(labelled: Sequence[Labelled], dimensions: Sequence[Dimension]) -> list[tuple[Labelled, Dimension]]:
+    """The readings that labels can be held against."""
+    return [(item, dimension) for item in labelled for dimension in dimensions if item.majority(dimension) is not None]
+
+
 def _reading(labelled: Sequence[Labelled], dimension: Dimension, verdicts: dict[tuple[str, Dimension], tuple[int, str]]) -> Reading:
     judged = [(item, *verdicts[item.id, dimension]) for item in labelled if (item.id, dimension) in verdicts]
     names = sorted({name for item in labelled for name, scores in item.labels.items() if dimension in scores})
@@ -107,13 +117,15 @@ def _reading(labelled: Sequence[Labelled], dimension: Dimension, verdicts: dict[
     apart = sorted(
         (j for j in judged if _majority(j[0], dimension) != j[1]), key=lambda j: (-abs(_majority(j[0], dimension) - j[1]), j[0].id)
     )
+    annotators = {
+        name: _kappa([(i.group, (i.labels[name][dimension], score)) for i, score, _ in judged if dimension in i.labels.get(name, {})])
+        for name in names
+    }
     return Reading(
         dimension=dimension,
         majority=_kappa(against),
-        annotators={
-            name: _kappa([(i.group, (i.labels[name][dimension], score)) for i, score, _ in judged if dimension in i.labels.get(name, {})])
-            for name in names
-        },
+        annotators=annotators,
+        annotators_mean=_mean([k.plain for k in annotators.values()]),
         fleiss=fleiss([[s[dimension] for s in item.labels.values() if dimension in s] for item in labelled]),
         between={
             f"{a}, {b}": _kappa(
@@ -140,6 +152,11 @@ def _reading(labelled: Sequence[Labelled], dimension: Dimension, verdicts: dict[
             for item, score, why in apart
         ),
     )
+
+
+def _mean(kappas: Sequence[float | None]) -> float | None:
+    known = [kappa for kappa in kappas if kappa is not None]
+    return sum(known) / len(known) if known and len(known) == len(kappas) else None
 
 
 def _majority(item: Labelled, dimension: Dimension) -> int:

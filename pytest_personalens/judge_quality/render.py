@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from pytest_personalens.reports.tables.agreement import agreement_table
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pytest_personalens.judge_quality.measure import Agreement, Kappa, Reading
+    from pytest_personalens.reports.tables.table import PaperTable
 
 
 def lines(found: Agreement, *, most: int = 5) -> Iterator[str]:
@@ -24,11 +27,17 @@ def lines(found: Agreement, *, most: int = 5) -> Iterator[str]:
             f"{weighted[0]:>10}{weighted[1]:>16}{_number(reading.fleiss):>13}"
         )
     yield "(annotators: Fleiss' kappa among themselves; weighted: by the square of the distance)"
+    yield ""
+    yield from _table_5(found).text().splitlines()
     for reading in found.readings:
         yield ""
         yield from _reading(reading, most)
     for name, why in found.faults.items():
         yield f"not judged: {name}: {why}"
+
+
+def _table_5(found: Agreement) -> PaperTable:
+    return agreement_table((r.dimension.short, r.annotators_mean, r.majority.plain, r.fleiss) for r in found.readings)
 
 
 def _reading(reading: Reading, most: int) -> Iterator[str]:
@@ -63,7 +72,7 @@ def markdown(found: Agreement) -> str:
         weighted = (_number(k.weighted), _interval(k.weighted_interval)) if r.dimension.scale.high > 1 else ("", "")
         cells = (r.dimension.short, str(k.dialogues), _number(k.plain), _interval(k.plain_interval), *weighted, _number(r.fleiss))
         rows.append("| " + " | ".join(re.sub(r"\|", r"\\|", c) for c in cells) + " |")
-    return "\n".join(rows) + "\n"
+    return "\n".join([*rows, "", _table_5(found).markdown()])
 
 
 def _both(k: Kappa, high: int) -> str:

@@ -55,7 +55,7 @@ class Model(Protocol):
 
     `name` identifies model and parameters: it is part of the evidence of every verdict, so that a verdict of
     another model is never replayed. `paid` is true when a call costs money; such a model is only called under
-    ``--personalens-live`` or ``--personalens-record``.
+    ``--personalens-record live``, ``new`` or ``all``.
     """
 
     name: str

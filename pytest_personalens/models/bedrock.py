@@ -30,15 +30,17 @@ ALIASES: Final[Mapping[str, str]] = {
     "nova-micro": "amazon.nova-micro-v1:0",
     "nova-lite": "amazon.nova-lite-v1:0",
     "nova-pro": "amazon.nova-pro-v1:0",
-    "llama-3-1-8b": "meta.llama3-1-8b-instruct-v1:0",
-    "llama-3-1-70b": "meta.llama3-1-70b-instruct-v1:0",
+    "llama-3-1-8b": "{geo}.meta.llama3-1-8b-instruct-v1:0",
+    "llama-3-1-70b": "{geo}.meta.llama3-1-70b-instruct-v1:0",
     "llama-3-3-70b": "{geo}.meta.llama3-3-70b-instruct-v1:0",
     "mistral-7b": "mistral.mistral-7b-instruct-v0:2",
     "mixtral-8x7b": "mistral.mixtral-8x7b-instruct-v0:1",
     "mistral-large": "mistral.mistral-large-2402-v1:0",
     # As the official repository of the benchmark calls them.
-    "llama-3-1-8b-instruct-v1": "meta.llama3-1-8b-instruct-v1:0",
-    "llama-3-1-70b-instruct-v1": "meta.llama3-1-70b-instruct-v1:0",
+    "llama-3-70b-instruct-v1": "meta.llama3-70b-instruct-v1:0",
+    "llama-3-1-8b-instruct-v1": "{geo}.meta.llama3-1-8b-instruct-v1:0",
+    "llama-3-1-70b-instruct-v1": "{geo}.meta.llama3-1-70b-instruct-v1:0",
+    "llama-3-3-70b-instruct-v1": "{geo}.meta.llama3-3-70b-instruct-v1:0",
     "mistral-7b-instruct-v2": "mistral.mistral-7b-instruct-v0:2",
     "mixtral-8x7b-instruct-v1": "mistral.mixtral-8x7b-instruct-v0:1",
 }
@@ -66,6 +68,7 @@ class Bedrock:
         self.timeout: float = spec.parameters.get("timeout", 120.0)
         self._tools = spec.parameters.get("tools", True)
         self._cache = spec.parameters.get("cache", True)
+        self._system = True
         self._model = ""
 
     def complete(self, request: Request) -> Completion:
@@ -111,6 +114,8 @@ class Bedrock:
     def _body(self, request: Request) -> dict[str, Any]:
         p = self._spec.parameters
         point = [{"cachePoint": {"type": "default"}}] if self._cache and request.shared else []
+        if request.system and not self._system:
+            request = _in_first_message(request)
         prompt: list[dict[str, Any]] = [{"text": request.prompt}]
         if point:
             # A content block may not be empty.
@@ -151,12 +156,15 @@ class Bedrock:
         )
 
     def _adapt(self, error: Any) -> bool:
-        """Give up what this model does not offer (tools, cache points), once each; True if that may help."""
+        """Give up what this model does not offer (tools, system texts, cache points), once each; True if that may help."""
         text = str(error).lower()
         if error.response.get("Error", {}).get("Code") not in ("ValidationException", "AccessDeniedException"):
             return False
         if self._tools and "tool" in text:
             self._tools = False
+            return True
+        if self._system and "system" in text and ("message" in text or "prompt" in text or "field" in text):
+            self._system = False  # Mistral 7B and Mixtral 8x7B take none
             return True
         if self._cache and ("cachepoint" in text or "cache point" in text or "prompt caching" in text):
             self._cache = False
@@ -210,6 +218,15 @@ class Bedrock:
             return ModelError(f"no Bedrock in region {region!r} that this boto3 knows; check ?region= or AWS_REGION, or upgrade boto3")
         # The rest is the network: connections refused, cut or silent, answers that are no answers.
         return ModelBusy(f"no answer from Bedrock: {text}")
+
+
+def _in_first_message(request: Request) -> Request:
+    """The same with the system text at the head of the first message, for models that take none."""
+    head = request.system if request.system.endswith("\n") else f"{request.system}\n\n"
+    if not request.history:
+        return request._replace(system="", prompt=head + request.prompt, shared=len(head) + request.shared if request.shared else 0)
+    (role, text), *later = request.history
+    return request._replace(system="", history=((role, head + text), *later))
 
 
 def _region() -> str | None:

@@ -21,20 +21,23 @@ class Budget:
     """Caps on the calls and the money of a run, shared by its processes through one file that only grows.
 
     Each call writes a line of fixed length before it is made; its place in the file is its number, so no two processes can
-    both take the last call. Money is written after a call: it may be overdrawn by what the calls in flight cost.
+    both take the last call. Money is written after a call: it may be overdrawn by what the calls in flight cost. `option` is
+    what sets the caps.
     """
 
     _LINE: Final = 32
 
-    def __init__(self, path: Path, *, max_calls: int | None = None, max_usd: float | None = None) -> None:
-        self._path, self._max_calls, self._max_usd = path, max_calls, max_usd
+    def __init__(
+        self, path: Path, *, max_calls: int | None = None, max_usd: float | None = None, option: str = "--personalens-budget"
+    ) -> None:
+        self._path, self._max_calls, self._max_usd, self._option = path, max_calls, max_usd, option
 
     def reserve(self) -> None:
         """Take one call. Raises `BudgetSpent` if none is left."""
         if self._max_usd is not None and self.spent() >= self._max_usd:
-            raise BudgetSpent(f"the run has spent ${self.spent():.2f}, the cap --personalens-max-usd is ${self._max_usd:.2f}")
+            raise BudgetSpent(f"the run has spent ${self.spent():.2f}, the cap of {self._option} is ${self._max_usd:.2f}")
         if self._max_calls is not None and self._append("call") > self._max_calls:
-            raise BudgetSpent(f"the run has made {self._max_calls} model calls, the cap of --personalens-max-calls")
+            raise BudgetSpent(f"the run has made {self._max_calls} model calls, the cap of {self._option}")
 
     def pay(self, usd: float) -> None:
         """Enter what a call cost."""

@@ -26,7 +26,7 @@ BUDGET: Final = "personalens_budget"
 
 def budget_folder(config: pytest.Config, settings: Settings) -> str:
     """The folder of this run and of no other, removed in its end; empty where nothing is capped."""
-    if settings.max_calls is None and settings.max_usd is None:
+    if not settings.budget:
         return ""
     if of_controller := getattr(config, "workerinput", {}).get(BUDGET):
         return str(of_controller)
@@ -44,4 +44,4 @@ def refuse_unknown_prices(settings: Settings, models: Mapping[str, Model], price
     """Raise `SpecError` where money is capped and a model, by its role, has no price."""
     for role, model in models.items() if settings.max_usd is not None else ():
         if model.paid and price_of(model.name, prices) is None:
-            raise SpecError(f"--personalens-max-usd: no price is known for {model.name} ({role}); add it to personalens_prices")
+            raise SpecError(f"--personalens-budget: no price is known for {model.name} ({role}); add it to personalens_prices")

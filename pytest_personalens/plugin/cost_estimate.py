@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_personalens.agents.by_model.model_assistant import ModelAssistant
-from pytest_personalens.agents.by_model.model_judge import ModelJudge
-from pytest_personalens.agents.by_model.model_user import ModelUserAgent
-from pytest_personalens.core.dialogue import UserTurn
+from pytest_personalens.agents.by_model.placeholder import ASSISTANT, CHARS, THOUGHTS, USER, Placeholder, output_tokens
+from pytest_personalens.core.dialogue import UserAgent, UserTurn
 from pytest_personalens.core.evaluation import evaluate
 from pytest_personalens.core.usage import Usage
 from pytest_personalens.core.verdict import Dimension, Verdict
-from pytest_personalens.models import Completion, Model, Request
+from pytest_personalens.models import Model
 from pytest_personalens.models.meter import Meter
 from pytest_personalens.plugin.items import cases
 from pytest_personalens.reports.terminal import usage_table
@@ -24,32 +22,8 @@ if TYPE_CHECKING:
     from pytest_personalens.core.scenario import Scenario
     from pytest_personalens.plugin.run import Run
 
-#: Characters of English prose a token. Tokenizers differ: o200k has about 5.3, Claude's 4.6; the smaller is the safer.
-CHARS: Final = 4.6
 #: Rounds of a dialogue, 4.74 and 5.64 in the paper (Table 2).
 ROUNDS: Final = {"single": 5, "multi": 6}
-#: Tokens of one message: 150 a round in the paper, most of them the assistant's.
-_USER, _ASSISTANT = 40, 110
-_READING: Final = {"judge tc": 100, "judge p": 400}
-
-
-#: Of the filler, so that nothing is asked for again.
-_QUOTE: Final = {"turn": 0, "quote": "word"}
-
-
-class _Placeholder:
-    """A model that answers with filler of the expected length, and counts the tokens it would be sent."""
-
-    def __init__(self, name: str) -> None:
-        self.name, self.paid = name, True
-
-    def complete(self, request: Request) -> Completion:
-        sent = len(request.system) + len(request.prompt) + sum(len(text) for _, text in request.history)
-        if request.answer is not None:
-            score = request.answer["properties"]["score"]
-            value: Any = [1] * score.get("minItems", 0) if score["type"] == "array" else score["type"] == "boolean" or score["enum"][0]
-            return Completion("", round(sent / CHARS), 0, data={"evidence": [_QUOTE], "justification": "so", "score": value})
-        return Completion(f"{sent} " + "word " * round((_ASSISTANT if request.history else _USER) * CHARS / 5), round(sent / CHARS))
 
 
 class _User:
@@ -57,14 +31,14 @@ class _User:
 
     identity, paid = "estimate", False
 
-    def __init__(self, played: ModelUserAgent | None) -> None:
+    def __init__(self, played: UserAgent | None) -> None:
         self._played = played
 
     def turn(self, scenario: Scenario, transcript: Sequence[Message]) -> UserTurn:
         said = len(transcript) // 2
         if self._played is not None:
             self._played.turn(scenario, transcript)
-        text = f"{said} " + "word " * round(_USER * CHARS / 5)
+        text = f"{said} " + "word " * round(USER * CHARS / 5)
         return UserTurn(text, done=said >= ROUNDS[scenario.kind] - 1)
 
 
@@ -77,21 +51,23 @@ class _Judge:
 
 def estimate_cost(run: Run) -> dict[str, Usage]:
     """Purpose -> calls and tokens for the run's sample, all trials and controls, as if nothing were recorded and nothing cached."""
-    models: dict[str, Model] = {role: _Placeholder(model.name) for role, model in run.participants.models().items()}
-    settings, total = run.settings, dict[str, Usage]()
+    settings, total, agents = run.settings, dict[str, Usage](), run.participants.model_agents
+    whole = settings.protocol_in_force != "default"
+    models: dict[str, Model] = {role: Placeholder(model.name, role, whole=whole) for role, model in run.participants.models().items()}
+    beside = THOUGHTS if settings.user_agent != "plain" else 0
     for case in cases(run.sample(settings).refs, settings):
         scenario, meter = run.dataset.load(case.ref), Meter()
-        user = ModelUserAgent(models["user agent"], meter, run.participants.prompts) if "user agent" in models else None
-        judge = ModelJudge(models["judge"], meter, run.participants.prompts) if "judge" in models else _Judge()
-        filler = "word " * round(_ASSISTANT * CHARS / 5)
+        user = agents.user_agent(models["user agent"], meter) if "user agent" in models else None
+        judge = agents.judge(models["judge"], meter) if "judge" in models else _Judge()
+        filler = "word " * round(ASSISTANT * CHARS / 5)
         assistant: Any = lambda messages, filler=filler: filler  # noqa: E731
         if "assistant" in models:
             context, setting = run.context(case, scenario), settings.assistant_prompt
-            assistant = ModelAssistant(models["assistant"], meter, run.participants.prompts, setting=setting, context=context)
+            assistant = agents.assistant(models["assistant"], meter, setting=setting, context=context)
         evaluate(scenario, assistant, _User(user), judge, dimensions=[Dimension(d) for d in settings.dimensions])
         for purpose, used in meter.usage.items():
-            out = {"user agent": _USER, "assistant": _ASSISTANT}.get(purpose, _READING.get(purpose, 180))
-            expected = used.model_copy(update={"output_tokens": out * used.calls})
+            tokens = output_tokens(purpose) + (beside if purpose == "user agent" else 0)
+            expected = used.model_copy(update={"output_tokens": tokens * used.calls})
             total[purpose] = total.get(purpose, Usage()) + expected
     if "judge" in models and (settings.adopt_judge or settings.check_judge):
         total |= _anchors(run, models["judge"])
@@ -104,9 +80,9 @@ def _anchors(run: Run, model: Model) -> dict[str, Usage]:
 
     meter = Meter()
     anchors = open_anchors(anchors_path(run.config, run.settings))
-    read_anchors(anchors, ModelJudge(model, meter, run.participants.prompts), [Dimension(d) for d in run.settings.dimensions])
+    read_anchors(anchors, run.participants.model_agents.judge(model, meter), [Dimension(d) for d in run.settings.dimensions])
     return {
-        f"anchor {purpose}": used.model_copy(update={"output_tokens": _READING.get(purpose, 180) * used.calls})
+        f"anchor {purpose}": used.model_copy(update={"output_tokens": output_tokens(purpose) * used.calls})
         for purpose, used in meter.usage.items()
     }
 

@@ -105,7 +105,7 @@ class Personalens:
             job = job_of(self._item, self._run, store, self._context)
         except RecordError as error:
             return self._result(self._broken(str(error)))
-        self._run.tally.see_context(bool(self._settings.arms) and self._sees_context())
+        self._run.tally.see_context(bool(self._settings.control) and self._sees_context())
         ahead = prefetcher_of(self._item, self._run)
         if ahead is not None:
             done = ahead.evaluation(self._item, job, store.keeper, self._assistant)

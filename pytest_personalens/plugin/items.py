@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import pytest
 
     from pytest_personalens.core.scenario import ScenarioRef
-    from pytest_personalens.core.settings import ArmName, Settings
+    from pytest_personalens.core.settings import ControlName, Settings
 
 #: The parameter of an item of ours.
 PARAM: Final = "_personalens_param"
@@ -29,7 +29,7 @@ class ItemSpec(NamedTuple):
     ref: ScenarioRef
     settings: Settings
     trial: int = 1
-    control: ArmName = ""
+    control: ControlName = ""
 
     @property
     def id(self) -> str:
@@ -45,7 +45,7 @@ class ItemSpec(NamedTuple):
 def cases(refs: Iterable[ScenarioRef], settings: Settings) -> Iterator[ItemSpec]:
     """The items of a test, those of one scenario next to each other: that is where they are compared."""
     for ref in refs:
-        for control in ("", *settings.arms):
+        for control in ("", *settings.control):
             for trial in range(1, settings.trials + 1):
                 yield ItemSpec(ref, settings, trial, control)
 

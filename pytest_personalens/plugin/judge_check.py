@@ -12,6 +12,7 @@ import pytest
 from pytest_personalens.core.atomic_write import write_atomically
 from pytest_personalens.core.destinations import writable
 from pytest_personalens.core.errors import DataError, SpecError
+from pytest_personalens.core.options import BY_KEY
 from pytest_personalens.core.scenario import Context
 from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.judge_quality.adopted import AdoptedJudge, Scored, read_adopted
@@ -38,12 +39,12 @@ class JudgeCheck:
         self._settings = settings
         self._dimensions = [Dimension(d) for d in settings.dimensions]
         self._flag = "--personalens-adopt-judge" if settings.adopt_judge else "--personalens-check-judge"
-        self._path = path_of(config, settings, "adopt_judge" if settings.adopt_judge else "check_judge")
+        self._path = path_of(config, settings, BY_KEY["adopt_judge" if settings.adopt_judge else "check_judge"])
         self._then: AdoptedJudge | None = None
         try:
             self.anchors = open_anchors(anchors_path(config, settings))
         except DataError as error:
-            raise pytest.UsageError(f"--personalens-anchors: {error}") from None
+            raise pytest.UsageError(f"personalens_anchors: {error}") from None
         if settings.adopt_judge:
             self._prepare()
         else:
@@ -54,7 +55,7 @@ class JudgeCheck:
         idle = config.option.collectonly or self._settings.estimate
         if not (self._settings.may_spend or idle) and self._judge(run)[0].paid:
             raise pytest.UsageError(
-                f"{self._flag}: {self._settings.judge_model} costs money: add --personalens-live to have it read "
+                f"{self._flag}: {self._settings.judge_model} costs money: add --personalens-record live to have it read "
                 f"{len(self.anchors.dialogues)} anchors on {len(self._dimensions)} dimensions"
             )
 
@@ -106,9 +107,9 @@ class JudgeCheck:
         """Too little was read to say anything: a failure, as with every gate."""
         wanted = len(self.anchors.dialogues) * len(self._dimensions)
         read = sum(map(len, readings.verdicts.values()))
-        if not readings.stopped and read and read >= self._settings.min_valid * wanted:
+        if not readings.stopped and read and read >= self._settings.valid_floor * wanted:
             return None
-        why = readings.stopped or f"the floor is {self._settings.min_valid:.0%}; first: {readings.faults[0]}"
+        why = readings.stopped or f"the floor is {self._settings.valid_floor:.0%}; first: {readings.faults[0]}"
         coverage = f"{read} of {wanted} anchor verdicts were read ({why})"
         if self._then is not None:
             problem = f"the judge could not be checked: {coverage}"
@@ -140,7 +141,7 @@ class JudgeCheck:
         if then.anchors != self.anchors.digest:
             raise pytest.UsageError(
                 f"{self._flag}: {self._path.name} was adopted with other anchors ({then.anchors}, these are {self.anchors.digest}); "
-                "give them with --personalens-anchors, or adopt the judge again"
+                "give them with personalens_anchors in the configuration, or adopt the judge again"
             )
         if set(then.verdicts) != set(self._dimensions):
             had, have = (",".join(d.short for d in Dimension if d in of) for of in (then.verdicts, self._dimensions))
@@ -152,7 +153,7 @@ class JudgeCheck:
 
 
 def anchors_path(config: pytest.Config, settings: Settings) -> Path | None:
-    """The file of ``--personalens-anchors``; None for those of the package."""
+    """The file of ``personalens_anchors``; None for those of the package."""
     if settings.anchors is None:
         return None
-    return path_of(config, settings, "anchors")
+    return path_of(config, settings, BY_KEY["anchors"])

@@ -29,3 +29,8 @@ SECONDS: pytest.StashKey[float] = pytest.StashKey()
 # Of what a worker is told.
 #: Set for one that takes the place of one that died: it evaluates no dialogue before its turn, so that the one that ends it is known.
 IN_TURN: Final = "personalens_in_turn"
+
+
+def is_worker(config: pytest.Config) -> bool:
+    """True in a worker of xdist."""
+    return hasattr(config, "workerinput")

@@ -7,12 +7,12 @@ import shlex
 from typing import TYPE_CHECKING
 
 from pytest_personalens.core.node_ids import BUILT_IN, file_of, within_file
+from pytest_personalens.core.options import OPTIONS
 from pytest_personalens.core.redaction import redacted
 from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.engine.job import Job
 from pytest_personalens.engine.other_records import OtherRecords
 from pytest_personalens.plugin.items import dialogue_of, spec_of
-from pytest_personalens.plugin.options import OPTIONS, flags_of
 from pytest_personalens.plugin.records import RecordStore
 
 if TYPE_CHECKING:
@@ -24,11 +24,6 @@ if TYPE_CHECKING:
 #: What a command that writes records leaves out of the run's own: it must not accept the team's snapshots on the way.
 _SNAPSHOTS = ("--snapshot-update", "--snapshot-update-new-only")
 _RECORD = "--personalens-record"
-#: Options that shape no item, only the run around it.
-_OF_THE_RUN = frozenset(
-    {"json", "html", "markdown", "min_tcr", "min_p", "min_valid", "gate", "baseline", "level", "margin", "exit_infra"}
-    | {"max_calls", "max_usd", "concurrency", "executor", "shard"}
-)  # fmt: skip
 
 
 def context_of(item: pytest.Item, run: Run, scenario: Scenario, *, attempt: int = 1) -> Context:
@@ -73,21 +68,16 @@ def rerun(item: pytest.Item) -> str:
     """The command that runs this item alone, with the options of this run that shape it."""
     config = item.config
     words = ["pytest", *_configuration(config)]
-    for o in OPTIONS:
-        if o.key in _OF_THE_RUN:
-            continue
-        setting = config.getoption(o.ini)
-        if o.key == "fail_on" and "gate" in (setting, config.getini(o.ini)):
-            setting = "item"  # the gates of the command line are left out, and it may be refused without one
+    # Not the shard: the item is in the whole sample too.
+    for o in (o for o in OPTIONS if o.shapes in ("sample", "dialogue", "score", "record") and o.key != "shard"):
+        setting = config.getoption(o.ini, None)
         for value in setting if isinstance(setting, list) else [setting] if setting is not None else []:
-            words += [o.flag, str(value)]
+            words += [o.long, str(value)]
     # The built-in suite has no file that could be named.
     if file_of(item.nodeid) == BUILT_IN:
         words += ["-k", f"[{spec_of(item).id}]"]
     else:
         words.append(f"{os.path.relpath(item.path, config.invocation_params.dir)}::{within_file(item.nodeid)}")
-    if "--personalens-live" in flags_of(config):
-        words.append("--personalens-live")
     return redacted(shlex.join(words))
 
 

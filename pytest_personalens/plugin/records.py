@@ -123,18 +123,18 @@ class RecordStore:
     """The record of one item: where it is, what is in it, and whether it may be written (`mode`, of ``--personalens-record``).
 
     `journal_folder` is outside the repository and keeps what was paid for in a run that does not update its records
-    (``--personalens-live``), or that breaks off halfway; None where nothing is bought. `run` is the id of this run, or of the one that
-    it resumes.
+    (``--personalens-record live``), or that breaks off halfway; None where nothing is bought. `run` is the id of this run, or of the one
+    that it resumes.
     """
 
     def __init__(
-        self, item: pytest.Item, scenario: Scenario, journal_folder: Path | None, run: str, mode: Literal["none", "new", "all"]
+        self, item: pytest.Item, scenario: Scenario, journal_folder: Path | None, run: str, mode: Literal["none", "live", "new", "all"]
     ) -> None:
         self.scenario = scenario
         self._location = PyTestLocation(item)
         self.path = Path(RecordExtension.get_location(test_location=self._location, index=0))
         # syrupy's own options are for the team's snapshots alone: who accepts those has not asked to pay for dialogues, nor the reverse.
-        self.writes, self._all = mode != "none", mode == "all"
+        self.writes, self._all = mode in ("new", "all"), mode == "all"
         self._nodeid, self._journal_folder = item.nodeid, journal_folder
         self._run = run
         self._text: str | None = None

@@ -13,6 +13,7 @@ import pytest
 
 from pytest_personalens.core.atomic_write import write_atomically
 from pytest_personalens.core.devices import no_device
+from pytest_personalens.core.options import OPTIONS, keys_of
 from pytest_personalens.engine.source import changed, sources
 from pytest_personalens.plugin.records import journal_file
 
@@ -22,12 +23,8 @@ if TYPE_CHECKING:
 
     from pytest_personalens.core.settings import Settings
 
-#: What may differ between a run and the one that resumes it: how it is run, and what is made of its results.
-_FREE: Final = frozenset(
-    {"json", "html", "markdown", "github", "resume", "concurrency", "executor", "live", "record", "estimate", "exit_infra"}
-    | {"fail_on", "min_tcr", "min_p", "min_valid", "gate", "baseline", "level", "margin", "save_baseline"}
-    | {"max_calls", "max_usd", "turn_timeout", "adopt_judge", "check_judge", "anchors"}
-)
+#: What may not differ between a run and the one that resumes it.
+_SAME: Final = frozenset(keys_of("sample", "dialogue", "score"))
 _FILE: Final = "run"
 
 
@@ -50,7 +47,7 @@ def begin_run(folder: Path | None, settings: Settings, *, root: Path, keeps: boo
             raise pytest.UsageError("--personalens-resume: needs pytest's cache, which is off (-p no:cacheprovider)")
         return RunState()
     left = _read(folder) if settings.resume else None
-    wanted = {name: value for name, value in json.loads(json.dumps(settings._asdict())).items() if name not in _FREE}
+    wanted = {name: value for name, value in json.loads(json.dumps(settings._asdict())).items() if name in _SAME}
     made_of = sources(root) if keeps else {}
     history = ""
     if left is not None:
@@ -70,12 +67,11 @@ def begin_run(folder: Path | None, settings: Settings, *, root: Path, keeps: boo
 
 
 def _refuse_others(before: dict[str, Any], wanted: dict[str, Any]) -> None:
-    for name in sorted({*wanted, *before}):
-        if wanted.get(name) != before.get(name):
-            flag = f"--personalens-{name.replace('_', '-')}"
+    for o in OPTIONS:
+        if wanted.get(o.key) != before.get(o.key):
             raise pytest.UsageError(
-                f"--personalens-resume: the run that was broken off had {flag} {before.get(name)!r}, this one has {wanted.get(name)!r}; "
-                "give the same, or leave out --personalens-resume to start anew"
+                f"--personalens-resume: the run that was broken off had {o.called} {before.get(o.key)!r}, this one has "
+                f"{wanted.get(o.key)!r}; give the same, or leave out --personalens-resume to start anew"
             )
 
 

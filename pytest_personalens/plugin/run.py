@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
+from pytest_personalens.agents.by_model.model_agents import PromptSettings
 from pytest_personalens.core.errors import PersonalensError, SpecError, error_text
+from pytest_personalens.core.parse import ALL
 from pytest_personalens.core.redaction import redacted
 from pytest_personalens.core.safe_text import one_line
 from pytest_personalens.core.scenario import Context, ScenarioRef
+from pytest_personalens.core.settings import control_word
 from pytest_personalens.core.usage import read_prices
 from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.datasets import CheckedDataset, Sample, Strangers, draw, open_dataset
@@ -59,6 +62,7 @@ class Run:
             is_worker=hasattr(config, "workerinput"),
         )
         refuse_unknown_prices(settings, self.participants.models(), self.prices)
+        self.participants.refuse_context(settings.context)
         self.folder = _cache(config)
         self.cluster = self._open_cluster()
         self._samples: dict[object, Sample] = {}
@@ -91,13 +95,15 @@ class Run:
             for ref in sample.refs:
                 if self.ids.setdefault(ref.id, ref[:2]) != ref[:2]:
                     raise SpecError(f"scenarios {self.ids[ref.id]} and {ref[:2]} of dataset {self.dataset.name!r} share the id {ref.id!r}")
+            if settings.sample == ALL:
+                sample = sample._replace(requested=sample.drawn)
             if settings.shard is not None:
                 sample = sample.shard(*settings.shard)
             # Loaded now, so that a bad file stops the run before anything is paid for, and in one line. A sample that takes
             # long to load is only tried: what is wrong elsewhere is told by the item.
             for ref in sample.refs if len(sample.refs) <= _LOADED_AHEAD else sample.refs[:_TRIED]:
                 self._loaded[ref] = self.dataset.load(ref)
-                if "swapped" in settings.arms:
+                if "swapped" in settings.control:
                     self.strangers.of(ref)
             self._samples[key] = sample
         return self._samples[key]
@@ -105,7 +111,10 @@ class Run:
     def plan(self, settings: Settings) -> list[ItemSpec]:
         """The items of a test. Raises as `sample` does."""
         sample = self._used[_draw_of(settings)] = self.sample(settings)
-        return list(cases(sample.refs, settings))
+        planned = list(cases(sample.refs, settings))
+        for letters in sorted({case.given for case in planned}):
+            self.participants.refuse_context(letters)
+        return planned
 
     def context(self, case: ItemSpec, scenario: Scenario, dialogue: str = "") -> Context:
         """What the assistant of an item may know; `dialogue` is the id of what is to be said. Raises `SpecError`
@@ -166,14 +175,23 @@ class Run:
             f"personalens: {drawn} scenarios of {self.dataset.name} {self.dataset.version}, seed {s.seed!r}, "
             f"context {s.context or 'none'}, user {s.user_model}, judge {s.judge_model}"
             + (f", {s.trials} trials" if s.trials > 1 else "")
-            + (f", controls {', '.join(s.arms)}" if s.arms else "")
+            + (f", controls {', '.join(map(control_word, s.control))}" if s.control else "")
             + (f", assistant {s.assistant}" if s.assistant else "")
             + (f", {self.state.history}" if self.state.history else "")
             + (f" ({s.assistant_prompt})" if "assistant" in self.participants.models() else "")
+            + self._protocol()
             + (f"; the embedded judge gives no reading of {', '.join(Dimension(d).short for d in s.not_read)}" if s.not_read else "")
-            + (f"; {REPORT_ONLY}" + (f", {REPORTED_GATES}" if s.gated else "") if s.fail_on == "nothing" else "")
+            + (f"; {REPORT_ONLY}" + (f", {REPORTED_GATES}" if s.asks_for_gates else "") if s.report_only else "")
         )
         return one_line(line)
+
+    def _protocol(self) -> str:
+        """What the header says of the protocol, where it is not ours, and of whom it does not reach."""
+        s, untold = self.settings, self.participants.untold()
+        mended = f", bugs {s.official_bugs}" if s.protocol_in_force == "official" else ""
+        reach = f"; it does not reach the {' and the '.join(untold)}, which no model plays" if untold else ""
+        named = f", protocol {s.protocol_in_force}{mended}{reach}" if s.protocol_in_force != "default" else ""
+        return (f", user agent with {s.user_agent}" if s.user_agent != "plain" else "") + named
 
     @property
     def keeps(self) -> bool:
@@ -204,7 +222,7 @@ class Run:
             if spec != "embedded" and read_spec(spec) is None:
                 raise SpecError(f"{flag}: only embedded, bedrock: and openai: agents can be opened on its workers, not {spec!r}")
         if self.participants.budget is not None:
-            raise SpecError(f"{flag}: --personalens-max-calls and --personalens-max-usd are kept in one machine's files, not on a cluster")
+            raise SpecError(f"{flag}: --personalens-budget is kept in one machine's files, not on a cluster")
         from pytest_personalens.engine.dask import Cluster
 
         return Cluster(s.executor)
@@ -228,7 +246,7 @@ class Run:
             judge_votes=s.judge_votes,
             assistant=s.assistant,
             assistant_prompt=s.assistant_prompt,
-            prompts=s.prompts,
+            told=PromptSettings(s.protocol, s.prompts, s.official_bugs, s.user_agent),
             parameters=tuple(_parameters(self.config).items()),
             prices=tuple(self.prices.items()),
             side_by_side=s.concurrency,

@@ -2,26 +2,89 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+from pytest_personalens.core.errors import error_text, short_repr
 from pytest_personalens.core.safe_text import harmless
+from pytest_personalens.plugin.keys import RUN
+from pytest_personalens.plugin.prepare import record_command
+from pytest_personalens.plugin.run import KEPT_NOWHERE
 from pytest_personalens.reports.terminal import summary_lines
+from pytest_personalens.results.wording import UNJUDGED
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import pytest
 
+    from pytest_personalens.reports.files import WrittenFiles
     from pytest_personalens.results.values import Results
 
+_WITHHOLDS_NOTHING: Final = (
+    "personalens: nothing asks for personalens_context (a fixture, or a parameter `context` of the assistant), so the controls withhold "
+    "nothing, and their lift says nothing"
+)
 
-def write_summary(
-    reporter: pytest.TerminalReporter, results: Results, extra: Sequence[str], written: Sequence[str], records: str = ""
-) -> None:
-    """The section ``personalens`` of the terminal summary. `records` says what to do about those that are missing or stale, if any are."""
-    verbosity = reporter.config.get_verbosity()
+
+def write_summary(reporter: pytest.TerminalReporter, results: Results, written: WrittenFiles, *, knows: bool, infrastructure: bool) -> None:
+    """The section ``personalens`` of the terminal summary, and what must be said beside it.
+
+    `knows`: an assistant that was asked could see what it may know of the user; `infrastructure`: nothing of it failed for the assistant.
+    """
+    run = reporter.config.stash[RUN]
+    if run.state.history:
+        reporter.write_line(f"this run {run.state.history}")
+    if run.keeps and run.folder is None:
+        reporter.write_line(f"personalens: {KEPT_NOWHERE}", yellow=True)
+    _write_section(reporter, results, written)
+    if run.settings.control and results.items and not knows:
+        reporter.write_line(_WITHHOLDS_NOTHING, yellow=True)
+    if results.unjudged:
+        reporter.write_line(f"personalens: {UNJUDGED}", yellow=True)
+    if (run.settings.adopt_judge or run.settings.check_judge) and results.drift is None:
+        done = "adopted" if run.settings.adopt_judge else "checked"
+        reporter.write_line(f"the judge was not {done}: the run was stopped")
+    for problem in written.problems:
+        reporter.write_line(problem, red=True)
+    if infrastructure:
+        reporter.write_line("failed for lack of scores alone: this run says nothing about your assistant", red=True)
+    for line in written.annotations:
+        reporter.write_line(line)
+
+
+def _write_section(reporter: pytest.TerminalReporter, results: Results, written: WrittenFiles) -> None:
+    verbosity, records = reporter.config.get_verbosity(), _about_records(reporter.config, results)
     reporter.write_sep("=", "personalens")
-    for text, style in summary_lines(results, verbose=verbosity > 0, domains=verbosity >= 0, written=written, records=records):
+    lines = summary_lines(results, verbose=verbosity > 0, domains=verbosity >= 0, written=written.done, records=records)
+    for text, style in lines:
         reporter.write_line(harmless(text), **dict.fromkeys(style, True))
-    for line in extra:
-        reporter.write_line(harmless(line))
+    if results.items or results.uncounted:  # a shard may have none
+        for line in _further_lines(reporter.config, results):
+            reporter.write_line(harmless(line))
+
+
+def _further_lines(config: pytest.Config, results: Results) -> list[str]:
+    """The lines of other plugins. What is wrong with them takes no summary with it."""
+    hook, further = "pytest_personalens_report_lines", list[str]()
+    try:
+        for told_by_one in getattr(config.hook, hook)(results=results, config=config):
+            lines = list(told_by_one)
+            if isinstance(told_by_one, str) or not all(isinstance(line, str) for line in lines):
+                raise TypeError(f"expected a list of texts, not {short_repr(told_by_one)}")
+            further += lines
+    except Exception as error:
+        further.append(f"{hook} failed: {error_text(error)}")
+    return further
+
+
+def _about_records(config: pytest.Config, results: Results) -> str:
+    """One line on how to write the records that are missing or stale; empty where none are, or where this run was to write them."""
+    settings = config.stash[RUN].settings
+    if settings.writes_records:
+        return ""
+    option, items = config.option, results.items
+    # A run that may spend has bought what was missing: another thing is wrong with a record that fails it.
+    wrong = any(i.record == "stale" or (i.evaluation.cause == "record" and not settings.may_spend) for i in items)
+    accepting = option.update_snapshots or getattr(option, "update_new_snapshots_only", False)
+    if accepting and any(i.record in ("none", "stale") for i in items):
+        flag = "--snapshot-update" if option.update_snapshots else "--snapshot-update-new-only"
+        return f"{flag} does not write the records of personalens; this command does: {record_command(config)}"
+    return f"write the records that are missing or stale with: {record_command(config)}" if wrong else ""

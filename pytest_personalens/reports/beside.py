@@ -59,7 +59,7 @@ def side_by_side(before: Results, after: Results) -> TwoRuns:
         both=len(shared),
         only_before=len(old) - len(shared),
         only_after=len(new) - len(shared),
-        notes=tuple(_notes(before, after)),
+        notes=tuple(unlike(before, after)),
     )
 
 
@@ -127,7 +127,7 @@ def _name(item: Item) -> str:
     return f"{item.evaluation.scenario} ({item.key[-1]}{trial})"
 
 
-def _notes(before: Results, after: Results) -> Iterator[str]:
+def unlike(before: Results, after: Results) -> Iterator[str]:
     """Why a difference may not be the assistant's."""
     if before.dataset != after.dataset:
         yield f"the dataset was {before.dataset}, and is {after.dataset}"
@@ -135,7 +135,7 @@ def _notes(before: Results, after: Results) -> Iterator[str]:
         was, now = _identities(before, field), _identities(after, field)
         if was and now and was != now:
             yield f"the {what} was {', '.join(was)}, and is {', '.join(now)}: scores may differ for that alone"
-    for name in ("context", "max_turns", "judge_votes", "assistant_prompt"):
+    for name in ("context", "max_turns", "judge_votes", "assistant_prompt", "protocol", "prompts", "official_bugs", "user_agent"):
         if before.settings.get(name) != after.settings.get(name):
             yield f"{name.replace('_', ' ')} was {before.settings.get(name)!r}, and is {after.settings.get(name)!r}"
 

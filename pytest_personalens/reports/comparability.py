@@ -1,24 +1,27 @@
-"""How far a run's figures compare with those of the paper's Table 3, as docs/explanation/protocol.md says it."""
+"""How far a run's figures compare with those of the paper's tables, as docs/explanation/protocol.md says it."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from pytest_personalens.core.settings import OFFICIAL_PROMPTS
 from pytest_personalens.core.verdict import READINGS
 from pytest_personalens.datasets import OFFICIAL_SAMPLES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from pytest_personalens.results.values import Results
 
 #: The paper's sample of fifty users: single-domain and multi-domain scenarios.
 PAPER_SCENARIOS: Final = (3_283, 813)
 _LEVELS: Final = (
-    "as near as it gets: the same quantities by our wording; expect the order of assistants to hold, not the levels",
+    "the same prompts, filled and read alike; what differs is what the models are today",
+    "as near as our words get: the same quantities by our wording; expect the order of assistants to hold, not the levels",
     "the same quantities over other people and tasks, or by other models, context or prompt: compare with runs of the same setting",
     "figures of rules and small models: they compare with each other and with nothing else",
 )
+_PAPER_SAMPLE: Final = "official-50"
 #: The paper's models: a short name of ours, and what Bedrock's own ids of them hold.
 _MODELS: Final = {
     "user_model": ("user agent", ("claude-3-sonnet-v1", "claude-3-sonnet-20240229")),
@@ -26,42 +29,54 @@ _MODELS: Final = {
 }
 
 
-def comparability(results: Results, single: int, multi: int) -> list[str]:
-    """Sentences: the level of likeness, and all that keeps `single` and `multi` scored scenarios of this run from the paper's."""
-    apart = list(_differences(results))
+def comparability(results: Results, single: int, multi: int, *, of_assistants: bool = True) -> list[str]:
+    """Sentences: the level of likeness, and all that keeps `single` and `multi` scored scenarios of this run from the paper's.
+
+    A table that is not `of_assistants` compares what they are told, which is then no difference from the paper.
+    """
+    apart = list(_differences(results, of_assistants=of_assistants))
     s = results.settings
     embedded = "embedded" in (s.get("user_model"), s.get("judge_model"))
-    level = 2 if embedded else 1 if apart else 0
-    said = [f"Compared with the paper's Table 3: {_LEVELS[level]}."]
+    official = str(s.get("prompts") or "").startswith(OFFICIAL_PROMPTS)
+    level = 3 if embedded else 2 if apart else 0 if official else 1
+    said = [f"Compared with the paper: {_LEVELS[level]}."]
     if apart:
         said.append(f"What is not as in the paper: {'; '.join(apart)}.")
     said.append(
         f"The paper's sample: 50 users, {PAPER_SCENARIOS[0]:,} SD and {PAPER_SCENARIOS[1]:,} MD scenarios; here {single:,} and {multi:,}."
     )
-    said.append(
-        "No figure compares to the second decimal: the prompts are our own, and the published TCR was probably judged by Claude 3 Sonnet."
-    )
+    ours = "" if official else "the prompts are our own, and "
+    said.append(f"No figure compares to the second decimal: {ours}the published TCR was probably judged by Claude 3 Sonnet.")
     return said
 
 
-def _differences(results: Results) -> Iterator[str]:
+def _differences(results: Results, *, of_assistants: bool) -> Iterator[str]:
     s = results.settings
     if not results.dataset.startswith("official "):
         yield f"the dataset is {results.dataset}, not the official one"
-    elif not set(OFFICIAL_SAMPLES["official-30"]) <= set(s.get("users") or ()):  # the larger samples hold these users too
-        yield "the users are not those of an official sample (--personalens-users official-30)"
+    elif (sample := _sample(s.get("users") or ())) != _PAPER_SAMPLE:
+        yield f"the users are {sample or 'not those of an official sample'}, not {_PAPER_SAMPLE} (--personalens-users {_PAPER_SAMPLE})"
     for option, (role, names) in _MODELS.items():
         model = str(s.get(option, "-"))
         if not any(name in model for name in names):
             yield f"the {role} is {model}, not {names[0]}"
-    if s.get("context"):
+    if s.get("context") and of_assistants:
         yield f"the assistant was told {'+'.join(str(s['context']))}, not nothing (--personalens-context none)"
     if s.get("assistant") is None:
         yield "the assistant is one of your own"
-    elif s.get("assistant_prompt", "base") != "base":
+    elif s.get("assistant_prompt", "base") != "base" and of_assistants:
         yield f"the assistant's prompt is {s['assistant_prompt']}, not base"
-    if s.get("prompts"):
-        yield "some prompts are yours (--personalens-prompts)"
+    prompts = str(s.get("prompts") or "")
+    if prompts.startswith(OFFICIAL_PROMPTS):
+        if (bugs := s.get("official_bugs") or "reproduce") != "reproduce":
+            yield f"bugs of the official code are mended ({bugs})"
+    else:
+        if (s.get("protocol") or "default") != "paper":
+            yield "the protocol is ours (--personalens-protocol paper)"
+        if prompts:
+            yield "some prompts are yours (--personalens-prompts)"
+    if (s.get("user_agent") or "plain") != "plain":
+        yield f"the user agent has {s['user_agent']} (section 4.1)"
     if (s.get("judge_votes") or 1) > 1:
         yield f"low verdicts were put to {s['judge_votes']} votes, which can only raise scores"
     if s.get("max_turns"):
@@ -73,3 +88,9 @@ def _differences(results: Results) -> Iterator[str]:
         yield f"not judged: {', '.join(missing)} (--personalens-dimensions all)"
     if results.valid_share < 1:
         yield f"{results.overall.scored} of {results.expected} items could be scored"
+
+
+def _sample(users: Sequence[str]) -> str:
+    """The official sample that these users are; empty for none of them."""
+    named = {f"user{user}" if user.isdecimal() else user for user in users}
+    return next((name for name, sample in OFFICIAL_SAMPLES.items() if named == set(sample)), "")

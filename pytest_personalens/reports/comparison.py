@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Final
 
+from pytest_personalens.core.settings import ABLATION, control_word
 from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.results.shortfalls import in_words
 from pytest_personalens.results.wording import count, p_text, sentence, signed, signed_interval
@@ -26,17 +27,18 @@ def outcome_lines(results: Results, *, verbose: bool) -> Iterator[str]:
         spread = ", ".join(f"{name.short} {value:.2f}" for name, value in results.trials.spread.items())
         if spread:
             yield f"standard deviation within a scenario: {spread}"
-    if results.settings.get("ablation"):
-        from pytest_personalens.reports.tables import ablation_table  # which prints means as the summary does
+    ablation = set(ABLATION) <= {arm.name for arm in results.arms}
+    if ablation:
+        from pytest_personalens.reports.tables.contexts import ablation_table  # which prints means as the summary does
 
         yield from ablation_table(results).text().splitlines()
         yield ""
-    for control in results.arms if not results.settings.get("ablation") else ():
+    for control in results.arms if not ablation else ():
         for lift in control.lift:
             if lift.dimension in (Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION):
-                yield f"control {control.name or 'run'}: {_lift(lift)}"
+                yield f"control {control_word(control.name)}: {_lift(lift)}"
         if unscored := control.overall.items - control.overall.scored:
-            yield f"control {control.name}: {unscored} of {count(control.overall.items, 'item')} could not be scored"
+            yield f"control {control_word(control.name)}: {unscored} of {count(control.overall.items, 'item')} could not be scored"
     if results.comparison is not None:
         # What has a gate is said there.
         gated = any(gate.kind == "regression" for gate in results.gates)

@@ -24,7 +24,7 @@ def drift_lines(drift: Drift) -> Iterator[str]:
     for note in drift.notes[:_MOST_NOTES]:
         yield f"  {harmless(note)}"
     if len(drift.notes) > _MOST_NOTES:
-        yield f"  and {len(drift.notes) - _MOST_NOTES} more notes (--personalens-json holds them all)"
+        yield f"  and {len(drift.notes) - _MOST_NOTES} more notes (--personalens-report PATH.json holds them all)"
 
 
 def _row(what: str, s: Shift) -> str:

@@ -3,28 +3,38 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_personalens.core.atomic_write import write_atomically
-from pytest_personalens.core.destinations import refuse_shared_files, writable
-from pytest_personalens.core.errors import PersonalensError, SpecError
+from pytest_personalens.core.destinations import GITHUB, file_kind, refuse_shared_files, writable
+from pytest_personalens.core.errors import DataError, PersonalensError, SpecError
 from pytest_personalens.results.values import write_json
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from pathlib import Path
+    from collections.abc import Callable, Iterable, Mapping
 
     from pytest_personalens.results.values import Results
 
 
 class Files(NamedTuple):
-    """Where results, reports and baseline are to go, each named as its option; None for what is not asked for."""
+    """Where reports and baseline are to go. `reports` are told apart by their endings; `github`: those of a step in GitHub Actions too."""
 
-    json: Path | None = None
-    markdown: Path | None = None
-    html: Path | None = None
+    reports: tuple[Path, ...] = ()
+    github: bool = False
     save_baseline: Path | None = None
+
+    @classmethod
+    def of(cls, reports: Iterable[str], *, save_baseline: Path | None = None) -> Files:
+        """The files of paths and the word ``github``."""
+        named = list(reports)
+        return cls(tuple(Path(text) for text in named if text != GITHUB), GITHUB in named, save_baseline)
+
+    def kind(self, kind: str) -> list[Path]:
+        """The reports of a kind: json, html or markdown."""
+        return [path for path in self.reports if file_kind(path) == kind]
 
 
 @dataclass
@@ -46,19 +56,29 @@ class WrittenFiles:
             self.done.append(f"{what}: {path}")
 
 
-def write_files(results: Results, files: Files, *, before: Results | None = None) -> WrittenFiles:
-    """Write all that is asked for. The reports hold the results against another run, `before`, if it is given."""
-    written = WrittenFiles()
-    if (path := files.json) is not None:
-        written.attempt("results", path, lambda: write_json(results, path))
-    if (summary := files.markdown) is not None:
-        from pytest_personalens.reports.markdown import markdown_report
+def write_files(
+    results: Results,
+    files: Files,
+    *,
+    before: Results | None = None,
+    root: Path | None = None,
+    lines: Mapping[str, int] = MappingProxyType({}),
+) -> WrittenFiles:
+    """Write all that is asked for. The reports hold the results against another run, `before`, if it is given.
 
-        written.attempt("summary", summary, lambda: write_atomically(summary, markdown_report(results, before=before)))
-    if (page := files.html) is not None:
+    For GitHub, `root` is the root folder of the tests (default: the working directory), and `lines` are those of tests by node id, from 1.
+    """
+    written = WrittenFiles()
+    for path in files.kind("json"):
+        written.attempt("results", path, partial(write_json, results, path))
+    for path in files.kind("markdown"):
+        written.attempt("summary", path, partial(_write_markdown, results, path, before))
+    for path in files.kind("html"):
         from pytest_personalens.reports.html import write_html
 
-        written.attempt("report", page, lambda: write_html(results, page, before=before))
+        written.attempt("report", path, partial(write_html, results, path, before=before))
+    if files.github:
+        _tell_github(results, written, before, root or Path.cwd(), lines)
     if (baseline := files.save_baseline) is not None:
         from pytest_personalens.results.baseline import baseline_of, unfit
 
@@ -71,20 +91,44 @@ def write_files(results: Results, files: Files, *, before: Results | None = None
     return written
 
 
-def checked(files: Files, flag: Callable[[str], str], *, read: Mapping[str, Path] = MappingProxyType({})) -> Files:
-    """The same files, their folders made. `flag` gives the option by its name; `read` are the files that the command reads, by what
-    they are called. Raises `SpecError` for one that could not be written, or would replace another or somebody else's.
-    """
-    if files.html is not None:
-        from pytest_personalens.reports.html import require_html
+def _write_markdown(results: Results, path: Path, before: Results | None) -> None:
+    from pytest_personalens.reports.markdown import markdown_report
 
-        try:
+    write_atomically(path, markdown_report(results, before=before))
+
+
+def _tell_github(results: Results, written: WrittenFiles, before: Results | None, folder: Path, lines: Mapping[str, int]) -> None:
+    from pytest_personalens.reports.github import annotation_lines, append_summary, link, root_in_repository, summary_path
+
+    root, page = root_in_repository(folder), summary_path()
+    written.attempt("step summary", page, lambda: append_summary(results, page, before=before, link=link(root)))
+    try:
+        written.annotations.extend(annotation_lines(results, root=root, lines=lines))
+    except Exception as error:  # as of every report
+        written.problems.append(f"annotations could not be made: {type(error).__name__}: {error}")
+
+
+def checked(files: Files, prefix: str, *, read: Mapping[str, Path] = MappingProxyType({})) -> Files:
+    """The same files, their folders made. `prefix` is that of the options, such as ``--``; `read` are the files that the command reads, by
+    what they are called. Raises `SpecError` for one that could not be written, or would replace another or somebody else's.
+    """
+    report, baseline = f"{prefix}report", f"{prefix}save-baseline"
+    try:
+        if files.kind("html"):
+            from pytest_personalens.reports.html import require_html
+
             require_html()
-        except SpecError as error:
-            raise SpecError(f"{flag('html')}: {error}") from None
-    wanted = {name: path for name, path in files._asdict().items() if path is not None}
-    for name, path in wanted.items():
-        writable(path, flag(name), kind=name)
+        if files.github:
+            from pytest_personalens.reports.github import summary_path
+
+            summary_path()
+    except (SpecError, DataError) as error:
+        raise SpecError(f"{report}: {error}") from None
+    wanted = [(report, path) for path in files.reports]
+    for _, path in wanted:
+        writable(path, report, kind=str(file_kind(path)))
+    if files.save_baseline is not None:
+        wanted.append((baseline, writable(files.save_baseline, baseline)))
     # A baseline may be replaced by the one that is saved: that is asked for in so many words.
-    refuse_shared_files({flag(name): path for name, path in wanted.items()}, read, replaces=(flag("save_baseline"), flag("baseline")))
+    refuse_shared_files(wanted, read, replaces=(baseline, f"{prefix}baseline"))
     return files

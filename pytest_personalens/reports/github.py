@@ -65,7 +65,7 @@ def append_summary(results: Results, path: Path, *, before: Results | None = Non
 def summary_path(environment: Mapping[str, str] = os.environ) -> Path:
     """The file of this step's summary. Raises `DataError` outside GitHub Actions."""
     if not environment.get(SUMMARY):
-        raise DataError(SUMMARY, "not set: --personalens-github is for steps of GitHub Actions; elsewhere give --personalens-markdown")
+        raise DataError(SUMMARY, "not set: the word github is for steps of GitHub Actions; elsewhere give PATH.md")
     return Path(environment[SUMMARY])
 
 

@@ -20,7 +20,7 @@ from pytest_personalens.reports.changes import changes_of
 from pytest_personalens.reports.payload import payload, script_json, shown_dimensions
 from pytest_personalens.reports.svg import TC
 from pytest_personalens.results.means import Estimate, by_turn, estimate, item_scores
-from pytest_personalens.results.wording import CONTROLS, NO_INTERVAL, decision, p_value, signed
+from pytest_personalens.results.wording import CONTROL_NAMES, NO_INTERVAL, decision, p_value, signed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -109,7 +109,7 @@ def _figures(results: Results, before: Results | None) -> dict[str, Any]:
         "few": overview.few(results),
         "then": [(d, estimate(then, d), e) for d, e in zip(dimensions, whole[0].estimates, strict=True)] if before else None,
         "scenarios": len({i.key for i in results.own}),
-        "control_names": CONTROLS,
+        "control_names": CONTROL_NAMES,
         "control_lines": controls,
         "turns": turns,
         "charts": _charts(results, dimensions, domains, controls, turns, [h for h in shown if sum(h.counts)]),

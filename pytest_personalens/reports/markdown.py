@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import quote
 
+from pytest_personalens.core.settings import control_word
 from pytest_personalens.core.usage import Usage
 from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.reports.beside import moved_table, overlap, side_by_side
@@ -25,8 +26,6 @@ _RESERVED: Final = 600
 #: A table of more rows is folded.
 _LONG: Final = 6
 _MOST_NAMED: Final = 5
-#: Whom the assistant of a control was told of.
-_CONTROLS: Final = {"none": "no context", "swapped": "another user's context", "D": "D only", "I": "I only", "S": "S only"}
 
 
 class Section(NamedTuple):
@@ -176,7 +175,7 @@ def _beside(before: Results, results: Results) -> Iterator[Section]:
 def _lifts(results: Results) -> list[str]:
     rows = (
         (
-            escaped(_CONTROLS.get(control.name, control.name)),
+            escaped(control_word(control.name)),
             lift.dimension.names.heading,
             *_sides(lift),
         )
@@ -245,7 +244,7 @@ def _fitted(sections: Iterable[Section], limit: int) -> str:
         if len(rows) < section.total:
             cut.append(f"{section.total - len(rows)} of {section.total} {section.what}")
     if cut:
-        kept += ("", f"Cut, for want of room: {', '.join(cut)}. The results file (--personalens-json) holds all.")
+        kept += ("", f"Cut, for want of room: {', '.join(cut)}. The results file (--personalens-report PATH.json) holds all.")
     return "\n".join(kept) + "\n"
 
 

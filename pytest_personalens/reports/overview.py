@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
+from pytest_personalens.core.settings import VALID_FLOOR
 from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.reports.charts import DotRow, Histogram, Panel
 from pytest_personalens.reports.crashes import crash_groups, crashes_title
 from pytest_personalens.reports.svg import SOFT, TC, P
 from pytest_personalens.results.means import Estimate, estimate, item_scores, score_counts
-from pytest_personalens.results.wording import CAUSES, CONTROLS, REPORT_ONLY, REPORTED_GATES, UNJUDGED, quotes_note
+from pytest_personalens.results.wording import CAUSES, CONTROL_NAMES, REPORT_ONLY, REPORTED_GATES, UNJUDGED, quotes_note
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -87,8 +88,8 @@ def _crashed(results: Results) -> str:
 
 def few(results: Results) -> str:
     """How many of the run the means are over, where these are too few to say much; else empty."""
-    least = results.settings.get("min_valid")
-    if results.complete and results.valid_share >= (least if isinstance(least, float) else 0.9):
+    least = next((gate.floor for gate in results.gates if gate.name == "valid"), VALID_FLOOR)
+    if results.complete and results.valid_share >= least:
         return ""
     if not results.complete:
         return "of a part of the run only"
@@ -139,8 +140,8 @@ def group_lines(results: Results, dimensions: Sequence[Dimension]) -> tuple[list
 
 def control_lines(results: Results, dimensions: Sequence[Dimension]) -> list[OverviewLine]:
     """The figures of the run itself and of each of its controls."""
-    lines = [_line(_capital(CONTROLS[""]), results.own, dimensions)] if results.arms else []
-    return lines + [_line(_capital(CONTROLS[a.name]), [i for i in results.items if i.arm == a.name], dimensions) for a in results.arms]
+    lines = [_line(_capital(CONTROL_NAMES[""]), results.own, dimensions)] if results.arms else []
+    return lines + [_line(_capital(CONTROL_NAMES[a.name]), [i for i in results.items if i.arm == a.name], dimensions) for a in results.arms]
 
 
 def score_histograms(read: Sequence[ItemScores], dimensions: Sequence[Dimension]) -> Iterator[Histogram]:

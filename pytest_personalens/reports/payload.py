@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.verdict import Dimension
-from pytest_personalens.results.wording import CONTROLS, unfound_text
+from pytest_personalens.results.wording import CONTROL_NAMES, unfound_text
 
 if TYPE_CHECKING:
     from pytest_personalens.core.scenario import Scenario
@@ -55,7 +55,7 @@ def payload(results: Results, changes: Changes | None) -> dict[str, Any]:
     ]
     return {
         "dimensions": [[d.value, d.names.score, d.names.title, *d.scale] for d in dimensions],
-        "controls": dict(CONTROLS),
+        "controls": dict(CONTROL_NAMES),
         "items": items,
         "scenarios": {name: _scenario(s, text) for name, s in results.scenarios.items()},
         "texts": list(text.numbers),
@@ -101,6 +101,8 @@ def _item(item: Item, text: _Pool) -> dict[str, Any]:
                     "unfound": unfound_text(v),
                     "turns": v.turns,
                     "votes": [[vote.score, text(vote.justification)] for vote in v.votes],
+                    "observed": [text(one) for one in v.observations],
+                    "better": [text(one) for one in v.improvements],
                 }
             )
             for v in e.verdicts

@@ -47,7 +47,7 @@ def summary_lines(
         yield f"gate {gate.name}: {gate_outcome(gate, results)}, {gate.message}", (colour,)
     if results.report_only and not (results.lost or any(item.failed for item in results.items)):
         note = f"{REPORT_ONLY}, {REPORTED_GATES}" if results.gates else REPORT_ONLY
-        yield f"{note} (--personalens-fail-on nothing)", ("yellow",)
+        yield f"{note} (--personalens-gate none)", ("yellow",)
     yield from ((line, ()) for line in written)
 
 

@@ -78,6 +78,9 @@ def _verdict(verdict: Verdict) -> Iterator[str]:
     for evidence in verdict.evidence:
         note = f" ({evidence.note})" if evidence.note else ""
         yield from _wrap(f"  turn {evidence.turn}: ", f'"{evidence.quote}"{note}')
+    for label, found in (("observed", verdict.observations), ("better", verdict.improvements)):
+        for one in found:
+            yield from _wrap(f"  {label}: ", one)
     if unfound := unfound_text(verdict):
         yield f"  {unfound}"
 

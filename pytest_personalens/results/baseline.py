@@ -12,6 +12,7 @@ from pydantic import ConfigDict, Field, model_validator
 from pytest_personalens.core.errors import DataError, SpecError
 from pytest_personalens.core.jsonfile import read_versioned, schema_of
 from pytest_personalens.core.scenario import Frozen
+from pytest_personalens.core.settings import OFFICIAL_PROMPTS
 from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.results.values import RESULTS_SCHEMA as RESULTS_SCHEMA
 from pytest_personalens.results.values import read_results
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 BASELINE_SCHEMA: Final = "personalens-baseline/1"
 _JUDGE: Final = "the judge"
 _BY_MARK: Final = (_JUDGE, "the context", "the limit of turns")
+_PROTOCOL: Final = "the protocol"
+_DEFAULT: Final = "default"
 _ADVICE: Final = "restore it, or save a new one with --personalens-save-baseline"
 
 
@@ -32,7 +35,10 @@ class ComparisonTerms(Frozen):
     """What two runs must have in common for their scores to be compared: all that shapes a score but the assistant."""
 
     dataset: str
-    setup: dict[str, str] = Field(description="What else -> what it was: the judge, the simulated user, the context, the limit of turns.")
+    setup: dict[str, str] = Field(
+        description="What else -> what it was: the judge, the simulated user, the context, the limit of turns, "
+        "and the protocol if it is not the default one."
+    )
 
     def item_setup(self) -> dict[str, str]:
         """The part of it that a mark can change for a test."""
@@ -91,9 +97,11 @@ class Baseline(Frozen):
         then = self.terms
         if then.dataset != now.dataset:
             return f"the dataset changed: {now.dataset!r} now, {then.dataset!r} then"
-        for what in {**then.setup, **now.setup}:
-            if _apart_from_thresholds(now.setup.get(what)) != _apart_from_thresholds(then.setup.get(what)):
-                return f"{what} changed: {now.setup.get(what)!r} now, {then.setup.get(what)!r} then"
+        # The protocol first: another one has other agents too.
+        for what in sorted({**then.setup, **now.setup}, key=lambda what: what != _PROTOCOL):
+            was, is_now = (setup.get(what, _DEFAULT if what == _PROTOCOL else None) for setup in (then.setup, now.setup))
+            if _apart_from_thresholds(is_now) != _apart_from_thresholds(was):
+                return f"{what} changed: {is_now!r} now, {was!r} then"
         return ""
 
     def changed(self, contents: Mapping[tuple[str, str], str]) -> tuple[list[str], int]:
@@ -177,7 +185,11 @@ def terms_of(results: Results) -> ComparisonTerms:
 def setup_of(judge: str, user_agent: str, settings: Mapping[str, Any]) -> dict[str, str]:
     """What shapes scores beside dataset and assistant, from a run's settings by name."""
     of_items = _setup(judge, settings.get("context") or "", settings.get("max_turns") or 0)
-    return {**of_items, "the simulated user": user_agent}
+    prompts, protocol = settings.get("prompts") or "", settings.get("protocol") or _DEFAULT
+    protocol = "official" if prompts.startswith(OFFICIAL_PROMPTS) else protocol
+    # Baselines of earlier versions know no protocol but the default one.
+    named = {_PROTOCOL: protocol} if protocol != _DEFAULT else {}
+    return {**of_items, "the simulated user": user_agent, **named}
 
 
 def setup_of_item(item: Item) -> dict[str, str]:
@@ -196,7 +208,7 @@ def refusal(name: str, changed: str) -> str:
 
 
 def read_baseline(path: Path) -> Baseline:
-    """The baseline in a file of ``--personalens-save-baseline`` or ``--personalens-json``. Raises `DataError` in one line."""
+    """The baseline in a file of ``--personalens-save-baseline``, or of results as JSON. Raises `DataError` in one line."""
     if schema_of(path) != RESULTS_SCHEMA:
         return read_versioned(path, Baseline, BASELINE_SCHEMA, what="a baseline", advice=_ADVICE)
     results = read_results(path)

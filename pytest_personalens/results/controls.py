@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, get_args
 
-from pytest_personalens.core.settings import ArmName
+from pytest_personalens.core.settings import ControlName
 from pytest_personalens.core.verdict import READINGS, Dimension
 from pytest_personalens.results.comparison import paired
 from pytest_personalens.results.means import balanced, scores_of
@@ -23,7 +23,7 @@ def controls_of(items: Sequence[Item]) -> tuple[Arm, ...]:
     """The controls among `items`, in a fixed order, each beside the items of the run itself."""
     own = [i for i in items if not i.arm]
     controls = []
-    for name in get_args(ArmName):
+    for name in get_args(ControlName):
         members = [i for i in items if i.arm == name]
         if name and members:
             lifts = [lift(members, own, dimension) for dimension in READINGS]

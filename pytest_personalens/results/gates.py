@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from pytest_personalens.core.gate_expression import SCALES, TCR
+from pytest_personalens.core.settings import VALID_FLOOR, GateExpression, control_word
 from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.results.controls import lift, passes_of
-from pytest_personalens.results.gate_expressions import SCALES, TCR, GateExpression, floors_of
+from pytest_personalens.results.gate_expressions import check_expressions
 from pytest_personalens.results.means import by_user, estimate, item_scores
 from pytest_personalens.results.stats.intervals import interval
 from pytest_personalens.results.stats.trials import pass_hat, pass_share
@@ -22,33 +24,34 @@ if TYPE_CHECKING:
     from pytest_personalens.results.values import Comparison, Item, Results
 
 
-def check_gates(results: Results, floors: Sequence[GateExpression], *, min_valid: float, measured: bool = False) -> tuple[Gate, ...]:
+def check_gates(results: Results, floors: Sequence[GateExpression], *, measured: bool = False) -> tuple[Gate, ...]:
     """The verdict of every gate of a whole run; none is asked for where there is neither a floor nor a comparison.
 
-    Beside them stands the gate ``valid``: the share of items that could be scored must reach `min_valid`, unless a floor says
+    Beside them stands the gate ``valid``: the share of items that could be scored must reach 0.9, unless a floor says
     otherwise, because a mean over what is left says nothing about what is missing. So it does where the run is `measured`: to
     be a baseline for others, or for its figures alone, with no item that fails for its score.
     """
     shares = [floor for floor in floors if floor.metric == "valid"]
-    least = {"": min_valid, **{floor.group: floor.least for floor in shares}}
+    least = {"": VALID_FLOOR, **{floor.group: floor.least for floor in shares}}
     gates = [_gate(results, floor, least.get(floor.group, least[""])) for floor in floors if floor.metric != "valid"]
     if results.comparison is not None:
         gates += _regressions(results.comparison, least[""])
     if (gates or shares or measured) and all(floor.group for floor in shares):
-        shares.append(GateExpression("", "valid", min_valid))
+        shares.append(GateExpression("", "valid", VALID_FLOOR))
     return (*gates, *(_gate(results, floor, least[""]) for floor in shares))
 
 
-def check_again(results: Results, gate: Gate, min_valid: float) -> Gate:
+def check_again(results: Results, gate: Gate) -> Gate:
     """The gate decided anew by what `results` hold; as it is where they hold nothing to decide it by."""
     if gate.kind == "judge":
         return judge_gate(results.drift) if results.drift is not None else gate
+    shares = {other.name.rpartition(": ")[0]: other.floor for other in results.gates if other.kind == "valid"}
+    whole = shares.get("", VALID_FLOOR)
     if gate.kind == "regression":
-        found = [] if results.comparison is None else _regressions(results.comparison, min_valid)
+        found = [] if results.comparison is None else _regressions(results.comparison, whole)
         return next((again for again in found if again.name == gate.name), gate)
     group, _, metric = gate.name.rpartition(": ")
-    shares = {other.name.rpartition(": ")[0]: other.floor for other in results.gates if other.kind == "valid"}
-    return _gate(results, GateExpression(group, metric, gate.floor), shares.get(group, shares.get("", min_valid)))
+    return _gate(results, GateExpression(group, metric, gate.floor), shares.get(group, whole))
 
 
 def judge_gate(drift: Drift) -> Gate:
@@ -116,7 +119,7 @@ def _lift(results: Results, floor: GateExpression, least: float) -> Gate:
     control = "swapped" if "swapped" in (results.settings.get("control") or ()) else "none"
     items = _members(results.items, floor.group)
     gain = lift([i for i in items if i.arm == control], [i for i in items if not i.arm], Dimension.PERSONALIZATION)
-    label = f"lift of personalization over the control {control}"
+    label = f"lift of personalization over the control {control_word(control)}"
     scenarios = len({i.scenario_key for i in items})
     if gain is None or gain.pairs < least * scenarios:
         some = f"only {gain.pairs} of {count(scenarios)} {'was' if gain.pairs == 1 else 'were'}" if gain else "no scenario was"
@@ -188,7 +191,7 @@ def _nothing_to_compare(comparison: Comparison, min_valid: float) -> str:
         some = f"{comparison.compared_by_test} of {comparison.shared_by_test} scenarios were run by the same tests as then"
         return f"only {some}: {message}; {share_text(min_valid)}"
     if not comparison.one_sided and not any(d.gated for d in comparison.differences):
-        return "neither task completion nor personalization is judged; give a dimension that is a margin (--personalens-margin)"
+        return "neither task completion nor personalization is judged; give a dimension that is a margin (personalens_margin)"
     return ""
 
 
@@ -210,16 +213,17 @@ def _members(items: Sequence[Item], group: str) -> list[Item]:
 
 
 class Requirements(NamedTuple):
-    """What a run is held against: its floors, and a baseline with the level and the margins of the comparison."""
+    """What a run is held against: its gates, and a baseline with the level and the margins of the comparison."""
 
-    floors: tuple[GateExpression, ...]
+    gates: tuple[GateExpression, ...]
     baseline: Baseline | None
     settings: Settings
 
     @classmethod
     def of(cls, settings: Settings, baseline: Baseline | None) -> Requirements:
-        """What `settings` ask for. Raises `SpecError` for floors that cannot be."""
-        return cls(floors_of(settings), baseline, settings)
+        """What `settings` ask for. Raises `SpecError` for gates that cannot be."""
+        check_expressions(settings)
+        return cls(settings.gate, baseline, settings)
 
 
 def conclude(results: Results, demands: Requirements) -> Results:
@@ -230,15 +234,15 @@ def conclude(results: Results, demands: Requirements) -> Results:
         from pytest_personalens.results.controls import trials_of
 
         update["trials"] = trials_of(results.own, s.trials)
-    if s.arms:
+    if s.control:
         from pytest_personalens.results.controls import controls_of
 
         update["arms"] = controls_of(results.items)
     results = results.model_copy(update=update)
     # A cap ends a run in order, and its items are skipped; so are those that could not be scored where nothing is to fail the run.
     # If nothing is left to look at, that is no success.
-    nothing = not results.overall.scored and ("budget" in results.uncounted or (s.fail_on == "nothing" and results.expected > 0))
-    if not results.complete or not (s.gated or nothing):
+    nothing = not results.overall.scored and ("budget" in results.uncounted or (s.report_only and results.expected > 0))
+    if not results.complete or not (s.asks_for_gates or nothing):
         return results
 
     if demands.baseline is not None:
@@ -247,5 +251,5 @@ def conclude(results: Results, demands: Requirements) -> Results:
         margins = {Dimension(name): margin for name, margin in s.margin}
         comparison = compare_with_baseline(demands.baseline, results, name=str(s.baseline), level=s.level, margins=margins)
         results = results.model_copy(update={"comparison": comparison})
-    measured = nothing or s.save_baseline is not None or (s.fail_on == "gate" and results.expected > 0)
-    return results.model_copy(update={"gates": check_gates(results, demands.floors, min_valid=s.min_valid, measured=measured)})
+    measured = nothing or s.save_baseline is not None
+    return results.model_copy(update={"gates": check_gates(results, demands.gates, measured=measured)})

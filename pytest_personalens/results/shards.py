@@ -8,12 +8,13 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, get_type_hints
 
-from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from pytest_personalens.core.errors import DataError, SpecError
 from pytest_personalens.core.jsonfile import first_problem
+from pytest_personalens.core.options import keys_of
 from pytest_personalens.core.scenario import DOMAINS, Frozen
-from pytest_personalens.core.settings import Settings
+from pytest_personalens.core.settings import GateExpression, Settings
 from pytest_personalens.results.baseline import read_baseline, refusal, terms_of
 from pytest_personalens.results.gate_expressions import with_groups
 from pytest_personalens.results.gates import Requirements, conclude
@@ -30,8 +31,9 @@ if TYPE_CHECKING:
 _MOST_HOURS: Final = 12
 
 
-#: Settings in which shards may differ: what each may spend, and where its machine keeps the dataset, whose name and version count.
-_OWN: Final = ("shard", "live", "record", "max_calls", "max_usd", "data")
+#: Settings in which shards may differ: how each is run, what it may spend, and where its machine keeps the dataset, whose name and
+#: version count.
+_OWN: Final = ("shard", "data", *keys_of("execution", "record"))
 
 
 class Shard(NamedTuple):
@@ -81,12 +83,12 @@ def _refuse_old(shards: Sequence[Shard]) -> None:
         )
 
 
-def merge(shards: Sequence[Shard], given: Mapping[str, Any], *, partial: bool = False, save_baseline: Path | None = None) -> Results:
+def merge(shards: Sequence[Shard], replaced: Mapping[str, Any], *, partial: bool = False, save_baseline: Path | None = None) -> Results:
     """The results that the run would have had undivided, its dollars to the rounding of each shard's.
 
-    `given` replaces settings of the run by name: its gates and its baseline; one that is to be replaced (`save_baseline`) is not
-    asked. Raises `SpecError` if shards are missing or were stopped before their end, unless `partial`: then no gate is decided, as
-    in a run that was stopped.
+    `replaced` are the settings of the run that are replaced, by name: its gates and its baseline; one that is to be replaced
+    (`save_baseline`) is not asked. Raises `SpecError` if shards are missing or were stopped before their end, unless `partial`: then no
+    gate is decided, as in a run that was stopped.
     """
     first = shards[0]
     stopped = [shard for shard in shards if not shard.results.complete]
@@ -103,10 +105,10 @@ def merge(shards: Sequence[Shard], given: Mapping[str, Any], *, partial: bool = 
     unevaluated = [nodeid for shard in shards for nodeid in shard.results.unevaluated]
     if not items and not lost and not unevaluated:
         raise SpecError(f"no item in {len(shards)} results: did the runs collect any test?")
-    settings = _settings({**first.results.settings, "shard": None, **given}, first.path)
+    settings = _settings({**first.results.settings, "shard": None, **replaced}, first.path)
     results = summarize(
         items,
-        settings={**first.results.settings, "shard": None, **{name: getattr(settings, name) for name in given}},
+        settings={**first.results.settings, "shard": None, **{name: getattr(settings, name) for name in replaced}},
         dataset=first.results.dataset,
         requested=first.results.requested,
         drawn=first.results.drawn,
@@ -122,7 +124,7 @@ def merge(shards: Sequence[Shard], given: Mapping[str, Any], *, partial: bool = 
     settings = settings._replace(save_baseline=None if save_baseline is None else str(save_baseline))
     demands = Requirements.of(settings, _baseline(settings, results) if results.complete else None)
     domains = {domain for item in items for domain in item.evaluation.domains} | set(DOMAINS)
-    return conclude(results, demands._replace(floors=with_groups(demands.floors, sorted(domains))))
+    return conclude(results, demands._replace(gates=with_groups(demands.gates, sorted(domains))))
 
 
 def _baseline(settings: Settings, results: Results) -> Baseline | None:
@@ -160,9 +162,7 @@ def _dollars(shards: Sequence[Shard]) -> dict[str, float]:
 class _Divided(Frozen):
     model_config = ConfigDict(extra="ignore")
     shard: tuple[int, int]
-    min_tcr: float | None = Field(ge=0, le=1)
-    min_p: float | None = Field(ge=1, le=4)
-    min_valid: float = Field(ge=0, le=1)
+    gate: tuple[GateExpression, ...]
 
 
 def _read_shard(path: Path) -> Shard:

@@ -23,14 +23,12 @@ _FIGURES: Final = ("overall", "domains", "kinds", "uncounted", "turns", "by_turn
 _BY_METHOD: Final = frozenset({"low", "high", "p", "users", "message"})
 #: Stored figures are rounded to six decimals.
 _ROUNDING: Final = 2e-6
-#: The share of items that must be scored, where a file does not say.
-_LEAST_VALID: Final = 0.9
 #: What adopting or checking a judge used is in no item.
 _OF_ANCHORS: Final = "anchor "
 
 
 def read_computed(path: Path) -> Results:
-    """The results in a file of ``--personalens-json``, with figures computed from its items.
+    """The results in a file of ``--personalens-report PATH.json``, with figures computed from its items.
 
     Raises `DataError` in one line for a file that cannot be read, and for the first figure in it that is another one than follows
     from its items: means, counts, usage, trials, controls and gates. Dollars and the scores of a baseline are in no item: they
@@ -77,9 +75,7 @@ def _computed(stored: Results) -> Results:
     if stored.arms:
         update["arms"] = controls_of(stored.items)
     computed = stored.model_copy(update=update)
-    share = stored.settings.get("min_valid")
-    least = share if isinstance(share, (int, float)) else _LEAST_VALID
-    return computed.model_copy(update={"gates": tuple(check_again(computed, gate, least) for gate in stored.gates)})
+    return computed.model_copy(update={"gates": tuple(check_again(computed, gate) for gate in stored.gates)})
 
 
 def _differences(place: str, stored: Any, computed: Any) -> Iterator[tuple[str, Any, Any]]:

@@ -12,7 +12,7 @@ from pytest_personalens.core.evaluation import Cause, Evaluation
 from pytest_personalens.core.jsonfile import read_versioned, text_of
 from pytest_personalens.core.node_ids import without_parameters
 from pytest_personalens.core.scenario import Frozen, Scenario
-from pytest_personalens.core.settings import ArmName
+from pytest_personalens.core.settings import ControlName
 from pytest_personalens.core.usage import Usage
 from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.results.drift import Drift
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 RESULTS_SCHEMA: Final = "personalens-results/1"
 _READ: Final[dict[str, tuple[type, ...]]] = {
     "shard": (list, tuple), "trials": (int,), "judge_votes": (int,), "max_turns": (int,), "context": (str,), "users": (list, tuple),
+    "control": (list, tuple),
 }  # fmt: skip
 
 
@@ -42,7 +43,7 @@ class Item(Frozen):
     record: Literal["none", "replayed", "stale", "written"] = "none"
     record_file: str = Field(default="", description="Where its record is, from the root folder; empty if it has none.")
     trial: int = Field(default=1, ge=1, description="Which run of its scenario this is, from 1 (--personalens-trials).")
-    arm: ArmName = Field(default="", description="Empty for the run itself; else what the assistant knew instead (a control).")
+    arm: ControlName = Field(default="", description="Empty for the run itself; else what the assistant knew instead (a control).")
     given: str = Field(default="", description="What the assistant could know: letters of D, I, S; empty for nothing.")
     given_user: str = Field(default="", description="Whose context that was, where it was another user's.")
     max_turns: int = Field(default=0, description="The limit of turns; 0 for the benchmark's.")
@@ -173,7 +174,7 @@ class Comparison(Frozen):
 class Arm(Frozen):
     """The same scenarios with the context withheld or another user's, and how much better the run itself was (`lift`)."""
 
-    name: ArmName
+    name: ControlName
     overall: Group
     kinds: tuple[Group, ...] = ()
     lift: tuple[Paired, ...] = Field(default=(), description="Before: this arm. After: the run itself.")
@@ -278,13 +279,12 @@ class Results(Frozen):
     @property
     def report_only(self) -> bool:
         """True if the run was to measure, and nothing in it fails. Where nothing could be scored, nothing was measured."""
-        return self.settings.get("fail_on") == "nothing" and bool(self.overall.scored)
+        return self.settings.get("report_only") is True and bool(self.overall.scored)
 
     @property
     def unjudged(self) -> bool:
-        """True if low items pass and no gate decides about scores: the run was made for a baseline alone."""
-        asked = ("gate", "min_tcr", "min_p", "baseline", "adopt_judge", "check_judge")
-        return self.settings.get("fail_on") == "gate" and not any(self.settings.get(name) not in (None, (), []) for name in asked)
+        """True if low items pass and no gate decides about scores: all that was asked is that they are there."""
+        return not self.report_only and bool(self.gates) and all(gate.kind == "valid" and gate.passed for gate in self.gates)
 
     @property
     def own(self) -> tuple[Item, ...]:

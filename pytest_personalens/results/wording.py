@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from pytest_personalens.core.settings import control_word
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pytest_personalens.core.evaluation import Cause
-    from pytest_personalens.core.settings import ArmName
+    from pytest_personalens.core.settings import ControlName
     from pytest_personalens.core.verdict import Verdict
     from pytest_personalens.results.values import Difference, Gate, Results
 
@@ -25,14 +27,14 @@ CAUSES: Final[Mapping[Cause, str]] = {
     "budget": "the cap on calls or money was reached",
 }
 
-#: What the assistant knew in a control, and in the run itself.
-CONTROLS: Final[Mapping[ArmName, str]] = {
+#: The run itself and its controls, as the page names them.
+CONTROL_NAMES: Final[Mapping[ControlName, str]] = {
     "": "the run itself",
-    "none": "nothing",
-    "D": "demographics",
-    "I": "past interactions",
-    "S": "the situation",
-    "swapped": "another user's",
+    "none": control_word("none"),
+    "D": "D (demographics)",
+    "I": "I (past interactions)",
+    "S": "S (the situation)",
+    "swapped": control_word("swapped"),
 }
 
 
@@ -53,7 +55,7 @@ def p_value(p: float) -> str:
 
 #: Said of a run in which nothing decides about scores.
 UNJUDGED: Final = "no gate decides about the scores: this run passes however low they are"
-#: Said of a run under --personalens-fail-on nothing.
+#: Said of a run under --personalens-gate none.
 REPORT_ONLY: Final = "report only: nothing here fails the run"
 REPORTED_GATES: Final = "its gates are shown and do not count"
 

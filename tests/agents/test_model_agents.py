@@ -407,11 +407,55 @@ def test_templates_of_a_team_take_the_place_of_ours(tmp_path: Any, scenario: Sce
     assert theirs.identity != judge(model).identity
 
 
+def test_a_team_places_what_a_role_sees_where_it_likes(tmp_path: Any, scenario: Scenario) -> None:
+    texts = {
+        "user.txt": "Be $demographics", "user_person.txt": "$intent in $situation", "user_next.txt": "After\n$transcript\nspeak, or $end",
+        "judge_task_completion.txt": "Reached in $transcript: $goal?", "judge_coherence_user.txt": "Read this twice:\n$transcript",
+        "assistant.txt": "For $demographics", "assistant_context.txt": "Before: $summaries",
+    }  # fmt: skip
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    prompts, model = Prompts(tmp_path), FakeModel("Hello.", "Hello again.")
+    agent = ModelUserAgent(model, Meter(), prompts)
+    agent.turn(scenario, ())
+    agent.turn(scenario, TALK.messages)
+    opening, later = model.requests
+    assert opening.system == "Be - age: 35-44"
+    assert opening.prompt.startswith("You want to buy a ticket to York. in - location: Leeds\n")
+    assert later.prompt.count("A ticket to York.") == later.prompt.count("</transcript>") == 1
+    assert later.prompt.endswith("</transcript>\nspeak, or TERMINATE")
+    assert "window" not in opening.prompt + later.prompt, "what no template places is not sent"
+
+    reading = FakeModel("Evidence: turn 0: ticket\nJustification: a\nScore: true")
+    ModelJudge(reading, Meter(), prompts).verdict(scenario, TALK, Dimension.TASK_COMPLETION)
+    (request,) = reading.requests
+    assert request.prompt.startswith("Reached in <transcript>")
+    assert request.prompt.count(scenario.task.goal) == request.prompt.count("</transcript>") == 1
+    reading = FakeModel("Evidence: turn 0: ticket\nJustification: a\nScore: 3")
+    ModelJudge(reading, Meter(), prompts).verdict(scenario, TALK, Dimension.PERSONALIZATION)
+    (request,) = reading.requests
+    assert scenario.task.goal not in request.system + request.prompt, "no reading sees what another one places"
+    assert "Read this twice" not in request.system + request.prompt
+    assert "window" in request.prompt
+
+    bot = FakeModel("Done.")
+    ModelAssistant(bot, Meter(), prompts, setting="base", context=scenario.context("I"))([{"role": "user", "content": "A"}])
+    assert bot.requests[0].system.startswith("For \n\nBefore: Past conversations about Train:"), "the context holds no demographics"
+
+
 @pytest.mark.parametrize(
     ("name", "text", "problem"),
     [
         ("jugde.txt", "x", "no such template; known: user"),
-        ("user_person.txt", "$profile $intent", r"expected the placeholders \$intent, \$profile, \$situation; found \$intent, \$profile"),
+        (
+            "user_person.txt",
+            "$intent $rubrics",
+            r"user_person.txt: unknown placeholder \$rubrics for the user; known: \$demographics, \$end",
+        ),
+        ("judge_personalization.txt", "$rubrics", r"unknown placeholder \$rubrics for the judge"),
+        ("assistant.txt", "$preferences", r"unknown placeholder \$preferences for the assistant; known: \$context"),
+        ("user_person.txt", "$profile", r"user_person.txt: the placeholder \$intent is missing"),
+        ("judge.txt", "Judge.", r"judge.txt: the placeholder \$rubrics is missing"),
         ("judge_opening_leak.txt", "costs $ 5", "a '\\$' that begins no placeholder"),
     ],
 )

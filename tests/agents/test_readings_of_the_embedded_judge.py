@@ -12,7 +12,7 @@ ANY = ("--personalens-threshold", "tc>=0", "--personalens-threshold", "p>=1")
 
 
 def test_all_are_the_four_readings_that_it_gives_and_the_header_names_the_others(repo: Repository) -> None:
-    result = repo.inline(*SAMPLE, "--personalens-dimensions", "all", *ANY, "--personalens-json", "results.json")
+    result = repo.inline(*SAMPLE, "--personalens-dimensions", "all", *ANY, "--personalens-report", "results.json")
     assert result.ret == 0
     result.stdout.fnmatch_lines(
         ["personalens: 3 scenarios of embedded *, judge embedded*; the embedded judge gives no reading of nat-user, coh-user"]

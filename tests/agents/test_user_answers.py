@@ -88,7 +88,7 @@ PHARMACY_CONFTEST = """
 
 def test_people_of_an_own_dataset_keep_to_their_profile_and_object_to_a_strangers_inhaler(empty_repo: Repository) -> None:
     empty_repo.write(conftest=PHARMACY_CONFTEST)
-    empty_repo.inline("--personalens-sample=6", "--personalens-data=pharmacy", "--personalens-fail-on=nothing")
+    empty_repo.inline("--personalens-sample=6", "--personalens-data=pharmacy", "--personalens-gate=none")
     files = sorted(empty_repo.path.glob("said-*.json"))
     assert len(files) == 6
     for file in files:

@@ -30,8 +30,9 @@ def test_a_device_is_no_file(repo: Repository, zero: Path) -> None:
         result = repo.inline(*ARGS, f"--personalens-{option}={value}")
         one_line(result)
         result.stderr.fnmatch_lines(["*a device, and no file*"])
-    one_line(repo.inline(*ARGS, "--personalens-adopt-judge", "j.json", "--personalens-anchors=zero"))
-    one_line(repo.inline(*ARGS, "--personalens-json=zero"))
+    one_line(repo.inline(*ARGS, "--personalens-adopt-judge", "j.json", "-opersonalens_anchors=zero"))
+    (repo.path / "zero.json").symlink_to(zero)
+    one_line(repo.inline(*ARGS, "--personalens-report=zero.json"))
     for command in ("report", "merge", "agreement"):
         result = repo.python("-m", "pytest_personalens", command, "zero")
         assert result.ret == 4
@@ -64,7 +65,7 @@ def test_what_is_kept_in_the_cache_is_a_device(paid: Repository, zero: Path) -> 
     kept.parent.mkdir(parents=True)
     kept.symlink_to(zero)
     for more in ((), ("--personalens-resume",)):
-        result = paid.pytester.runpytest_inprocess("-p", "no:xdist", *ARGS, *MODELS, "--personalens-live", *more)
+        result = paid.pytester.runpytest_inprocess("-p", "no:xdist", *ARGS, *MODELS, "--personalens-record", "live", *more)
         one_line(result)
         result.stderr.fnmatch_lines(["ERROR: personalens: pytest's cache cannot be written: *run: a device, and no file; remove it"])
         assert zero.is_char_device()

@@ -17,7 +17,6 @@ import pytest
 from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
 
 from pytest_personalens.cli.check_dataset import main
-from pytest_personalens.core.errors import DataError
 from pytest_personalens.datasets.embedded import data_folder
 from pytest_personalens.datasets.quality import Quality, assess, read_corpus
 from pytest_personalens.datasets.quality import diversity as d
@@ -307,12 +306,12 @@ def test_two_datasets_stand_side_by_side_and_findings_make_it_fail(small: Path, 
 
 
 def test_json_goes_to_a_file_or_to_standard_output(small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    main([str(small), "--words", "1000", "--json", "-"])
+    main([str(small), "--words", "1000", "--report", "-"])
     (printed,) = json.loads(capsys.readouterr().out)
     assert Quality.model_validate(printed).users == 2
-    main([str(small), "--words", "1000", "--json", str(tmp_path / "q.json")])
+    main([str(small), "--words", "1000", "--report", str(tmp_path / "q.json")])
     assert json.loads((tmp_path / "q.json").read_text(encoding="utf-8")) == [printed]
-    assert main([str(small), "--json", str(tmp_path / "q.json" / "x.json")]) == 4
+    assert main([str(small), "--report", str(tmp_path / "q.json" / "x.json")]) == 4
     assert "cannot write to" in capsys.readouterr().err
 
 
@@ -320,8 +319,10 @@ def test_errors_are_one_line(small: Path, capsys: pytest.CaptureFixture[str]) ->
     assert main([str(small / "nowhere")]) == 4
     assert re.fullmatch(r"error: .*nowhere: no such folder; .*\n", capsys.readouterr().err)
     (small / "profiles" / "kenji.toml").write_text("[demographics", encoding="utf-8")
-    assert main([str(small)]) == 4
-    assert re.fullmatch(r"error: .*kenji.toml: not valid TOML: .*\n", capsys.readouterr().err)
+    assert main([str(small), "--words", "1000"]) == 1
+    said = capsys.readouterr()
+    assert re.search(r"(?m)^embedded .*: unreadable: 1\n  .*kenji.toml: not valid TOML: .*$", said.out)
+    assert said.err == ""
     with pytest.raises(SystemExit):
         main(["embedded", "--words", "few"])
     assert "expected a whole number of at least 1000, found 'few'" in capsys.readouterr().err
@@ -341,7 +342,7 @@ def test_it_runs_as_a_module() -> None:
         ("profile.json", "[]", "expected a JSON object, found list"),
         (
             "profile.json",
-            '{"affinities": {"Books": {"Genre": 3}}, "interactions": {}}',
+            '{"affinities": {"Books": {"Genre": 3}}, "interactions": {}, "demographics": {}, "interests": {}}',
             "affinities.Books.Genre: expected a text or a list",
         ),
         ("tasks.json", '{"Task 1": {"task_id": "SD-Books-task-1"}}', "Task 1: not a task of the official layout"),
@@ -355,5 +356,6 @@ def test_broken_official_files_are_one_line(tmp_path: Path, file: str, content: 
     (user / "tasks.json").write_text("{}", encoding="utf-8")
     (user / "tasks_md.json").write_text("{}", encoding="utf-8")
     (user / file).write_text(content, encoding="utf-8")
-    with pytest.raises(DataError, match=re.escape(message)):
-        read_corpus(str(tmp_path))
+    (found,) = [f for f in assess(read_corpus(str(tmp_path))).findings if f.rule == "unreadable"]
+    assert message in f"{found.field}: {found.message}"
+    assert found.file == str(user / file)

@@ -181,6 +181,12 @@ def test_a_sample_larger_than_the_universe_is_all_of_it() -> None:
     assert set(sample.refs) == set(EMBEDDED.refs("kenji"))
 
 
+def test_domains_are_read_without_regard_to_case() -> None:
+    spelled = draw(EMBEDDED, 4, seed="s", domains=["Movies", "Rental Cars"])
+    assert draw(EMBEDDED, 4, seed="s", domains=["movies", "RENTAL cars"]) == spelled
+    assert all({"Movies", "Rental Cars"} & set(ref.domains) for ref in spelled.refs)
+
+
 def test_unknown_names() -> None:
     with pytest.raises(SpecError, match=r"unknown domain 'Opera'; known: Alarm, Books"):
         draw(EMBEDDED, 1, seed="s", domains=["Opera"])

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from pytest_personalens.core.options import OPTIONS
 from pytest_personalens.core.verdict import Dimension
-from pytest_personalens.plugin.options import OPTIONS
 from tests.support.endpoint import Endpoint
 from tests.support.repository import Repository
 
@@ -60,13 +60,13 @@ def test_the_generated_reference_is_up_to_date() -> None:
     from tests.support import reference
 
     assert (ROOT / "docs/reference/options.md").read_text(encoding="utf-8") == reference.options_page(), "run: make reference"
-    assert all(f"`{o.flag} " in reference.options_page() for o in OPTIONS)
+    assert all(f"`{o.ini}`" in reference.options_page() or re.search(f"`{o.long}[` ]", reference.options_page()) for o in OPTIONS)
 
 
 def test_help_can_be_asked_for(empty_repo: Repository) -> None:
     result = empty_repo.run("--help")
     assert result.ret == 0
-    result.stdout.fnmatch_lines(["*--personalens-gate=EXPRESSION*"])
+    result.stdout.fnmatch_lines(["*--personalens-gate=LIST*"])
 
 
 def test_the_committed_records_are_what_a_fresh_run_gives(tmp_path: Path) -> None:
@@ -87,7 +87,7 @@ def test_the_committed_records_are_what_a_fresh_run_gives(tmp_path: Path) -> Non
 
 def test_every_fixture_and_mark_keyword_is_in_the_reference() -> None:
     page = (ROOT / "docs/reference/fixtures-and-marks.md").read_text(encoding="utf-8")
-    source = (ROOT / "pytest_personalens/plugin/__init__.py").read_text(encoding="utf-8")
+    source = (ROOT / "pytest_personalens/plugin/fixtures.py").read_text(encoding="utf-8")
     fixtures = re.findall(r"@pytest\.fixture(?:\(.*\))?\ndef (personalens\w*)\(", source)
     assert len(fixtures) == 4
     assert all(f"| `{name}` |" in page for name in fixtures)

@@ -11,8 +11,8 @@ ARGS = (
     "--personalens-sample",
     "6",
     *TOLD_AGENTS,
-    "--personalens-fail-on",
-    "nothing",
+    "--personalens-gate",
+    "none",
 )
 #: One user's dialogue goes wrong, in one of several ways.
 BOT = """
@@ -40,7 +40,7 @@ def test_it_takes_no_other_dialogue_with_it(told: Repository, way: str, how: tup
     told.write(conftest=TOLD.partition('    @pytest.fixture(scope="session")')[0] + BOT.format(what=what))
     # Those that share a blocked loop at that moment wait with it.
     beside = 2 if way == "blocks the loop" and "--personalens-concurrency" in how else 0
-    result = told.run(*ARGS, *how, "--personalens-turn-timeout", "3", "--personalens-json", "results.json")
+    result = told.run(*ARGS, *how, "-o", "personalens_turn_timeout=3", "--personalens-report", "results.json")
     found = told.results()["overall"]
     assert scored - beside <= found["scored"] <= scored, str(result.stdout)
 

@@ -37,7 +37,7 @@ BOT = """
             file.write(f"{os.getpid()} {context.user} {len(messages)}\\n")
         return f"I've booked it for 19:30, reference QX77. Seen to: {', '.join(context.interactions)}."
 """
-ARGS = ("--personalens-sample", "12", "--personalens-assistant", "clusterbot:reply", "--personalens-json", "r.json", "--personalens-threshold", "p>=1", "--personalens-threshold", "tc>=0")  # fmt: skip
+ARGS = ("--personalens-sample", "12", "--personalens-assistant", "clusterbot:reply", "--personalens-report", "r.json", "--personalens-threshold", "p>=1", "--personalens-threshold", "tc>=0")  # fmt: skip
 
 
 class Dask:
@@ -143,9 +143,9 @@ def test_a_dialogue_that_no_worker_survives_is_not_scored_and_the_others_are(emp
         "4",
         "--personalens-assistant",
         "deadly:reply",
-        "--personalens-min-tcr",
-        "0.5",
-        "--personalens-json",
+        "--personalens-gate",
+        "tcr >= 0.5",
+        "--personalens-report",
         "r.json",
     ]
     result = empty_repo.run(*args, "--personalens-executor", f"dask={dask.address}")
@@ -232,7 +232,7 @@ def test_an_executor_that_is_none(repo: Repository, value: str) -> None:
     ("more", "problem"),
     [
         ((), "a fixture stays in this process; name the assistant with --personalens-assistant module:attribute"),
-        (("--personalens-assistant", "test_bot:test_bot", "--personalens-max-calls", "3"), "--personalens-max-calls and --personalens-max-usd are kept *"),
+        (("--personalens-assistant", "test_bot:test_bot", "--personalens-budget", "3calls"), "--personalens-budget is kept *"),
     ],
     ids=["a fixture", "a cap"],
 )  # fmt: skip

@@ -65,7 +65,7 @@ def at_once(repo: Repository) -> list[int]:
 
 @pytest.mark.parametrize("workers", [(), ("-n", "2"), ("-n", "2", "--dist", "worksteal")], ids=["alone", "workers", "worksteal"])
 def test_side_by_side_gives_what_one_after_the_other_gives(slow: Repository, workers: tuple[str, ...]) -> None:
-    args = ("--personalens-sample", "12", "--personalens-json", "r.json", "--personalens-dimensions", "all", *LENIENT)
+    args = ("--personalens-sample", "12", "--personalens-report", "r.json", "--personalens-dimensions", "all", *LENIENT)
     slow.run(*args).assert_outcomes(passed=12)
     one_by_one = results(slow)
     assert at_once(slow) == [1]
@@ -276,7 +276,7 @@ def test_async_assistants_share_one_loop(slow: Repository) -> None:
             terminalreporter.write_line(f"loops: {len(loops)}")
         """
     )
-    result = slow.run("--personalens-sample", "8", "--personalens-concurrency", "4", "--personalens-turn-timeout", "5", *LENIENT)
+    result = slow.run("--personalens-sample", "8", "--personalens-concurrency", "4", "-o", "personalens_turn_timeout=5", *LENIENT)
     result.assert_outcomes(passed=8)
     result.stdout.fnmatch_lines(["loops: 1"])
 
@@ -294,7 +294,7 @@ def test_ctrl_c_ends_at_once_and_keeps_what_was_bought(slow: Repository, endpoin
     # What a shell starts in the background ignores Ctrl-C, and so would its children.
     heeds = "import signal, sys, pytest; signal.signal(signal.SIGINT, signal.default_int_handler); sys.exit(pytest.main())"
     command = [
-        sys.executable, "-c", heeds, "--personalens-sample", "6", "--personalens-concurrency", "6", "--personalens-live", *LENIENT,
+        sys.executable, "-c", heeds, "--personalens-sample", "6", "--personalens-concurrency", "6", "--personalens-record", "live", *LENIENT,
         "--personalens-user-model", "openai:small", "--personalens-judge-model", "openai:small",
     ]  # fmt: skip
     run = subprocess.Popen(

@@ -49,7 +49,7 @@ def test_a_retry_is_another_dialogue(told: Repository, concurrency: str) -> None
 
 def test_trials_controls_and_tests_of_one_scenario_are_dialogues_of_their_own(told: Repository) -> None:
     told.write(conftest=STATEFUL, test_other="def test_other(personalens):\n    personalens.check()\n")
-    told.inline(*ARGS, "--personalens-trials", "2", "--personalens-control", "none")
+    told.inline(*ARGS, "--personalens-trials", "2", "--personalens-control", "no-context")
     assert list(dialogues(told).values()) == [2] * (2 * 2 * 2 * 2)
 
 

@@ -24,7 +24,7 @@ def test_a_run_buys_once_and_replays_for_nothing(repo: Repository, endpoint: End
     refused.stdout.fnmatch_lines(["*the record is missing*record it with --personalens-record new"])
     assert endpoint.calls == []
 
-    bought = repo.run(*LIVE, "--personalens-record=new", "--personalens-json", "r.json")
+    bought = repo.run(*LIVE, "--personalens-record=new", "--personalens-report", "r.json")
     bought.assert_outcomes(passed=3)
     assert len(endpoint.calls) == 3 * (2 + 2), "an opening, a closing and two readings an item"
     bought.stdout.fnmatch_lines(["*12 model calls*", "judge p *3 *", "judge tc *3 *", "user agent *6 *", "all *12 *"])
@@ -35,7 +35,7 @@ def test_a_run_buys_once_and_replays_for_nothing(repo: Repository, endpoint: End
     assert usage["judge p"]["cached_tokens"] > 0, "the second reading begins like the first"
 
     endpoint.calls.clear()
-    again = repo.run(*LIVE, "--personalens-json", "r.json")
+    again = repo.run(*LIVE, "--personalens-report", "r.json")
     again.assert_outcomes(passed=3)
     assert endpoint.calls == []
     assert results(repo.path / "r.json")["usage"] == {}
@@ -44,7 +44,7 @@ def test_a_run_buys_once_and_replays_for_nothing(repo: Repository, endpoint: End
 
 
 def test_who_sees_what_on_the_wire(repo: Repository, endpoint: Endpoint) -> None:
-    result = repo.run(*LIVE, "--personalens-live", "--personalens-sample", "1", "--personalens-dimensions", "all,p-turns,leak")
+    result = repo.run(*LIVE, "--personalens-record", "live", "--personalens-sample", "1", "--personalens-dimensions", "all,p-turns,leak")
     result.assert_outcomes(passed=1)
     result.stdout.fnmatch_lines(["personalization after each turn of the assistant (dialogues): 1: 3.00 (1), 2: 3.00 (1)"])
     users = [c for c in endpoint.calls if c.protocol == "bedrock"]
@@ -62,9 +62,9 @@ def test_who_sees_what_on_the_wire(repo: Repository, endpoint: Endpoint) -> None
 
 
 def test_a_model_is_the_assistant_in_the_settings_of_the_paper(empty_repo: Repository, endpoint: Endpoint) -> None:
-    common = (*LIVE, "--personalens-assistant", "openai:bot", "--personalens-live", "--personalens-sample", "1")
+    common = (*LIVE, "--personalens-assistant", "openai:bot", "--personalens-record", "live", "--personalens-sample", "1")
     systems = {}
-    for extra in (("--personalens-context", "none"), ("--personalens-context", "DIS"), ("--personalens-assistant-prompt", "vanilla")):
+    for extra in (("--personalens-context", "none"), ("--personalens-context", "DIS"), ("-o", "personalens_assistant_prompt=vanilla")):
         endpoint.calls.clear()
         result = empty_repo.run(*common, *extra)
         result.assert_outcomes(passed=1)
@@ -72,7 +72,7 @@ def test_a_model_is_the_assistant_in_the_settings_of_the_paper(empty_repo: Repos
     assert "You are a digital assistant" in systems["none"]
     assert "Past conversations" not in systems["none"]
     assert "Past conversations" in systems["DIS"]
-    assert systems["vanilla"] == ""
+    assert systems["personalens_assistant_prompt=vanilla"] == ""
     result.stdout.fnmatch_lines(["*assistant openai:bot (vanilla)*", "assistant *"])
 
 
@@ -89,7 +89,7 @@ def test_a_recorded_run_with_a_model_as_the_assistant_is_free(empty_repo: Reposi
 
 def test_a_callable_is_the_assistant_by_its_place(empty_repo: Repository) -> None:
     empty_repo.write(mybot="def reply(messages):\n    return 'Done: booked for Thursday.'\nnumber = 3\n")
-    run = empty_repo.run("--personalens-sample", "2", "--personalens-assistant", "mybot:reply", "--personalens-min-tcr", "0")
+    run = empty_repo.run("--personalens-sample", "2", "--personalens-assistant", "mybot:reply", "--personalens-gate", "tcr >= 0")
     run.assert_outcomes(passed=4)
     for spec, problem in (
         ("mybot:number", "mybot.number is int, which cannot be called"),
@@ -106,14 +106,14 @@ def test_a_callable_is_the_assistant_by_its_place(empty_repo: Repository) -> Non
 def test_a_cap_on_calls_stops_in_order_and_keeps_what_was_bought(repo: Repository, endpoint: Endpoint, workers: tuple[str, ...]) -> None:
     live = [a for a in LIVE if a != "3"]
     live.insert(1, "6")
-    result = repo.pytester.runpytest_subprocess(*live, "--personalens-live", "--personalens-max-calls", "13", *workers)
+    result = repo.pytester.runpytest_subprocess(*live, "--personalens-record", "live", "--personalens-budget", "13calls", *workers)
     assert len(endpoint.calls) == 13
     outcomes = result.parseoutcomes()
     assert outcomes["passed"] >= 1
     assert outcomes["skipped"] >= 1
     assert "failed" not in outcomes
     result.stdout.fnmatch_lines(["not scored: *, the cap on calls or money was reached; what was bought is kept*"])
-    rest = repo.pytester.runpytest_subprocess(*live, "--personalens-live", *workers)
+    rest = repo.pytester.runpytest_subprocess(*live, "--personalens-record", "live", *workers)
     rest.assert_outcomes(passed=6)
     assert len(endpoint.calls) == 24, "nothing was bought twice"
     journals = [json.loads(f.read_text(encoding="utf-8")) for f in (repo.path / ".pytest_cache").rglob("personalens/*.json")]
@@ -121,11 +121,11 @@ def test_a_cap_on_calls_stops_in_order_and_keeps_what_was_bought(repo: Repositor
 
 
 def test_a_cap_on_money_needs_prices_and_stops_in_order(repo: Repository, endpoint: Endpoint) -> None:
-    capped = (*LIVE, "--personalens-live", "--personalens-max-usd", "0.000001")
+    capped = (*LIVE, "--personalens-record", "live", "--personalens-budget", "0.000001usd")
     unpriced = repo.run(*capped)
     assert unpriced.ret == 4
     unpriced.stderr.fnmatch_lines(
-        ["ERROR: personalens: --personalens-max-usd: no price is known for bedrock:claude-3-haiku-v1 (user agent)*"]
+        ["ERROR: personalens: --personalens-budget: no price is known for bedrock:claude-3-haiku-v1 (user agent)*"]
     )
     (repo.path / "pytest.ini").write_text(
         "[pytest]\npersonalens_prices =\n  bedrock:claude-3-haiku-v1 = 0.25, 1.25\n  openai:small = 1, 2\n", encoding="utf-8"
@@ -173,7 +173,7 @@ def test_an_estimate_comes_near_to_what_the_run_takes(repo: Repository, endpoint
     run = (*LIVE, "--personalens-kind", "single")
     told = repo.run(*run, "--personalens-estimate").stdout.str()
     estimated = {m[1]: int(m[2].replace(",", "")) for m in re.finditer(r"^(user agent|judge \w+) +([\d,]+) ", told, re.MULTILINE)}
-    repo.run(*run, "--personalens-live", "--personalens-json", "r.json")
+    repo.run(*run, "--personalens-record", "live", "--personalens-report", "r.json")
     usage = results(repo.path / "r.json")["usage"]
     assert isinstance(usage, dict)
     assert estimated == {purpose: used["calls"] for purpose, used in usage.items()}
@@ -189,7 +189,7 @@ def test_failing_verdicts_are_put_to_the_vote_and_all_votes_kept(repo: Repositor
         return Reply(data={"evidence": [quote_of(call)], "justification": f"vote {len(asked)}", "score": 1 if len(asked) == 1 else 3})
 
     endpoint.answer = harsh_at_first
-    result = repo.run(*LIVE, "--personalens-record=new", "--personalens-sample", "1", "--personalens-judge-votes", "3")
+    result = repo.run(*LIVE, "--personalens-record=new", "--personalens-sample", "1", "-o", "personalens_judge_votes=3")
     result.assert_outcomes(passed=1)
     assert [c.body["temperature"] for c in asked] == [0, 0.7, 0.7]
     record = json.loads(next((repo.path / "__personalens__").rglob("*.json")).read_text(encoding="utf-8"))
@@ -198,10 +198,10 @@ def test_failing_verdicts_are_put_to_the_vote_and_all_votes_kept(repo: Repositor
     assert p["score"] == 3
     asked.clear()
     repo.write(test_bot="import pytest\n@pytest.mark.personalens(p=4)\ndef test_bot(personalens):\n    personalens.evaluate()\n")
-    repo.run(*LIVE, "--personalens-live", "--personalens-sample", "1", "--personalens-judge-votes", "3")
+    repo.run(*LIVE, "--personalens-record", "live", "--personalens-sample", "1", "-o", "personalens_judge_votes=3")
     assert len(asked) == 3, "the threshold of the mark decides what is low"
-    even = repo.run(*LIVE, "--personalens-judge-votes", "2")
-    even.stderr.fnmatch_lines(["ERROR: --personalens-judge-votes: expected an odd number*"])
+    even = repo.run(*LIVE, "-o", "personalens_judge_votes=2")
+    even.stderr.fnmatch_lines(["ERROR: personalens_judge_votes: expected an odd number*"])
 
 
 @pytest.mark.parametrize(
@@ -215,7 +215,7 @@ def test_a_fault_of_the_simulated_user_is_no_failure_of_the_assistant(
     repo: Repository, endpoint: Endpoint, reply: Reply, cause: str
 ) -> None:
     endpoint.answer = lambda call: reply if "<transcript>" in call.prompt and "acting the part" in call.system else play(call)
-    result = repo.run(*LIVE, "--personalens-live", "--personalens-min-tcr", "0.5", "-rs")
+    result = repo.run(*LIVE, "--personalens-record", "live", "--personalens-gate", "tcr >= 0.5", "-rs")
     outcomes = result.parseoutcomes()
     assert outcomes["skipped"] == 3
     assert outcomes["failed"] >= 1, "the gate on the share of scored items"
@@ -230,7 +230,7 @@ def test_a_fault_of_the_simulated_user_is_no_failure_of_the_assistant(
 
 def test_an_unreadable_judge_is_an_error_of_the_judge(repo: Repository, endpoint: Endpoint) -> None:
     endpoint.answer = lambda call: Reply("Looks fine to me!") if "Give this reading" in call.prompt else play(call)
-    result = repo.run(*LIVE, "--personalens-live")
+    result = repo.run(*LIVE, "--personalens-record", "live")
     result.assert_outcomes(failed=3)
     result.stdout.fnmatch_lines(["*openai:small: unreadable verdict on tc: expected one line 'Score: ...', found 0*"])
     assert sum("could not be read" in c.prompt for c in endpoint.calls) == 6, "each of the two readings is asked for once more"
@@ -249,7 +249,7 @@ def test_throttling_loses_no_item(repo: Repository, endpoint: Endpoint, monkeypa
     endpoint.answer = flaky
     live = [a for a in LIVE if a != "3"]
     live.insert(1, "10")
-    repo.run(*live, "--personalens-live", "-n", "2").assert_outcomes(passed=10)
+    repo.run(*live, "--personalens-record", "live", "-n", "2").assert_outcomes(passed=10)
     good = [c for i, c in enumerate(seen, 1) if i % 20 != 5 and i % 10 != 7]
     assert len(good) == 40
 
@@ -265,7 +265,7 @@ def test_what_cannot_succeed_stops_each_item_with_one_line(repo: Repository, end
         if where == "judge" and call.protocol == "openai"
         else play(call)
     )
-    result = repo.run(*LIVE, "--personalens-live")
+    result = repo.run(*LIVE, "--personalens-record", "live")
     result.assert_outcomes(failed=3)
     advice = "renew them, for example with 'aws sso login'" if where == "user" else "check OPENAI_API_KEY"
     result.stdout.fnmatch_lines([f"*{advice}*"])

@@ -65,9 +65,10 @@ def test_workers_whose_controller_was_killed_make_no_further_call(repo: Reposito
         "2",
         "--personalens-concurrency",
         "4",
-        "--personalens-max-turns",
-        "900",
-        "--personalens-live",
+        "-o",
+        "personalens_max_turns=900",
+        "--personalens-record",
+        "live",
     )
     models = ("--personalens-user-model", "openai:small")
     process = subprocess.Popen(
@@ -102,31 +103,33 @@ def own_cache(repo: Repository, monkeypatch: pytest.MonkeyPatch) -> Repository:
     return repo
 
 
-@pytest.mark.parametrize("option", ["--json", "--markdown"])
-def test_the_agreement_command_looks_at_its_paths_before_it_pays(own_cache: Repository, endpoint: Endpoint, option: str) -> None:
-    (own_cache.path / "taken").write_text("mine")
-    for path, problem in (("taken/x.json", "cannot write to taken: *"), ("taken", "taken was not written by this plugin; *")):
-        result = own_cache.python(*AGREEMENT, option, path)
+@pytest.mark.parametrize("name", ["taken.json", "taken.md"])
+def test_the_agreement_command_looks_at_its_paths_before_it_pays(own_cache: Repository, endpoint: Endpoint, name: str) -> None:
+    (own_cache.path / name).write_text("mine")
+    for path, problem in ((f"{name}/x{name[5:]}", f"cannot write to {name}: *"), (name, f"{name} was not written by this plugin; *")):
+        result = own_cache.python(*AGREEMENT, "--report", path)
         assert result.ret == 4
-        result.stderr.fnmatch_lines([f"error: {option}: {problem}"])
+        result.stderr.fnmatch_lines([f"error: --report: {problem}"])
     assert not endpoint.calls
 
 
 def test_the_agreement_command_prints_before_it_writes(own_cache: Repository, endpoint: Endpoint) -> None:
     for _ in range(2):
-        result = own_cache.python(*AGREEMENT, "--dimensions", "tc", "--json", "new/folder/x.json", "--markdown", "x.md")
+        result = own_cache.python(*AGREEMENT, "--dimensions", "tc", "--report", "new/folder/x.json", "--report", "x.md")
         assert result.ret == 0
-        result.stdout.fnmatch_lines(["openai:small *: 24 dialogues over *", "judge tc: *"])
-    assert len(endpoint.calls) == 2 * 24, "what has come to its end is measured anew"
-    (own_cache.path / "full").symlink_to("/dev/full/no")
-    result = own_cache.python(*AGREEMENT, "--dimensions", "tc", "--json", "full")
+        result.stdout.fnmatch_lines(["openai:small *: 24 dialogues over *"])
+    assert len(endpoint.calls) == 24, "what was paid for is replayed"
+    (own_cache.path / "full.json").symlink_to("/dev/full/no")
+    result = own_cache.python(*AGREEMENT, "--dimensions", "tc", "--report", "full.json")
     assert result.ret == 4
     result.stdout.fnmatch_lines(["openai:small *: 24 dialogues over *"])
 
 
 def test_the_agreement_command_goes_on_where_it_was_killed(own_cache: Repository, endpoint: Endpoint) -> None:
     endpoint.answer = lambda call: Reply(**{**vars(play(call)), "delay": 0.1})
-    process = subprocess.Popen([sys.executable, *AGREEMENT, "--dimensions", "tc"], cwd=own_cache.path, stdout=subprocess.DEVNULL)
+    process = subprocess.Popen(
+        [sys.executable, *AGREEMENT, "--dimensions", "tc", "--concurrency", "1"], cwd=own_cache.path, stdout=subprocess.DEVNULL
+    )
     while len(endpoint.calls) < 10 and process.poll() is None:
         time.sleep(0.01)
     process.kill()
@@ -154,9 +157,10 @@ def test_votes_are_kept_one_by_one(paid: Repository, monkeypatch: pytest.MonkeyP
         *MODELS,
         "--personalens-dimensions",
         "tc",
-        "--personalens-judge-votes",
-        "15",
-        "--personalens-live",
+        "-o",
+        "personalens_judge_votes=15",
+        "--personalens-record",
+        "live",
         *how,
     )
     monkeypatch.setenv("CRASH", "13")
@@ -165,7 +169,7 @@ def test_votes_are_kept_one_by_one(paid: Repository, monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("CRASH", "-1")
     assert run(*args).ret == 1
     assert calls(paid) == 15 - 9, "the vote that never came back, and the rest"
-    run(*args, "--personalens-json", "r.json")
+    run(*args, "--personalens-report", "r.json")
     assert calls(paid) == 0
     (verdict,) = paid.results("r.json")["items"][0]["evaluation"]["verdicts"]
     assert len(verdict["votes"]) == 15

@@ -11,7 +11,7 @@ ARGS = (
     "--personalens-sample",
     "12",
     *TOLD_AGENTS,
-    "--personalens-json",
+    "--personalens-report",
     "r.json",
 )
 #: Users of this sample whose dialogue ends its process, and how.

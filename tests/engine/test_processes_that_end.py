@@ -13,7 +13,7 @@ from tests.support.repository import Repository
 from tests.support.scripted_agents import TOLD, TOLD_AGENTS
 
 ARGS = ("--personalens-sample", "4", *TOLD_AGENTS)
-FILES = ("--personalens-json", "r.json", "--personalens-markdown", "r.md")
+FILES = ("--personalens-report", "r.json", "--personalens-report", "r.md")
 EXITS = TOLD.replace('return lambda messages: "fine"', "return lambda messages: os._exit(0)")
 AT_THE_END = """
     def pytest_sessionfinish(session):
@@ -23,7 +23,7 @@ AT_THE_END = """
 
 
 @pytest.mark.parametrize("other", ["gw0", "gw1"])
-@pytest.mark.parametrize("gate", [(), ("--personalens-gate", "tcr >= 0.5"), ("--personalens-fail-on", "nothing")])
+@pytest.mark.parametrize("gate", [(), ("--personalens-gate", "tcr >= 0.5"), ("--personalens-gate", "none")])
 def test_a_worker_that_dies_after_its_last_item(told: Repository, gate: tuple[str, ...], other: str) -> None:
     told.write(conftest=TOLD + AT_THE_END.format(repr(other)))
     result = told.run(*ARGS, *gate, "-n", "2")
@@ -54,7 +54,7 @@ def test_a_run_without_results_leaves_those_there_are(told: Repository, workers:
     told.write(test_unit="def test_unit():\n    pass\n")
     (told.path / "pytest.ini").write_text(
         "[pytest]\npersonalens_sample = 4\npersonalens_user_model = told\npersonalens_judge_model = told\n"
-        "personalens_json = r.json\npersonalens_markdown = r.md\n"
+        "personalens_report =\n    r.json\n    r.md\n"
     )
     for args in (("test_unit.py",), ("-k", "unit"), ("--collect-only",)):
         assert told.run(*args, *workers).ret == 0
@@ -63,16 +63,16 @@ def test_a_run_without_results_leaves_those_there_are(told: Repository, workers:
 
 
 def test_what_a_ci_service_keeps_stays_in_its_place(told: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
-    step = told.path / "step"
+    step = told.path / "step.md"
     step.write_text("# Steps before\n")
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(step))
     told.write(conftest=EXITS)
-    told.run(*ARGS, "--personalens-markdown", "step")
+    told.run(*ARGS, "--personalens-report", "step.md")
     assert step.read_text() == "# Steps before\n"
 
 
 def test_drafts_that_a_killed_run_left_behind_are_removed(told: Repository) -> None:
-    told.run(*ARGS, "--personalens-json", "r.json", "--personalens-record", "new")
+    told.run(*ARGS, "--personalens-report", "r.json", "--personalens-record", "new")
     record = next((told.path / "__personalens__").rglob("*.json"))
     drafts = {
         told.path / ".r.json.0123456789ab.tmp": "old",
@@ -87,7 +87,7 @@ def test_drafts_that_a_killed_run_left_behind_are_removed(told: Repository) -> N
         then = time.time() - (3700 if age == "old" else 10)
         os.utime(draft, (then, then))
     record.unlink()
-    told.run(*ARGS, "--personalens-json", "r.json", "--personalens-record", "new")
+    told.run(*ARGS, "--personalens-report", "r.json", "--personalens-record", "new")
     left = {draft.name for draft in drafts if draft.exists()}
     assert left == {".r.json.ba9876543210.tmp", ".other.json.0123456789ab.tmp", ".r.json.mine"}
     assert json.loads(Path(told.path / "r.json").read_text(encoding="utf-8"))["items"]

@@ -159,7 +159,7 @@ def test_what_all_parts_of_a_run_used_is_summed(asked: Repository, how: tuple[st
     args = ("--personalens-sample", "3", "--personalens-resume", "--personalens-record=new", prices, *how)
     killed(asked, 7, *args)
     killed(asked, 5, *args)
-    again = run(asked, *args, "--personalens-json", "r.json")
+    again = run(asked, *args, "--personalens-report", "r.json")
     assert again.returncode == 0, again.stdout
     found = json.loads((asked.path / "r.json").read_text(encoding="utf-8"))
     # Of each dialogue two turns and two readings, each of 9 tokens in and 9 out, whichever part of the run bought them.
@@ -168,7 +168,7 @@ def test_what_all_parts_of_a_run_used_is_summed(asked: Repository, how: tuple[st
     assert found["usage"]["user agent"]["input_tokens"] == 6 * 9
     assert found["usd"] == pytest.approx({"judge p": 3 * 9 * 300e-6, "judge tc": 3 * 9 * 300e-6, "user agent": 6 * 9 * 30e-6})
     assert "; 12 model calls, $0.0178" in again.stdout
-    anew = run(asked, *args, "--personalens-json", "r.json")
+    anew = run(asked, *args, "--personalens-report", "r.json")
     assert "model calls" not in anew.stdout, "the next run is another one, and spends nothing"
 
 
@@ -198,7 +198,7 @@ def test_resuming_needs_the_cache(asked: Repository) -> None:
 
 def test_a_failing_run_that_ends_in_order_is_not_resumed(asked: Repository) -> None:
     """Who mends the assistant after -x wants it asked again."""
-    args = ("--personalens-sample", "3", "--personalens-resume", "-x", "--personalens-threshold", "p>=4", "--personalens-live")
+    args = ("--personalens-sample", "3", "--personalens-resume", "-x", "--personalens-threshold", "p>=4", "--personalens-record", "live")
     assert run(asked, *args).returncode == 1
     calls = Calls(asked)
     calls.forget()

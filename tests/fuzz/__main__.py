@@ -85,12 +85,14 @@ class Fuzzer:
             "test_names.py",
             f"import sys, atexit\n\n\ndef test_names(request):\n    request.config.add_cleanup(lambda: open({str(names)!r}, 'w').write('\\n'.join(sys.modules)))\n",
         )
-        reports = ("--personalens-html=x.html", "--personalens-markdown=x.md", "--personalens-json=x.json")
+        reports = ("--personalens-report=x.html", "--personalens-report=x.md", "--personalens-report=x.json")
         self.runner.run(Case("", ("--personalens-sample=2", *reports)), folder, good=True)
         more = [
             "cli.merge",
             "cli.report",
             "cli.agreement",
+            "cli.draw_for_annotation",
+            "judge_quality.annotation",
             "datasets.quality",
             "plugin.judge_check",
             "judge_quality.drift",

@@ -100,7 +100,8 @@ def make_base(folder: Path, run: Runs) -> None:
     (repo / "folder").mkdir()
     _own_data(folder / "own")
     write_official(folder / "official")
-    shutil.copytree(ROOT / "pytest_personalens" / "agents" / "by_model" / "templates", folder / "prompts")
+    templates = ROOT / "pytest_personalens" / "agents" / "by_model" / "templates"
+    shutil.copytree(templates, folder / "prompts", ignore=shutil.ignore_patterns("paper"))
     lines = (ROOT / "data" / "agreement" / "anchors.jsonl").read_text(encoding="utf-8").splitlines()
     (folder / "labels.jsonl").write_text("\n".join(lines[:3]) + "\n", encoding="utf-8")
     (folder / "anchors.jsonl").write_text("\n".join(lines[:5]) + "\n", encoding="utf-8")
@@ -132,17 +133,17 @@ def _results(folder: Path, run: Runs, *, good: bool) -> None:
         run(Case("", arguments, environment=(("FUZZ_DIES", dies),)), work, good)
 
     gates = ("--personalens-gate=tcr >= 0.9",)
-    made(*TOLD, *gates, "--personalens-json=results.json", "--personalens-save-baseline=baseline.json")
+    made(*TOLD, *gates, "--personalens-report=results.json", "--personalens-save-baseline=baseline.json")
     for number in (1, 2):
-        made(*TOLD, *gates, f"--personalens-shard={number}/2", f"--personalens-json=shard-{number}.json", "--personalens-fail-on=gate")
-    made(*TOLD, *gates, "--personalens-anchors=anchors.jsonl", "--personalens-adopt-judge=adopted.json")
+        made(*TOLD, *gates, f"--personalens-shard={number}/2", f"--personalens-report=shard-{number}.json")
+    made(*TOLD, *gates, "-opersonalens_anchors=anchors.jsonl", "--personalens-adopt-judge=adopted.json")
     for name in ("results.json", "baseline.json", "shard-1.json", "shard-2.json", "adopted.json"):
         shutil.move(setup.repo / name, keep / name)
     made(*RUN, "--personalens-record=new")
     shutil.move(setup.repo / "__personalens__", keep / "records")
     # A run that was killed in the middle: its cache holds what it is to be gone on with.
     shutil.rmtree(setup.repo / ".pytest_cache", ignore_errors=True)
-    made(*PAID, "--personalens-live", "--personalens-resume", dies="6")
+    made(*PAID, "--personalens-record", "live", "--personalens-resume", dies="6")
     shutil.move(setup.repo / ".pytest_cache", keep / "cache")
     shutil.rmtree(work)
 

@@ -41,7 +41,7 @@ def own_data(setup: Setup) -> Case:
         domain = name.removeprefix("own/domains/").removesuffix(".toml").title()
         more = (f"--personalens-domain={domain}",) if "domains/" in name else ("--personalens-kind=multi",)
         return Case(f"{name}: {spoilt.what} ({more[0]})", (*RUN, "--personalens-data=own", *more))
-    control = ("--personalens-control=swapped",) if setup.rng.random() < 0.2 else ()
+    control = ("--personalens-control=other-user",) if setup.rng.random() < 0.2 else ()
     return Case(f"{name}: {spoilt.what} {' '.join(control)}", ("--personalens-sample=3", *RUN[1:], "--personalens-data=own", *control))
 
 
@@ -67,7 +67,7 @@ def prompts(setup: Setup) -> Case:
     name, spoilt = _spoilt(setup, *(f"prompts/{name}" for name in names))
     if setup.mutates and setup.rng.random() < 0.1:
         (setup.repo / name).rename(setup.repo / "prompts" / f"{setup.rng.choice(('x', 'é', 'USER', 'judge '))}.txt")
-    models = ("--personalens-user-model=acme:x", "--personalens-judge-model=acme:x", "--personalens-live")
+    models = ("--personalens-user-model=acme:x", "--personalens-judge-model=acme:x", "--personalens-record", "live")
     return Case(f"{name}: {spoilt.what}", (*RUN, *models, "--personalens-prompts=prompts"))
 
 
@@ -88,7 +88,13 @@ def prices(setup: Setup) -> Case:
     both = "" if key == "prices" else f"personalens_prices =\n    {_PRICES[0]}\n"
     setup.write("pytest.ini", f"[pytest]\n{both}personalens_{key} =\n{text}".encode("utf-8", "replace").decode())
     cap = rng.choice(("0.01", "0.003", "5")) if setup.mutates else "5"
-    models = ("--personalens-user-model=acme:x", "--personalens-judge-model=acme:x", "--personalens-live", f"--personalens-max-usd={cap}")
+    models = (
+        "--personalens-user-model=acme:x",
+        "--personalens-judge-model=acme:x",
+        "--personalens-record",
+        "live",
+        f"--personalens-budget={cap}usd",
+    )
     return Case(f"{key}: {text[:120]!r}, cap {cap}", (*RUN, *models))
 
 
@@ -102,7 +108,7 @@ def labels(setup: Setup) -> Case:
     """Labelled dialogues, which a judge is held against."""
     setup.take("labels.jsonl")
     name, spoilt = _spoilt(setup, "labels.jsonl")
-    more = ("--json=out.json", "--markdown=out.md") if setup.rng.random() < 0.3 else ()
+    more = ("--report=out.json", "--report=out.md") if setup.rng.random() < 0.3 else ()
     passes = never if spoilt.useless else lambda text: "dialogues" in text
     return Case(f"{name}: {spoilt.what}", ("labels.jsonl", *more), "agreement", passes=passes, writes=True)
 
@@ -123,6 +129,6 @@ def anchors(setup: Setup) -> Case:
     name, spoilt = _spoilt(setup, "anchors.jsonl")
     return Case(
         f"{name}: {spoilt.what}",
-        (*TOLD, "--personalens-anchors=anchors.jsonl", "--personalens-check-judge=adopted.json"),
+        (*TOLD, "-opersonalens_anchors=anchors.jsonl", "--personalens-check-judge=adopted.json"),
         passes=decided_otherwise,
     )

@@ -11,7 +11,7 @@ from typing import Final
 from tests.fuzz.base import RUN
 from tests.fuzz.case import Case, Setup
 from tests.fuzz.spoil import toml
-from tests.fuzz.texts import HOSTILE, VALID, WITH_VALUE, WITHOUT, value
+from tests.fuzz.texts import GONE, HOSTILE, IN_CONFIGURATION, VALID, WITH_VALUE, WITHOUT, given, value
 from tests.fuzz.trees import ODD
 
 #: What a run says that is only estimated: it runs no test, so that there is nothing to decide.
@@ -43,9 +43,8 @@ def decided_otherwise(text: str) -> bool:
 
 #: Option -> what a run prints that passes, if what the option asks for has come.
 _PROMISES: Final = {
-    "json": r"^results: ", "html": r"^report: ", "markdown": r"^summary: ", "save-baseline": r"^baseline", "min-tcr": r"^gate tcr: passed",
-    "min-p": r"^gate p: passed", "min-valid": r"^gate valid: passed", "gate": r"^gate tcr: passed(?s:.)*^gate |^gate (?s:.)*^gate tcr: passed", "baseline": r"^gate regression: tcr: passed",
-    "check-judge": r"^gate judge: passed", "adopt-judge": r"^gate judge: passed", "control": r"lift|control", "trials": r"trial", "ablation": r"^\S*D\+I\+S|S ",
+    "report": r"^results: |^report: |^summary: |^step summary: ", "save-baseline": r"^baseline", "gate": r"^gate tcr: passed(?s:.)*^gate |^gate (?s:.)*^gate tcr: passed", "baseline": r"^gate regression: tcr: passed",
+    "check-judge": r"^gate judge: passed", "adopt-judge": r"^gate judge: passed", "control": r"lift|control|^\S*D\+I\+S|S ", "trials": r"trial",
 }  # fmt: skip
 
 
@@ -65,14 +64,14 @@ def option(setup: Setup) -> Case:
     if not setup.mutates:
         return Case("", RUN)
     name, text = _option(setup.rng)
-    given = f"--personalens-{name}" if name in WITHOUT else f"--personalens-{name}={text}"
+    word = given(name, text)
     good = setup.rng.random() < 0.4
     passes = _kept(name, text) if good else decided_otherwise
-    return Case(f"{given[:100]!r}{', all do well' if good else ''}", (*RUN, given), passes=passes, writes=True, good=good)
+    return Case(f"{word[:100]!r}{', all do well' if good else ''}", (*RUN, word), passes=passes, writes=True, good=good)
 
 
 def _option(rng: Random) -> tuple[str, str]:
-    name = rng.choice((*WITH_VALUE, *WITH_VALUE, *WITHOUT))
+    name = rng.choice((*WITH_VALUE, *WITH_VALUE, *WITHOUT, rng.choice(GONE)))
     return name, "" if name in WITHOUT else value(rng, name)
 
 
@@ -81,18 +80,19 @@ def pair(setup: Setup) -> Case:
     _repository(setup)
     if not setup.mutates:
         return Case("", RUN)
-    rng, given = setup.rng, list[str]()
+    rng, words = setup.rng, list[str]()
     for _ in range(rng.choice((2, 2, 3))):
         name = rng.choice((*WITH_VALUE, *WITHOUT))
         text = rng.choice(VALID[name]) if name in VALID and rng.random() < 0.8 else value(rng, name)
-        given.append(f"--personalens-{name}" if name in WITHOUT else f"--personalens-{name}={text}")
+        words.append(given(name, text))
     if rng.random() < 0.2:
-        given.append(given[0] if "=" not in given[0] or rng.random() < 0.5 else f"{given[0].partition('=')[0]}={rng.choice(HOSTILE)}")
+        again = words[0].rpartition("=")[0] if words[0].startswith("-o") else words[0].partition("=")[0]
+        words.append(words[0] if "=" not in words[0] or rng.random() < 0.5 else f"{again}={rng.choice(HOSTILE)}")
     if rng.random() < 0.4:
-        given += rng.choice(_PYTEST)
-    if any(one == "--personalens-live" for one in given) and any("trials" in one for one in given):
-        given.remove("--personalens-live")
-    return Case(" ".join(given)[:200], (*RUN, *given), passes=decided_otherwise, writes=True)
+        words += rng.choice(_PYTEST)
+    if "--personalens-record=live" in words and any("trials" in one for one in words):
+        words.remove("--personalens-record=live")
+    return Case(" ".join(words)[:200], (*RUN, *words), passes=decided_otherwise, writes=True)
 
 
 def _weak_gate(text: str) -> bool:
@@ -106,11 +106,11 @@ def ini(setup: Setup) -> Case:
     """One key of the configuration, alone or beside the option that goes before it; in TOML of any type."""
     _repository(setup)
     rng, sole = setup.rng, setup.rng.random() < 0.5
-    name = rng.choice((*WITH_VALUE[: -len(_ON_COMMAND_LINE_ONLY)], "prices", "model-parameters", "live"))
-    key = f"personalens_{name.replace('-', '_')}" + ("s" if name == "gate" and rng.random() < 0.5 else "")
-    arguments = tuple(given for given in RUN if not (sole and given.startswith(f"--personalens-{name}=")))
+    name = rng.choice((*IN_CONFIGURATION, "prices", "model-parameters", rng.choice(GONE)))
+    key = f"personalens_{name.replace('-', '_')}"
+    arguments = tuple(word for word in RUN if not (sole and word.startswith(f"--personalens-{name}=")))
     if not setup.mutates:
-        setup.write("pytest.ini", "[pytest]\npersonalens_min_valid = 0.9\n")
+        setup.write("pytest.ini", "[pytest]\npersonalens_gate = valid >= 0.9\n")
         return Case("", RUN)
     text = value(rng, name)
     if rng.random() < 0.5:
@@ -128,7 +128,6 @@ def ini(setup: Setup) -> Case:
     )
 
 
-_ON_COMMAND_LINE_ONLY: Final = ("save-baseline", "adopt-judge", "check-judge")
 _LITERALS: Final = (
     "None", "True", "False", "0", "-1", "1", "2", "4", "10**30", "2.5", "float('nan')", "float('inf')", "''", "' '", "'x'", "'single'", "'none'", "b'x'",
     "[]", "()", "{}", "set()", "['Books']", "['nope']", "('tc', 'p')", "'tc,p'", "'p>=3'", "['p>=3', 'p>=2']", "object()", "print", "len", "'\\ud800'",
@@ -162,15 +161,22 @@ def mark(setup: Setup) -> Case:
 _COMMANDS: Final[dict[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
     "merge": (
         ("shard-1.json", "shard-2.json"),
-        ("json", "markdown", "html", "baseline", "save-baseline", "gate", "min-tcr", "min-p", "min-valid"),
+        ("report", "baseline", "save-baseline", "gate", "json"),
     ),
-    "report": (("results.json",), ("html", "markdown", "table", "beside")),
-    "agreement": (("labels.jsonl",), ("judge-model", "dimensions", "json", "markdown")),
-    "check-dataset": (("own",), ("words", "json")),
+    "report": (("results.json",), ("report", "html", "table", "figure", "kind", "beside")),
+    "agreement": (
+        ("labels.jsonl",),
+        ("judge-model", "dimensions", "report", "markdown", "prompts", "concurrency", "budget", "price", "records"),
+    ),
+    "draw-for-annotation": (("results.json", "--write=drawn.jsonl", "--count=1"), ("count", "seed", "annotators", "write")),
+    "check-dataset": (("own",), ("words", "report", "table")),
+    "show-prompts": (("alarm-1-adeola",), ("prompts", "protocol", "official-bugs", "user-agent", "context", "dimensions", "data")),
     "stats.__main__": ((), ("level", "power", "tests")),
 }
 _OWN_VALUES: Final[dict[str, tuple[str, ...]]] = {
-    "table": ("3", "4"), "beside": ("rows.csv",), "words": ("2000",), "level": ("0.05",), "power": ("0.8",), "tests": ("2",), "json": ("out.json", "-"),
+    "table": ("3", "4", "8", "10", "12", "13"), "figure": ("4", "5"), "beside": ("rows.csv",), "words": ("2000",), "count": ("1", "2"),
+    "annotators": ("ann", "ann,bo"), "write": ("other.jsonl",), "level": ("0.05",), "power": ("0.8",), "tests": ("2",),
+    "protocol": ("paper",), "official-bugs": ("mend", "pairs,score"), "user-agent": ("state",),
 }  # fmt: skip
 
 
@@ -199,8 +205,9 @@ def _passes_command(name: str) -> Callable[[str], bool]:
     # A report decides nothing, whatever the gates said: it may end with 0 where it reports.
     return {
         "merge": lambda text: "usage:" in text,
-        "report": lambda text: bool(re.search(r"overall|^report: |^summary: |Table [34]|^## ", text, re.MULTILINE)),
+        "report": lambda text: bool(re.search(r"overall|^report: |^summary: |Table \d|Figure \d|^## ", text, re.MULTILINE)),
         "agreement": lambda text: "kappa" in text or "labelled" in text or "usage:" in text,
-        "check-dataset": lambda text: "scenarios" in text or "usage:" in text,
+        "draw-for-annotation": lambda text: "dialogues are in" in text or "usage:" in text,
+        "check-dataset": lambda text: "scenarios" in text or "Tables 8 and 9" in text or "usage:" in text,
         "stats.__main__": lambda text: "| scenarios |" in text or "usage:" in text,
     }[name]

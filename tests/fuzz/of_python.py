@@ -60,7 +60,7 @@ def _conftest(setup: Setup, *parts: str) -> None:
 
 
 def _options(setup: Setup) -> tuple[str, ...]:
-    ways = ((), (), (), ("--personalens-concurrency=2",), ("--personalens-control=none",), ("--personalens-trials=2",), ("--personalens-turn-timeout=0.5",), ("--tb=long",), ("--personalens-json=out.json",))  # fmt: skip
+    ways = ((), (), (), ("--personalens-concurrency=2",), ("--personalens-control=no-context",), ("--personalens-trials=2",), ("-opersonalens_turn_timeout=0.5",), ("--tb=long",), ("--personalens-report=out.json",))  # fmt: skip
     return setup.rng.choice(ways) if setup.mutates else ()
 
 
@@ -167,7 +167,7 @@ def dataset(setup: Setup) -> Case:
     )
     hook = f"\ndef pytest_personalens_dataset(spec, config):\n    return {offered} if spec == 'support' else None\n"
     _conftest(setup, _HELP, text + hook)
-    more = rng.choice(((), (), ("--personalens-json=out.json",), ("--personalens-html=out.html",), ("--personalens-control=swapped",), ("--personalens-markdown=out.md", "--junitxml=j.xml"))) if setup.mutates else ()  # fmt: skip
+    more = rng.choice(((), (), ("--personalens-report=out.json",), ("--personalens-report=out.html",), ("--personalens-control=other-user",), ("--personalens-report=out.md", "--junitxml=j.xml"))) if setup.mutates else ()  # fmt: skip
     gate = RUN[2] if not setup.good else "--personalens-gate=tcr >= 0"
     return Case(f"{told or offered} {' '.join(more)}", (RUN[0], gate, "--personalens-data=support", *more), writes=True)
 
@@ -245,5 +245,5 @@ def agent(setup: Setup) -> Case:
     )
     hook = f"def pytest_personalens_{kind}(spec{config}):\n    return {offered} if spec == 'odd' else None\n"
     _conftest(setup, _HELP, odd, told, hook)
-    spends = ("--personalens-live",) if name == "Model" or rng.random() < 0.3 else ()
+    spends = ("--personalens-record", "live") if name == "Model" or rng.random() < 0.3 else ()
     return Case(f"{name}, {attributes} {answer}, {offered} {' '.join(more)}", (*RUN, flag, *spends, *more), writes=True)

@@ -60,7 +60,7 @@ def adopted(setup: Setup) -> Case:
     setup.take("anchors.jsonl")
     setup.take("good/adopted.json")
     name, spoilt = _spoil_one(setup, ".", "adopted.json")
-    given = ("--personalens-anchors=anchors.jsonl", "--personalens-check-judge=adopted.json")
+    given = ("-opersonalens_anchors=anchors.jsonl", "--personalens-check-judge=adopted.json")
     return Case(f"{name}: {spoilt.what}", (*TOLD, *given))
 
 
@@ -71,9 +71,13 @@ def results(setup: Setup) -> Case:
     name = setup.rng.choice(("results.json", "results.json", "before.json"))
     _, spoilt = _spoil_one(setup, ".", name)
     both = ("before.json",) if name == "before.json" or setup.rng.random() < 0.3 else ()
-    alone = ("--table=3", "--table=4") if not both else ()
-    way = setup.rng.choice(("", "-v", "--markdown=-", "--markdown=out.md", "--html=out.html", *alone))
-    passes = never if spoilt.useless else lambda text: bool(re.search(r"overall|^report: |^summary: |Table [34]|^## ", text, re.MULTILINE))
+    alone = ("--table=3", "--table=4", "--table=10", "--table=12", "--table=13", "--figure=4", "--figure=5")
+    way = setup.rng.choice(("", "-v", "--report=-", "--report=out.md", "--report=out.html", *alone))
+    passes = (
+        never
+        if spoilt.useless
+        else lambda text: bool(re.search(r"overall|^report: |^summary: |Table \d|Figure \d|^## ", text, re.MULTILINE))
+    )
     return Case(
         f"{name}: {spoilt.what} {way}", ("results.json", *both, *([way] if way else [])), "report", passes=passes, writes="out" in way
     )
@@ -88,7 +92,7 @@ def shard(setup: Setup) -> Case:
     before = _items(setup.repo / name)
     _, spoilt = _spoil_one(setup, ".", name)
     whole = _items(setup.repo / name) == before
-    way = setup.rng.choice(("", "-v", "--markdown=out.md", "--json=out.json", "--html=out.html", "--save-baseline=new.json"))
+    way = setup.rng.choice(("", "-v", "--report=out.md", "--report=out.json", "--report=out.html", "--save-baseline=new.json"))
     given = ("shard-1.json", "shard-2.json", "--gate=tcr >= 0.9", *([way] if way else []))
     passes = (lambda text: "gate tcr: passed" in text) if good and whole else never
     what = f"{name}: {spoilt.what} {way}{', all did well' if good else ''}"
@@ -114,4 +118,4 @@ def journal(setup: Setup) -> Case:
             as_json.rename(run)
     else:
         name, spoilt = _spoil_one(setup, ".pytest_cache/d/personalens", "*")
-    return Case(f"{name}: {spoilt.what}", (*PAID, "--personalens-gate=tcr >= 0.5", "--personalens-live", "--personalens-resume"))
+    return Case(f"{name}: {spoilt.what}", (*PAID, "--personalens-gate=tcr >= 0.5", "--personalens-record", "live", "--personalens-resume"))

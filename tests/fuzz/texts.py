@@ -6,24 +6,26 @@ import re
 from random import Random
 from typing import Final
 
-from pytest_personalens.plugin.options import FLAGS, OPTIONS, PATHS
+from pytest_personalens.core.options import OPTIONS, REPLACED
 
 #: Values that are right, by option.
 VALID: Final[dict[str, tuple[str, ...]]] = {
     "sample": ("1", "3"), "seed": ("another", "personalens"), "shard": ("1/2", "2/2"), "data": ("own", "official", "embedded"),
     "users": ("kit", "aino,kit", "file:users.txt"), "domain": ("Books", "Music"), "kind": ("single", "multi", "all"), "trials": ("1", "2"),
-    "control": ("none", "swapped"), "context": ("DIS", "none", "D"), "max-turns": ("1", "5"), "turn-timeout": ("5", "0.5"),
-    "dimensions": ("tc,p", "all", "p", "leak"), "threshold": ("p>=3", "tc>=0"), "user-model": ("embedded", "told"),
+    "control": ("no-context", "other-user", "ablation", "D,S"), "context": ("DIS", "none", "D"), "max-turns": ("1", "5"), "turn-timeout": ("5", "0.5"),
+    "dimensions": ("tc,p", "all", "p", "leak"), "threshold": ("p>=3", "tc>=0", "p=3,tc=0"), "user-model": ("embedded", "told"),
     "judge-model": ("embedded", "told", "acme:x"), "concurrency": ("1", "2"), "executor": ("dask=tcp://127.0.0.1:1",), "judge-votes": ("1", "3"),
-    "assistant": ("bots:bad", "acme:x"), "assistant-prompt": ("base", "vanilla"), "prompts": ("prompts",), "record": ("none", "new", "all"),
-    "max-calls": ("1", "50"), "max-usd": ("0.01", "5"), "min-tcr": ("0.5", "1"), "min-p": ("2.5",), "min-valid": ("0.9", "1"),
-    "gate": ("p >= 2.5", "valid >= 0.9", "single: tcr >= 0.5", "lift >= 0.3", "pass^2 >= 0.5"), "baseline": ("baseline.json",),
-    "level": ("0.05",), "margin": ("tc=0.02",), "fail-on": ("item", "gate"), "anchors": ("anchors.jsonl",), "exit-infra": ("77",),
-    "json": ("out.json",), "html": ("out.html",), "markdown": ("out.md",), "save-baseline": ("new.json",), "adopt-judge": ("judge.json",),
+    "assistant": ("bots:bad", "acme:x"), "assistant-prompt": ("base", "vanilla"), "protocol": ("default",), "user-agent": ("plain",), "official-bugs": ("reproduce",), "prompts": ("prompts",), "record": ("none", "live", "new", "all"),
+    "budget": ("1calls", "50calls", "0.01usd", "$5", "50calls,5 USD"),
+    "gate": ("p >= 2.5", "valid >= 0.9", "p=2, valid=90%", "none", "single: tcr >= 0.5", "lift >= 0.3", "pass^2 >= 0.5"), "baseline": ("baseline.json",),
+    "level": ("0.05",), "margin": ("tc=0.02", "tc=0.02,p=0.1"), "anchors": ("anchors.jsonl",), "exit-infra": ("77",),
+    "report": ("out.json", "out.html", "out.md", "github"), "save-baseline": ("new.json",), "adopt-judge": ("judge.json",),
     "check-judge": ("adopted.json",),
 }  # fmt: skip
-WITH_VALUE: Final = (*(option.name for option in OPTIONS), *PATHS)
-WITHOUT: Final = (*FLAGS, "live")
+WITH_VALUE: Final = tuple(option.name for option in OPTIONS if not option.flag)
+WITHOUT: Final = tuple(option.name for option in OPTIONS if option.flag)
+IN_CONFIGURATION: Final = tuple(option.name for option in OPTIONS if option.on != "command line")
+GONE: Final = tuple(REPLACED)
 
 #: Of any meaning. What a command line cannot hold, NUL and half a character, is not among them; a byte that is no UTF-8 is.
 HOSTILE: Final = (
@@ -43,15 +45,21 @@ HOSTILE: Final = (
 
 
 #: Options whose value is a path, and what may lie there.
-_OF_PATHS: Final = frozenset(
-    {"json", "html", "markdown", "save-baseline", "adopt-judge", "check-judge", "baseline", "anchors", "prompts", "data", "beside"}
-)
+_OF_PATHS: Final = frozenset({"beside", "write", *(option.name for option in OPTIONS if option.path)})
 PATH_LIKE: Final = (
     ".", "..", "../elsewhere/notes.txt", "../elsewhere", "~", "~/notes.txt", "~nobody-at-all/x", "device-null", "device-full", "device-zero", "/dev/null/x", "/proc/nowhere/x.json", "-",
     "conftest.py", "conftest.py/x", "theirs.json", "theirs.md", "theirs.html", "theirs.csv", "link-to-theirs", "loop", "loop/x", "folder", "folder/", "folder/x.json",
     "new/folder/x.json", "baseline.json", "results.json", "test_bot.py", "users.txt", "own", "own/dataset.toml", "official", "prompts", "prompts/user.txt", "x" * 300,
     "a\nb", "é/☃.json", "shard-1.json", "labels.jsonl", "rows.csv", "anchors.jsonl", "adopted.json", "./results.json", "folder/../results.json", "pytest.ini", ".git", "__personalens__",
 )  # fmt: skip
+
+
+def given(name: str, text: str) -> str:
+    """The option with a value, as one word of the command line."""
+    if name in WITHOUT:
+        return f"--personalens-{name}"
+    of_ini = any(option.name == name and option.on == "ini" for option in OPTIONS)
+    return f"-opersonalens_{name.replace('-', '_')}={text}" if of_ini else f"--personalens-{name}={text}"
 
 
 def value(rng: Random, name: str) -> str:

@@ -183,7 +183,7 @@ def test_two_dialogues_of_one_id_are_refused(tmp_path: Path) -> None:
 
 def test_the_command_reports_and_writes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = write(tmp_path / "l.jsonl", *LABELS.read_text(encoding="utf-8").splitlines()[:12])
-    assert main([str(file), "--dimensions", "tc,p", "--json", str(tmp_path / "a.json"), "--markdown", str(tmp_path / "a.md")]) == 0
+    assert main([str(file), "--dimensions", "tc,p", "--report", str(tmp_path / "a.json"), "--report", str(tmp_path / "a.md")]) == 0
     out = capsys.readouterr().out
     assert re.search(r"^embedded-judge \d+: 12 dialogues over 12 scenarios$", out, re.MULTILINE)
     assert re.search(r"^p +12 +[-\d.]+ +", out, re.MULTILINE)
@@ -202,7 +202,7 @@ def test_the_command_reports_and_writes(tmp_path: Path, capsys: pytest.CaptureFi
         (["--judge-model", "nowhere:judge"], "cannot take 'judge' from 'nowhere': ModuleNotFoundError"),
         (["--judge-model", "json:loads"], "what is offered as a judge is function, whose identity is no text"),
         (["--dimensions", "q"], "unknown dimension 'q'"),
-        (["--json", "/dev/null/x.json", "--dimensions", "tc"], "--json: cannot write to /dev/null: "),
+        (["--report", "/dev/null/x.json", "--dimensions", "tc"], "--report: cannot write to /dev/null: "),
     ],
 )
 def test_bad_arguments_are_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], problem: str) -> None:

@@ -56,10 +56,10 @@ MOODY = """
 """
 ARGS = (
     "--personalens-sample", "12", "--personalens-user-model", "scripted", "--personalens-judge-model", "moody",
-    "--personalens-fail-on", "gate",
+    "--personalens-gate", "valid >= 0.9",
 )  # fmt: skip
 ADOPT = ("--personalens-adopt-judge", "judge.json")
-CHECK = ("--personalens-check-judge", "judge.json", "--personalens-json", "results.json")
+CHECK = ("--personalens-check-judge", "judge.json", "--personalens-report", "results.json")
 
 
 @pytest.fixture
@@ -240,9 +240,9 @@ def test_bad_options_are_one_line(adopted: Repository) -> None:
             (*CHECK, "--personalens-dimensions", "tc"),
             "*was adopted with the dimensions tc,p, this run reads tc; give --personalens-dimensions tc,p*",
         ),
-        ((*CHECK, "--personalens-anchors", "own.jsonl"), "*was adopted with other anchors (*); give them with --personalens-anchors*"),
-        ((*CHECK, "--personalens-anchors", "none.jsonl"), "--personalens-anchors: *none.jsonl: cannot be read*"),
-        ((*CHECK, "--personalens-anchors", "broken.jsonl"), "--personalens-anchors: *broken.jsonl: line 1*"),
+        ((*CHECK, "-o", "personalens_anchors=own.jsonl"), "*was adopted with other anchors (*); give them with personalens_anchors*"),
+        ((*CHECK, "-o", "personalens_anchors=none.jsonl"), "personalens_anchors: *none.jsonl: cannot be read*"),
+        ((*CHECK, "-o", "personalens_anchors=broken.jsonl"), "personalens_anchors: *broken.jsonl: line 1*"),
         (("--personalens-check-judge", "folder"), "--personalens-check-judge: *folder: cannot be read: Is a directory*"),
         (("--personalens-adopt-judge", "folder"), "--personalens-adopt-judge: *folder is a folder; give the path of a file"),
         (("--personalens-adopt-judge", "own.jsonl/judge.json"), "--personalens-adopt-judge: cannot write to *"),
@@ -260,7 +260,7 @@ def test_bad_options_are_one_line(adopted: Repository) -> None:
 def test_anchors_of_ones_own(moody: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     lines = (data_folder() / "agreement" / "calibration.jsonl").read_text(encoding="utf-8").splitlines()
     (moody.path / "own.jsonl").write_text("\n".join(lines[:10]), encoding="utf-8")
-    own = (*ARGS, "--personalens-anchors", "own.jsonl")
+    own = (*ARGS, "-o", "personalens_anchors=own.jsonl")
     moody.inline(*own, *ADOPT).stdout.fnmatch_lines(["the judge was adopted: 10 anchors *"])
     assert moody.inline(*own, *CHECK).ret == 0
     monkeypatch.setenv("MOOD", "all")
@@ -268,7 +268,7 @@ def test_anchors_of_ones_own(moody: Repository, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_the_embedded_judge_has_not_changed_since_just_now(repo: Repository) -> None:
-    common = ("--personalens-sample", "4", "--personalens-fail-on", "gate", "--personalens-dimensions", "all")
+    common = ("--personalens-sample", "4", "--personalens-gate", "valid >= 0.9", "--personalens-dimensions", "all")
     repo.inline(*common, *ADOPT)
     result = repo.inline(*common, *CHECK)
     assert result.ret == 0
@@ -280,13 +280,15 @@ def test_a_paid_judge_of_a_hook_is_not_asked_unasked(moody: Repository, monkeypa
     for workers in ((), ("-n", "2")):
         result = moody.run(*ARGS, *ADOPT, *workers)
         assert result.ret == 4
-        result.stderr.fnmatch_lines(["ERROR: --personalens-adopt-judge: moody costs money: add --personalens-live to *24 anchors on 2 *"])
+        result.stderr.fnmatch_lines(
+            ["ERROR: --personalens-adopt-judge: moody costs money: add --personalens-record live to *24 anchors on 2 *"]
+        )
     assert moody.inline(*ARGS, *ADOPT, "--collect-only").ret == 0
     assert not (moody.path / "judge.json").exists()
-    assert moody.inline(*ARGS, *ADOPT, "--personalens-live").ret == 0
+    assert moody.inline(*ARGS, *ADOPT, "--personalens-record", "live").ret == 0
 
 
-LIVE = ("--personalens-sample", "2", "--personalens-judge-model", "openai:small", "--personalens-fail-on", "gate")
+LIVE = ("--personalens-sample", "2", "--personalens-judge-model", "openai:small", "--personalens-gate", "valid >= 0.9")
 
 
 @pytest.mark.slow
@@ -296,10 +298,10 @@ def test_a_model_behind_an_endpoint(repo: Repository, endpoint: Endpoint, worker
     estimate = repo.run(*LIVE, *ADOPT, "--personalens-estimate")
     estimate.stdout.fnmatch_lines(["anchor judge p *24 *", "anchor judge tc *24 *"])
     assert endpoint.calls == []
-    assert repo.run(*LIVE, *ADOPT, "--personalens-live", *workers).ret == 0
+    assert repo.run(*LIVE, *ADOPT, "--personalens-record", "live", *workers).ret == 0
     assert len(endpoint.calls) == 2 * 2 + 24 * 2, "once for the run, whatever the number of workers"
 
-    capped = repo.run(*LIVE, *CHECK, "--personalens-live", "--personalens-max-calls", "20", "-p", "no:cacheprovider", *workers)
+    capped = repo.run(*LIVE, *CHECK, "--personalens-record", "live", "--personalens-budget", "20calls", "-p", "no:cacheprovider", *workers)
     assert len(endpoint.calls) == 52 + 20, "one cap for items and anchors"
     assert capped.ret == 1
     capped.stdout.fnmatch_lines(["the judge could not be checked: 16 of 48 anchor verdicts were read (the run has made 20 model calls*"])
@@ -311,7 +313,7 @@ def test_a_model_behind_an_endpoint(repo: Repository, endpoint: Endpoint, worker
         return reply
 
     endpoint.answer = harsher
-    changed = repo.run(*LIVE, *CHECK, "--personalens-live", *workers)
+    changed = repo.run(*LIVE, *CHECK, "--personalens-record", "live", *workers)
     assert changed.ret == 1
     changed.stdout.fnmatch_lines(["the judge changed: under the same identity it reads the anchors otherwise (p: 24 of 24, mean -1.00)*"])
     data = results(repo)
@@ -326,11 +328,11 @@ def test_anchors_are_read_side_by_side(repo: Repository, endpoint: Endpoint) -> 
         return reply
 
     repo.write(shared="def reply(messages):\n    return 'Done: booked for Thursday.'\n")
-    repo.run(*LIVE, *ADOPT, "--personalens-live", "--personalens-assistant", "shared:reply")
+    repo.run(*LIVE, *ADOPT, "--personalens-record", "live", "--personalens-assistant", "shared:reply")
     one_by_one, calls = (repo.path / ADOPT[1]).read_text(), len(endpoint.calls)
     assert endpoint.most_in_flight <= 2, "the two readings of a dialogue"
     endpoint.answer = slowly
-    repo.run(*LIVE, *ADOPT, "--personalens-live", "--personalens-assistant", "shared:reply", "--personalens-concurrency", "8")
+    repo.run(*LIVE, *ADOPT, "--personalens-record", "live", "--personalens-assistant", "shared:reply", "--personalens-concurrency", "8")
     assert endpoint.most_in_flight == 8
     assert len(endpoint.calls) == 2 * calls
     assert (repo.path / ADOPT[1]).read_text() == one_by_one
@@ -338,9 +340,9 @@ def test_anchors_are_read_side_by_side(repo: Repository, endpoint: Endpoint) -> 
 
 def test_a_cap_on_money_holds_for_the_anchors(repo: Repository, endpoint: Endpoint) -> None:
     (repo.path / "pytest.ini").write_text("[pytest]\npersonalens_prices = openai:small = 1000, 1000\n")
-    result = repo.run(*LIVE, *ADOPT, "--personalens-live", "--personalens-max-usd", "4")
+    result = repo.run(*LIVE, *ADOPT, "--personalens-record", "live", "--personalens-budget", "4usd")
     assert result.ret == 1
-    result.stdout.fnmatch_lines(["the judge could not be adopted: * of 48 *cap --personalens-max-usd*; judge.json was not written"])
+    result.stdout.fnmatch_lines(["the judge could not be adopted: * of 48 *cap of --personalens-budget*; judge.json was not written"])
     assert len(endpoint.calls) < 20
 
 

@@ -7,7 +7,16 @@ import pytest
 from tests.support.endpoint import Endpoint, Reply, play
 from tests.support.repository import Repository
 
-ARGS = ("--personalens-sample", "1", "--personalens-judge-model", "openai:small", "--personalens-live", "--personalens-json", "r.json")
+ARGS = (
+    "--personalens-sample",
+    "1",
+    "--personalens-judge-model",
+    "openai:small",
+    "--personalens-record",
+    "live",
+    "--personalens-report",
+    "r.json",
+)
 
 
 @pytest.fixture
@@ -41,7 +50,7 @@ def test_empty_answers_to_the_end_count(silent: Repository, endpoint: Endpoint, 
 
 def test_a_cap_holds_for_empty_answers(silent: Repository, endpoint: Endpoint) -> None:
     endpoint.answer = lambda call: Reply("")
-    result = silent.run(*ARGS, "--personalens-dimensions", "tc", "--personalens-max-calls", "2")
+    result = silent.run(*ARGS, "--personalens-dimensions", "tc", "--personalens-budget", "2calls")
     assert len(endpoint.calls) == 2
     result.stdout.fnmatch_lines(["not scored: 1, the cap on calls or money was reached*"])
     assert calls(silent)[0] == 2

@@ -107,6 +107,44 @@ def test_a_bedrock_model_without_caching_is_asked_without_it(endpoint: Endpoint)
     assert [len(c.body["messages"][0]["content"]) for c in endpoint.calls] == [3, 1]
 
 
+@pytest.mark.parametrize("history", [(), (("user", "One."), ("assistant", "Two."))], ids=["alone", "later"])
+def test_a_bedrock_model_that_takes_no_system_text_is_told_it_in_its_first_message(
+    endpoint: Endpoint, history: tuple[tuple[str, str], ...]
+) -> None:
+    refusal = Reply(status=400, code="ValidationException", message="This model doesn't support the system field. Remove it and try again.")
+    endpoint.replies = [refusal, Reply("ok"), Reply("ok")]
+    model = client("bedrock:mistral-7b-instruct-v2")
+    for _ in range(2):
+        assert model.complete(Request("Be kind.", "Three.", history=history, shared=2)).text == "ok"
+    assert [bool(call.system) for call in endpoint.calls] == [True, False, False]
+    first = endpoint.calls[1].history[0][1] if history else endpoint.calls[1].prompt
+    assert first == ("Be kind.\n\nOne." if history else "Be kind.\n\nThree.")
+
+
+#: The models that the official README names, and the ids that the official code calls in us-east-1.
+OFFICIAL_MODELS = {
+    "claude-3-haiku-v1": "anthropic.claude-3-haiku-20240307-v1:0",
+    "claude-3-sonnet-v1": "anthropic.claude-3-sonnet-20240229-v1:0",
+    "claude-3-5-haiku-v1": "us.anthropic.claude-3-5-haiku-20241022-v1:0",
+    "claude-3-5-sonnet-v1": "anthropic.claude-3-5-sonnet-20240620-v1:0",
+    "claude-3-5-sonnet-v2": "us.anthropic.claude-3-5-sonnet-20241022-v2:0",
+    "claude-3-7-sonnet-v1": "us.anthropic.claude-3-7-sonnet-20250219-v1:0",
+    "llama-3-70b-instruct-v1": "meta.llama3-70b-instruct-v1:0",
+    "llama-3-1-8b-instruct-v1": "us.meta.llama3-1-8b-instruct-v1:0",
+    "llama-3-1-70b-instruct-v1": "us.meta.llama3-1-70b-instruct-v1:0",
+    "llama-3-3-70b-instruct-v1": "us.meta.llama3-3-70b-instruct-v1:0",
+    "mistral-7b-instruct-v2": "mistral.mistral-7b-instruct-v0:2",
+    "mixtral-8x7b-instruct-v1": "mistral.mixtral-8x7b-instruct-v0:1",
+}
+
+
+@pytest.mark.parametrize("name", OFFICIAL_MODELS)
+def test_the_models_of_the_official_code_are_known_by_its_names(endpoint: Endpoint, name: str) -> None:
+    client(f"bedrock:{name}").complete(Request("", "Hello"))
+    # On demand, Claude 3 Haiku needs no inference profile; the official code calls it through one.
+    assert endpoint.calls[0].model == OFFICIAL_MODELS[name]
+
+
 @pytest.mark.parametrize(
     ("message", "absent", "present"),
     [
@@ -466,6 +504,6 @@ def test_a_cap_on_money_counts_what_calls_cost(tmp_path: Path) -> None:
     meter = Meter(budget=budget, prices={"fake": Price(1.0, 1.0, 1.0, 1.0)})
     for _ in range(3):
         meter.complete(Fake(), ASK, "judge tc")
-    with pytest.raises(BudgetSpent, match=r"has spent \$3.00, the cap --personalens-max-usd is \$2.50"):
+    with pytest.raises(BudgetSpent, match=r"has spent \$3.00, the cap of --personalens-budget is \$2.50"):
         meter.complete(Fake(), ASK, "judge tc")
     assert meter.usage["judge tc"].calls == 3

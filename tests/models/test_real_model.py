@@ -73,7 +73,15 @@ def test_a_bad_model_in_all_roles_makes_an_orderly_run(empty_repo: Repository, s
     monkeypatch.setenv("OPENAI_BASE_URL", server)
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     result = empty_repo.run(
-        "--personalens-sample", "3", *ROLES, "--personalens-live", "--personalens-max-turns", "2", "--personalens-json", "r.json"
+        "--personalens-sample",
+        "3",
+        *ROLES,
+        "--personalens-record",
+        "live",
+        "-o",
+        "personalens_max_turns=2",
+        "--personalens-report",
+        "r.json",
     )
     out = result.stdout.str()
     assert "Traceback" not in out

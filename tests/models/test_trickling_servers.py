@@ -56,6 +56,8 @@ def test_a_call_has_a_time_limit_as_a_whole(repo: Repository, monkeypatch: pytes
         sitecustomize="",
         conftest=(repo.path / "conftest.py").read_text() + "\nfrom pytest_personalens.models import retry\nretry.ATTEMPTS = 1\n",
     )
-    result = repo.run("--personalens-sample", "1", "--personalens-live", "--personalens-user-model", f"{provider}:nova-lite?timeout=0.5")
+    result = repo.run(
+        "--personalens-sample", "1", "--personalens-record", "live", "--personalens-user-model", f"{provider}:nova-lite?timeout=0.5"
+    )
     assert result.ret == 1
     result.stdout.fnmatch_lines(["*no whole answer within 0.5 s (?timeout=)*"])

@@ -58,11 +58,11 @@ def test_a_cache_that_cannot_be_written_is_a_warning(repo: Repository) -> None:
 
 def test_a_run_that_pays_and_keeps_nothing_says_so(paid: Repository) -> None:
     told = "pytest's cache is off or cannot be written: what is paid for and not in a record is bought again by the next run"
-    for more in (("--personalens-live",), ("--personalens-record=new",)):
+    for more in (("--personalens-record", "live"), ("--personalens-record=new",)):
         paid.run(*ARGS, *MODELS, *more, "-q").stdout.fnmatch_lines([f"personalens: {told}"])
         assert calls(paid)
     assert told not in str(paid.run(*ARGS).stdout), "what costs nothing is not lost"
-    assert told not in str(paid.pytester.runpytest_subprocess("-p", "cacheprovider", *ARGS, *MODELS, "--personalens-live").stdout)
+    assert told not in str(paid.pytester.runpytest_subprocess("-p", "cacheprovider", *ARGS, *MODELS, "--personalens-record", "live").stdout)
 
 
 HOSTILE = r'"home\n::error title=x::pwned\u001b[31m##[error]\u202e"'
@@ -83,7 +83,7 @@ def test_a_dataset_drives_neither_terminal_nor_runner(repo: Repository) -> None:
     lines = [f"{name} = {HOSTILE}" for name in ("name", "version")]
     kept = [line for line in head.split("\n") if not line.startswith(("name", "version"))]
     (data / "dataset.toml").write_text("\n".join([*lines, *kept]), encoding="utf-8")
-    files = ("--personalens-markdown", "s.md", "--personalens-json", "r.json")
+    files = ("--personalens-report", "s.md", "--personalens-report", "r.json")
     result = repo.run("--personalens-sample", "3", "--personalens-data", "own", "--personalens-threshold", "p>=4", *files, "-vv", "-rA")
     assert result.ret == 1
     assert r"home\n\x3a:error title=x::pwned" in str(result.stdout) or "pwned" in str(result.stdout)
@@ -152,10 +152,10 @@ def test_a_file_of_official_data(repo: Repository, official: Path, name: str, sp
 def test_a_file_of_labels_a_baseline_and_a_judge(repo: Repository, spoil: Callable[[Path], None]) -> None:
     spoil(repo.path / "x.json")
     for args in (
-        ("--personalens-anchors", "x.json", "--personalens-adopt-judge", "j.json"),
+        ("-o", "personalens_anchors=x.json", "--personalens-adopt-judge", "j.json"),
         ("--personalens-baseline", "x.json"),
         ("--personalens-check-judge", "x.json"),
-        ("--personalens-json", "x.json"),
+        ("--personalens-report", "x.json"),
     ):
         one_line(repo.inline(*ARGS, *args))
     for command in (("report", "x.json"), ("merge", "x.json")):
@@ -201,9 +201,9 @@ def test_a_record_that_is_none(repo: Repository, spoil: Callable[[Path], None]) 
 
 @pytest.mark.parametrize("name", ["é", "☃"])
 def test_a_path_that_the_terminal_cannot_show(repo: Repository, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    assert repo.inline(*ARGS, "--personalens-fail-on", "nothing", "--personalens-json", f"{name}.json").ret == 0
+    assert repo.inline(*ARGS, "--personalens-gate", "none", "--personalens-report", f"{name}.json").ret == 0
     monkeypatch.setenv("PYTHONIOENCODING", "ascii")
-    assert repo.python("-m", "pytest_personalens", "report", f"{name}.json", "--markdown", f"{name}.md").ret == 0
+    assert repo.python("-m", "pytest_personalens", "report", f"{name}.json", "--report", f"{name}.md").ret == 0
     one_line(repo.python("-m", "pytest_personalens", "report", f"{name}/x.json"))
 
 
@@ -211,7 +211,7 @@ def test_nothing_is_bought_that_cannot_be_kept(paid: Repository) -> None:
     (paid.path / "pytest.ini").write_text("[pytest]\ncache_dir = kept\n")
     full = "import pathlib, pytest_personalens.plugin.records as r\n\ndef no_room(path, text):\n    raise OSError(28, 'No space left on device')\n\nr.write_atomically = no_room\n"
     (paid.path / "conftest.py").write_text((paid.path / "conftest.py").read_text() + full)
-    result = paid.pytester.runpytest_subprocess("-p", "cacheprovider", "--personalens-sample", "4", *MODELS, "--personalens-live")
+    result = paid.pytester.runpytest_subprocess("-p", "cacheprovider", "--personalens-sample", "4", *MODELS, "--personalens-record", "live")
     assert result.ret == 1
     assert calls(paid) == 1, "the one that showed it"
     result.stdout.fnmatch_lines(["*what was bought cannot be kept: No space left on device; make room *"])
@@ -225,7 +225,7 @@ def test_a_run_to_resume_that_cannot_be_read(paid: Repository, content: str) -> 
         kept.mkdir()
     else:
         kept.write_bytes(os.fsencode(content))
-    result = paid.pytester.runpytest_inprocess("-p", "no:xdist", *ARGS, *MODELS, "--personalens-live", "--personalens-resume")
+    result = paid.pytester.runpytest_inprocess("-p", "no:xdist", *ARGS, *MODELS, "--personalens-record", "live", "--personalens-resume")
     if content == "folder":
         one_line(result)
         result.stderr.fnmatch_lines(["ERROR: personalens: pytest's cache cannot be written: *run: *; remove it"])
@@ -282,8 +282,10 @@ class Judge:
     command = ("-m", "pytest_personalens", "agreement", labels, "--judge-model", "mine:Judge", "--live", "--dimensions", "tc")
     repo.write(mine=f"STOP = 3\n{judge}")
     assert repo.python(*command).ret == 130
-    (kept,) = (repo.path / "cache" / "agreement").glob("*.jsonl")
-    kept.write_bytes(b"\xff\xfe" + kept.read_bytes())
+    kept = list((repo.path / "cache" / "agreement").glob("*.json"))
+    assert kept
+    for file in kept:
+        file.write_bytes(b"\xff\xfe" + file.read_bytes())
     repo.write(mine=f"STOP = 0\n{judge}")
     result = repo.python(*command)
     assert result.ret == 0

@@ -74,7 +74,7 @@ def test_the_traceback_is_shown_where_it_is_asked_for(told: Repository, kind: st
 def test_an_exception_that_cannot_be_written_is_the_assistants_fault(told: Repository) -> None:
     bad = "class Bad(Exception):\n            def __str__(self):\n                raise ValueError('no')\n        raise Bad"
     told.write(conftest=assistant(bad))
-    result = told.inline(*ARGS, "--personalens-json", "results.json")
+    result = told.inline(*ARGS, "--personalens-report", "results.json")
     assert result.ret == 1
     details = {item["evaluation"]["detail"] for item in told.results()["items"]}
     assert len(details) == 1

@@ -121,7 +121,7 @@ def test_a_judge_that_leaves_beside_another_reading(told: Repository, leaves: st
         '"judge 1"), False\n        def', '"judge 1"), False, True\n        def'
     )
     told.write(conftest=judge.replace("low, high = ", f"if dimension.short == 'p':\n                {leaves}\n            low, high = "))
-    run = ("--personalens-sample", "2", *TOLD_AGENTS, "--personalens-live")
+    run = ("--personalens-sample", "2", *TOLD_AGENTS, "--personalens-record", "live")
     for gate in ((), ("--personalens-gate", "tcr >= 0.5")):
         result = told.inline(*run, *gate)
         assert result.ret != 0

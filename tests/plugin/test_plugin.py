@@ -191,8 +191,8 @@ def test_a_faulty_assistant_fails_its_item_with_the_transcript_so_far(repo: Repo
             return lambda messages: {answer}
         """
     )
-    for gate in ((), ("--personalens-min-tcr", "0.5")):
-        result = repo.inline("--personalens-sample", "1", "--personalens-turn-timeout", "0.2", *gate)
+    for gate in ((), ("--personalens-gate", "tcr >= 0.5")):
+        result = repo.inline("--personalens-sample", "1", "-o", "personalens_turn_timeout=0.2", *gate)
         assert result.ret == 1
         result.stdout.fnmatch_lines([f"*not scored, assistant at fault: *{told}*", "*0 user *", "not scored: 1, the assistant failed"])
 
@@ -235,17 +235,21 @@ def test_no_assistant_at_all(empty_repo: Repository) -> None:
             ["--personalens-sample", "1", "--personalens-users", "kenji", "--personalens-domain", "Games"],
             "no scenario of dataset 'embedded' fits",
         ),
-        (["--personalens-sample", "1", "--personalens-max-turns", "0"], "expected a whole number from 1 to 1000"),
-        (["--personalens-sample", "1", "--personalens-min-tcr", "1.5"], "expected a number from 0 to 1, not '1.5'"),
-        (["--personalens-sample", "1", "--personalens-min-tcr", "nan"], "expected a number from 0 to 1, not 'nan'"),
-        (["--personalens-sample", "1", "--personalens-min-p", "0"], "expected a number from 1 to 4"),
+        (["--personalens-sample", "1", "-o", "personalens_max_turns=0"], "expected a whole number from 1 to 1000"),
+        (["--personalens-sample", "1", "--personalens-gate", "tcr >= 1.5"], "tcr lies from 0 to 1"),
+        (["--personalens-sample", "1", "--personalens-gate", "tcr >= nan"], "expected [DOMAIN or KIND:] METRIC >= VALUE"),
+        (["--personalens-sample", "1", "--personalens-gate", "p >= 0"], "p lies from 1 to 4"),
         (["--personalens-sample", "1", "--personalens-judge-model", "oracle"], "--personalens-judge-model: no provider knows 'oracle'"),
         (["--personalens-sample", "1", "--personalens-user-model", "acme:x"], "--personalens-user-model: no provider knows 'acme:x'"),
         (["--personalens-sample", "1", "--personalens-dimensions", "charm"], "unknown dimension 'charm'; known: tc, p"),
         (["--personalens-sample", "1", "--personalens-threshold", "p>=9"], "p is scored 1 to 4"),
         (["--personalens-sample", "1", "--personalens-threshold", "nat-user>=3"], "naturalness_user is not among the dimensions judged"),
-        (["--personalens-sample", "1", "--personalens-json", "."], "is a folder"),
-        (["--personalens-sample", "1", "--personalens-json", "test_bot.py/r.json"], "--personalens-json: cannot write to"),
+        (
+            ["--personalens-sample", "1", "--personalens-report", "."],
+            "expected a path that ends in .json, .html, .htm, .md, or the word github",
+        ),
+        (["--personalens-sample", "1", "--personalens-save-baseline", "."], "is a folder"),
+        (["--personalens-sample", "1", "--personalens-report", "test_bot.py/r.json"], "--personalens-report: cannot write to"),
         (["--personalens-sample", "1", "-p", "no:syrupy"], "need the plugin syrupy"),
     ],
 )
@@ -267,7 +271,7 @@ def test_a_bad_option_is_reported_before_workers_start(repo: Repository) -> None
 
 def test_ini_keys_are_typed_and_the_command_line_wins(repo: Repository) -> None:
     (repo.path / "pytest.ini").write_text(
-        "[pytest]\npersonalens_sample = 3\npersonalens_domain =\n    Movies\n    Train\npersonalens_min_p = 1.0\n"
+        "[pytest]\npersonalens_sample = 3\npersonalens_domain =\n    Movies\n    Train\npersonalens_gate = p >= 1.0\n"
     )
     result = repo.inline("-v")
     result.assert_outcomes(passed=5)
@@ -364,7 +368,7 @@ def test_a_bad_mark_is_one_line(repo: Repository, mark: str, told: str) -> None:
 
 
 def test_dimensions(repo: Repository) -> None:
-    result = repo.inline("--personalens-sample", "2", "--personalens-dimensions", "all", "--personalens-json", "r.json")
+    result = repo.inline("--personalens-sample", "2", "--personalens-dimensions", "all", "--personalens-report", "r.json")
     result.stdout.fnmatch_lines(["*TCR*P*Nat.a*Coh.a*"])
     item = json.loads((repo.path / "r.json").read_text())["items"][0]
     assert len(item["evaluation"]["verdicts"]) == 4
@@ -372,7 +376,7 @@ def test_dimensions(repo: Repository) -> None:
 
 def test_a_sample_larger_than_the_universe_says_so(repo: Repository) -> None:
     for extra in ((), ("-n", "2")):
-        result = repo.run("--personalens-sample", "1000", "--personalens-users", "kenji", "--personalens-min-p", "1", *extra)
+        result = repo.run("--personalens-sample", "1000", "--personalens-users", "kenji", "--personalens-gate", "p >= 1", *extra)
         assert result.ret == 0
         result.stdout.fnmatch_lines(["sample: 1000 scenarios asked for; there are only *, and all of them are in it"])
 
@@ -384,8 +388,8 @@ def test_the_official_data_runs(repo: Repository, official: Path) -> None:
         f"--personalens-data={official}",
         "--personalens-users",
         "official-30",
-        "--personalens-min-p",
-        "1",
+        "--personalens-gate",
+        "p >= 1",
     )
     result = repo.run(*args, "-n", "2")
     assert result.ret == 0
@@ -404,7 +408,7 @@ def test_the_markers_and_fixtures_explain_themselves(repo: Repository) -> None:
 def test_native_toml_is_typed(repo: Repository) -> None:
     file = repo.path / "pyproject.toml"
     file.write_text(
-        '[tool.pytest]\nstrict = true\npersonalens_sample = 3\npersonalens_min_p = 1.0\npersonalens_domain = ["Train"]\npersonalens_live = false\n'
+        '[tool.pytest]\nstrict = true\npersonalens_sample = 3\npersonalens_gate = ["p >= 1.0"]\npersonalens_domain = ["Train"]\npersonalens_record = "none"\n'
     )
     repo.inline().assert_outcomes(passed=5)
     file.write_text('[tool.pytest]\npersonalens_sample = "three"\n')
@@ -456,7 +460,7 @@ def test_results_of_an_item_that_runs_in_a_fork_arrive(repo: Repository) -> None
             """
         )
     )
-    result = repo.run("--personalens-sample", "3", "--personalens-min-p", "1", "--personalens-min-valid", "1")
+    result = repo.run("--personalens-sample", "3", "--personalens-gate", "p >= 1", "--personalens-gate", "valid >= 1")
     result.stdout.fnmatch_lines(["overall * 3 * 3 *", "gate valid: passed, 3 of 3 items could be scored"])
 
 

@@ -66,7 +66,7 @@ def test_new_asks_only_for_what_no_record_fits(paid: Repository, monkeypatch: py
 
 def test_all_asks_for_everything(paid: Repository) -> None:
     run, args = paid.pytester.runpytest_subprocess, (*KEPT, "--personalens-sample", "2", *MODELS)
-    run(*args, "--personalens-live")
+    run(*args, "--personalens-record", "live")
     assert calls(paid) == 10
     for _ in range(2):
         run(*args, "--personalens-record", "all").stdout.fnmatch_lines(["records: 2 written"])
@@ -129,7 +129,7 @@ def test_syrupys_options_neither_pay_nor_write_and_the_run_says_what_does(
 
 
 def test_syrupys_options_leave_records_of_embedded_agents_alone(repo: Repository) -> None:
-    args = ("--personalens-sample", "2", "--personalens-fail-on", "nothing")
+    args = ("--personalens-sample", "2", "--personalens-gate", "none")
     result = repo.run(*args, "--snapshot-update")
     result.stdout.fnmatch_lines(["--snapshot-update does not write the records of personalens; this command does: pytest *"])
     assert not records(repo)
@@ -139,7 +139,7 @@ def test_syrupys_options_leave_records_of_embedded_agents_alone(repo: Repository
 @pytest.mark.parametrize("mode", ["new", "all"])
 def test_the_teams_own_snapshots_are_never_accepted_by_ours(repo: Repository, mode: str) -> None:
     repo.write(test_own=OWN_SNAPSHOT)
-    args = ("--personalens-sample", "1", "--personalens-fail-on", "nothing", "--personalens-record", mode)
+    args = ("--personalens-sample", "1", "--personalens-gate", "none", "--personalens-record", mode)
     repo.run(*args).assert_outcomes(passed=1, failed=1)
     assert not list(repo.path.rglob("__snapshots__"))
     repo.run("--snapshot-update")
@@ -157,7 +157,7 @@ def test_a_cap_stops_a_recording_run_in_order_and_the_next_one_goes_on(paid: Rep
     # A cap counts the calls of models, so here a model plays the user and judges.
     paid.write(conftest=MODEL)
     args = (*KEPT, "--personalens-sample", "6", "--personalens-user-model", "m", "--personalens-judge-model", "m", *workers)
-    first = run(*args, "--personalens-record", "new", "--personalens-max-calls", "10")
+    first = run(*args, "--personalens-record", "new", "--personalens-budget", "10calls")
     assert calls(paid) == 10
     first.stdout.fnmatch_lines(["not scored: *, the cap on calls or money was reached; what was bought is kept*"])
     written = texts(paid)
@@ -175,7 +175,7 @@ def test_all_with_a_cap_goes_on_under_resume(paid: Repository) -> None:
     args = (*KEPT, "--personalens-sample", "3", "--personalens-user-model", "m", "--personalens-judge-model", "m", "--personalens-record")
     run(*args, "new")
     assert calls(paid) == 3 * 4
-    run(*args, "all", "--personalens-resume", "--personalens-max-calls", "7")
+    run(*args, "all", "--personalens-resume", "--personalens-budget", "7calls")
     assert calls(paid) == 7
     run(*args, "all", "--personalens-resume").assert_outcomes(passed=3)
     assert calls(paid) == 3 * 4 - 7
@@ -185,8 +185,8 @@ def test_one_command_mends_all_and_can_be_pasted(paid: Repository, monkeypatch: 
     paid.run("--personalens-sample", "2", *MODELS, "--personalens-record=new")
     calls(paid)
     monkeypatch.setenv("CHANGE", "!")
-    paid.pytester.makeini("[pytest]\npersonalens_gates = p >= 5\n")  # which -o below puts right
-    args = ("--personalens-sample", "4", *MODELS, "-o", "personalens_gates=p >= 2", "--personalens-record=none")
+    paid.pytester.makeini("[pytest]\npersonalens_gate = p >= 5\n")  # which -o below puts right
+    args = ("--personalens-sample", "4", *MODELS, "-o", "personalens_gate=p >= 2", "--personalens-record=none")
     result = paid.run(*args)
     result.assert_outcomes(failed=2 + 2 + 2)
     again = command(result)
@@ -245,7 +245,7 @@ def test_another_dimension_is_said_to_be_missing(paid: Repository) -> None:
 
 
 def test_a_record_of_another_scenario_is_replaced_on_request_only(repo: Repository) -> None:
-    args = ("--personalens-sample", "2", "--personalens-fail-on", "nothing")
+    args = ("--personalens-sample", "2", "--personalens-gate", "none")
     repo.run(*args, "--personalens-record", "new")
     one, other = records(repo)
     other.write_bytes(one.read_bytes())
@@ -311,7 +311,7 @@ def test_trials_and_controls_stay_apart(paid: Repository) -> None:
         "--personalens-trials",
         "2",
         "--personalens-control",
-        "none",
+        "no-context",
     )
     paid.run(*args)
     assert calls(paid) == 4 * 5
@@ -369,7 +369,7 @@ def test_a_live_run_takes_what_other_tests_have_on_record_and_writes_none(paid: 
     calls(paid)
     paid.write(test_other=TEST)
     before = texts(paid)
-    result = paid.run(*args, "--personalens-live")
+    result = paid.run(*args, "--personalens-record", "live")
     result.assert_outcomes(passed=2)
     assert (calls(paid), texts(paid)) == (0, before)
     assert "--personalens-record" not in str(result.stdout)

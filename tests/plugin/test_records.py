@@ -23,7 +23,7 @@ from tests.support.scripted_agents import MODELS, PAID
 
 
 def test_all_thirty_are_written_with_workers_and_replayed_after(repo: Repository) -> None:
-    args = ("--personalens-sample", "30", "--personalens-min-p", "1")
+    args = ("--personalens-sample", "30", "--personalens-gate", "p >= 1")
     first = repo.run(*args, "--personalens-record=new", "-n", "2")
     first.stdout.fnmatch_lines(["records: 30 written"])
     first.stdout.fnmatch_lines(["30 snapshots generated."])
@@ -40,7 +40,7 @@ def test_all_thirty_are_written_with_workers_and_replayed_after(repo: Repository
 
 
 def test_other_samples_report_nothing_as_unused_and_delete_nothing(repo: Repository) -> None:
-    args = ("--personalens-min-p", "1", "--personalens-min-valid", "0")
+    args = ("--personalens-gate", "p >= 1", "--personalens-gate", "valid >= 0")
     repo.run("--personalens-sample", "12", "--personalens-record=new", *args)
     before = {path: path.read_bytes() for path in records(repo)}
     for other in (
@@ -82,7 +82,7 @@ def test_paid_agents_record_once_and_replay_for_nothing(paid: Repository, monkey
     args = ("--personalens-sample", "2", *MODELS)
     paid.run(*args, "--personalens-record=new").assert_outcomes(passed=2)
     assert calls(paid) == 2 * 5
-    for extra in ((), ("-n", "2"), ("--personalens-record=new",), ("--personalens-live",)):
+    for extra in ((), ("-n", "2"), ("--personalens-record=new",), ("--personalens-record", "live")):
         paid.run(*args, *extra).assert_outcomes(passed=2)
         assert calls(paid) == 0
     monkeypatch.setenv("CHANGE", "!")
@@ -96,7 +96,7 @@ def test_paid_agents_record_once_and_replay_for_nothing(paid: Repository, monkey
 
 
 def test_a_live_run_leaves_the_records_alone_and_pays_once(paid: Repository) -> None:
-    args = ("--personalens-sample", "2", *MODELS, "--personalens-live")
+    args = ("--personalens-sample", "2", *MODELS, "--personalens-record", "live")
     cached = ("-p", "cacheprovider")
     run = paid.pytester.runpytest_subprocess
     run(*cached, *args).assert_outcomes(passed=2)
@@ -112,11 +112,11 @@ def test_a_live_run_uses_the_record_and_what_it_bought_before(paid: Repository, 
     run(*args, "--personalens-record=new").assert_outcomes(passed=1)
     assert calls(paid) == 5
     monkeypatch.setenv("CHANGE", "!")
-    run(*args, "--personalens-live").assert_outcomes(passed=1)
+    run(*args, "--personalens-record", "live").assert_outcomes(passed=1)
     assert calls(paid) == 4
     for change in ("", "!"):
         monkeypatch.setenv("CHANGE", change)
-        run(*args, "--personalens-live").assert_outcomes(passed=1)
+        run(*args, "--personalens-record", "live").assert_outcomes(passed=1)
         assert calls(paid) == 0
 
 
@@ -161,7 +161,7 @@ def test_free_agents_go_on_where_a_record_is_stale(repo: Repository) -> None:
     ],
 )
 def test_a_damaged_record_gets_one_line_and_is_not_deleted(repo: Repository, damage: object, told: str) -> None:
-    args = ("--personalens-sample", "1", "--personalens-min-p", "1")
+    args = ("--personalens-sample", "1", "--personalens-gate", "p >= 1")
     repo.run(*args, "--personalens-record=new", "--personalens-context", "none")
     (path,) = records(repo)
     damaged = damage(path.read_text(encoding="utf-8"))  # type: ignore[operator]
@@ -184,7 +184,7 @@ def test_records_of_the_users_own_snapshots_are_left_to_syrupy(repo: Repository)
             assert {"a": 1} == snapshot(extension_class=JSONSnapshotExtension)
         """
     )
-    args = ("--personalens-sample", "2", "--personalens-min-p", "1")
+    args = ("--personalens-sample", "2", "--personalens-gate", "p >= 1")
     assert repo.run(*args, "--personalens-record=new", "--snapshot-update").ret == 0
     result = repo.run(*args)
     assert result.ret == 0
@@ -192,7 +192,7 @@ def test_records_of_the_users_own_snapshots_are_left_to_syrupy(repo: Repository)
 
 
 def test_a_run_of_fewer_dimensions_keeps_the_other_verdicts(repo: Repository) -> None:
-    args = ("--personalens-sample", "1", "--personalens-record=new", "--personalens-min-p", "1")
+    args = ("--personalens-sample", "1", "--personalens-record=new", "--personalens-gate", "p >= 1")
     repo.run(*args, "--personalens-dimensions", "all")
     repo.run(*args, "--personalens-dimensions", "p")
     (path,) = records(repo)
@@ -302,7 +302,7 @@ def test_a_score_within_its_scale_cannot_be_raised(scenario: Scenario) -> None:
     ],
 )
 def test_a_record_that_is_written_otherwise_is_the_same_record(repo: Repository, reformatted: Callable[[Any], str]) -> None:
-    args = ("--personalens-sample", "1", "--personalens-min-p", "1")
+    args = ("--personalens-sample", "1", "--personalens-gate", "p >= 1")
     repo.run(*args, "--personalens-record=new")
     (path,) = records(repo)
     before = read_record(path.read_text(encoding="utf-8"), "before")
@@ -331,7 +331,7 @@ def test_items_are_marked_as_syrupy_marks_them(repo: Repository) -> None:
 
 def test_snapshots_of_ones_own_in_the_same_item(repo: Repository) -> None:
     repo.write(test_bot="def test_bot(personalens, snapshot):\n    personalens.check()\n    assert personalens.scenario.id == snapshot\n")
-    args = ("--personalens-sample", "2", "--personalens-min-p", "1")
+    args = ("--personalens-sample", "2", "--personalens-gate", "p >= 1")
     repo.inline(*args, "--personalens-record=new", "--snapshot-update").stdout.fnmatch_lines(["4 snapshots generated."])
     repo.inline(*args).stdout.fnmatch_lines(["4 snapshots passed."])
 

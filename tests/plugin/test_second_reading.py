@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 
@@ -29,12 +28,6 @@ def test_a_low_scenario_of_several_tests_names_the_test(told: Repository) -> Non
     lines = [line for line in told.inline(*ARGS, *GATES).outlines if line.endswith("task not completed, p 1 < 2")]
     assert len(lines) == len(set(lines)) == 8
     assert sum(" in test_other: " in line for line in lines) == 4
-
-
-def test_a_user_of_the_official_data_by_number(repo: Repository, official: Path) -> None:
-    result = repo.inline("--personalens-sample", "2", f"--personalens-data={official}", "--personalens-users", "7")
-    assert result.ret == 4
-    result.stderr.fnmatch_lines(["ERROR: personalens: unknown user '7' in dataset 'official' (* users); did you mean 'user7'?"])
 
 
 def test_every_page_is_in_the_list_of_pages() -> None:
@@ -79,7 +72,7 @@ def test_mistakes_of_an_own_dataset(repo: Repository, mistake: str) -> None:
     right, wrong, problem = MISTAKES[mistake]
     repo.write(conftest=OWN)
     args = ("--personalens-sample", "1", "--personalens-data", "pharmacy")
-    assert repo.inline(*args, "--personalens-fail-on", "nothing").ret == 0
+    assert repo.inline(*args, "--personalens-gate", "none").ret == 0
     assert right in OWN
     repo.write(conftest=OWN.replace(right, wrong, 1))
     result = repo.inline(*args)
@@ -99,11 +92,18 @@ def test_mistakes_of_an_own_dataset(repo: Repository, mistake: str) -> None:
 def test_models_by_the_names_of_the_official_repository(repo: Repository, endpoint: Endpoint, name: str, model: str) -> None:
     endpoint.answer = lambda call: Reply("")
     repo.run(
-        "--personalens-sample", "1", "--personalens-judge-model", f"bedrock:{name}", "--personalens-live", "--personalens-max-calls", "1"
+        "--personalens-sample",
+        "1",
+        "--personalens-judge-model",
+        f"bedrock:{name}",
+        "--personalens-record",
+        "live",
+        "--personalens-budget",
+        "1calls",
     )
     assert [call.model for call in endpoint.calls] == [model]
 
 
 def test_the_p_of_a_lift_is_one_sided_and_says_so(told: Repository) -> None:
-    result = told.inline(*ARGS, "--personalens-control", "none", "--personalens-gate", "lift >= -3")
-    result.stdout.fnmatch_lines(["control none: P *: lift * (95 % *, one-sided p *)", "gate lift: passed, *, one-sided p *"])
+    result = told.inline(*ARGS, "--personalens-control", "no-context", "--personalens-gate", "lift >= -3")
+    result.stdout.fnmatch_lines(["control no-context: P *: lift * (95 % *, one-sided p *)", "gate lift: passed, *, one-sided p *"])

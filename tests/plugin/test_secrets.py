@@ -14,8 +14,8 @@ from tests.support.repository import Repository
 KEY = "sk-proj-0123456789abcdef"
 OUTPUTS = ("results.json", "page.html", "summary.md", "junit.xml")
 RUN = (
-    "--personalens-sample", "1", "--personalens-kind", "single", "--personalens-live", "--personalens-json", OUTPUTS[0],
-    "--personalens-html", OUTPUTS[1], "--personalens-markdown", OUTPUTS[2], "--junitxml", OUTPUTS[3], "-rA", "-vv",
+    "--personalens-sample", "1", "--personalens-kind", "single", "--personalens-record", "live", "--personalens-report", OUTPUTS[0],
+    "--personalens-report", OUTPUTS[1], "--personalens-report", OUTPUTS[2], "--junitxml", OUTPUTS[3], "-rA", "-vv",
 )  # fmt: skip
 
 
@@ -64,7 +64,7 @@ def test_a_server_that_repeats_the_key(repo: Repository, endpoint: Endpoint, mon
     # Far enough into the message that the key is cut where the text is.
     message = f"Authorization: Bearer {key} and {quote(key, safe='')} {'x' * 205} {key}"
     endpoint.answer = lambda call: Reply(status=status, message=message, headers={"Location": f"http://gateway/?key={quote(key, safe='')}"})
-    result = repo.run(*RUN, "--personalens-judge-model", "openai:small", "-o", "personalens_min_valid=0")
+    result = repo.run(*RUN, "--personalens-judge-model", "openai:small", "--personalens-gate", "valid >= 0")
     assert "not scored: 1, the judge" in str(result.stdout)
     assert_nothing_holds(KEY, repo, result)
 
@@ -79,7 +79,7 @@ def test_a_provider_that_repeats_credentials_of_a_file(repo: Repository, endpoin
     monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
     monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(file))
     endpoint.answer = lambda call: Reply(status=400, code="ValidationException", message=f"bad: {call.headers['x-amz-security-token']}")
-    result = repo.run(*RUN, "--personalens-judge-model", "bedrock:nova-lite", "-o", "personalens_min_valid=0")
+    result = repo.run(*RUN, "--personalens-judge-model", "bedrock:nova-lite", "--personalens-gate", "valid >= 0")
     result.stdout.fnmatch_lines(["*Bedrock refuses the call: ValidationException: bad: ***"])
     assert_nothing_holds(token, repo, result)
 
@@ -114,7 +114,7 @@ def test_a_password_in_an_address_is_refused_without_it(
         (repo.path / "pytest.ini").write_text(f"[pytest]\npersonalens_model_parameters = base_url = {address}\n")
     else:
         spec += f"?base_url={quote(address, safe='') if where == 'escaped' else address}"
-    result = repo.run("--personalens-sample", "1", "--personalens-live", "--personalens-user-model", spec)
+    result = repo.run("--personalens-sample", "1", "--personalens-record", "live", "--personalens-user-model", spec)
     told = str(result.stdout) + str(result.stderr)
     assert "leave it out, and set OPENAI_API_KEY" in told
     assert "hunter2" not in told

@@ -16,7 +16,7 @@ ARGS = (
     "--personalens-gate",
     "tcr >= 0.9",
 )
-ALL = ("--personalens-json", "out/r.json", "--personalens-html", "out/r.html", "--personalens-markdown", "out/r.md")
+ALL = ("--personalens-report", "out/r.json", "--personalens-report", "out/r.html", "--personalens-report", "out/r.md")
 
 
 def low(repo: Repository) -> str:
@@ -35,7 +35,7 @@ def test_every_report_is_written_and_equal_with_workers(told: Repository) -> Non
     assert {name: (told.path / "out" / name).read_bytes() for name in first} == first
     for name in first:
         (told.path / "out" / name).unlink()
-    alone = told.inline(*ARGS, "--personalens-markdown", "out/r.md")
+    alone = told.inline(*ARGS, "--personalens-report", "out/r.md")
     assert alone.ret == 1
     assert (told.path / "out" / "r.md").read_bytes() == first["r.md"]
 
@@ -43,7 +43,7 @@ def test_every_report_is_written_and_equal_with_workers(told: Repository) -> Non
 def test_stored_results_give_the_same_reports(told: Repository) -> None:
     low(told)
     told.run(*ARGS, *ALL)
-    again = told.python("-m", "pytest_personalens", "report", "out/r.json", "--html", "again.html", "--markdown", "again.md")
+    again = told.python("-m", "pytest_personalens", "report", "out/r.json", "--report", "again.html", "--report", "again.md")
     assert again.ret == 0
     assert (told.path / "again.html").read_bytes() == (told.path / "out" / "r.html").read_bytes()
     assert (told.path / "again.md").read_bytes() == (told.path / "out" / "r.md").read_bytes()
@@ -53,8 +53,8 @@ def test_shards_give_the_reports_of_the_whole(told: Repository) -> None:
     low(told)
     told.run(*ARGS, *ALL)
     for number in (1, 2):
-        told.inline(*ARGS, "--personalens-shard", f"{number}/2", "--personalens-json", f"{number}.json")
-    merged = told.python("-m", "pytest_personalens", "merge", "1.json", "2.json", "--html", "m.html", "--markdown", "m.md")
+        told.inline(*ARGS, "--personalens-shard", f"{number}/2", "--personalens-report", f"{number}.json")
+    merged = told.python("-m", "pytest_personalens", "merge", "1.json", "2.json", "--report", "m.html", "--report", "m.md")
     assert merged.ret == 1
     assert (told.path / "m.html").read_bytes() == (told.path / "out" / "r.html").read_bytes()
     assert (told.path / "m.md").read_bytes() == (told.path / "out" / "r.md").read_bytes()
@@ -62,18 +62,18 @@ def test_shards_give_the_reports_of_the_whole(told: Repository) -> None:
 
 def test_a_merged_report_that_cannot_be_written_takes_no_other_with_it(told: Repository) -> None:
     for number in (1, 2):
-        told.inline(*ARGS, "--personalens-shard", f"{number}/2", "--personalens-json", f"{number}.json")
-    (told.path / "full").symlink_to("/dev/full/no")
-    files = ("--json", "out/m.json", "--markdown", "full", "--html", "out/m.html")
+        told.inline(*ARGS, "--personalens-shard", f"{number}/2", "--personalens-report", f"{number}.json")
+    (told.path / "full.md").symlink_to("/dev/full/no")
+    files = ("--report", "out/m.json", "--report", "full.md", "--report", "out/m.html")
     merged = told.python("-m", "pytest_personalens", "merge", "1.json", "2.json", *files)
     assert merged.ret == 4
-    merged.stderr.fnmatch_lines(["error: summary could not be written to full: *"])
+    merged.stderr.fnmatch_lines(["error: summary could not be written to full.md: *"])
     merged.stdout.fnmatch_lines(["overall *", "results: out/m.json", "report: out/m.html"])
-    again = told.python("-m", "pytest_personalens", "report", "out/m.json", "--markdown", "full", "--html", "made/again.html")
+    again = told.python("-m", "pytest_personalens", "report", "out/m.json", "--report", "full.md", "--report", "made/again.html")
     assert again.ret == 4
-    again.stderr.fnmatch_lines(["error: summary could not be written to full: *"])
+    again.stderr.fnmatch_lines(["error: summary could not be written to full.md: *"])
     assert (told.path / "made" / "again.html").read_bytes() == (told.path / "out" / "m.html").read_bytes()
-    piped = told.python("-m", "pytest_personalens", "report", "out/m.json", "--markdown", "-", "--html", "again.html")
+    piped = told.python("-m", "pytest_personalens", "report", "out/m.json", "--report", "-", "--report", "again.html")
     assert piped.outlines[0].startswith("#")
     assert piped.errlines == ["report: again.html"]
 
@@ -110,21 +110,23 @@ def test_the_page_without_its_extra_is_one_line_before_the_run(told: Repository)
     told.write(
         conftest="import pytest_personalens.reports.html as page\n\npage.find_spec = lambda name: None if name == 'matplotlib' else 1\n"
     )
-    result = told.run(*ARGS, "--personalens-html", "r.html")
+    result = told.run(*ARGS, "--personalens-report", "r.html")
     assert result.ret == 4
-    result.stderr.fnmatch_lines(["ERROR: --personalens-html: the HTML report needs matplotlib: pip install 'pytest-personalens[[]html[]]'"])
+    result.stderr.fnmatch_lines(
+        ["ERROR: --personalens-report: the HTML report needs matplotlib: pip install 'pytest-personalens[[]html[]]'"]
+    )
 
 
 def test_github_gets_a_summary_and_annotations(told: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     scenario = low(told)
     monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
-    outside = told.inline(*ARGS, "--personalens-github")
+    outside = told.inline(*ARGS, "--personalens-report", "github")
     assert outside.ret == 4
-    outside.stderr.fnmatch_lines(["ERROR: --personalens-github: GITHUB_STEP_SUMMARY: not set: *elsewhere give --personalens-markdown"])
+    outside.stderr.fnmatch_lines(["ERROR: --personalens-report: GITHUB_STEP_SUMMARY: not set: *elsewhere give PATH.md"])
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(told.path / "step.md"))
     monkeypatch.setenv("GITHUB_WORKSPACE", str(told.path.parent))
     Path(told.path / "step.md").write_text("before\n")
-    result = told.run(*ARGS, "--personalens-github", "-n", "2")
+    result = told.run(*ARGS, "--personalens-report", "github", "-n", "2")
     assert result.ret == 1
     root = told.path.name
     result.stdout.fnmatch_lines(["::error title=personalens%3A gate tcr::task completion rate 0.83 *"])
@@ -136,7 +138,7 @@ def test_github_gets_a_summary_and_annotations(told: Repository, monkeypatch: py
 
 def test_a_plain_run_with_gates_in_its_configuration_loads_nothing_heavy(told: Repository) -> None:
     (told.path / "pytest.ini").write_text(
-        "[pytest]\npersonalens_gates = tcr >= 0.9\npersonalens_threshold = p>=2\npersonalens_baseline = none.json\npersonalens_html = r.html\n"
+        "[pytest]\npersonalens_gate = tcr >= 0.9\npersonalens_threshold = p>=2\npersonalens_baseline = none.json\npersonalens_report = r.html\n"
     )
     told.write(
         conftest="",

@@ -28,8 +28,11 @@ from pytest_personalens.reports.beside import beside_lines, side_by_side
 from pytest_personalens.reports.failures import verdict_line
 from pytest_personalens.reports.markdown import COMMENT_LIMIT, markdown_report
 from pytest_personalens.reports.markup import code, escaped
-from pytest_personalens.reports.tables import ablation_table, paper_table, read_rows
+from pytest_personalens.reports.tables.assistants import assistant_tables, user_tables
+from pytest_personalens.reports.tables.contexts import ablation_table
+from pytest_personalens.reports.tables.runs import StoredRun
 from pytest_personalens.reports.transcript import failure_text
+from pytest_personalens.results.gates import check_again
 from pytest_personalens.results.shortfalls import Shortfall, shortfalls_of
 from pytest_personalens.results.summary import group, summarize
 from pytest_personalens.results.values import Arm, Comparison, Difference, Flip, Gate, Item, Paired, Results, Trials, write_json
@@ -119,7 +122,7 @@ def test_markdown_says_it_all() -> None:
         "| P | **significant drop** | 2 | 2.50 | 2.00 | -0.50 | -0.90 to -0.10 | 0.010 | 0.40 |",
         "| books-1-ann | P | [record](https://github.com/o/r/blob/abc/tests/a%20b.json) | 3.00 | 1.00 |",
         "- not run now: 1 (movies-1-bob)",
-        "| no context | P | 9 | 1.50 | 2.25 | +0.75 | +0.25 to +1.25 | 0.004 |",
+        "| no-context | P | 9 | 1.50 | 2.25 | +0.75 | +0.25 to +1.25 | 0.004 |",
         "| 0.80 | 0.65 |",
         "Standard deviation within a scenario: P 0.31.",
         "- **books-3-ann**: not scored, judge: `no answer`",
@@ -257,7 +260,7 @@ def test_where_github_keeps_things(tmp_path: Path) -> None:
         "GITHUB_SHA": "abc",
     }
     assert github.summary_path(step) == Path("/x/y")
-    with pytest.raises(DataError, match="GITHUB_STEP_SUMMARY: not set: --personalens-github is for steps of GitHub Actions"):
+    with pytest.raises(DataError, match="GITHUB_STEP_SUMMARY: not set: the word github is for steps of GitHub Actions"):
         github.summary_path({})
     assert github.root_in_repository(tmp_path / "chat/bot", step) == "chat/bot"
     assert (
@@ -281,7 +284,7 @@ def test_no_report_has_a_line_that_a_runner_takes_for_a_command() -> None:
         printed,
         markdown_report(made),
         *beside_lines(side_by_side(made, made)),
-        paper_table(made).text(),
+        assistant_tables([StoredRun("this run", made)])[0].text(),
         harmless(HOSTILE),
         harmless("::error::x"),
     ]
@@ -314,25 +317,6 @@ def test_trials_are_held_against_the_same_trial() -> None:
     ]
 
 
-ROWS = "name,sd_tcr,sd_p,sd_nat,sd_coh,md_tcr,md_p,md_nat,md_coh\n"
-
-
-def test_a_row_in_the_shape_of_table_3(tmp_path: Path) -> None:
-    file = tmp_path / "rows.csv"
-    file.write_text(ROWS + "Made up | @x,50,2,3,4,25.5,1.5,,3\n")
-    made = results([item(1, p=3), item(2, p=1, tc=0), item(3, kind="multi")])
-    table = paper_table(made, read_rows(file))
-    assert table.header == ("", "SD TCR %", "SD P", "SD Nat", "SD Coh", "MD TCR %", "MD P", "MD Nat", "MD Coh")
-    assert table.rows[0] == ("this run", "50.0", "2.00", "-", "-", "100.0", "2.00", "-", "-")
-    assert table.rows[1] == ("Made up | @x", "50.0", "2.00", "3.00", "4.00", "25.5", "1.50", "-", "3.00")
-    notes = " ".join(table.notes)
-    assert "they compare with each other and with nothing else" in notes
-    assert "3,283 SD and 813 MD scenarios; here 2 and 1." in notes
-    assert "not judged: nat-user, nat-assistant, coh-user, coh-assistant (--personalens-dimensions all)" in notes
-    assert "| Made up &#124; &#64;\u200bx | 50.0 |" in table.markdown()
-    assert table.text().splitlines()[3].startswith("this run          50.0")
-
-
 def test_as_near_to_the_paper_as_it_gets() -> None:
     from pytest_personalens.datasets import OFFICIAL_SAMPLES
 
@@ -343,70 +327,58 @@ def test_as_near_to_the_paper_as_it_gets() -> None:
     )
     settings = {
         "user_model": "bedrock:claude-3-sonnet-v1", "judge_model": "bedrock:us.anthropic.claude-3-5-sonnet-20241022-v2:0", "context": "",
-        "users": list(OFFICIAL_SAMPLES["official-30"]), "assistant": "bedrock:claude-3-haiku-v1", "assistant_prompt": "base",
+        "users": list(OFFICIAL_SAMPLES["official-50"]), "assistant": "bedrock:claude-3-haiku-v1", "assistant_prompt": "base",
+        "protocol": "paper",
     }  # fmt: skip
-    made = results([one.model_copy(update={"evaluation": evaluation})], settings=settings, dataset="official 1a2b")
-    table = paper_table(made)
-    assert table.header[5:7] == ("SD Nat.u", "SD Coh.u")
-    assert table.notes[1].startswith("Compared with the paper's Table 3: as near as it gets")
+    evaluated = one.model_copy(update={"evaluation": evaluation})
+    made = results([evaluated], settings=settings, dataset="official 1a2b")
+    table = assistant_tables([StoredRun("this run", made)])[0]
+    assert table.notes[2].startswith("Compared with the paper: as near as our words get")
+    official = results([evaluated], settings={**settings, "prompts": "official:x"}, dataset="official 1a2b")
+    notes = assistant_tables([StoredRun("this run", official)])[0].notes
+    assert notes[2].startswith("Compared with the paper: the same prompts, filled and read alike")
+    assert user_tables([StoredRun("this run", made)])[0].rows[0] == ("this run", "3.00", "3.00", "-", "-")
     assert not any("not as in the paper" in note for note in table.notes)
     for change, said in (
         ({"users": ["user7"]}, "official sample"),
+        ({"users": list(OFFICIAL_SAMPLES["official-30"])}, "the users are official-30, not official-50"),
         ({"judge_votes": 3}, "can only raise scores"),
         ({"context": "D"}, "was told D"),
+        ({"protocol": "default"}, "the protocol is ours"),
+        ({"prompts": "official:x", "official_bugs": "pairs"}, "bugs of the official code are mended (pairs)"),
+        ({"user_agent": "state"}, "the user agent has state"),
     ):
-        note = paper_table(results([one], settings={**settings, **change}, dataset="official 1a2b")).notes[2]
-        assert said in note
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("name,sd_tcr\nx,1\n", "has no column 'sd_p'; its first line must be name,sd_tcr"),
-        (ROWS, "holds no row"),
-        ("", "has no column 'name'"),
-        (f"{ROWS}x,0.87,2,3,4,50,2,3,4\n", "line 2, sd_tcr: expected percent, as the paper has it, not 0.87"),
-        (f"{ROWS}x,87,5,3,4,50,2,3,4\n", "line 2, sd_p: expected 1 to 4, not 5"),
-        (f"{ROWS}x,many,2,3,4,50,2,3,4\n", "line 2, sd_tcr: expected a number, not 'many'"),
-        (f"{ROWS}x,nan,2,3,4,50,2,3,4\n", "line 2, sd_tcr: expected 0 to 100, not nan"),
-        (b"\xff\xfe", "not a CSV file in UTF-8"),
-    ],
-)
-def test_rows_that_cannot_be_read(tmp_path: Path, text: str | bytes, said: str) -> None:
-    file = tmp_path / "rows.csv"
-    file.write_bytes(text if isinstance(text, bytes) else text.encode())
-    with pytest.raises(DataError) as error:
-        read_rows(file)
-    assert said in str(error.value)
-    assert "\n" not in str(error.value)
+        notes = assistant_tables([StoredRun("this run", results([one], settings={**settings, **change}, dataset="official 1a2b"))])[0].notes
+        assert any(said in note for note in notes)
 
 
 def test_what_each_part_of_the_context_is_worth() -> None:
-    def arm(name: Any, p: int, **more: Any) -> Arm:
-        members = [item(1, p=p), item(2, p=p, tc=0)]
-        return Arm(name=name, overall=group("overall", members), kinds=(group("single", members),), **more)
+    def arm(name: Any, p: int) -> list[Item]:
+        return [item(1, p=p, arm=name), item(2, p=p, tc=0, arm=name)]
 
-    lift = Paired(dimension=P, pairs=2, before=1, after=3, change=2, low=1.5, high=2.5, p=0.01)
-    made = results([item(1, p=3), item(2, p=3)], arms=(arm("none", 1, lift=(lift,)), arm("I", 2), arm("swapped", 1)))
+    made = results([item(1, p=3), item(2, p=3), *arm("none", 1), *arm("I", 2), *arm("swapped", 1)])
     table = ablation_table(made)
     assert table.header == ("context", "SD TCR %", "lift", "SD P", "lift")
     assert table.rows == (
-        ("none", "50.0", "", "1.00", ""),
+        ("no-context", "50.0", "", "1.00", ""),
         ("I", "50.0", "+0.0", "2.00", "+1.00"),
         ("D+I+S", "100.0", "+50.0", "3.00", "+2.00"),
-        ("another user's", "50.0", "+0.0", "1.00", "+0.00"),
+        ("other-user", "50.0", "+0.0", "1.00", "+0.00"),
     )
-    assert table.notes[1] == "Lift of the run over none, p: +2.00 (95 % +1.50 to +2.50), one-sided p = 0.010, over 2 scenarios."
+    assert table.notes[1].startswith("Lift of the run over no-context, TCR: +0.50 (95 %: ")
+    assert table.notes[1].endswith("), two-sided p = 1.000 (Holm), over 2 scenarios.")
     assert "| D+I+S | 100.0 | +50.0 | 3.00 | +2.00 |" in table.markdown()
     alone = ablation_table(results([item()], settings={"context": ""}))
-    assert alone.rows == (("none", "100.0", "", "2.00", ""),)
+    assert alone.rows == (("no-context", "100.0", "", "2.00", ""),)
     assert "had no controls" in alone.notes[1]
 
 
 @pytest.fixture
 def stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    write_json(FULL, tmp_path / "now.json")
+    # Of a file that is read again, the figures follow from the items.
+    consistent = {"trials": None, "arms": (), "gates": tuple(check_again(FULL, g) for g in FULL.gates)}
+    write_json(FULL.model_copy(update=consistent), tmp_path / "now.json")
     write_json(results([item(1, p=3), item(2, p=3)]), tmp_path / "before.json")
     return tmp_path
 
@@ -418,9 +390,9 @@ def test_the_command_in_a_process_of_its_own(stored: Path) -> None:
             [sys.executable, "-m", "pytest_personalens", "report", *args], cwd=stored, env=environment, capture_output=True, text=True, encoding="utf-8", check=False,
         )  # fmt: skip
 
-    done = run("now.json", "before.json", "--markdown", "-")
+    done = run("now.json", "before.json", "--report", "-")
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith("## ❌ personalens FAILED: gate tcr; 1 item\n")
+    assert done.stdout.startswith("## ❌ personalens FAILED: gates tcr, valid; 1 item\n")
     assert "| overall | 1.00 → 0.50 | 3.00 → 2.00 |" in done.stdout
     bad = run("nothing.json")
     assert (bad.returncode, bad.stdout) == (4, "")
@@ -433,31 +405,30 @@ def test_the_command_shows_one_run_or_two(stored: Path, capsys: pytest.CaptureFi
     assert "before -> after" not in alone
     assert main(["now.json", "before.json"]) == 0
     assert "  books-1-ann (tests/test_bot.py::test_bot): p 3 -> 1\n" in capsys.readouterr().out
-    assert main(["now.json", "--table", "3", "--markdown", "table.md"]) == 0
-    assert (stored / "table.md").read_text(encoding="utf-8").startswith("### As a row of Table 3")
+    assert main(["now.json", "--table", "3", "--report", "table.md"]) == 0
+    assert (stored / "table.md").read_text(encoding="utf-8").startswith("### Table 3 of the paper (Zhao et al., 2025)")
     assert main(["now.json", "--table", "4"]) == 0
-    assert capsys.readouterr().out.startswith("In the shape of Table 4")
+    assert capsys.readouterr().out.startswith("Table 4 of the paper (Zhao et al., 2025)")
 
 
 @pytest.mark.parametrize(
     ("args", "said"),
     [
-        (["now.json", "--beside", "rows.csv"], "--beside: the rows are printed below Table 3; give --table 3 too"),
-        (["now.json", "before.json", "--table", "3"], "--table: shows one run; leave before.json out"),
         (["now.json", "--table", "3", "--beside", "rows.csv"], "rows.csv: cannot be read: No such file or directory"),
-        (["now.json", "--markdown", "now.json/x.md"], "--markdown: cannot write to now.json: "),
-        (["now.json", "--table", "3", "--markdown", "."], "--markdown: . is a folder; give the path of a file"),
+        (["now.json", "--report", "now.json/x.md"], "--report: cannot write to now.json: "),
+        (["now.json", "--table", "3", "--report", "folder.md"], "--report: folder.md is a folder; give the path of a file"),
         (["rows"], "rows: cannot be read"),
     ],
 )
 def test_the_command_refuses_in_one_line(stored: Path, capsys: pytest.CaptureFixture[str], args: list[str], said: str) -> None:
+    (stored / "folder.md").mkdir()
     assert main(args) == 4
     told = capsys.readouterr()
     assert told.err.startswith(f"error: {said}")
     assert told.err.count("\n") == 1
 
 
-@pytest.mark.parametrize("args", [[], ["now.json", "--table", "5"], ["now.json", "--nonsense"]])
+@pytest.mark.parametrize("args", [[], ["now.json", "--table", "three"], ["now.json", "--nonsense"]])
 def test_the_command_refuses_options_with_exit_code_4(stored: Path, args: list[str]) -> None:
     with pytest.raises(SystemExit) as exit_:
         main(args)
@@ -470,15 +441,15 @@ def test_the_page_is_written_by_its_own_module(stored: Path, monkeypatch: pytest
     page.require_html = lambda: None  # type: ignore[attr-defined]
     page.write_html = lambda results, path, *, before=None: asked.append((results.drawn, path, before and before.drawn))  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, page.__name__, page)
-    assert main(["now.json", "before.json", "--html", "page.html"]) == 0
+    assert main(["now.json", "before.json", "--report", "page.html"]) == 0
     assert (asked, capsys.readouterr().out) == ([(3, Path("page.html"), 2)], "report: page.html\n")
 
     def refuse(*_: object, **__: object) -> None:
         raise SpecError("needs the extra html")
 
     page.require_html = refuse  # type: ignore[attr-defined]
-    assert main(["now.json", "--html", "page.html"]) == 4
-    assert capsys.readouterr().err == "error: --html: needs the extra html\n"
+    assert main(["now.json", "--report", "page.html"]) == 4
+    assert capsys.readouterr().err == "error: --report: needs the extra html\n"
 
 
 @pytest.mark.parametrize("name", ["github-actions.yml", "gitlab-ci.yml", "model-judge-live.yml", "model-judge-replay.yml"])

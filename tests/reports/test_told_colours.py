@@ -20,7 +20,7 @@ CRASHES = TOLD.replace(
 def test_means_over_the_few_that_did_not_crash_pass_nothing(told: Repository) -> None:
     pytest.importorskip("jinja2")
     told.write(conftest=CRASHES)
-    result = told.inline(*ARGS, "--personalens-gate", "tcr >= 0.5", "--personalens-html", "page.html")
+    result = told.inline(*ARGS, "--personalens-gate", "tcr >= 0.5", "--personalens-report", "page.html")
     assert result.ret == 1
     result.stdout.fnmatch_lines(["gate tcr: FAILED, only * of 10 items could be scored; the floor is 90%", "gate valid: FAILED, *"])
     page = (told.path / "page.html").read_text(encoding="utf-8")
@@ -32,7 +32,7 @@ def test_means_over_the_few_that_did_not_crash_pass_nothing(told: Repository) ->
 def test_low_scores_that_no_gate_decides_about_are_said(told: Repository) -> None:
     pytest.importorskip("jinja2")
     told.write(conftest=TOLD.replace("score=low if f", "score=low if True or f"))
-    args = (*ARGS, "--personalens-fail-on", "gate", "--personalens-save-baseline", "base.json", "--personalens-html", "page.html")
+    args = (*ARGS, "--personalens-save-baseline", "base.json", "--personalens-report", "page.html")
     # In a process of its own: the page's drawing library keeps a state.
     told.run(*args).stdout.fnmatch_lines(["personalens: no gate decides about the scores: this run passes however low they are"])
     assert "Measured only" in (told.path / "page.html").read_text(encoding="utf-8")
@@ -56,7 +56,9 @@ AWARE = {
 
 
 @pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "workers"])
-@pytest.mark.parametrize("control", [("--personalens-control", "none"), ("--personalens-control", "swapped"), ("--personalens-ablation",)])
+@pytest.mark.parametrize(
+    "control", [("--personalens-control", "no-context"), ("--personalens-control", "other-user"), ("--personalens-control", "ablation")]
+)
 def test_a_control_that_withholds_nothing_is_said(told: Repository, control: tuple[str, ...], workers: tuple[str, ...]) -> None:
     told.run(*ARGS, *control, *workers).stdout.fnmatch_lines([NOTHING_WITHHELD])
 
@@ -64,9 +66,9 @@ def test_a_control_that_withholds_nothing_is_said(told: Repository, control: tup
 @pytest.mark.parametrize("how", AWARE)
 def test_a_control_of_an_assistant_that_reads_the_context(told: Repository, how: str) -> None:
     told.write(conftest=AWARE[how])
-    told.run(*ARGS, "--personalens-control", "none", "-n", "2").stdout.no_fnmatch_line(NOTHING_WITHHELD)
+    told.run(*ARGS, "--personalens-control", "no-context", "-n", "2").stdout.no_fnmatch_line(NOTHING_WITHHELD)
 
 
 def test_a_test_that_feeds_the_assistant_itself(told: Repository) -> None:
     told.write(test_bot="def test_bot(personalens_context, personalens):\n    personalens.check()\n")
-    told.inline(*ARGS, "--personalens-control", "none").stdout.no_fnmatch_line(NOTHING_WITHHELD)
+    told.inline(*ARGS, "--personalens-control", "no-context").stdout.no_fnmatch_line(NOTHING_WITHHELD)

@@ -41,7 +41,7 @@ def lower(repo: Repository, dimension: str, scenarios: list[str]) -> None:
 
 
 def compared(repo: Repository, *args: str) -> tuple[pytest.RunResult, dict[str, Any]]:
-    result = repo.inline(*COMPARE, "--personalens-json", "results.json", *args)
+    result = repo.inline(*COMPARE, "--personalens-report", "results.json", *args)
     found = json.loads((repo.path / "results.json").read_text())
     return result, {**found["comparison"], "gates": {gate["name"]: gate for gate in found["gates"]}}
 
@@ -98,12 +98,12 @@ def test_a_small_drop_is_no_evidence(saved: Repository) -> None:
     result, _comparison = compared(saved)
     assert result.ret == 0
     result.stdout.fnmatch_lines(["*TCR 1.00 -> 0.85 (-0.15,* one-sided p = 0.125) over 20 scenarios: no significant drop; *"])
-    assert compared(saved, "--personalens-level", "0.3")[0].ret == 1
+    assert compared(saved, "-o", "personalens_level=0.3")[0].ret == 1
 
 
 def test_a_margin_lets_a_significant_drop_pass_and_adds_a_dimension(saved: Repository) -> None:
     lower(saved, "tc", ids(saved)[:7])
-    result, _ = compared(saved, "--personalens-margin", "tc=0.4")
+    result, _ = compared(saved, "-o", "personalens_margin=tc=0.4")
     assert result.ret == 0
     result.stdout.fnmatch_lines(["*no significant drop beyond the margin of 0.4; *"])
     every = ("--personalens-dimensions", "all")
@@ -113,7 +113,7 @@ def test_a_margin_lets_a_significant_drop_pass_and_adds_a_dimension(saved: Repos
     assert passed.ret == 0
     passed.stdout.fnmatch_lines(["  Coh. asst. 5.00 -> 3.00 (-2.00, * p < 0.001*) over 20 scenarios"])
     assert [d["dimension"] for d in comparison["differences"] if d["gated"]] == ["task_completion", "personalization"]
-    assert compared(saved, *every, "--personalens-margin", "coh-assistant=0.1")[0].ret == 1
+    assert compared(saved, *every, "-o", "personalens_margin=coh-assistant=0.1")[0].ret == 1
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_a_margin_lets_a_significant_drop_pass_and_adds_a_dimension(saved: Repos
         ({"JUDGE": "judge 2"}, (), "the judge changed: 'judge 2' now, 'judge 1' then"),
         ({"USER_AGENT": "user 2"}, (), "the simulated user changed: 'user 2' now, 'user 1' then"),
         ({}, ("--personalens-context", "D"), "the context changed: 'D' now, 'DIS' then"),
-        ({}, ("--personalens-max-turns", "3"), "the limit of turns changed: '3' now, \"the benchmark's\" then"),
+        ({}, ("-o", "personalens_max_turns=3"), "the limit of turns changed: '3' now, \"the benchmark's\" then"),
         ({}, ("--personalens-data=copy",), "the dataset changed: 'embedded 9.9' now, 'embedded *' then"),
     ],
 )
@@ -189,7 +189,7 @@ def test_a_path_that_leads_nowhere_is_one_line(told: Repository) -> None:
 
 
 def test_results_serve_as_a_baseline_if_their_run_was_whole(told: Repository) -> None:
-    assert told.inline(*ARGS, "--personalens-json", "base.json").ret == 0
+    assert told.inline(*ARGS, "--personalens-report", "base.json").ret == 0
     assert compared(told)[0].ret == 0
     whole = json.loads((told.path / "base.json").read_text())
     (told.path / "base.json").write_text(json.dumps({**whole, "complete": False}))
@@ -232,7 +232,7 @@ def test_a_run_that_could_hardly_be_scored_is_no_baseline(told: Repository) -> N
     )
     assert not (told.path / "base.json").exists()
     # A results file of such a run may be given all the same.
-    assert told.inline(*ARGS, "--personalens-json", "base.json").ret == 1
+    assert told.inline(*ARGS, "--personalens-report", "base.json").ret == 1
     (told.path / "faults.txt").unlink()
     compared = told.inline(*COMPARE)
     assert compared.ret == 1
@@ -256,11 +256,11 @@ def test_a_score_that_only_one_of_the_runs_has_does_not_drop_out_unseen(saved: R
     neither.stdout.fnmatch_lines(
         ["gate regression: FAILED, neither task completion nor personalization is judged; *", "gate valid: passed*"]
     )
-    assert saved.inline(*COMPARE, *other, "--personalens-margin", "nat-user=0.1").ret == 0
+    assert saved.inline(*COMPARE, *other, "-o", "personalens_margin=nat-user=0.1").ret == 0
     for margin, problem in (("leak=0.1", "leak is not compared"), ("coh-user=0.1", "coh-user is not judged in this run; *")):
-        refused = saved.inline(*COMPARE, *other, "--personalens-margin", margin)
+        refused = saved.inline(*COMPARE, *other, "-o", f"personalens_margin={margin}")
         assert refused.ret == 4
-        refused.stderr.fnmatch_lines([f"ERROR: --personalens-margin: {problem}"])
+        refused.stderr.fnmatch_lines([f"ERROR: personalens_margin: {problem}"])
 
 
 def test_a_test_whose_mark_changed_is_not_compared(saved: Repository) -> None:
@@ -336,11 +336,11 @@ def test_the_same_comparison_on_workers_and_over_shards(saved: Repository) -> No
     result, _comparison = compared(saved)
     assert result.ret == 1
     whole = (saved.path / "results.json").read_bytes()
-    assert saved.run(*COMPARE, "--personalens-json", "results.json", "-n", "2").ret == 1
+    assert saved.run(*COMPARE, "--personalens-report", "results.json", "-n", "2").ret == 1
     assert (saved.path / "results.json").read_bytes() == whole
     for number in (1, 2):
-        assert saved.inline(*COMPARE, "--personalens-shard", f"{number}/2", "--personalens-json", f"{number}.json").ret == 0
-    merged = saved.python("-m", "pytest_personalens", "merge", "1.json", "2.json", "--json", "merged.json", "--save-baseline", "new.json")
+        assert saved.inline(*COMPARE, "--personalens-shard", f"{number}/2", "--personalens-report", f"{number}.json").ret == 0
+    merged = saved.python("-m", "pytest_personalens", "merge", "1.json", "2.json", "--report", "merged.json", "--save-baseline", "new.json")
     assert merged.ret == 1
     merged.stdout.fnmatch_lines(["gate regression: p: FAILED, *"])
     assert (saved.path / "merged.json").read_bytes() == whole
@@ -351,7 +351,7 @@ def test_the_same_comparison_on_workers_and_over_shards(saved: Repository) -> No
 
 def test_a_merge_does_not_pass_for_want_of_its_baseline(saved: Repository) -> None:
     for number in (1, 2):
-        assert saved.inline(*COMPARE, "--personalens-shard", f"{number}/2", "--personalens-json", f"{number}.json").ret == 0
+        assert saved.inline(*COMPARE, "--personalens-shard", f"{number}/2", "--personalens-report", f"{number}.json").ret == 0
     shutil.move(saved.path / "base.json", saved.path / "moved.json")
     merge = ("-m", "pytest_personalens", "merge", "1.json", "2.json")
     refused = saved.python(*merge)

@@ -30,7 +30,7 @@ def rewrite(folder: Path, pattern: str, count: int = 0) -> None:
 
 @pytest.mark.parametrize("results", [False, True], ids=["a baseline", "a results file"])
 def test_rewritten_goals_are_refused_before_anything_runs(own: Repository, results: bool) -> None:
-    assert own.inline(*ARGS, *SAVE, "--personalens-json", "results.json").ret == 0
+    assert own.inline(*ARGS, *SAVE, "--personalens-report", "results.json").ret == 0
     rewrite(own.path / "own" / "domains", r'(goal = "+)')
     rewrite(own.path / "own", r'(goal = "+)')
     result = own.inline(*ARGS, "--personalens-baseline", "results.json" if results else "base.json")

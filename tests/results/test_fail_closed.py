@@ -12,7 +12,7 @@ from tests.support.rich_results import rich_results
 from tests.support.scripted_agents import BOT, TOLD, TOLD_AGENTS
 
 ARGS = ("--personalens-sample", "10", *TOLD_AGENTS)
-GATES = ("--personalens-gate", "tcr >= 0.5", "--personalens-json", "results.json")
+GATES = ("--personalens-gate", "tcr >= 0.5", "--personalens-report", "results.json")
 BASE = ("--personalens-baseline", "base.json")
 SAVE = ("--personalens-save-baseline", "base.json")
 
@@ -74,7 +74,7 @@ def test_what_was_skipped_counts_also_with_workers_and_over_shards(told: Reposit
     assert len(told.results()["unevaluated"]) == 10
     told.write(test_bot=HALF.replace("next(ran) >= 5", "False"))
     for number in (1, 2):
-        assert told.inline(*ARGS, *GATES[:2], "--personalens-shard", f"{number}/2", "--personalens-json", f"{number}.json").ret == 0
+        assert told.inline(*ARGS, *GATES[:2], "--personalens-shard", f"{number}/2", "--personalens-report", f"{number}.json").ret == 0
         told.write(test_bot=HALF.replace("next(ran) >= 5", "True"))
     merged = told.python("-m", "pytest_personalens", "merge", "1.json", "2.json")
     assert merged.ret == 1
@@ -130,13 +130,13 @@ def test_a_shard_of_a_path_that_is_not_there_is_no_success(told: Repository) -> 
 
 
 def test_what_a_selection_left_out_is_said_and_makes_no_baseline(told: Repository) -> None:
-    part = told.inline(*ARGS, "-k", "movies or multi", "--personalens-json", "base.json")
+    part = told.inline(*ARGS, "-k", "movies or multi", "--personalens-report", "base.json")
     part.stdout.fnmatch_lines(["left out by a selection (-k, -m, --lf, node ids): * items of the sample; *"])
     assert told.results("base.json")["left_out"] > 0
     refused = told.inline(*ARGS, *BASE)
     assert refused.ret == 4
     refused.stderr.fnmatch_lines(["ERROR: --personalens-baseline: *: a selection left * items of the sample out *"])
-    whole = told.inline(*ARGS, "--personalens-json", "base.json", "test_bot.py::test_bot")
+    whole = told.inline(*ARGS, "--personalens-report", "base.json", "test_bot.py::test_bot")
     assert "left out" not in whole.stdout.str()
     assert told.inline(*ARGS, *BASE).ret == 0
 
@@ -161,7 +161,7 @@ OWN_SAMPLE = """
 
 def test_a_mark_with_a_sample_of_its_own_is_the_only_one_that_counts(told: Repository) -> None:
     told.write(test_bot=OWN_SAMPLE)
-    assert told.inline(*ARGS, *SAVE, "--personalens-json", "results.json").ret == 0
+    assert told.inline(*ARGS, *SAVE, "--personalens-report", "results.json").ret == 0
     found = told.results()
     assert (found["requested"], found["drawn"], len(found["items"])) == (10, 10, 10)
     assert told.inline(*ARGS, *BASE).ret == 0
@@ -170,7 +170,7 @@ def test_a_mark_with_a_sample_of_its_own_is_the_only_one_that_counts(told: Repos
 def test_a_worker_that_dies_over_a_sample_of_a_mark_is_seen(told: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     told.write(test_bot=OWN_SAMPLE)
     monkeypatch.setenv("CRASH", "1")
-    result = told.run(*ARGS, *GATES, "-n", "2", "--personalens-exit-infra", "75")
+    result = told.run(*ARGS, *GATES, "-n", "2", "-o", "personalens_exit_infra=75")
     found = told.results()
     assert found["lost"]
     assert len(found["lost"]) + len(found["items"]) == 10
@@ -180,13 +180,13 @@ def test_a_worker_that_dies_over_a_sample_of_a_mark_is_seen(told: Repository, mo
 def test_a_test_file_that_cannot_be_read_is_no_trouble_of_others(told: Repository) -> None:
     told.write(test_broken="def test_(:\n")
     (told.path / "faults.txt").write_text("\n".join(i["evaluation"]["scenario"] for i in run_items(told)))
-    args = (*ARGS, *GATES, "--personalens-exit-infra", "75")
+    args = (*ARGS, *GATES, "-o", "personalens_exit_infra=75")
     assert told.inline(*args, "test_bot.py").ret == 75
     assert told.inline(*args, "--continue-on-collection-errors").ret == 1
 
 
 def run_items(repo: Repository) -> list[dict[str, Any]]:
-    repo.inline(*ARGS, "--personalens-json", "results.json", "test_bot.py")
+    repo.inline(*ARGS, "--personalens-report", "results.json", "test_bot.py")
     found: list[dict[str, Any]] = repo.results()["items"]
     return found
 
@@ -198,14 +198,14 @@ BLIND = TOLD.replace('lambda messages: "fine"', 'lambda messages, context: "know
 
 
 def test_a_lift_over_few_of_its_scenarios_is_none(told: Repository) -> None:
-    control = ("--personalens-control", "none", "--personalens-gate", "lift >= -3")
+    control = ("--personalens-control", "no-context", "--personalens-gate", "lift >= -3")
     assert told.inline(*ARGS, *control).ret == 0
     told.write(conftest=BLIND)
     result = told.inline(*ARGS, *control)
     assert result.ret == 1
     result.stdout.fnmatch_lines(
         [
-            "control none: 8 of 10 items could not be scored",
+            "control no-context: 8 of 10 items could not be scored",
             "gate lift: FAILED, *: only 2 of 10 scenarios were scored both with and without its context; the floor is 90%",
         ]
     )
@@ -229,12 +229,12 @@ def test_a_judge_of_several_votes_is_the_same_in_the_same_run(repo: Repository) 
     repo.write(
         conftest=BOT, test_bot="import pytest\n@pytest.mark.personalens(p=3)\ndef test_bot(personalens):\n    personalens.evaluate()\n"
     )
-    args = ("--personalens-sample", "10", "--personalens-judge-votes", "3")
+    args = ("--personalens-sample", "10", "-o", "personalens_judge_votes=3")
     assert repo.inline(*args, *SAVE).ret == 0
     again = repo.inline(*args, *BASE)
     assert again.ret == 0
     again.stdout.fnmatch_lines(["compared with base.json: 10 scenarios*"])
-    other = repo.inline(*args[:2], "--personalens-judge-votes", "5", *BASE)
+    other = repo.inline(*args[:2], "-o", "personalens_judge_votes=5", *BASE)
     assert other.ret == 4
 
 

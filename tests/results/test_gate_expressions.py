@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
+from pytest_personalens.core.gate_expression import read_gate
 from pytest_personalens.core.scenario import ScenarioRef
+from pytest_personalens.core.settings import GateExpression
 from pytest_personalens.datasets import Strangers
-from pytest_personalens.results.gate_expressions import GateExpression, read_floor
 from tests.support.repository import Repository
 from tests.support.scripted_agents import TOLD, TOLD_AGENTS
 
@@ -30,7 +31,7 @@ GATE = "--personalens-gate"
     ],
 )
 def test_an_expression(text: str, floor: GateExpression) -> None:
-    assert read_floor(text) == floor
+    assert read_gate(text) == floor
 
 
 @pytest.mark.parametrize(
@@ -43,29 +44,38 @@ def test_an_expression(text: str, floor: GateExpression) -> None:
         ((GATE, "p >= 1.2.3"), "--personalens-gate: expected a number after >=*"),
         ((GATE, ""), "--personalens-gate: expected *"),
         ((GATE, "Movie: p >= 3"), "--personalens-gate: unknown group 'Movie' (did you mean Movies?); known: single, multi, Alarm, *"),
-        ((GATE, "p >= 3", GATE, "P>=2"), "--personalens-gate: p has two floors, in --personalens-gate and in --personalens-gate; give one"),
+        ((GATE, "p >= 3", GATE, "P>=2"), "--personalens-gate: p has two floors; give one"),
         (
-            (GATE, "p >= 3", "--personalens-min-p", "2"),
-            "--personalens-gate: p has two floors, in --personalens-gate and in --personalens-min-p*",
+            (GATE, "p >= 3", "--personalens-gate", "p >= 2"),
+            "--personalens-gate: p has two floors; give one",
         ),
         ((GATE, "coh-user >= 3"), "--personalens-gate: coh-user is not judged in this run; add coh-user with --personalens-dimensions"),
-        ((GATE, "lift >= 0.3"), "--personalens-gate: lift: there is nothing to compare with; add --personalens-control none or swapped"),
-        ((GATE, "pass^0 >= 0.3"), "--personalens-gate: unknown metric 'pass^0'*"),
-        (("--personalens-control", "none", "--personalens-context", "none"), "--personalens-control none: the run itself knows nothing *"),
         (
-            ("--personalens-control", "swapped", "--personalens-context", "S"),
-            "--personalens-control swapped: the run itself knows no more *",
+            (GATE, "lift >= 0.3"),
+            "--personalens-gate: lift: there is nothing to compare with; add --personalens-control no-context or other-user",
+        ),
+        ((GATE, "pass^0 >= 0.3"), "--personalens-gate: unknown metric 'pass^0'*"),
+        (
+            ("--personalens-control", "no-context", "--personalens-context", "none"),
+            "--personalens-control no-context: the run itself knows nothing *",
+        ),
+        (
+            ("--personalens-control", "other-user", "--personalens-context", "S"),
+            "--personalens-control other-user: the run itself knows no more *",
         ),
         (("--personalens-dimensions", ""), "--personalens-dimensions: expected LIST, not ''"),
-        (("--personalens-json", "~no-such-user/r.json"), "--personalens-json: *home directory*"),
+        (("--personalens-report", "~no-such-user/r.json"), "--personalens-report: *home directory*"),
         ((GATE, "pass^2 >= 0.3"), "--personalens-gate: pass^2: needs at least as many runs of each scenario; add --personalens-trials 2"),
         (("--personalens-trials", "0"), "--personalens-trials: expected a whole number from 1 to 100*"),
-        (("--personalens-control", "nobody"), "--personalens-control: expected one of: none, swapped*"),
-        (("--personalens-level", "0.9"), "--personalens-level: expected a number from 0.0001 to 0.5*"),
-        (("--personalens-margin", "tc=2"), "--personalens-margin: expected DIMENSION=X, X from 0 to less than 1*"),
-        (("--personalens-margin", "speed=1"), "--personalens-margin: unknown dimension 'speed'*"),
-        (("--personalens-exit-infra", "1"), "--personalens-exit-infra: expected a whole number from 6 to 255*"),
-        (("--personalens-ablation", "--personalens-context", "D"), "--personalens-ablation: the run itself is its last row, D+I+S; *"),
+        (("--personalens-control", "nobody"), "--personalens-control: expected one of: no-context, other-user, D, I, S, ablation, *"),
+        (("-o", "personalens_level=0.9"), "personalens_level: expected a number from 0.0001 to 0.5*"),
+        (("-o", "personalens_margin=tc=2"), "personalens_margin: expected DIMENSION=X, X from 0 to less than 1*"),
+        (("-o", "personalens_margin=speed=1"), "personalens_margin: unknown dimension 'speed'*"),
+        (("-o", "personalens_exit_infra=1"), "personalens_exit_infra: expected a whole number from 6 to 255*"),
+        (
+            ("--personalens-control", "ablation", "--personalens-context", "D"),
+            "--personalens-control ablation: the run itself is its last row, D+I+S; *",
+        ),
     ],
 )
 def test_a_gate_that_cannot_be_is_one_line_and_no_run(told: Repository, args: tuple[str, ...], problem: str) -> None:
@@ -77,10 +87,10 @@ def test_a_gate_that_cannot_be_is_one_line_and_no_run(told: Repository, args: tu
 
 def test_gates_of_the_configuration_and_their_lines(told: Repository) -> None:
     (told.path / "pytest.ini").write_text(
-        "[pytest]\npersonalens_gates =\n    tcr >= 0.8\n    movies: p >= 3\n    multi: tcr >= 1\n    valid >= 95%\n"
+        "[pytest]\npersonalens_gate =\n    tcr >= 0.8\n    movies: p >= 3\n    multi: tcr >= 1\n    valid >= 95%\n"
     )
     (told.path / "low.txt").write_text("p:movies-1-alistair")
-    result = told.inline(*ARGS, "--personalens-json", "results.json")
+    result = told.inline(*ARGS, "--personalens-report", "results.json")
     assert result.ret == 1
     result.stdout.fnmatch_lines(
         [
@@ -94,20 +104,20 @@ def test_gates_of_the_configuration_and_their_lines(told: Repository) -> None:
 
 
 def test_gates_of_the_command_line_join_those_of_the_configuration(told: Repository) -> None:
-    (told.path / "pytest.ini").write_text("[pytest]\npersonalens_gate =\n    tcr >= 0.8\n    movies: p >= 3\npersonalens_min_p = 2\n")
+    (told.path / "pytest.ini").write_text("[pytest]\npersonalens_gate =\n    p >= 2, tcr >= 0.8\n    movies: p >= 3\n")
 
     def gates(*args: str) -> list[tuple[str, float]]:
-        told.inline(*ARGS, *args, "--personalens-json", "results.json")
+        told.inline(*ARGS, *args, "--personalens-report", "results.json")
         return [(gate["name"], gate["floor"]) for gate in told.results()["gates"] if gate["name"] != "valid"]
 
     assert gates() == [("p", 2.0), ("tcr", 0.8), ("Movies: p", 3.0)]
-    assert gates(GATE, "Train: tcr >= 0") == [("p", 2.0), ("Train: tcr", 0.0), ("tcr", 0.8), ("Movies: p", 3.0)]
+    assert gates(GATE, "Train: tcr >= 0") == [("Train: tcr", 0.0), ("p", 2.0), ("tcr", 0.8), ("Movies: p", 3.0)]
     assert gates(GATE, "Movies: p >= 1", GATE, "p >= 1") == [("Movies: p", 1.0), ("p", 1.0), ("tcr", 0.8)]
-    assert gates("--personalens-min-tcr", "0.5") == [("tcr", 0.5), ("p", 2.0), ("Movies: p", 3.0)]
+    assert gates("--personalens-gate", "tcr >= 0.5") == [("tcr", 0.5), ("p", 2.0), ("Movies: p", 3.0)]
 
 
 def test_gates_without_a_sample_are_not_passed_over_in_silence(told: Repository) -> None:
-    (told.path / "pytest.ini").write_text("[pytest]\npersonalens_gates = tcr >= 0.8\n")
+    (told.path / "pytest.ini").write_text("[pytest]\npersonalens_gate = tcr >= 0.8\n")
     told.inline().stdout.fnmatch_lines(["personalens: there are gates in the configuration and no sample (--personalens-sample N): none *"])
     (told.path / "pytest.ini").write_text("[pytest]\n")
     assert "personalens:" not in told.inline("-q").stdout.str().partition("collected")[0]
@@ -125,7 +135,7 @@ def test_a_gate_on_a_domain_that_is_not_in_the_sample_fails(told: Repository) ->
 def test_trouble_of_others_has_an_exit_code_of_its_own(told: Repository) -> None:
     ids = [line.partition("[")[2].rstrip("]") for line in told.inline(*ARGS, "--collect-only", "-q").outlines if "[" in line]
     (told.path / "faults.txt").write_text("\n".join(ids[:5]))
-    infra = ("--personalens-exit-infra", "75")
+    infra = ("-o", "personalens_exit_infra=75")
     for gates in ((GATE, "p >= 1"), ()):  # with a gate such items are skipped, without one they fail
         result = told.inline(*ARGS, *gates, *infra)
         assert result.ret == 75
@@ -151,11 +161,16 @@ def test_trouble_of_others_has_an_exit_code_of_its_own(told: Repository) -> None
 
 def test_a_share_is_not_missed_by_the_last_bits_of_a_number() -> None:
     for tenths in range(1001):
-        assert read_floor(f"valid >= {tenths / 10}%").least == tenths / 1000
+        assert read_gate(f"valid >= {tenths / 10}%").least == tenths / 1000
 
 
 def test_what_is_asked_of_a_run_is_not_passed_over_where_there_is_none(told: Repository) -> None:
-    for args in ((GATE, "tcr >= 0.9"), ("--personalens-min-p", "3"), ("--personalens-baseline=b.json",), ("--personalens-html", "r.html")):
+    for args in (
+        (GATE, "tcr >= 0.9"),
+        ("--personalens-gate", "p >= 3"),
+        ("--personalens-baseline=b.json",),
+        ("--personalens-report", "r.html"),
+    ):
         result = told.inline(*args)
         assert result.ret == 4
         result.stderr.fnmatch_lines([f"ERROR: {args[0].partition('=')[0]}: give --personalens-sample N too; without it there is no run"])
@@ -163,18 +178,18 @@ def test_what_is_asked_of_a_run_is_not_passed_over_where_there_is_none(told: Rep
     nobody = told.inline(*ARGS, GATE, "tcr >= 0.9", "unit")
     assert nobody.ret == 4
     nobody.stderr.fnmatch_lines(["ERROR: --personalens-sample: no test of what was collected asks for the fixture personalens, *"])
-    (told.path / "pytest.ini").write_text("[pytest]\npersonalens_sample = 3\npersonalens_gates = tcr >= 0.9\n")
+    (told.path / "pytest.ini").write_text("[pytest]\npersonalens_sample = 3\npersonalens_gate = tcr >= 0.9\n")
     assert told.inline("unit").ret == 0  # unit tests of a repository whose every run has a sample
 
 
 def test_a_path_that_pytest_would_take_for_tests_is_refused(told: Repository) -> None:
     outside = told.path.parent / f"{told.path.name}-r.json"
-    args = (*ARGS, "--personalens-json")
+    args = (*ARGS, "--personalens-report")
     assert told.run(*args, str(outside)).ret == 0
     refused = told.run(*args, str(outside))
     assert refused.ret == 4
-    refused.stderr.fnmatch_lines([f"ERROR: --personalens-json: write --personalens-json={outside}; after a space, pytest takes *"])
-    assert told.run(*args[:-1], f"--personalens-json={outside}").ret == 0
+    refused.stderr.fnmatch_lines([f"ERROR: --personalens-report: write --personalens-report={outside}; after a space, pytest takes *"])
+    assert told.run(*args[:-1], f"--personalens-report={outside}").ret == 0
 
 
 # Trials
@@ -187,7 +202,7 @@ def test_trials_have_ids_and_records_of_their_own(told: Repository) -> None:
     assert names[:3] == [names[0], f"{names[0]}+t2", f"{names[0]}+t3"]
     assert told.inline(*args, "--personalens-record=new").ret == 0
     assert len(list((told.path / "__personalens__" / "test_bot").iterdir())) == 9
-    again = told.inline(*args, "--personalens-json", "results.json")
+    again = told.inline(*args, "--personalens-report", "results.json")
     again.stdout.fnmatch_lines(["3 trials of each scenario: pass^1 1.00, pass^2 1.00, pass^3 1.00", "records: 9 replayed"])
     fewer = told.inline("--personalens-sample", "3", *ARGS[2:])
     fewer.stdout.fnmatch_lines(["records: 3 replayed"])
@@ -213,7 +228,7 @@ def test_an_assistant_that_wavers_shows_in_its_trials(repo: Repository) -> None:
     repo.write(conftest=TOLD + UNSTEADY.replace("\n    import itertools, pytest\n", "\n    import itertools\n"))
     judge = TOLD.replace('f"{dimension.short}:{scenario.id}" in listed("low.txt")', '"cannot" in dialogue.messages[1].content')
     repo.write(conftest=judge + UNSTEADY)
-    result = repo.inline(*ARGS, "--personalens-trials", "2", GATE, "pass^2 >= 0.9", "--personalens-json", "results.json")
+    result = repo.inline(*ARGS, "--personalens-trials", "2", GATE, "pass^2 >= 0.9", "--personalens-report", "results.json")
     assert result.ret == 1
     found = repo.results()["trials"]
     assert found["pass_k"][0] == pytest.approx(2 / 3, abs=0.02)
@@ -248,16 +263,16 @@ def knowing(repo: Repository) -> Repository:
 
 @pytest.mark.parametrize("extra", [(), ("--personalens-concurrency", "6"), ("-n", "2")], ids=["alone", "concurrent", "workers"])
 def test_controls_withhold_the_context_or_give_another_users(knowing: Repository, extra: tuple[str, ...]) -> None:
-    controls = ("--personalens-control", "none", "--personalens-control", "swapped")
-    result = knowing.run(*ARGS, *controls, GATE, "lift >= 2.5", "--personalens-json", "results.json", *extra)
+    controls = ("--personalens-control", "no-context", "--personalens-control", "other-user")
+    result = knowing.run(*ARGS, *controls, GATE, "lift >= 2.5", "--personalens-report", "results.json", *extra)
     assert result.ret == 0
     found = knowing.results()
     assert (found["overall"]["items"], len(found["items"])) == (20, 60)
     result.stdout.fnmatch_lines(
         [
-            "control none: P 1.00, with this user's context 4.00: lift +3.00 (95 % *, one-sided p < 0.001)",
-            "control swapped: P 1.00, with this user's context 4.00: lift +3.00 (95 % *, one-sided p < 0.001)",
-            "gate lift: passed, lift of personalization over the control swapped 3.00 (* >= 2.50 over 20 scenarios, one-sided p < 0.001",
+            "control no-context: P 1.00, with this user's context 4.00: lift +3.00 (95 % *, one-sided p < 0.001)",
+            "control other-user: P 1.00, with this user's context 4.00: lift +3.00 (95 % *, one-sided p < 0.001)",
+            "gate lift: passed, lift of personalization over the control other-user 3.00 (* >= 2.50 over 20 scenarios, one-sided p < 0.001",
         ]
     )
     items = {item["nodeid"].partition("[")[2].rstrip("]"): item for item in found["items"]}
@@ -279,25 +294,25 @@ def test_controls_count_in_no_figure_of_the_run(knowing: Repository) -> None:
     raising = KNOWS.replace('return f"{context.user} "', 'assert context.interactions\n            return f"{context.user} "')
     knowing.write(conftest=raising, test_bot="def test_bot(personalens):\n    personalens.evaluate()\n")
     result = knowing.inline(
-        *ARGS, "--personalens-control", "none", GATE, "valid >= 1", GATE, "lift >= 0", "--personalens-json", "results.json"
+        *ARGS, "--personalens-control", "no-context", GATE, "valid >= 1", GATE, "lift >= 0", "--personalens-report", "results.json"
     )
     found = knowing.results()
     assert (found["uncounted"], found["overall"]["items"], found["arms"][0]["overall"]["scored"]) == ({}, 20, 0)
     assert result.ret == 1
     result.stdout.fnmatch_lines(
-        ["gate lift: FAILED, lift * none: no scenario was scored both *", "gate valid: passed, 20 of 20 items could be scored"]
+        ["gate lift: FAILED, lift * no-context: no scenario was scored both *", "gate valid: passed, 20 of 20 items could be scored"]
     )
 
 
 def test_a_lift_is_over_the_control_that_was_asked_for(knowing: Repository) -> None:
-    both = ("--personalens-control", "none", "--personalens-control", "swapped")
+    both = ("--personalens-control", "no-context", "--personalens-control", "other-user")
     result = knowing.inline(*ARGS, *both, GATE, "lift >= 1", "-k", "not swapped")
     assert result.ret == 1
-    result.stdout.fnmatch_lines(["gate lift: FAILED, lift of personalization over the control swapped: *"])
+    result.stdout.fnmatch_lines(["gate lift: FAILED, lift of personalization over the control other-user: *"])
 
 
 def test_a_control_below_a_threshold_does_not_fail(knowing: Repository) -> None:
-    result = knowing.inline("--personalens-sample", "4", *ARGS[2:], "--personalens-control", "none")
+    result = knowing.inline("--personalens-sample", "4", *ARGS[2:], "--personalens-control", "no-context")
     result.assert_outcomes(passed=8)
     assert "below threshold" not in result.stdout.str()
 
@@ -305,7 +320,7 @@ def test_a_control_below_a_threshold_does_not_fail(knowing: Repository) -> None:
 def test_the_command_of_a_failed_trial_runs_it_alone(told: Repository) -> None:
     low = told.inline(*ARGS, "--collect-only", "-q").outlines[0].partition("[")[2].rstrip("]")
     (told.path / "low.txt").write_text(f"tc:{low}")
-    result = told.inline(*ARGS, "--personalens-trials", "2", "--personalens-control", "swapped")
+    result = told.inline(*ARGS, "--personalens-trials", "2", "--personalens-control", "other-user")
     commands = [shlex.split(line.partition("again:  pytest")[2]) for line in result.outlines if line.startswith("again:")]
     assert [command[-1] for command in commands] == [f"test_bot.py::test_bot[{low}]", f"test_bot.py::test_bot[{low}+t2]"]
     for command in commands:
@@ -313,7 +328,9 @@ def test_the_command_of_a_failed_trial_runs_it_alone(told: Repository) -> None:
 
 
 def test_the_ablation_is_one_command(knowing: Repository) -> None:
-    result = knowing.inline(*ARGS, "--personalens-ablation", "--personalens-fail-on", "nothing", "--personalens-json", "results.json")
+    result = knowing.inline(
+        *ARGS, "--personalens-control", "ablation", "--personalens-gate", "none", "--personalens-report", "results.json"
+    )
     assert result.ret == 0
     found = knowing.results()
     assert [arm["name"] for arm in found["arms"]] == ["none", "D", "I", "S"]

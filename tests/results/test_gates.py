@@ -68,7 +68,7 @@ def test_without_a_gate_low_items_fail(scripted: Repository) -> None:
 
 
 def test_with_a_gate_low_items_are_listed_and_the_gate_decides(scripted: Repository) -> None:
-    result = scripted.inline(*ARGS, "--personalens-min-tcr", "0.2", "--personalens-min-p", "1.5")
+    result = scripted.inline(*ARGS, "--personalens-gate", "tcr >= 0.2", "--personalens-gate", "p >= 1.5")
     assert result.ret == 0
     result.assert_outcomes(passed=23)
     result.stdout.fnmatch_lines(
@@ -77,7 +77,7 @@ def test_with_a_gate_low_items_are_listed_and_the_gate_decides(scripted: Reposit
 
 
 def test_a_long_list_of_low_items_is_cut(scripted: Repository) -> None:
-    args = ("--personalens-sample", "80", *ARGS[2:], "--personalens-fail-on", "nothing")
+    args = ("--personalens-sample", "80", *ARGS[2:], "--personalens-gate", "none")
     result = scripted.inline(*args)
     result.stdout.fnmatch_lines(["below threshold:", "  and * more (-v lists them all)"])
     assert result.stdout.str().count("task not completed") == 20
@@ -86,7 +86,7 @@ def test_a_long_list_of_low_items_is_cut(scripted: Repository) -> None:
 
 def test_a_missed_gate_is_seen_everywhere(scripted: Repository) -> None:
     for extra in ((), ("-n", "2")):
-        result = scripted.run(*ARGS, "--personalens-min-p", "3.9", "--junitxml", "junit.xml", *extra)
+        result = scripted.run(*ARGS, "--personalens-gate", "p >= 3.9", "--junitxml", "junit.xml", *extra)
         assert result.ret == 1
         result.assert_outcomes(passed=21, failed=1)
         result.stdout.fnmatch_lines(["FAILED personalens::gate[[]p[]]*"])
@@ -99,11 +99,11 @@ def test_a_missed_gate_is_seen_everywhere(scripted: Repository) -> None:
         assert "100%" in result.stdout.str()
 
 
-def test_fail_on_overrides(scripted: Repository) -> None:
-    both = scripted.inline(*ARGS, "--personalens-min-p", "1", "--personalens-fail-on", "item").parseoutcomes()
-    assert both["failed"] >= 5
+def test_items_fail_where_no_gate_decides(scripted: Repository) -> None:
+    assert scripted.inline(*ARGS).parseoutcomes()["failed"] >= 5
+    scripted.inline(*ARGS, "--personalens-gate", "none").assert_outcomes(passed=20)
     # The items and the gate on the share of them that could be scored.
-    scripted.inline(*ARGS, "--personalens-gate", "valid >= 0.9", "--personalens-fail-on", "gate").assert_outcomes(passed=21)
+    scripted.inline(*ARGS, "--personalens-gate", "valid >= 0.9").assert_outcomes(passed=21)
 
 
 @pytest.mark.parametrize(("fault", "label"), [("user", "user-agent"), ("judge", "judge")])
@@ -112,12 +112,14 @@ def test_what_is_not_scored_is_never_passed(scripted: Repository, monkeypatch: p
     result = scripted.inline(*ARGS, "--personalens-threshold", "p>=1", "--personalens-threshold", "tc>=0")
     unscored = result.parseoutcomes()["failed"]
     assert unscored >= 2
-    gated = scripted.inline(*ARGS, "--personalens-min-p", "1", "--personalens-min-valid", "0.95", "-rs")
+    gated = scripted.inline(*ARGS, "--personalens-gate", "p >= 1", "--personalens-gate", "valid >= 0.95", "-rs")
     assert gated.ret == 1
     assert gated.parseoutcomes()["skipped"] == unscored
     gated.stdout.fnmatch_lines([f"*{20 - unscored} of 20 items could be scored (not: {unscored} {label}); the floor is 95%"])
     gated.stdout.fnmatch_lines([f"SKIPPED*not scored: {label}: *"])
-    lenient = scripted.inline(*ARGS, "--personalens-min-p", "1", "--personalens-min-valid", "0.5", "--personalens-json", "results.json")
+    lenient = scripted.inline(
+        *ARGS, "--personalens-gate", "p >= 1", "--personalens-gate", "valid >= 0.5", "--personalens-report", "results.json"
+    )
     assert lenient.ret == 0
     assert scripted.results()["uncounted"] == {label: unscored}
     assert scripted.results()["overall"]["scored"] == 20 - unscored
@@ -126,7 +128,15 @@ def test_what_is_not_scored_is_never_passed(scripted: Repository, monkeypatch: p
 def test_a_gate_over_nothing_fails_closed(scripted: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FAULTS", "judge")
     result = scripted.inline(
-        *ARGS, "--personalens-domain", "Alarm", "--personalens-kind", "single", "--personalens-min-p", "1", "--personalens-min-valid", "0"
+        *ARGS,
+        "--personalens-domain",
+        "Alarm",
+        "--personalens-kind",
+        "single",
+        "--personalens-gate",
+        "p >= 1",
+        "--personalens-gate",
+        "valid >= 0",
     )
     assert result.ret == 1
     result.stdout.fnmatch_lines(["gate p: FAILED, mean personalization: no item could be scored"])
@@ -134,7 +144,7 @@ def test_a_gate_over_nothing_fails_closed(scripted: Repository, monkeypatch: pyt
 
 def test_no_gate_where_no_item_ran(scripted: Repository) -> None:
     scripted.write(test_unit="def test_unit(): pass\n")
-    (scripted.path / "pytest.ini").write_text("[pytest]\npersonalens_sample = 3\npersonalens_min_p = 4\n")
+    (scripted.path / "pytest.ini").write_text("[pytest]\npersonalens_sample = 3\npersonalens_gate = p >= 4\n")
     result = scripted.inline("test_unit.py")
     result.assert_outcomes(passed=1)
     assert result.ret == 0
@@ -145,7 +155,7 @@ def test_the_same_results_however_many_workers(scripted: Repository, monkeypatch
     monkeypatch.setenv("FAULTS", "user")
     seen = []
     for extra in ((), ("-n", "2"), ("-n", "4", "--dist", "worksteal")):
-        result = scripted.run(*ARGS, "--personalens-min-p", "2", "--personalens-json", "results.json", *extra)
+        result = scripted.run(*ARGS, "--personalens-gate", "p >= 2", "--personalens-report", "results.json", *extra)
         seen.append((result.ret, (scripted.path / "results.json").read_bytes(), result.parseoutcomes()))
         (scripted.path / "results.json").unlink()
     assert seen[0] == seen[1] == seen[2]
@@ -156,7 +166,7 @@ def test_the_json_follows_the_published_schema(scripted: Repository, monkeypatch
     if tuple(map(int, pydantic.VERSION.split(".")[:2])) >= (2, 13):  # older ones word the same schema otherwise
         assert published == json_schema(), "run: make reference"
     monkeypatch.setenv("FAULTS", "judge")
-    scripted.inline(*ARGS, "--personalens-min-p", "2", "--personalens-json", "results.json", "--personalens-dimensions", "all")
+    scripted.inline(*ARGS, "--personalens-gate", "p >= 2", "--personalens-report", "results.json", "--personalens-dimensions", "all")
     data = scripted.results()
     jsonschema.validate(data, published)
     assert data["schema"] == "personalens-results/1"
@@ -168,7 +178,7 @@ def test_the_json_follows_the_published_schema(scripted: Repository, monkeypatch
 
 def test_a_worker_that_dies_never_leaves_a_green_run(scripted: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FAULTS", "crash")
-    result = scripted.run(*ARGS, "--personalens-gate", "valid >= 0.9", "-n", "2", "--personalens-json", "results.json")
+    result = scripted.run(*ARGS, "--personalens-gate", "valid >= 0.9", "-n", "2", "--personalens-report", "results.json")
     assert result.ret != 0
     assert scripted.results()["lost"]
     assert scripted.results()["uncounted"]["lost"] == len(scripted.results()["lost"])
@@ -193,7 +203,8 @@ def test_a_report_that_cannot_be_sent_never_leaves_a_green_run(scripted: Reposit
 
 @pytest.mark.parametrize("extra", [("-x",), ("--maxfail", "1", "-n", "2")])
 def test_a_run_that_stops_early_reports_what_there_is_and_gates_nothing(scripted: Repository, extra: tuple[str, ...]) -> None:
-    args = ("--personalens-min-p", "1", "--personalens-fail-on", "item", "--personalens-json", "results.json")
+    scripted.write(test_bot="def test_bot(personalens):\n    assert personalens.evaluate().personalization > 2\n")
+    args = ("--personalens-gate", "p >= 1", "--personalens-report", "results.json")
     result = scripted.run(*ARGS, *args, *extra)
     assert result.ret in (1, 2)
     result.stdout.fnmatch_lines(["overall *"])

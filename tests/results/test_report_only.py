@@ -1,4 +1,4 @@
-"""A run that is to fail on nothing measures and reports, and a run that is to fail on gates has one."""
+"""A run that is to fail on nothing measures and reports."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tests.support.repository import Repository
 from tests.support.scripted_agents import TOLD, TOLD_AGENTS
 
 ARGS = ("--personalens-sample", "10", *TOLD_AGENTS)
-NOTHING = ("--personalens-fail-on", "nothing")
+NOTHING = ("--personalens-gate", "none")
 LOW = TOLD.replace("score=low if f", "score=low if True or f")
 SAID = "report only: nothing here fails the run"
 
@@ -35,27 +35,11 @@ def refused(result: pytest.RunResult, problem: str) -> None:
     assert problem in told[0]
 
 
-@pytest.mark.parametrize("where", ["option", "ini"])
-def test_gates_that_are_to_decide_and_are_not_there(told: Repository, where: str) -> None:
-    if where == "ini":
-        ini(told, fail_on="gate")
-    args = (*ARGS, *(("--personalens-fail-on", "gate") if where == "option" else ()))
-    name = "--personalens-fail-on gate" if where == "option" else "personalens_fail_on = gate"
-    refused(told.inline(*args), f"{name}: there is no gate that could fail; give one, such as --personalens-gate 'tcr >= 0.8'")
-    refused(told.inline(*args, "--personalens-min-valid", "0.5"), "there is no gate that could fail")
-    assert told.inline(*args, "--personalens-gate", "tcr >= 0").ret == 0
-    assert told.inline(*args, "--personalens-save-baseline", "base.json").ret == 0
-    assert told.inline(*args, "--personalens-baseline", "base.json").ret == 0
-    if where == "ini":  # a run without a sample is not ours
-        assert told.inline().ret == 0
-
-
 @pytest.mark.parametrize(
     "gate",
     [
         ("gate", "tcr >= 0"),
-        ("min-p", "1"),
-        ("min-valid", "0.5"),
+        ("gate", "valid >= 0.5"),
         ("baseline", "b.json"),
         ("save-baseline", "b.json"),
         ("check-judge", "j.json"),
@@ -64,10 +48,12 @@ def test_gates_that_are_to_decide_and_are_not_there(told: Repository, where: str
 @pytest.mark.parametrize("where", ["option", "ini"])
 def test_a_gate_on_the_command_line_contradicts_it(told: Repository, gate: tuple[str, str], where: str) -> None:
     if where == "ini":
-        ini(told, fail_on="nothing")
-    name = "--personalens-fail-on nothing" if where == "option" else "personalens_fail_on = nothing"
-    result = told.inline(*ARGS, *(NOTHING if where == "option" else ()), f"--personalens-{gate[0]}", gate[1])
-    refused(result, f"{name}: such a run fails on nothing, and --personalens-{gate[0]} asks for a gate; leave one of them out")
+        ini(told, gate="none")
+    name = "--personalens-gate none" if where == "option" else "personalens_gate = none"
+    given = f"--personalens-gate {gate[1]!r}" if gate[0] == "gate" else f"--personalens-{gate[0]}"
+    for more in ((f"--personalens-{gate[0]}", gate[1]), (f"--personalens-{gate[0]}={gate[1]}",)):
+        result = told.inline(*ARGS, *(NOTHING if where == "option" else ()), *more)
+        refused(result, f"{name}: such a run fails on nothing, and {given} asks for a gate; leave one of them out")
 
 
 @pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "workers"])
@@ -75,10 +61,10 @@ def test_low_scores_fail_nothing_and_it_is_said_everywhere(told: Repository, wor
     pytest.importorskip("jinja2")
     told.write(conftest=LOW)
     # In a process of its own: the page's drawing library keeps a state.
-    result = told.run(*ARGS, *NOTHING, *workers, "--personalens-html", "page.html", "--personalens-markdown", "page.md")
+    result = told.run(*ARGS, *NOTHING, *workers, "--personalens-report", "page.html", "--personalens-report", "page.md")
     assert result.ret == 0
     result.assert_outcomes(passed=10)
-    result.stdout.fnmatch_lines([f"personalens: 10 scenarios *; {SAID}", "overall *0.00 *", f"{SAID} (--personalens-fail-on nothing)"])
+    result.stdout.fnmatch_lines([f"personalens: 10 scenarios *; {SAID}", "overall *0.00 *", f"{SAID} (--personalens-gate none)"])
     page = (told.path / "page.html").read_text(encoding="utf-8")
     assert "</span> Report only</h1>" in page
     assert "Report only: nothing here fails the run." in page
@@ -89,7 +75,7 @@ def test_gates_of_the_configuration_are_shown_and_do_not_count(told: Repository,
     pytest.importorskip("jinja2")
     assert told.inline(*ARGS, "--personalens-save-baseline", "base.json").ret == 0
     told.write(conftest=LOW)
-    ini(told, min_tcr="0.9", baseline="base.json")
+    ini(told, gate="tcr >= 0.9", baseline="base.json")
     assert told.inline(*ARGS).ret == 1
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(told.path / "step"))
     result = told.run(
@@ -97,11 +83,12 @@ def test_gates_of_the_configuration_are_shown_and_do_not_count(told: Repository,
         *NOTHING,
         "--junitxml",
         "junit.xml",
-        "--personalens-html",
+        "--personalens-report",
         "page.html",
-        "--personalens-json",
+        "--personalens-report",
         "r.json",
-        "--personalens-github",
+        "--personalens-report",
+        "github",
     )
     assert result.ret == 0
     result.assert_outcomes(passed=10)
@@ -120,7 +107,7 @@ def test_gates_of_the_configuration_are_shown_and_do_not_count(told: Repository,
     page = (told.path / "page.html").read_text(encoding="utf-8")
     assert "its gates are shown and do not count." in page
     assert "failed (report only)" in page
-    stored = told.python("-m", "pytest_personalens", "report", "r.json", "--markdown", "-")
+    stored = told.python("-m", "pytest_personalens", "report", "r.json", "--report", "-")
     stored.stdout.fnmatch_lines([f"## * personalens {SAID} (it would fail: gates tcr, regression: tcr, regression: p)"])
 
 
@@ -162,23 +149,23 @@ def test_own_asserts_fail_all_the_same(told: Repository) -> None:
 
 def test_shards_that_are_to_fail_on_nothing(told: Repository) -> None:
     def shards() -> list[int]:
-        parts = [(f"--personalens-shard={n}/2", f"--personalens-json={n}.json") for n in (1, 2)]
+        parts = [(f"--personalens-shard={n}/2", f"--personalens-report={n}.json") for n in (1, 2)]
         return [int(told.inline(*ARGS, *NOTHING, *part).ret) for part in parts]
 
     def merge(*args: str) -> pytest.RunResult:
         return told.python("-m", "pytest_personalens", "merge", "1.json", "2.json", *args)
 
     told.write(conftest=LOW)
-    ini(told, min_tcr="0.9")
+    ini(told, gate="tcr >= 0.9")
     assert shards() == [0, 0]
     merged = merge()
     assert merged.ret == 0
     merged.stdout.fnmatch_lines(["gate tcr: FAILED (report only), *", f"{SAID}, *"])
-    for gate in (("--min-p", "1"), ("--gate", "p >= 1"), ("--save-baseline", "new.json")):
+    for gate in (("--gate", "p >= 1"), ("--baseline", "old.json"), ("--save-baseline", "new.json")):
         refusal = merge(*gate)
         assert refusal.ret == 4
         assert refusal.stderr.str().strip() == (
-            f"error: {gate[0]}: asks for a gate, and the shards are of a run that fails on nothing (--personalens-fail-on nothing); "
+            f"error: {gate[0]}: asks for a gate, and the shards are of a run that fails on nothing (--personalens-gate none); "
             "leave it out, or run them without that"
         )
     told.write(conftest=crashing(">= 0"))
@@ -188,8 +175,6 @@ def test_shards_that_are_to_fail_on_nothing(told: Repository) -> None:
 
 def test_the_command_for_one_item_asks_for_no_gate_that_it_leaves_out(told: Repository) -> None:
     told.write(conftest=crashing(">= 0"))
-    ini(told, fail_on="gate")
     result = told.inline(*ARGS, "--personalens-gate", "tcr >= 0.5")
     again = next(line for line in result.outlines if line.startswith("again:"))
-    assert " --personalens-fail-on item " in again
     assert "--personalens-gate" not in again

@@ -32,7 +32,7 @@ def shards(repo: Repository, of: int, *args: str, extra: dict[int, tuple[str, ..
     for number in range(1, of + 1):
         more = (extra or {}).get(number, ())
         run = repo.run if "-n" in more else repo.inline
-        found.append(run(*args, "--personalens-shard", f"{number}/{of}", "--personalens-json", f"shard-{number}.json", *more))
+        found.append(run(*args, "--personalens-shard", f"{number}/{of}", "--personalens-report", f"shard-{number}.json", *more))
     return found
 
 
@@ -96,7 +96,7 @@ def test_the_judge_is_not_watched_over_a_shard(repo: Repository, option: str) ->
 
 
 def test_a_shard_leaves_the_gates_to_the_merge(scripted: Repository) -> None:
-    args = (*ARGS, "--personalens-min-p", "3.9", "--personalens-shard", "2/3", "--personalens-json", "results.json")
+    args = (*ARGS, "--personalens-gate", "p >= 3.9", "--personalens-shard", "2/3", "--personalens-report", "results.json")
     result = scripted.inline(*args)
     assert result.ret == 0
     result.assert_outcomes(passed=7)
@@ -109,8 +109,8 @@ def test_a_shard_leaves_the_gates_to_the_merge(scripted: Repository) -> None:
     )
     result.stdout.no_fnmatch_line("gate *")
     found = read(scripted, "results.json")
-    assert (found["gates"], found["drawn"], found["settings"]["shard"], found["settings"]["min_p"]) == ([], 20, [2, 3], 3.9)
-    assert scripted.inline(*args, "--personalens-fail-on", "item").ret == 1
+    assert (found["gates"], found["drawn"], found["settings"]["shard"], found["settings"]["gate"]) == ([], 20, [2, 3], [["", "p", 3.9]])
+    assert scripted.inline(*ARGS, "--personalens-shard", "2/3").ret == 1, "without a gate, items fail"
 
 
 def test_the_shards_of_a_run_add_up_to_it(scripted: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -126,20 +126,20 @@ def test_the_shards_of_a_run_add_up_to_it(scripted: Repository, monkeypatch: pyt
     )
     args = (
         *ARGS[2:],
-        "--personalens-min-tcr",
-        "0.2",
-        "--personalens-min-p",
-        "3",
+        "--personalens-gate",
+        "tcr >= 0.2",
+        "--personalens-gate",
+        "p >= 3",
         "--personalens-dimensions",
         "all",
-        "--personalens-min-valid",
-        "0.5",
+        "--personalens-gate",
+        "valid >= 0.5",
     )
     (scripted.path / "pytest.ini").write_text("[pytest]\npersonalens_sample = 20\n")
-    whole = scripted.inline(*args, "--personalens-json", "whole.json")
+    whole = scripted.inline(*args, "--personalens-report", "whole.json")
     parts = shards(scripted, 4, *args, extra={2: ("-n", "2"), 3: ("-n", "2", "--dist", "worksteal")})
     assert [part.ret for part in parts] == [0, 0, 0, 0]
-    merged = merge(scripted, "--json", "merged.json")
+    merged = merge(scripted, "--report", "merged.json")
     assert merged.ret == whole.ret == 1
     assert (scripted.path / "merged.json").read_bytes() == (scripted.path / "whole.json").read_bytes()
     assert len(read(scripted, "merged.json")["items"]) == read(scripted, "merged.json")["drawn"] == 23
@@ -150,15 +150,15 @@ def test_the_shards_of_a_run_add_up_to_it(scripted: Repository, monkeypatch: pyt
 
 
 def test_the_gates_of_the_merge(scripted: Repository) -> None:
-    shards(scripted, 2, *ARGS, "--personalens-min-p", "2")
+    shards(scripted, 2, *ARGS, "--personalens-gate", "p >= 2")
     passed = merge(scripted)
     assert passed.ret == 0
     passed.stdout.fnmatch_lines(["gate p: passed, mean personalization * over 20 scenarios", "gate valid: passed, 20 of 20 items *"])
-    failed = merge(scripted, "--min-p", "3.9", "--min-tcr", "0.1", "--min-valid", "1", "--json", "merged.json")
+    failed = merge(scripted, "--gate", "tcr >= 0.1, p >= 3.9", "--gate", "valid >= 1", "--report", "merged.json")
     assert failed.ret == 1
     failed.stdout.fnmatch_lines(["gate tcr: passed, *", "gate p: FAILED, *", "results: merged.json"])
     settings = read(scripted, "merged.json")["settings"]
-    assert [settings[name] for name in ("shard", "min_tcr", "min_p", "min_valid")] == [None, 0.1, 3.9, 1.0]
+    assert (settings["shard"], settings["gate"]) == (None, [["", "tcr", 0.1], ["", "p", 3.9], ["", "valid", 1.0]])
 
 
 def test_items_that_failed_where_they_ran_fail_the_merge(scripted: Repository) -> None:
@@ -182,7 +182,7 @@ def test_a_share_of_nothing(repo: Repository) -> None:
         assert [result.parseoutcomes() for result in results] == [{"passed": 1}, {"passed": 1}, {"skipped": 1}]
         results[2].stdout.fnmatch_lines(["shard 3/3 of the run: *", "SKIPPED*: personalens: this shard has no scenario of the sample"])
         assert read(repo, "shard-3.json")["items"] == []
-        result = merge(repo, "--json", "merged.json")
+        result = merge(repo, "--report", "merged.json")
         assert result.ret == 0
         assert len(read(repo, "merged.json")["items"]) == 2
 
@@ -198,10 +198,10 @@ def test_a_share_of_which_nothing_is_selected(repo: Repository) -> None:
 
 def test_items_lost_in_a_shard_stay_lost(scripted: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FAULTS", "crash")
-    args = ("--personalens-fail-on", "gate", "--personalens-min-valid", "1", "--personalens-min-tcr", "0")
+    args = ("--personalens-gate", "valid >= 1", "--personalens-gate", "tcr >= 0")
     crashed = shards(scripted, 2, *ARGS, *args, extra={1: ("-n", "2"), 2: ("-n", "2")})
     assert any(result.ret for result in crashed)
-    result = merge(scripted, "--json", "merged.json")
+    result = merge(scripted, "--report", "merged.json")
     assert result.ret == 1
     merged = read(scripted, "merged.json")
     assert merged["lost"]
@@ -211,15 +211,15 @@ def test_items_lost_in_a_shard_stay_lost(scripted: Repository, monkeypatch: pyte
 
 
 def test_a_shard_that_was_stopped_is_no_part_of_a_whole(scripted: Repository) -> None:
-    args = ("--personalens-min-p", "1", "--personalens-fail-on", "item")
-    stopped = shards(scripted, 2, *ARGS, *args, extra={2: ("-x",)})[1]
+    scripted.write(test_bot="def test_bot(personalens):\n    assert personalens.evaluate().personalization > 2\n")
+    stopped = shards(scripted, 2, *ARGS, "--personalens-gate", "p >= 1", extra={2: ("-x",)})[1]
     stopped.stdout.fnmatch_lines(["a part of the run only: it was stopped, or shards are missing; no gate is decided"])
     result = merge(scripted)
     assert result.ret == 4
     assert (
         result.stderr.str() == "error: shard-2.json: its run was stopped; run the shard again, or give --partial for a report without gates"
     )
-    partial = merge(scripted, "--partial", "--json", "merged.json")
+    partial = merge(scripted, "--partial", "--report", "merged.json")
     assert partial.ret == 1
     partial.stdout.fnmatch_lines(["a part of the run only: *"])
     partial.stdout.no_fnmatch_line("gate *")
@@ -228,7 +228,7 @@ def test_a_shard_that_was_stopped_is_no_part_of_a_whole(scripted: Repository) ->
 
 
 def test_a_missing_shard_leaves_a_part(scripted: Repository) -> None:
-    shards(scripted, 3, *ARGS, "--personalens-min-p", "1")
+    shards(scripted, 3, *ARGS, "--personalens-gate", "p >= 1")
     (scripted.path / "shard-2.json").unlink()
     partial = merge(scripted, "--partial")
     assert partial.ret == 1
@@ -241,9 +241,9 @@ def test_a_missing_shard_leaves_a_part(scripted: Repository) -> None:
 def test_calls_and_dollars_add_up(repo: Repository) -> None:
     repo.write(conftest=HOOKS)
     (repo.path / "pytest.ini").write_text("[pytest]\npersonalens_prices =\n    echo:small = 3, 15\n")
-    repo.inline(*ECHO, "--personalens-json", "whole.json")
+    repo.inline(*ECHO, "--personalens-report", "whole.json")
     shards(repo, 3, *ECHO)
-    assert merge(repo, "--json", "merged.json").ret == 0
+    assert merge(repo, "--report", "merged.json").ret == 0
     assert read(repo, "merged.json")["usd"]
     assert (repo.path / "merged.json").read_bytes() == (repo.path / "whole.json").read_bytes()
 
@@ -257,8 +257,8 @@ def two_shards(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     )
     clean = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST_")}
     for number in (1, 2):
-        words = ["-p", "no:cacheprovider", "--personalens-sample", "4", "--personalens-min-tcr", "0.5", "--personalens-fail-on", "gate"]
-        words += ["--personalens-shard", f"{number}/2", "--personalens-json", f"{number}.json"]
+        words = ["-p", "no:cacheprovider", "--personalens-sample", "4", "--personalens-gate", "tcr >= 0.5"]
+        words += ["--personalens-shard", f"{number}/2", "--personalens-report", f"{number}.json"]
         subprocess.run([sys.executable, "-m", "pytest", *words], cwd=folder, env=clean, capture_output=True, check=True)
     return [(folder / f"{number}.json").read_text(encoding="utf-8") for number in (1, 2)]
 
@@ -279,14 +279,14 @@ FAULTS: dict[str, tuple[Callable[[str], str], str]] = {
     "another seed": (setting(seed="x"), "a.json and b.json are not of one run: seed is 'personalens' in the first, 'x' in the second"),
     "another context": (setting(context=""), "a.json and b.json are not of one run: context is 'DIS' in the first, '' in the second"),
     "another judge": (setting(judge_model="openai:x"), "a.json and b.json are not of one run: judge_model is *"),
-    "another floor": (setting(min_tcr=0.6), "a.json and b.json are not of one run: min_tcr is 0.5 in the first, 0.6 in the second"),
+    "another floor": (setting(gate=[["", "tcr", 0.6]]), "a.json and b.json are not of one run: gate is * in the first, * in the second"),
     "another dataset": (edited(lambda d: d.update(dataset="embedded 1.0")), "a.json and b.json are not of one run: dataset is *"),
     "another division": (setting(shard=[2, 3]), "a.json and b.json are not of one run: number of shards is 2 in the first, 3 in the second"),
     "the same shard": (setting(shard=[1, 2]), "a.json and b.json are both shard 1/2; give one of them"),
     "no shard": (setting(shard=None), "b.json: the results of a whole run and not of a shard (--personalens-shard K/N): there is nothing to merge"),
     "no shard of this division": (setting(shard=[3, 2]), "b.json: settings.shard: there is no shard 3/2"),
     "a shard that is none": (setting(shard="2/2"), "b.json: settings: shard is '2/2', not list or tuple; *"),
-    "a floor that is none": (setting(min_tcr="high"), "b.json: settings.min_tcr: input should be a valid number, *"),
+    "a floor that is none": (setting(gate=[["", "tcr", "high"]]), "b.json: settings.gate*: input should be a valid number, *"),
 }  # fmt: skip
 
 
@@ -314,11 +314,14 @@ def test_results_that_overlap_are_missing_or_cannot_be_read(empty_repo: Reposito
     refused(run("2.json"), "shard 1/2 is missing: give its results too, or --partial for a report without gates")
     refused(run("of-five.json"), "shard 1/5 (and 3 more) is missing: *")
     refused(run("3.json"), "3.json: cannot be read: No such file or directory*")
-    refused(run("1.json", "2.json", "--json", "1.json/x.json"), "--json: cannot write to 1.json: *")
-    refused(run("1.json", "2.json", "--html", "."), "--html: . is a folder; give the path of a file")
+    refused(run("1.json", "2.json", "--report", "1.json/x.json"), "--report: cannot write to 1.json: *")
+    refused(
+        run("1.json", "2.json", "--report", "."),
+        "argument --report: expected a path that ends in .json, .html, .htm, .md, or the word github, not '.'",
+    )
     (empty_repo.path / "precious.json").write_text('{"name": "a package"}', encoding="utf-8")
     refused(run("1.json", "2.json", "--save-baseline", "precious.json"), "--save-baseline: precious.json was not written by this plugin; *")
-    refused(run("1.json", "2.json", "--min-tcr", "7"), "argument --min-tcr: expected a number from 0 to 1, not '7'")
+    refused(run("1.json", "2.json", "--gate", "tcr >= 7"), "argument --gate: tcr lies from 0 to 1; did you mean 7%[?], not 'tcr >= 7'")
     refused(run(), "the following arguments are required: RESULTS.json")
 
 

@@ -20,11 +20,11 @@ ARGS = (
 
 
 def shard(repo: Repository, number: int) -> None:
-    repo.run(*ARGS, "--personalens-shard", f"{number}/2", "--personalens-json", f"{number}.json")
+    repo.run(*ARGS, "--personalens-shard", f"{number}/2", "--personalens-report", f"{number}.json")
 
 
 def merged(repo: Repository) -> pytest.RunResult:
-    return repo.python("-m", "pytest_personalens", "merge", "1.json", "2.json", "--json", "whole.json")
+    return repo.python("-m", "pytest_personalens", "merge", "1.json", "2.json", "--report", "whole.json")
 
 
 @pytest.fixture(autouse=True)

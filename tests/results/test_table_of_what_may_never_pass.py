@@ -21,7 +21,7 @@ GATES = {
     "multi": ("--personalens-gate", "multi: p >= 2"),
     "valid": ("--personalens-gate", "valid >= 0.9"),
     "pass^1": ("--personalens-gate", "pass^1 >= 0.5"),
-    "lift": ("--personalens-gate", "lift >= 0", "--personalens-control", "none"),
+    "lift": ("--personalens-gate", "lift >= 0", "--personalens-control", "no-context"),
     "baseline": ("--personalens-baseline", "base.json"),
     "save-baseline": ("--personalens-save-baseline", "new.json"),
 }

@@ -13,11 +13,11 @@ from scipy import stats as scipy_stats
 
 from benchmarks.intervals import NATURALNESS, PERSONALIZATION, coverage, ours, rate_coverage
 from benchmarks.users import ASSISTANTS, SAMPLES, Scores, alarms, changes, held
+from pytest_personalens.core.gate_expression import read_gate
 from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.results.baseline import baseline_of
 from pytest_personalens.results.comparison import compare_with_baseline
 from pytest_personalens.results.controls import lift
-from pytest_personalens.results.gate_expressions import read_floor
 from pytest_personalens.results.gates import check_gates
 from pytest_personalens.results.means import estimate, item_scores
 from pytest_personalens.results.stats.intervals import mean_interval, rate_interval
@@ -65,7 +65,7 @@ def test_one_scenario_a_user_is_what_it_was() -> None:
     assert found.p == pytest.approx(sign_flip(flat).p, abs=1e-6)
     assert found.detectable == detectable([[d] for d in flat], level=0.025, most=found.before - 1)
     assert (found.pairs, found.users) == (30, 30)
-    gate = check_gates(run_of(after), [read_floor("p >= 1")], min_valid=0)[0]
+    gate = check_gates(run_of(after), [read_gate("p >= 1")])[0]
     assert gate.message.endswith(">= 1.00 over 30 scenarios")
 
 
@@ -81,7 +81,7 @@ def test_figures_are_over_users() -> None:
     read = estimate(item_scores(run_of(after).own), P)
     assert (read.low, read.high) == mean_interval(after, 1, 4)
     assert (read.users, read.scenarios, read.dialogues) == (8, 32, 32)
-    gates = check_gates(run_of(after), [read_floor("p >= 1"), read_floor("tcr >= 0.5"), read_floor("pass^1 >= 0.5")], min_valid=0)
+    gates = check_gates(run_of(after), [read_gate("p >= 1"), read_gate("tcr >= 0.5"), read_gate("pass^1 >= 0.5")])
     assert all("over 32 scenarios of 8 users" in gate.message for gate in gates[:3])
     assert (gates[0].low, gates[0].high) == pytest.approx((read.low, read.high), abs=1e-6)
     everybody = mean_interval([[1] * len(user) for user in after], 0, 1)
@@ -105,7 +105,7 @@ def test_two_users_are_too_few_whatever_they_are_asked() -> None:
     assert (found.low, found.high, found.p, found.decidable) == (None, None, 0.25, False)
     now = run_of(after)
     comparison = compare_with_baseline(baseline_of(run_of(before)), now, name="base.json", level=0.05, margins={})
-    gates = check_gates(now.model_copy(update={"comparison": comparison}), [read_floor("p >= 1")], min_valid=0)
+    gates = check_gates(now.model_copy(update={"comparison": comparison}), [read_gate("p >= 1")])
     assert "1.00 (too few for an interval) >= 1.00 over 80 scenarios of 2 users" in gates[0].message
     gate = next(gate for gate in gates if gate.name == "regression: p")
     assert not gate.passed

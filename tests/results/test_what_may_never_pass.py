@@ -16,7 +16,7 @@ ASKED = {
     "a floor": FLOOR,
     "a baseline": ("--personalens-baseline", "base.json"),
     "a baseline to be saved": ("--personalens-save-baseline", "new.json"),
-    "results": ("--personalens-json", "new.json"),
+    "results": ("--personalens-report", "new.json"),
 }
 
 
@@ -33,7 +33,7 @@ def test_tests_that_ask_for_no_dialogue_decide_nothing(told: Repository, asked: 
 
 
 def test_gates_of_the_configuration_alone_are_said_to_be_undecided(told: Repository) -> None:
-    (told.path / "pytest.ini").write_text("[pytest]\npersonalens_gates = tcr >= 0.5\npersonalens_sample = 3\n")
+    (told.path / "pytest.ini").write_text("[pytest]\npersonalens_gate = tcr >= 0.5\npersonalens_sample = 3\n")
     told.write(test_bot="def test_bot(personalens_scenario):\n    pass\n", test_unit="def test_unit():\n    pass\n")
     told.inline().stdout.fnmatch_lines(["personalens: no gate is decided: no test that ran asks for the fixture personalens"])
     assert "personalens: no gate" not in str(told.inline("test_unit.py").stdout)
@@ -74,7 +74,7 @@ def test_what_is_lost_with_its_worker_counts_by_what_it_was(told: Repository, mo
     """Of 10 items and as many of the control, the worker dies in one of either."""
     dies = "pass\n        if personalens.scenario.user == 'tinashe':\n            os._exit(3)"
     told.write(test_bot=HALF.format(mode=mode, end=dies))
-    result = told.run(*ARGS, *FLOOR, "--personalens-control", "none", "-n", "1", "--personalens-json", "results.json")
+    result = told.run(*ARGS, *FLOOR, "--personalens-control", "no-context", "-n", "1", "--personalens-report", "results.json")
     assert result.ret == 1
     found = told.results()
     assert len(found["lost"]) == 2 * len(found["of_controls"]) > 0
@@ -129,20 +129,19 @@ def test_what_the_last_failed_leave_out_is_said(told: Repository) -> None:
     told.write(test_bot=TWO, test_other="def test_other(personalens):\n    personalens.check()\n")
     kept = ("-p", "cacheprovider")
     (told.path / "low.txt").write_text("tc:" + next(iter(told_ids(told))))
-    low = (*ARGS, "--personalens-fail-on", "item")
     for more, left in ((), 30), (("test_bot.py",), 29):
-        told.pytester.runpytest_subprocess(*kept, *low, "-k", "test_a")
+        told.pytester.runpytest_subprocess(*kept, *ARGS, "-k", "test_a")
         result = told.pytester.runpytest_subprocess(*kept, *ARGS, *FLOOR, "--lf", *more)
         result.stdout.fnmatch_lines([f"left out by a selection (*): {left} items of the sample; *"])
 
 
 def told_ids(repo: Repository) -> list[str]:
     """The scenarios of the sample."""
-    repo.inline(*ARGS, "--personalens-json", "ids.json")
+    repo.inline(*ARGS, "--personalens-report", "ids.json")
     return [item["evaluation"]["scenario"] for item in repo.results("ids.json")["items"]]
 
 
-CAPPED = (*ARGS[:2], "--personalens-user-model", "openai:small", "--personalens-live", "--personalens-max-calls", "1")
+CAPPED = (*ARGS[:2], "--personalens-user-model", "openai:small", "--personalens-record", "live", "--personalens-budget", "1calls")
 
 
 @pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "workers"])
@@ -229,7 +228,7 @@ def test_pass_k_of_scenarios_that_lack_a_trial(told: Repository) -> None:
 @pytest.mark.parametrize("end", ["skipped", "judge", "lost"])
 @pytest.mark.parametrize("metric", ["tcr >= 0.1", "valid >= 0.5", "pass^1 >= 0.1"])
 def test_a_gate_on_a_group_most_of_which_is_missing(told: Repository, metric: str, end: str) -> None:
-    gate = ("--personalens-gate", f"multi: {metric}", "--personalens-min-valid", "0.5")
+    gate = ("--personalens-gate", f"multi: {metric}", "--personalens-gate", "valid >= 0.5")
     assert told.inline(*ARGS[:1], "30", *ARGS[2:], *gate).ret == 0
     if end == "skipped":
         told.write(test_bot=FLAKY.format(when="personalens.scenario.kind == 'multi'"))

@@ -9,13 +9,12 @@ from pytest_personalens.core.dialogue import Dialogue, Message
 from pytest_personalens.core.evaluation import Cause, Evaluation
 from pytest_personalens.core.node_ids import CaseId
 from pytest_personalens.core.scenario import DOMAINS, Scenario, Situation, Task
-from pytest_personalens.core.settings import ArmName
+from pytest_personalens.core.settings import ControlName, GateExpression
 from pytest_personalens.core.usage import Usage
 from pytest_personalens.core.verdict import READINGS, Dimension, Evidence, Verdict, Vote
 from pytest_personalens.results.baseline import baseline_of
 from pytest_personalens.results.comparison import compare_with_baseline
 from pytest_personalens.results.controls import controls_of, trials_of
-from pytest_personalens.results.gate_expressions import GateExpression
 from pytest_personalens.results.gates import check_gates
 from pytest_personalens.results.shortfalls import shortfalls_of
 from pytest_personalens.results.summary import summarize
@@ -53,7 +52,7 @@ _WHY: Final = (
 
 
 def rich_results(
-    count: int, *, seed: str = "rich", trials: int = 1, arms: Sequence[ArmName] = (), compared: bool = False, hostile: bool = False,
+    count: int, *, seed: str = "rich", trials: int = 1, arms: Sequence[ControlName] = (), compared: bool = False, hostile: bool = False,
     invalid: bool = False, profiles: bool = True, floor: float = 2.5,
 ) -> Results:  # fmt: skip
     """Results of `count` scenarios; `invalid` leaves all without scores, `floor` is the gate of P."""
@@ -77,7 +76,7 @@ def rich_results(
         then = _run([_item(s, n, 1, "", rng, better=2, invalid=n == 3) for n, s in enumerate(asked, 1)], count)
         comparison = compare_with_baseline(baseline_of(then), results, name="baselines/main.json", level=0.05, margins={})
         results = results.model_copy(update={"comparison": comparison})
-    gates = check_gates(results, [GateExpression("", "tcr", 0.6), GateExpression("", "p", floor)], min_valid=0.5)
+    gates = check_gates(results, [GateExpression("", "tcr", 0.6), GateExpression("", "p", floor), GateExpression("", "valid", 0.5)])
     return results.model_copy(update={"gates": gates})
 
 
@@ -131,7 +130,7 @@ def _item(
     scenario: Scenario,
     number: int,
     trial: int,
-    arm: ArmName,
+    arm: ControlName,
     rng: random.Random,
     *,
     better: int = 1,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING, Final, Literal
 
-from pytest_personalens.agents.by_model.prompts import Prompts
+from pytest_personalens.agents.by_model.prompts import Prompts, conversation_text, values_of_context
 from pytest_personalens.core.errors import AssistantFault
 from pytest_personalens.models import Model, Request
 from pytest_personalens.models.meter import Meter
@@ -19,21 +19,30 @@ _TEMPERATURE: Final = 0.0
 
 
 class ModelAssistant:
-    """Answers a conversation with one call. What it knows of the person stands in its system text; the rest is the chat itself."""
+    """Answers a conversation with one call. What it knows of the person stands in its system text; the rest is the chat itself.
+
+    Under the paper's protocol *base* is told to personalize, and is shown all in one message (Figure 15).
+    """
 
     def __init__(self, model: Model, meter: Meter, prompts: Prompts, *, setting: Setting, context: Context) -> None:
-        self._model, self._meter = model, meter
-        known = context.text() if setting == "base" else ""
-        parts = [prompts.fill("assistant")] if setting == "base" else []
-        if known:
-            parts.append(prompts.fill("assistant_context", context=known))
-        self._system = "\n\n".join(parts)
-        # The whole system text is part of who answers: another context or prompt gives other replies.
-        self.identity = f"{model.name} {setting} {hashlib.sha256(self._system.encode()).hexdigest()[:8]}"
+        self._model, self._meter, self._prompts = model, meter, prompts
+        self._values, known = values_of_context(context), bool(context.text())
+        self._told = ("assistant", *(("assistant_context",) if known else ())) if setting == "base" else ()
+        self._asked = "assistant_next" if setting == "base" and "assistant_next" in prompts else ""
+        # All that it is told is part of who answers: another context or prompt gives other replies.
+        told = hashlib.sha256("\0".join(filter(None, self._texts(""))).encode()).hexdigest()[:8]
+        self.identity = f"{model.name} {setting} {told}"
         self.paid = model.paid
 
     def __call__(self, messages: list[dict[str, str]]) -> str:
         """The reply. Raises `AssistantFault` when the model gives none."""
-        history = tuple((m["role"], m["content"]) for m in messages[:-1])
-        request = Request(self._system, messages[-1]["content"], _TEMPERATURE, history=history)
+        system, prompt = self._texts(conversation_text(messages))
+        history = () if self._asked else tuple((m["role"], m["content"]) for m in messages[:-1])
+        request = Request(system, prompt or messages[-1]["content"], _TEMPERATURE, history=history)
         return self._meter.complete(self._model, request, "assistant", fault=AssistantFault).text
+
+    def _texts(self, conversation: str) -> tuple[str, str]:
+        """The system text, and the one message that holds all where there is one."""
+        values = {**self._values, "transcript": conversation}
+        system = "\n\n".join(self._prompts.fill(name, **values) for name in self._told)
+        return system, self._prompts.fill(self._asked, **values) if self._asked else ""

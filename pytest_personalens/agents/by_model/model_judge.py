@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final, get_args
 
-from pytest_personalens.agents.by_model.prompts import Prompts, preferences_text, profile_text, situation_text, transcript_text
+from pytest_personalens.agents.by_model.prompts import Prompts, values_of
 from pytest_personalens.agents.by_model.quotes import with_found_quotes
 from pytest_personalens.core.errors import JudgeFault
 from pytest_personalens.core.verdict import Dimension, Evidence, PartState, PreferenceCode, Reason, Verdict
@@ -48,7 +48,9 @@ class ModelJudge:
         self._model, self._meter, self._prompts, self._temperature = model, meter, prompts, temperature
         self.identity = f"{model.name} prompt {prompts.digest('judge', *(f'judge_{d.value}' for d in Dimension))}"
         self.paid = model.paid
-        self._system = prompts.fill("judge", rubrics="\n\n".join(prompts.fill(f"judge_{d.value}") for d in Dimension))
+        # A reading whose template places material of its own is told apart: no other reading may see that.
+        shared = (name for d in Dimension if not prompts.places(name := f"judge_{d.value}"))
+        self._rubrics = "\n\n".join(prompts.fill(name) for name in shared)
 
     def verdict(self, scenario: Scenario, dialogue: Dialogue, dimension: Dimension) -> Verdict:
         """The model's verdict, resting on quotes that are in the transcript.
@@ -57,13 +59,12 @@ class ModelJudge:
         `JudgeFault`, and the other is kept as `unsupported`.
         """
         replies = sum(m.role == "assistant" for m in dialogue.messages)
-        shared = transcript_text(dialogue.messages) + "\n\n"
-        ask = f"{_material(scenario, dimension)}Give this reading: {dimension.names.title}."
+        system, shared, ask = self._asked(scenario, dialogue, dimension)
         schema = answer_schema(dimension, replies)
         problem = again = ""
         unsupported: Verdict | None = None
         for _ in range(2):
-            request = Request(self._system, shared + ask + again, self._temperature, 4000, shared=len(shared), answer=schema)
+            request = Request(system, shared + ask + again, self._temperature, 4000, shared=len(shared), answer=schema)
             completion = self._meter.complete(self._model, request, f"judge {dimension.short}", fault=JudgeFault)
             try:
                 read = read_answer(completion, dimension, len(dialogue.messages), replies)
@@ -80,17 +81,29 @@ class ModelJudge:
             return unsupported.model_copy(update={"unsupported": True})
         raise JudgeFault(f"{self._model.name}: unreadable verdict on {dimension.short}: {problem}")
 
+    def _asked(self, scenario: Scenario, dialogue: Dialogue, dimension: Dimension) -> tuple[str, str, str]:
+        """The system text, what the readings of this dialogue share, and what this one is told beyond that."""
+        values = {**values_of(scenario, dialogue.messages), "rubrics": self._rubrics}
+        name = f"judge_{dimension.value}"
+        placed = self._prompts.places(name)
+        ask = f"Give this reading: {dimension.names.title}."
+        if not placed - {"transcript"}:
+            ask = _material(values, dimension) + ask
+        if placed:
+            ask = f"{self._prompts.fill(name, **values)}\n\n{ask}"
+        shared = "" if "transcript" in placed | self._prompts.places("judge") else values["transcript"] + "\n\n"
+        return self._prompts.fill("judge", **values), shared, ask
 
-def _material(scenario: Scenario, dimension: Dimension) -> str:
-    """What the reading may see beyond the transcript."""
-    intent = f"What they want:\n{scenario.task.intent}"
+
+def _material(values: Mapping[str, str], dimension: Dimension) -> str:
+    """What the reading may see beyond the transcript, where its template does not place it."""
+    intent = f"What they want:\n{values['intent']}"
     if dimension is Dimension.TASK_COMPLETION:
-        return f"What counts as completed:\n{scenario.task.goal}\n\n"
+        return f"What counts as completed:\n{values['goal']}\n\n"
     if dimension in (Dimension.PERSONALIZATION, Dimension.PERSONALIZATION_TURNS):
-        return f"The person:\n{profile_text(scenario)}\n\nWhere they are:\n{situation_text(scenario)}\n\n{intent}\n\n"
+        return f"The person:\n{values['profile']}\n\nWhere they are:\n{values['situation']}\n\n{intent}\n\n"
     if dimension is Dimension.OPENING_LEAK:
-        preferences = "\n\n".join(preferences_text(scenario, d) for d in scenario.domains)
-        return f"{preferences}\n\n{intent}\n\n"
+        return f"{values['preferences']}\n\n{intent}\n\n"
     return ""
 
 
@@ -143,7 +156,7 @@ def _read_data(data: Mapping[str, Any], dimension: Dimension, turns: int, replie
     raw = data.get("score")
     scores = raw if isinstance(raw, list) else [raw]
     words = [str(s).lower() if isinstance(s, bool) or dimension.scale.high > 1 else repr(s) for s in scores]
-    return _verdict(words, dimension, why, evidence, [r for r in reasons if r is not None], replies)
+    return verdict_of(words, dimension, why, evidence, [r for r in reasons if r is not None], replies)
 
 
 def _reason(data: Mapping[str, Any], dimension: Dimension, turns: int) -> Reason | None:
@@ -158,7 +171,7 @@ def _reason(data: Mapping[str, Any], dimension: Dimension, turns: int) -> Reason
 def parse_answer(text: str, dimension: Dimension, turns: int, replies: int = 0) -> Verdict:
     """The verdict in the text form of an answer.
 
-    >>> parse("Evidence: turn 1: 'a window seat'\\nJustification: unasked\\nScore: 3", Dimension.PERSONALIZATION, 4).score
+    >>> parse_answer("Evidence: turn 1: 'a window seat'\\nJustification: unasked\\nScore: 3", Dimension.PERSONALIZATION, 4).score
     3
     """
     scores = _SCORE.findall(text)
@@ -170,7 +183,7 @@ def parse_answer(text: str, dimension: Dimension, turns: int, replies: int = 0) 
         raise ValueError("expected a line 'Justification: ...'")
     evidence = [Evidence(turn=int(t), quote=q.strip().strip("'\"")) for t, q in _EVIDENCE.findall(text) if int(t) < turns]
     reasons = [_reason(_reason_fields(code, about, turn, dimension), dimension, turns) for code, about, turn in _REASON.findall(text)]
-    return _verdict(words, dimension, why[1], evidence, [r for r in reasons if r is not None], replies)
+    return verdict_of(words, dimension, why[1], evidence, [r for r in reasons if r is not None], replies)
 
 
 def _reason_fields(code: str, about: str, turn: str, dimension: Dimension) -> dict[str, Any]:
@@ -183,7 +196,8 @@ def _reason_fields(code: str, about: str, turn: str, dimension: Dimension) -> di
     return fields | {"domain": domain, "type": kind, "value": value}
 
 
-def _verdict(words: list[str], dimension: Dimension, why: str, evidence: list[Evidence], reasons: list[Reason], replies: int) -> Verdict:
+def verdict_of(words: list[str], dimension: Dimension, why: str, evidence: list[Evidence], reasons: list[Reason], replies: int) -> Verdict:
+    """The verdict of the scores in `words`. Raises ValueError for another number of them, or one off the scale."""
     expected = replies if dimension is Dimension.PERSONALIZATION_TURNS else 1
     if len(words) != expected:
         raise ValueError(f"expected {'one score' if expected == 1 else f'{expected} scores'}, found {len(words)}")

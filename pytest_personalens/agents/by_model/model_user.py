@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
-from pytest_personalens.agents.by_model.prompts import Prompts, profile_text, situation_text, transcript_text
+from pytest_personalens.agents.by_model.prompts import Prompts, values_of
 from pytest_personalens.agents.language.text import fold, runs
 from pytest_personalens.core.dialogue import UserTurn
 from pytest_personalens.core.errors import UserAgentFault
@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 #: The word by which a model's text ends the dialogue (the official code's convention).
 END_SIGNAL: Final = "TERMINATE"
 _TEMPERATURE: Final = 0.5
+#: What the model writes before each message: nothing, its reasoning, or the state of the user (paper, section 4.1).
+Thinks = Literal["plain", "reasoning", "state"]
+_MESSAGE: Final = re.compile(r"^\W*message\W*:[ \t*_]*", re.IGNORECASE | re.MULTILINE)
+_NO_MESSAGE: Final = "\n\nYour last answer had no line that begins with 'Message:'. Answer again in the form asked for."
 #: So many words of a summary in a row are no chance: the model hands out its instructions.
 _DUMP: Final = 12
 _AS_ASSISTANT: Final = re.compile(
@@ -35,31 +39,53 @@ _GOODBYE: Final = re.compile(r"\b(?:thanks|thank you|bye|goodbye|that'?s all|hav
 class ModelUserAgent:
     """Plays the profile: sees demographics, preferences, summaries, situation, intent and transcript, never the goal.
 
-    A turn that steps out of the role is a `UserAgentFault`: the item becomes invalid, not failed.
+    A turn that steps out of the role is a `UserAgentFault`: the item becomes invalid, not failed. The paper's protocol takes every
+    turn as it comes. With `thinks`, the model writes its reasoning or the user's state before each message (paper, section 4.1).
     """
 
-    def __init__(self, model: Model, meter: Meter, prompts: Prompts) -> None:
+    def __init__(self, model: Model, meter: Meter, prompts: Prompts, *, thinks: Thinks = "plain") -> None:
         self._model, self._meter, self._prompts = model, meter, prompts
-        self.identity = f"{model.name} prompt {prompts.digest('user', 'user_person', 'user_opening', 'user_next')} t={_TEMPERATURE}"
+        self._paper = prompts.protocol == "paper"
+        #: What is asked for beside a message; none for a plain user agent.
+        self._beside = () if thinks == "plain" else (f"user_{thinks}",)
+        told = prompts.digest("user", "user_person", "user_opening", "user_next", *self._beside)
+        words = (*(("paper",) if self._paper else ()), *((thinks,) if self._beside else ()))
+        self.identity = " ".join((model.name, *words, "prompt", told, f"t={_TEMPERATURE}"))
         self.paid = model.paid
 
     def turn(self, scenario: Scenario, transcript: Sequence[Message]) -> UserTurn:
         """The model's next turn; `END_SIGNAL` in its text ends the dialogue and is taken out."""
-        fill = self._prompts.fill
-        head = fill(
-            "user_person", profile=profile_text(scenario), situation=situation_text(scenario), intent=scenario.task.intent
-        )  # fmt: skip
-        # The person first, then the transcript, which only grows: each call begins with all that the one before it held.
-        shared = f"{head}\n\n" + (transcript_text(transcript).removesuffix("</transcript>") if transcript else "")
-        ask = f"</transcript>\n\n{fill('user_next', end=END_SIGNAL)}" if transcript else fill("user_opening")
-        request = Request(fill("user", end=END_SIGNAL), shared + ask, _TEMPERATURE, shared=len(shared))
-        text = self._meter.complete(self._model, request, "user agent", fault=UserAgentFault).text
+        request = self._request(scenario, transcript)
+        text = self._message(request)
         # Nothing has been answered before the opening, so there is nothing to end: the signal is a slip of the model there.
         turn = UserTurn(text.replace(END_SIGNAL, "").strip(), bool(transcript) and END_SIGNAL in text)
-        problem = out_of_role(turn, scenario, transcript)
+        problem = "" if self._paper else out_of_role(turn, scenario, transcript)
         if problem:
             raise UserAgentFault(f"{self._model.name} {problem}")
         return turn
+
+    def _request(self, scenario: Scenario, transcript: Sequence[Message]) -> Request:
+        fill, asked = self._prompts.fill, ("user_next" if transcript else "user_opening", *self._beside)
+        values = {**values_of(scenario, transcript), "end": END_SIGNAL}
+        ask = "\n\n".join(fill(name, **values) for name in asked)
+        # The person first, then the transcript, which only grows: each call begins with all that the one before it held.
+        shared = f"{fill('user_person', **values)}\n\n"
+        if transcript and "transcript" not in self._prompts.places("user", "user_person", *asked):
+            shared += values["transcript"].removesuffix("</transcript>")
+            ask = f"</transcript>\n\n{ask}"
+        return Request(fill("user", **values), shared + ask, _TEMPERATURE, shared=len(shared))
+
+    def _message(self, request: Request) -> str:
+        """What the user says; where it thinks first, what follows the last line "Message:"."""
+        text = self._meter.complete(self._model, request, "user agent", fault=UserAgentFault).text
+        if not self._beside:
+            return text
+        if len(parts := _MESSAGE.split(text)) == 1:
+            again = request._replace(prompt=request.prompt + _NO_MESSAGE)
+            parts = _MESSAGE.split(self._meter.complete(self._model, again, "user agent", fault=UserAgentFault).text)
+        if len(parts) == 1:
+            raise UserAgentFault(f"{self._model.name} wrote no line 'Message:'")
+        return parts[-1].strip()
 
 
 def out_of_role(turn: UserTurn, scenario: Scenario, transcript: Sequence[Message]) -> str:

@@ -7,47 +7,64 @@ import json
 import re
 from pathlib import Path
 from string import Template
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
 from pytest_personalens.core.devices import no_device
 from pytest_personalens.core.errors import DataError
+from pytest_personalens.core.verdict import Dimension
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from pytest_personalens.core.dialogue import Message
-    from pytest_personalens.core.scenario import Scenario
+    from pytest_personalens.core.scenario import Context, Scenario, Situation
 
 _FOLDER: Final = Path(__file__).parent / "templates"
-#: Every template, and the placeholders that it must hold: without them the model would not see what the protocol gives it.
-TEMPLATES: Final = {
-    "user": {"end"}, "user_person": {"profile", "situation", "intent"}, "user_opening": set(), "user_next": {"end"},
-    "judge": {"rubrics"}, "judge_task_completion": set(), "judge_personalization": set(), "judge_personalization_turns": set(),
-    "judge_naturalness_user": set(), "judge_naturalness_assistant": set(), "judge_coherence_user": set(),
-    "judge_coherence_assistant": set(), "judge_opening_leak": set(), "assistant": set(), "assistant_context": {"context"},
-}  # fmt: skip
+_READINGS: Final = tuple(f"judge_{d.value}" for d in Dimension)
+#: Role -> the templates of its prompts.
+_ROLES: Final[dict[str, tuple[str, ...]]] = {
+    "user": ("user", "user_person", "user_opening", "user_next", "user_reasoning", "user_state"),
+    "judge": ("judge", *_READINGS),
+    "assistant": ("assistant", "assistant_context"),
+}
+#: What a scenario and its dialogue fill in, for whoever may see all of it.
+_OF_SCENARIO: Final = frozenset({"profile", "demographics", "preferences", "summaries", "situation", "intent", "goal", "transcript"})
+#: Role -> the placeholders that its templates may hold. An assistant is shown what the context allows: `$summaries` is empty without I.
+PLACEHOLDERS: Final[dict[str, frozenset[str]]] = {
+    "user": _OF_SCENARIO | {"end"},
+    "judge": _OF_SCENARIO | {"rubrics"},
+    "assistant": frozenset({"context", "demographics", "summaries", "situation", "transcript"}),
+}
+#: Under the paper's protocol a judge's reading is one prompt of its own, and a model as the assistant is shown the dialogue in one message.
+_PAPER: Final = {"judge": ("judge", *_READINGS), "assistant": ("assistant", "assistant_context", "assistant_next")}
+Protocol = Literal["default", "paper"]
 
 
 class Prompts:
-    """The templates: those of a folder of the team's (``--personalens-prompts``), ours for the rest.
+    """The templates of a protocol: those of a folder of the team's (``--personalens-prompts``), ours for the rest.
 
-    Raises `DataError` for a file that is no template, or has other placeholders than it must.
+    Raises `DataError` for a file that is no template, or holds a placeholder that its role does not know.
     """
 
-    def __init__(self, folder: Path | None = None) -> None:
-        self._texts = {name: (_FOLDER / f"{name}.txt").read_text(encoding="utf-8").strip() for name in TEMPLATES}
-        if folder is None:
-            return
-        try:
-            exists = folder.is_dir()
-        except OSError as error:  # a name that is too long
-            raise DataError(str(folder)[:200], f"cannot be read: {error.strerror}") from None
-        if not exists:
-            raise DataError(folder, "no such folder of prompt templates")
-        for file in sorted(folder.glob("*.txt")):
-            if file.stem not in TEMPLATES:
-                raise DataError(file, f"no such template; known: {', '.join(TEMPLATES)}")
-            self._texts[file.stem] = _read(file)
+    def __init__(self, folder: Path | None = None, *, protocol: Protocol = "default") -> None:
+        self.protocol = protocol
+        self._roles = {**_ROLES, **(_PAPER if protocol == "paper" else {})}
+        names = [name for of_role in self._roles.values() for name in of_role]
+        self._texts = {name: _ours(name, protocol) for name in names}
+        for file in _templates_in(folder) if folder is not None else ():
+            if file.stem not in names:
+                raise DataError(file, f"no such template; known: {', '.join(names)}")
+            self._texts[file.stem] = self._read(file)
+        self._places = {name: frozenset(Template(text).get_identifiers()) for name, text in self._texts.items()}
+        if folder is not None:
+            self._refuse_what_says_too_little(folder)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._texts
+
+    def places(self, *names: str) -> frozenset[str]:
+        """The placeholders that these templates hold."""
+        return frozenset().union(*(self._places[name] for name in names))
 
     def fill(self, name: str, **values: str) -> str:
         """The template `name`, its placeholders filled in."""
@@ -57,20 +74,69 @@ class Prompts:
         """Short digest of templates: part of an agent's identity, so that a changed prompt makes records stale."""
         return hashlib.sha256("\0".join(self._texts[n] for n in names).encode()).hexdigest()[:8]
 
+    def _read(self, file: Path) -> str:
+        try:
+            text = no_device(file).read_text(encoding="utf-8").strip()
+        except (OSError, UnicodeDecodeError) as error:
+            raise DataError(file, f"cannot be read: {error}") from None
+        template = Template(text)
+        if not template.is_valid():
+            raise DataError(file, "a '$' that begins no placeholder; write '$$' for a dollar sign")
+        role = next(role for role, names in self._roles.items() if file.stem in names)
+        known = PLACEHOLDERS[role]
+        if role == "judge" and (self.protocol == "paper" or file.stem != "judge"):
+            known -= {"rubrics"}
+        for name in template.get_identifiers():
+            if name not in known:
+                raise DataError(file, f"unknown placeholder ${name} for the {role}; known: {', '.join(f'${n}' for n in sorted(known))}")
+        return text
 
-def _read(file: Path) -> str:
+    def _refuse_what_says_too_little(self, folder: Path) -> None:
+        # Anything else may be left out; without these there is nothing to ask for, and nothing to judge by.
+        if "rubrics" not in self.places("judge") and self.protocol == "default":
+            raise DataError(folder / "judge.txt", "the placeholder $rubrics is missing: without it the judge has no scores to give")
+        person = self.places("user", "user_person")
+        if "intent" not in person and not all("intent" in self.places(name) for name in ("user_opening", "user_next")):
+            raise DataError(folder / "user_person.txt", "the placeholder $intent is missing: without it the user does not know what to ask")
+
+
+def _ours(name: str, protocol: Protocol) -> str:
+    file = _FOLDER / protocol / f"{name}.txt"
+    return (file if protocol != "default" and file.exists() else _FOLDER / f"{name}.txt").read_text(encoding="utf-8").strip()
+
+
+def _templates_in(folder: Path) -> list[Path]:
     try:
-        text = no_device(file).read_text(encoding="utf-8").strip()
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError(file, f"cannot be read: {error}") from None
-    template, expected = Template(text), TEMPLATES[file.stem]
-    if not template.is_valid():
-        raise DataError(file, "a '$' that begins no placeholder; write '$$' for a dollar sign")
-    placeholders = set(template.get_identifiers())
-    if placeholders != expected:
-        wanted = ", ".join(f"${n}" for n in sorted(expected)) or "none"
-        raise DataError(file, f"expected the placeholders {wanted}; found {', '.join(f'${n}' for n in sorted(placeholders)) or 'none'}")
-    return text
+        exists = folder.is_dir()
+    except OSError as error:  # a name that is too long
+        raise DataError(str(folder)[:200], f"cannot be read: {error.strerror}") from None
+    if not exists:
+        raise DataError(folder, "no such folder of prompt templates")
+    return sorted(folder.glob("*.txt"))
+
+
+def values_of(scenario: Scenario, messages: Sequence[Message]) -> dict[str, str]:
+    """Placeholder -> its text, for those who may see the whole scenario."""
+    return {
+        "profile": profile_text(scenario),
+        "demographics": _lines(scenario.demographics),
+        "preferences": "\n\n".join(preferences_text(scenario, d) for d in scenario.domains),
+        "summaries": _summaries({d: scenario.summaries.get(d, "") for d in scenario.domains}),
+        "situation": situation_text(scenario.situation),
+        "intent": scenario.task.intent,
+        "goal": scenario.task.goal,
+        "transcript": transcript_text(messages),
+    }
+
+
+def values_of_context(context: Context) -> dict[str, str]:
+    """The same for the assistant, of what it may know."""
+    return {
+        "context": context.text(),
+        "demographics": _lines(context.demographics),
+        "summaries": _summaries(context.interactions),
+        "situation": situation_text(context.situation) if context.situation is not None else "",
+    }
 
 
 #: What could close the section, and what a reader of the prompt would not see: controls, formats, separators, fillers, selectors.
@@ -88,17 +154,21 @@ def transcript_text(messages: Sequence[Message]) -> str:
     return "<transcript>\n" + "".join(_UNSAFE.sub(_escaped, line) + "\n" for line in lines) + "</transcript>"
 
 
+def conversation_text(messages: Sequence[Mapping[str, str]]) -> str:
+    """The transcript as an assistant is shown it: a speaker and what was said."""
+    return "\n".join(f"{m['role'].capitalize()}: {m['content']}" for m in messages)
+
+
 def _escaped(match: re.Match[str]) -> str:
     return json.dumps(match[0])[1:-1] if match[0] != "<" else "\\u003c"
 
 
 def profile_text(scenario: Scenario) -> str:
     """Demographics, preferences and past-interaction summaries of the task's domains (never the user's id)."""
-    parts = ["Demographics:", *(f"- {k.replace('_', ' ')}: {v}" for k, v in scenario.demographics.items())]
+    parts = ["\n".join(["Demographics:", *_each(scenario.demographics)])]
     for domain in scenario.domains:
-        parts += ["", preferences_text(scenario, domain)]
-        parts += ["", f"Past conversations about {domain}:", scenario.summaries.get(domain, "").strip()]
-    return "\n".join(parts)
+        parts += [preferences_text(scenario, domain), _summaries({domain: scenario.summaries.get(domain, "")})]
+    return "\n\n".join(parts)
 
 
 def preferences_text(scenario: Scenario, domain: str) -> str:
@@ -107,6 +177,18 @@ def preferences_text(scenario: Scenario, domain: str) -> str:
     return "\n".join([f"Preferences in {domain}:", *values])
 
 
-def situation_text(scenario: Scenario) -> str:
+def situation_text(situation: Situation) -> str:
     """The situation, a line for each of its five parts."""
-    return "\n".join(f"- {k.replace('_', ' ')}: {v}" for k, v in scenario.situation.model_dump().items())
+    return _lines(situation.model_dump())
+
+
+def _lines(values: Mapping[str, str]) -> str:
+    return "\n".join(_each(values))
+
+
+def _each(values: Mapping[str, str]) -> list[str]:
+    return [f"- {name.replace('_', ' ')}: {value}" for name, value in values.items()]
+
+
+def _summaries(by_domain: Mapping[str, str]) -> str:
+    return "\n\n".join(f"Past conversations about {domain}:\n{text.strip()}" for domain, text in by_domain.items())

@@ -11,7 +11,7 @@ from pytest_personalens.agents.embedded_judge.verb_forms import forms, gist
 from pytest_personalens.agents.embedded_judge.weights import words as listed
 from pytest_personalens.agents.embedded_judge.word_classes import word_classes
 from pytest_personalens.agents.language import slots
-from pytest_personalens.agents.language.lexicon import DOMAIN_WORDS
+from pytest_personalens.agents.language.lexicon import domain_words
 from pytest_personalens.agents.language.reading import DialogueReading
 from pytest_personalens.agents.language.statements import of_message, plain, substance
 from pytest_personalens.agents.language.text import content, mentions, runs, stem
@@ -88,7 +88,7 @@ class _Reader:
         self.own = frozenset().union(*map(content, self.values))
         task = scenario.task
         topic = content(f"{task.description} {task.intent} {task.goal}").union(
-            *(content(" ".join((d, *DOMAIN_WORDS.get(d, ())))) for d in scenario.domains)
+            *(content(" ".join((d, *domain_words(d, scenario)))) for d in scenario.domains)
         )
         self.past = frozenset().union(*map(content, scenario.summaries.values())) - topic - self.own
         self.place = content(" ".join(scenario.situation.model_dump().values())) - topic - self.own

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.agents.embedded_judge.goal import classes
-from pytest_personalens.agents.language.lexicon import DOMAIN_WORDS
+from pytest_personalens.agents.language.lexicon import domain_words
 from pytest_personalens.agents.language.statements import of_message, plain
 from pytest_personalens.agents.language.text import content, runs, stem
 
@@ -47,4 +47,4 @@ def _topic(scenario: Scenario) -> frozenset[str]:
     task = scenario.task
     known = (v for types in scenario.preferences.values() for values in types.values() for v in values)
     given = content(" ".join((task.description, task.intent, task.goal, *known, *(w for p in task.parts for w in p.words))))
-    return given | {stem(w) for d in scenario.domains for w in (d.lower(), *DOMAIN_WORDS.get(d, ()))}
+    return given | {stem(w) for d in scenario.domains for w in (d.lower(), *domain_words(d, scenario))}

@@ -43,6 +43,8 @@ _PARTS: Final = {
     "Movies": "film", "Music": "music", "Rental Cars": "rental car", "Restaurants": "food", "Services": "appointment", "Shopping": "thing to order",
     "Sports": "match", "Travel": "trip itself",
 }  # fmt: skip
+#: An abbreviation in a name, whose point ends no sentence.
+_SHORTENED: Final = re.compile(r"\b(Bros|Mr|Mrs|Ms|Dr|St|Jr|Sr|Inc|Ltd|Mt|Vol|No|Pt|Op)\.(?= [A-Z\d])")
 #: Intents that are served by being told something.
 _TO_KNOW: Final = re.compile(
     r"(?:hear|know|compare|find out|get an idea|get a short|understand|catch up|have something to say|be prepared|have the new season)\b"
@@ -83,7 +85,7 @@ class Agenda:
         served, missing = self._served(), self.reading.undone_domains()
         if self._fed_up():
             return self._leave("thanks_flat" if served and not missing and self._serving() else "give_up")
-        heard = questions(self.last)
+        heard = questions(self._heard())
         # Once served, whether all is well needs no answer, and what the reply answers itself none either.
         at_end = self.reading.left_open(self.now)
         open_questions = [q for q in heard if not served or (q.text.rstrip("?") in at_end and not is_courtesy(plain(q.text)))]
@@ -98,7 +100,7 @@ class Agenda:
             a for q, a in pairs
             if (a.pair is None or a.pair not in corrected)
             and not (corrected and (a.extra or a.bank == "option_first" or is_courtesy(plain(q.text))))
-            and not (a.extra and served and not corrected and not any(in_domain(d, q.text) for d in missing))
+            and not (a.extra and served and not corrected and not any(in_domain(d, q.text, self.scenario) for d in missing))
         ]  # fmt: skip
         lines += self._lines(answers)
         if lines:
@@ -120,6 +122,13 @@ class Agenda:
                 self.speaker.say("restate" if "open" in kinds else "nothing_yet", x=task) if task else self.speaker.say("nudge")
             )
         return UserTurn(self.speaker.say("puzzled", x=task) if task and self._beside_the_point() else self.speaker.say("nudge"))
+
+    def _heard(self) -> str:
+        """The last message, without the points in names that would end a sentence: "Super Mario Bros. Wonder"."""
+        text = _SHORTENED.sub(r"\1", self.last)
+        for value in {v for t in self.reading.types for v in (*t[3], *t[2].values) if re.search(r"[.!?]", v)}:
+            text = text.replace(value, re.sub(r"[.!?]+", "", value))
+        return text
 
     def _close(self, missing: Sequence[str], *, more: bool) -> UserTurn:
         """After a deed: what is missing, what it was, or thanks."""
@@ -247,7 +256,7 @@ class Agenda:
     def _beside_the_point(self) -> bool:
         """True if the reply speaks of nothing that the task is about."""
         known = content(f"{self.scenario.task.intent} {' '.join(m.content for m in self.transcript[:-1])}")
-        return not known & content(self.last) and not any(in_domain(d, self.last) for d in self.scenario.domains)
+        return not known & content(self.last) and not any(in_domain(d, self.last, self.scenario) for d in self.scenario.domains)
 
     def _refusals(self) -> int:
         return len({turn for turn, _ in self.reading.refusals})

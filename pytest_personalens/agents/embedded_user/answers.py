@@ -6,15 +6,17 @@ import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.agents.embedded_user import verbalize
-from pytest_personalens.agents.embedded_user.alternatives import EVERYDAY
+from pytest_personalens.agents.embedded_user.alternatives import BESIDE, EVERYDAY
 from pytest_personalens.agents.embedded_user.breaches import AskedType, breach, fits
 from pytest_personalens.agents.embedded_user.constraints import constraint
 from pytest_personalens.agents.embedded_user.measures import counted_things, sums
+from pytest_personalens.agents.embedded_user.objections import needed
 from pytest_personalens.agents.embedded_user.phrases import drawn_number
-from pytest_personalens.agents.embedded_user.questions import alternatives, kind_of, options
+from pytest_personalens.agents.embedded_user.questions import alternatives, kind_of, options, the_one, things
 from pytest_personalens.agents.embedded_user.style import lower_first
 from pytest_personalens.agents.embedded_user.values import said_aloud
 from pytest_personalens.agents.language.lexicon import asks_for, in_domain
+from pytest_personalens.agents.language.slots import days, near
 from pytest_personalens.agents.language.statements import plain
 from pytest_personalens.agents.language.text import content, fold, mentions, stem, stems
 
@@ -34,11 +36,17 @@ _BY_KIND: Final = {
     "who": r"Frequent Contact",
     "where": r"Location Preference|Destination Types",
 }
+#: Days in a span, by its stem.
+_DAYS: Final = {
+    stem(unit): length
+    for unit, length in (("minutes", 1 / 1440), ("hours", 1 / 24), ("days", 1), ("nights", 1), ("weeks", 7), ("months", 30))
+}
 _SPANS: Final = frozenset(map(stem, ("minutes", "hours", "days", "nights", "weeks", "months")))
 _FREE: Final = ("when", "how_many", "how_long", "how_often", "who", "where", "budget", "why", "wording", "from")
 _ABOUT: Final = re.compile(
     r"\b(?:preferences?|prefer|restrictions?|requirements?|favou?rites?|particular|special|specific)\b", re.IGNORECASE
 )
+_PREFERENCE: Final = re.compile(r"\b(?:preferred|preferences?|favou?rites?|frequent)\b")
 #: Asks for something outside the user's taste: when the wedding is, which city it is in.
 _OF_FACT: Final = re.compile(
     r"\bwh(?:en|ere)(?: exactly)? (?:is|are|was|does)\b|\b(?:which|what) (?:city|town|country|part)\b", re.IGNORECASE
@@ -86,11 +94,18 @@ class Answers:
         """The answer to `question`, which is about the task."""
         text, kind = question
         types = self._asked(text)
-        if kind in ("which", "what", "either", "yes_no") and (
-            choice := self._choice(text, listed=kind != "either" or bool(_BY_NUMBER.search(text)))
-        ):
-            return choice
+        if kind != "either" and (thing := the_one(text)):
+            for t in self.reading.types:
+                if held := [v for v in t[3] if stems(v) == stems(thing)]:
+                    return self._value(t, held, bank="yes_value")
+            kind = kind if kind in _EXTRA else "yes_no"  # "Shall I take Budget?" is about a company
+            question = question._replace(kind=kind)
         own, other = self._named(text, types)
+        whole = kind == "yes_no" and own and any(" and " in v for v in own[1])  # "between Darra and Oxley" is no list
+        if kind in ("which", "what", "either", "yes_no") and not whole:
+            choice = self._choice(text, listed=kind != "either" or bool(_BY_NUMBER.search(text)))
+            if choice:
+                return choice
         if kind in _EXTRA or (kind == "either" and not alternatives(text)[1:]):
             return self._yes_or_no(question, types, own, other)
         if kind == "either":
@@ -114,6 +129,9 @@ class Answers:
         for t in (*types, *(t for t in self.reading.types if t not in types)):
             rule = constraint(t[1], t[3])
             if sum(rule.mentioned(plain(p)) for p in parts) < len(parts):
+                if (own := _lengths(t[3])) and len(lengths := _lengths(parts)) == len(parts):
+                    fitting = [word for word, days_long in zip(said, lengths, strict=True) if days_long in own]
+                    return Answer("option", lower_first(fitting[0]), (t[0], t[1])) if fitting else self._value(t, t[3], bank="instead")
                 continue
             allowed = [word for word, p in zip(said, parts, strict=True) if rule.fits(plain(p))]
             if allowed and not rule.counts:
@@ -145,16 +163,17 @@ class Answers:
 
     def _asked(self, text: str) -> list[AskedType]:
         """The types the question asks for, the likeliest first."""
-        types = [t for t in self.reading.types if asks_for(t[2], text)]
-        here = [t for t in types if in_domain(t[0], text)]
+        types = [t for t in self.reading.types if asks_for(t[2], text) or mentions(_bare(t[1]), text)]
+        here = [t for t in types if in_domain(t[0], text, self.scenario)]
         types = here or types
         kinds = [] if types else [t for t in self.reading.types if self._by_kind(t, text) or _otherwise(t, text)]
         kinds = kinds or ([] if types else [t for t in self.reading.types if self._by_value(t, text)])
         if not types and not kinds and re.search(r"\b(?:what|which)\b", text, re.IGNORECASE):
             kinds = [t for t in self.reading.types if content(_PLAIN.sub("", t[1])) & content(text) - content(t[0])]
 
-        def weight(t: AskedType) -> tuple[int, bool]:
-            return (max((len(w) for w in t[2].ask if mentions(w, text)), default=0), self.reading.relevant(t[0], t[1]))
+        def weight(t: AskedType) -> tuple[bool, int, bool]:
+            longest = max((len(w) for w in t[2].ask if mentions(w, text)), default=0)
+            return _bare(t[1]) in plain(text), longest, self.reading.relevant(t[0], t[1])
 
         return sorted(types or kinds, key=weight, reverse=True)
 
@@ -163,12 +182,12 @@ class Answers:
         if _OF_FACT.search(text):
             return False
         # A task of several domains has several times and places: only one that the question speaks of is meant.
-        return bool(pattern and re.search(pattern, t[1])) and (len(self.scenario.domains) == 1 or in_domain(t[0], text))
+        return bool(pattern and re.search(pattern, t[1])) and (len(self.scenario.domains) == 1 or in_domain(t[0], text, self.scenario))
 
     def _by_value(self, t: AskedType, text: str) -> bool:
         """True if the values are what the question wants: a number of days for "how many days", a sum for "what budget"."""
         kind, folded = kind_of(plain(text)), plain(text)
-        if _OF_FACT.search(text) or not (len(self.scenario.domains) == 1 or in_domain(t[0], text)):
+        if _OF_FACT.search(text) or not (len(self.scenario.domains) == 1 or in_domain(t[0], text, self.scenario)):
             return False
         units = {unit for v in t[3] for _, unit in counted_things(plain(v))}
         if kind in ("how_many", "how_long"):
@@ -192,7 +211,23 @@ class Answers:
         return None, other or next(measured, None)
 
     def _means(self, value: str, text: str, is_meant: bool) -> bool:
-        return mentions(value, text) and (is_meant or value.lower() not in EVERYDAY)
+        # A word of every day is meant where its type is spoken of, or where it is all that is put up: "So weekly, right?"
+        return mentions(value, text) and (
+            is_meant or value.lower() not in EVERYDAY or any(stems(thing) == stems(value) for thing in things(text))
+        )
+
+    def _another(self, text: str) -> AskedType | None:
+        """The type of which a question names another one, where that can only be: "Is Ecolines fine?" to somebody who rides with STM.
+
+        Only for the one type that the task needs, has no list, and holds names; nothing is known of a name else.
+        """
+        name = the_one(text)
+        open_ones = [t for t in needed(self.reading) if not t[2].values and not BESIDE.search(t[1])]
+        if len(open_ones) != 1 or not re.fullmatch(r"[A-Z][\w'’&-]+(?: [\w'’&-]+){0,3}", name) or days(plain(name)) or near(plain(name)):
+            return None
+        held = open_ones[0][3]
+        said = content(" ".join((self.scenario.task.intent, *held, *(m.content for m in self.reading.messages[:-1]))))
+        return open_ones[0] if all(v[:1].isupper() for v in held) and not content(name) & said else None
 
     def _value(self, t: AskedType, values: Sequence[str], bank: str = "") -> Answer:
         pair = (t[0], t[1])
@@ -210,6 +245,7 @@ class Answers:
             return self._value(own[0], own[1][:1], bank="yes_value")
         if other and re.search(r"Amenity|Feature", other[1]):
             return Answer("decline", extra=True)
+        other = other or self._another(text)
         if other and (not any(mentions(v, self.reply) for v in other[3])):
             return self._value(other, other[3], bank="no_value")
         if types and (kind != "confirm" or _ABOUT.search(text)):
@@ -235,6 +271,17 @@ class Answers:
             other = next((t for t in self.reading.types if breach(t, choices[best].text)), None)
             return self._value(other, other[3], bank="instead") if other else Answer("option", choices[best].name)
         return Answer("option", choices[best].name)
+
+
+def _bare(name: str) -> str:
+    """The name of a type as it is asked for: "service provider types"."""
+    return " ".join(_PREFERENCE.sub(" ", name.lower()).split()) or name.lower()
+
+
+def _lengths(texts: Sequence[str]) -> list[float]:
+    """The length in days of each text that names just one, such as "one week"."""
+    found = [[n * _DAYS[unit] for n, unit in counted_things(plain(text)) if unit in _DAYS] for text in texts]
+    return [each[0] for each in found if len(each) == 1]
 
 
 def _same_unit(parts: Sequence[str]) -> list[str]:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_personalens.agents.embedded_user.replies import Replies, Said
+    from pytest_personalens.core.scenario import Scenario
 
 
 _SAY_ONE: Final = re.compile(r"\b(?:say|tell me|pick|choose|name|reply|your choice|let me know|up to you|whichever)\b")
@@ -60,7 +61,7 @@ def _wrong(reading: Replies, t: AskedType, committed: Sequence[Said], turn: int)
     if any(fits(t, s.text) for s in whole) or _choice(t, whole):
         return ""
     for said in committed:
-        if len(reading.scenario.domains) > 1 and not _speaks_of(t, said):
+        if len(reading.scenario.domains) > 1 and not _speaks_of(t, said, reading.scenario):
             continue
         wrong = breach(t, said.text)
         if wrong and not _wanted(reading, t, wrong, turn):
@@ -74,8 +75,8 @@ def _choice(t: AskedType, whole: Sequence[Said]) -> bool:
     return len(named) > 1 and any(s.act == "question" or _SAY_ONE.search(s.plain) for s in whole)
 
 
-def _speaks_of(t: AskedType, said: Said) -> bool:
-    return in_domain(t[0], said.text) or asks_for(t[2], said.text) or bool(noun_of(t[1]) and noun_of(t[1]) in stems(said.text))
+def _speaks_of(t: AskedType, said: Said, scenario: Scenario) -> bool:
+    return in_domain(t[0], said.text, scenario) or asks_for(t[2], said.text) or bool(noun_of(t[1]) and noun_of(t[1]) in stems(said.text))
 
 
 def _wanted(reading: Replies, t: AskedType, wrong: str, turn: int) -> bool:

@@ -80,6 +80,21 @@ _INDIRECT: Final = re.compile(
 )
 
 
+_ONLY_TAG: Final = re.compile(r"\W*(?:right|ok|okay|correct|yes|fine|alright)\W*$", re.IGNORECASE)
+#: A question of yes or no about one thing, and where in it the thing stands.
+_ABOUT_ONE: Final = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        r"^\W*(?:(?:and|so|then|shall|should|can|may) (?:i )?)*(?:make it|take|go (?:for|with)|choose|pick|set (?:it )?(?:to|as)) (?P<it>[^,?]+?)(?: then| for you)?\W*$",
+        r"^\W*(?:and |so |then )*(?:is|are|would|will|does|do) (?P<it>[^,?]+?) (?:(?:be|work|suit)(?: you)?|ok|okay|fine|good|right|alright|all right)(?: (?:ok|okay|fine|good|right|alright|for you|with you))*\W*$",
+        r"^\W*(?:and |so |then |ok |okay )*(?:it's |that's |how about |what about )?(?P<it>[^,?]+), (?:right|ok|okay|correct|yes|then)\W*$",
+        r"^\W*(?:and |so |then )*(?:how about|what about) (?P<it>[^,?]+?)\W*$",
+    )
+)
+#: Stands before an alternative, and is no part of it.
+_BEFORE_ONE: Final = re.compile(r"^(?:(?:rather|maybe|perhaps|instead|or|the|an?|at|in the|on) )+", re.IGNORECASE)
+
+
 class Question(NamedTuple):
     """A question of the assistant and what kind of answer it wants."""
 
@@ -96,7 +111,8 @@ class Choice(NamedTuple):
 
 def questions(reply: str) -> list[Question]:
     """The questions of a reply, in order."""
-    parts = (part for whole, _ in statements_of(reply) for part in _parts(whole))
+    # Of "So the aisle, right?" the first words say what is asked, though elsewhere they open a sentence and say nothing.
+    parts = (part for text, quote in statements_of(reply) for part in _parts(quote if _ONLY_TAG.match(text) else text))
     return [Question(part, kind_of(plain(part))) for part in parts if asks(part)]
 
 
@@ -167,6 +183,18 @@ def alternatives(question: str) -> list[str]:
     )  # fmt: skip
     parts = [part.strip(" ,.\"'“”‘’") for part in (*left.split(", "), right)]
     return [part for part in parts if part and len(part.split()) <= 6]
+
+
+def the_one(question: str) -> str:
+    """What a question of yes or no is about, where that is one thing: "weekly" of "So weekly, right?"; else empty."""
+    found = next((m["it"] for pattern in _ABOUT_ONE if (m := pattern.match(question.strip()))), "")
+    return _BEFORE_ONE.sub("", found.strip(" \"'“”‘’"))
+
+
+def things(question: str) -> list[str]:
+    """The things that a question puts up by themselves: its alternatives, or the one of yes or no."""
+    parts = alternatives(question) if re.search(r"\bor\b", question) else [the_one(question)]
+    return [bare for part in parts if (bare := _BEFORE_ONE.sub("", part))]
 
 
 def _name(item: str) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.agents.embedded_user.alternatives import EVERYDAY
 from pytest_personalens.agents.embedded_user.constraints import constraint
-from pytest_personalens.agents.language.lexicon import DOMAIN_WORDS, asks_for
+from pytest_personalens.agents.language.lexicon import DOMAIN_WORDS, asks_for, domain_words
 from pytest_personalens.agents.language.statements import plain
 from pytest_personalens.agents.language.text import content, mentions, stem, stems
 
@@ -40,7 +40,7 @@ class Bearing:
 
     @cached_property
     def _domain_words(self) -> frozenset[str]:
-        return frozenset({stem(w) for d in self.scenario.domains for w in (*DOMAIN_WORDS.get(d, ()), *plain(d).split())} - _GENERIC)
+        return frozenset({stem(w) for d in self.scenario.domains for w in (*domain_words(d, self.scenario), *plain(d).split())} - _GENERIC)
 
     @cached_property
     def _task_words(self) -> frozenset[str]:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.agents.language.text import fold, mentions
 from pytest_personalens.core.once import once
 from pytest_personalens.core.scenario import DOMAINS
 from pytest_personalens.datasets.embedded import EmbeddedDataset
+
+if TYPE_CHECKING:
+    from pytest_personalens.core.scenario import Scenario
 
 #: Words that place a sentence in a domain.
 DOMAIN_WORDS: Final[dict[str, tuple[str, ...]]] = {
@@ -56,8 +59,7 @@ def _embedded() -> EmbeddedDataset:
 @lru_cache(maxsize=512)
 def type_words(domain: str, name: str) -> TypeWords:
     """The words for a preference type, by (domain, type); for a type that is not ours, those of its name."""
-    noun = " ".join(_FILLER.sub(" ", name).split()).lower() or name.lower()
-    noun = _SHORTER.get(noun, noun)
+    noun = _noun(name)
     spec = None
     if domain in DOMAINS:
         types = _embedded().domain(domain).preferences
@@ -65,6 +67,26 @@ def type_words(domain: str, name: str) -> TypeWords:
     if spec is None:
         return TypeWords(noun, (noun,), (), multiple=True)
     return TypeWords(noun, (*spec.ask, noun), spec.values, spec.multiple)
+
+
+def words_for(scenario: Scenario, domain: str, name: str) -> TypeWords:
+    """The words for a preference type of a scenario: its own, or those of `type_words`."""
+    own = scenario.words[domain].types.get(name) if domain in scenario.words else None
+    if own is None:
+        return type_words(domain, name)
+    noun = _noun(name)
+    return TypeWords(noun, (*own.ask, noun), own.values, own.multiple)
+
+
+def domain_words(domain: str, scenario: Scenario | None = None) -> tuple[str, ...]:
+    """Words that place a sentence in a domain: the scenario's own and ours."""
+    own = scenario.words[domain].words if scenario is not None and domain in scenario.words else ()
+    return (*own, *DOMAIN_WORDS.get(domain, ()))
+
+
+def _noun(name: str) -> str:
+    noun = " ".join(_FILLER.sub(" ", name).split()).lower() or name.lower()
+    return _SHORTER.get(noun, noun)
 
 
 @once
@@ -79,7 +101,7 @@ def asks_for(words: TypeWords, sentence: str) -> bool:
     return any(mentions(w, sentence) for w in words.ask)
 
 
-def in_domain(domain: str, text: str) -> bool:
+def in_domain(domain: str, text: str, scenario: Scenario | None = None) -> bool:
     """True if `text` holds a word of the domain."""
     folded = fold(text)
-    return any(re.search(rf"\b{re.escape(w)}", folded) for w in (*DOMAIN_WORDS.get(domain, ()), domain.lower()))
+    return any(re.search(rf"\b{re.escape(fold(w))}", folded) for w in (*domain_words(domain, scenario), domain))

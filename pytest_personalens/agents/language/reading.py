@@ -6,7 +6,7 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pytest_personalens.agents.language.lexicon import TypeWords, asks_for, in_domain, type_words
+from pytest_personalens.agents.language.lexicon import TypeWords, asks_for, in_domain, words_for
 from pytest_personalens.agents.language.sentence_types import is_deed, is_idle, is_negated, is_proposal, is_question, is_refusal
 from pytest_personalens.agents.language.text import fold, mentions, runs, sentences
 
@@ -70,7 +70,7 @@ class DialogueReading:
     def types(self) -> tuple[tuple[str, str, TypeWords, tuple[str, ...]], ...]:
         """(domain, type, words, the user's values) for every preference of the task's domains."""
         return tuple(
-            (domain, name, type_words(domain, name), values)
+            (domain, name, words_for(self.scenario, domain, name), values)
             for domain, types in self.scenario.preferences.items()
             for name, values in types.items()
             if values
@@ -207,7 +207,7 @@ class DialogueReading:
             return ()  # what else should a deed be about; many say "Done." and no more
         texts = [m.content for turn, m in enumerate(self.messages) if m.role == "assistant" and self._works(turn)]
         named = {m.domain for m in self.mentions if m.role == "assistant"}
-        return tuple(d for d in self.scenario.domains if d not in named and not any(in_domain(d, text) for text in texts))
+        return tuple(d for d in self.scenario.domains if d not in named and not any(in_domain(d, text, self.scenario) for text in texts))
 
     def _works(self, turn: int) -> bool:
         return any(t == turn for t, _ in self.deeds) or is_proposal(self.messages[turn].content)

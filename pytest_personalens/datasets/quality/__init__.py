@@ -1,6 +1,7 @@
 """The quality of a dataset: how diverse, how balanced, how consistent. Run as ``python -m pytest_personalens check-dataset``."""
 
 from pytest_personalens.datasets.quality.assess import Quality, assess
-from pytest_personalens.datasets.quality.corpus import Corpus, Finding, read_corpus
+from pytest_personalens.datasets.quality.corpus import Corpus, Finding
+from pytest_personalens.datasets.quality.read import read_corpus
 
 __all__ = ["Corpus", "Finding", "Quality", "assess", "read_corpus"]

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from pytest_personalens.core.scenario import DOMAINS
 from pytest_personalens.datasets.quality import demography, diversity, rules_people, rules_tasks, rules_text
 from pytest_personalens.datasets.quality.corpus import Finding
 from pytest_personalens.datasets.quality.demography import Share
@@ -57,12 +56,16 @@ class DomainCount(_Part):
 
 
 class TypeSpread(_Part):
-    """How the values of one preference type spread. `top_share` and `verbatim` are shares, 0 to 1."""
+    """How the values of one preference type spread. `top_share` and `verbatim` are shares, 0 to 1.
+
+    `possible` is how many values its list has, None where there is no list.
+    """
 
     domain: str
     name: str
     categorical: bool
     users: int
+    possible: int | None
     distinct: int
     evenness: float
     top_value: str
@@ -144,7 +147,7 @@ def assess(corpus: Corpus, *, words: int = 50_000) -> Quality:
         domains_mean=sum(sizes) / len(sizes),
         domains_min=min(sizes),
         domains_max=max(sizes),
-        interest_gain=demography.interest_gain(corpus.people),
+        interest_gain=demography.interest_gain(corpus.people, corpus.domains),
         single_tasks=sum(len(t.domains) == 1 for t in corpus.tasks),
         multi_tasks=sum(len(t.domains) > 1 for t in corpus.tasks),
         scenarios=len(corpus.assignments),
@@ -154,12 +157,12 @@ def assess(corpus: Corpus, *, words: int = 50_000) -> Quality:
         types=types,
         situations=tuple(_situations(corpus)),
         demographics=tuple(demography.marginals(corpus.people)),
-        findings=tuple(finding for rule in RULES for finding in rule(corpus)),
+        findings=(*corpus.problems, *(finding for rule in RULES for finding in rule(corpus))),
     )
 
 
 def _domains(corpus: Corpus) -> Iterator[DomainCount]:
-    for name in DOMAINS:
+    for name in corpus.domains:
         tasks = [t for t in corpus.tasks if name in t.domains]
         yield DomainCount(
             domain=name,
@@ -190,8 +193,9 @@ def _types(corpus: Corpus, named: Mapping[TypeName, list[bool]]) -> tuple[TypeSp
             users[key] += 1
             values[key].update(held)
             holders[key].update(set(held))
+    order = {name: place for place, name in enumerate(corpus.domains)}
     rows = []
-    for key in sorted(users, key=lambda k: (DOMAINS.index(k[0]) if k[0] in DOMAINS else len(DOMAINS), k[1])):
+    for key in sorted(users, key=lambda k: (order.get(k[0], len(order)), k[1])):
         value, count = max(holders[key].items(), key=lambda item: (item[1], item[0]), default=("", 0))
         rows.append(
             TypeSpread(
@@ -199,6 +203,7 @@ def _types(corpus: Corpus, named: Mapping[TypeName, list[bool]]) -> tuple[TypeSp
                 name=key[1],
                 categorical=corpus.categorical(key),
                 users=users[key],
+                possible=corpus.possible.get(key),
                 distinct=len(values[key]),
                 evenness=diversity.evenness(values[key].values()),
                 top_value=value,

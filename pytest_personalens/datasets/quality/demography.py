@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Final
 
 from pydantic import ConfigDict
 
-from pytest_personalens.core.scenario import DOMAINS
-
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
 
@@ -143,7 +141,7 @@ def marginals(people: Sequence[Person]) -> list[Share]:
     return rows
 
 
-def interest_gain(people: Sequence[Person]) -> float:
+def interest_gain(people: Sequence[Person], domains: Sequence[str]) -> float:
     """How much better a person's interests can be guessed from age and gender than without, in points of accuracy (0 to 1).
 
     Each (person, domain) is guessed by the majority of the others of that age and gender, and by the majority of all
@@ -152,8 +150,8 @@ def interest_gain(people: Sequence[Person]) -> float:
     if len(people) < 2:
         return 0.0
     groups = [(category(p, "age"), category(p, "gender")) for p in people]
-    gains = [_right([d in p.mask for p in people], groups) - _right([d in p.mask for p in people], [()] * len(people)) for d in DOMAINS]
-    return sum(gains) / len(gains)
+    gains = [_right([d in p.mask for p in people], groups) - _right([d in p.mask for p in people], [()] * len(people)) for d in domains]
+    return sum(gains) / max(1, len(gains))
 
 
 def _right(answers: Sequence[bool], groups: Sequence[Hashable]) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
+from pytest_personalens.core.safe_text import one_line
 from pytest_personalens.datasets.quality.assess import RULES
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def finding_lines(data: Quality, *, every: bool) -> Iterator[str]:
     for rule, problems in by_rule.items():
         yield f"{data.dataset}: {rule}: {len(problems)}"
         shown = problems if every else problems[:_EXAMPLES]
-        yield from (f"  {p.file}: {p.field}: {p.message}" for p in shown)
+        yield from (one_line("  " + ": ".join(part for part in (p.file, p.field, p.message) if part)) for p in shown)
         if len(shown) < len(problems):
             yield f"  and {len(problems) - len(shown)} more (--all shows them)"
 

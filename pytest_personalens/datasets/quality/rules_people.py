@@ -6,7 +6,6 @@ import re
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.core.scenario import DOMAINS
 from pytest_personalens.datasets.quality.corpus import Corpus, Finding, Person, TypeName
 from pytest_personalens.datasets.quality.demography import category, country, minutes
 
@@ -45,12 +44,12 @@ _EXCUSES: Final = re.compile(
 
 
 def interest_keys(corpus: Corpus) -> Iterator[Finding]:
-    """The interests of a profile name the twenty domains and nothing else."""
-    for person in corpus.people:
+    """The interests of a profile name the dataset's domains and nothing else."""
+    for person in corpus.people if corpus.shared else ():
         for name in person.interests:
-            if name not in DOMAINS:
+            if name not in corpus.domains:
                 yield Finding("interest-key", person.file, f"interests.{name}", f"no such domain: {name!r}")
-        for name in DOMAINS:
+        for name in corpus.domains:
             if name not in person.interests:
                 yield Finding("interest-key", person.file, "interests", f"{name!r} is missing")
 

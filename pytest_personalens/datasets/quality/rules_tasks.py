@@ -49,7 +49,7 @@ def without_type(corpus: Corpus) -> Iterator[Finding]:
         for domain in task.domains:
             # "Preferred Genres (Music)" means a type of Music, however odd its spelling: that is another rule's finding.
             meant = {_bare(name, domain) for d, name in task.relevant if d in (domain, "")}
-            if len(task.domains) > 1 and not meant & catalogue[domain]:
+            if task.relevant and len(task.domains) > 1 and not meant & catalogue[domain]:
                 yield Finding("no-type", task.file, f"{task.field}, {task.id}", f"no relevant preference type of {domain}")
 
 
@@ -57,6 +57,8 @@ def unused_types(corpus: Corpus) -> Iterator[Finding]:
     """Every preference type is relevant to some task; what no task asks for tests nothing."""
     catalogue = corpus.catalogue
     used = {(d, name) for t in corpus.tasks for dom, name in t.relevant for d in ((dom,) if dom else t.domains)}
+    # A task that names none asks for all.
+    used |= {(d, name) for t in corpus.tasks if not t.relevant for d in t.domains for name in catalogue[d]}
     for domain, names in catalogue.items():
         for name in sorted(names):
             if corpus.tasks and (domain, name) not in used:
@@ -70,7 +72,7 @@ def mask_tasks(corpus: Corpus) -> Iterator[Finding]:
     have: dict[str, Counter[str]] = defaultdict(Counter)
     for a in corpus.assignments:
         have[a.user][a.task] += 1
-    for person in corpus.people if corpus.tasks else ():
+    for person in corpus.people if corpus.tasks and corpus.shared else ():
         missing, extra = due[person.id] - set(have[person.id]), set(have[person.id]) - due[person.id]
         twice = {t for t, n in have[person.id].items() if n > 1}
         for what, ids in (("lacks", missing), ("has without interest", extra), ("has twice", twice)):
@@ -81,7 +83,7 @@ def mask_tasks(corpus: Corpus) -> Iterator[Finding]:
 def copies(corpus: Corpus) -> Iterator[Finding]:
     """A user's copy of a task is the task."""
     master = {t.id: t for t in corpus.tasks}
-    for a in corpus.assignments:
+    for a in corpus.assignments if corpus.shared else ():
         task = master.get(a.task)
         if task is None:
             if master:

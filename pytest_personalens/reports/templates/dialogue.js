@@ -119,6 +119,7 @@ function readings(item) {
       flip ? make("p", { class: flip[2] > flip[1] ? "good" : "bad" }, `${scoreNumber(flip[1])} before, ${scoreNumber(flip[2])} now`) : null,
       make("p", {}, plain(text(v.why)), turns.length ? " · " : null,
         turns.map((turn, n) => [n ? ", " : turns.length > 1 ? "turns " : "turn ", make("a", { href: `#turn-${turn}`, onclick: (event) => { event.preventDefault(); goTo(turn); } }, String(turn))])),
+      [["Observations", v.observed], ["Improvements", v.better]].map(([name, found]) => found ? make("details", {}, make("summary", {}, name), make("ul", { class: "plain" }, found.map((one) => make("li", {}, plain(text(one)))))) : null),
       v.unfound ? make("p", { class: "bad" }, v.unfound) : null,
       v.turns ? make("p", {}, `By turn: ${v.turns.join(", ")}`) : null,
       v.votes ? make("details", {}, make("summary", {}, `${v.votes.length} votes: ${v.votes.map(([s]) => s).join(", ")}`), make("ul", { class: "plain" }, v.votes.map(([s, why]) => make("li", {}, `${s}: ${plain(text(why))}`)))) : null);
@@ -166,7 +167,7 @@ function others(item) {
 function dialogue(item) {
   const s = scenarioOf(item);
   const [sign, word, tone] = STATUS[item.status];
-  const about = [item.domains.join(", "), s && s.situation && `${s.situation.day_of_week} ${s.situation.time_of_day}`, item.arm && `control, the assistant knew: ${CONTROLS[item.arm] || item.arm}`, (item.trial || (byKey.get(item.key) || []).length > 1) && `trial ${item.trial || 1}`].filter(Boolean);
+  const about = [item.domains.join(", "), s && s.situation && `${s.situation.day_of_week} ${s.situation.time_of_day}`, item.arm && `control: ${CONTROLS[item.arm] || item.arm}`, (item.trial || (byKey.get(item.key) || []).length > 1) && `trial ${item.trial || 1}`].filter(Boolean);
   return [
     make("header", { class: "who" },
       make("h1", { id: "dialogue-head", tabindex: "-1" }, plain(item.scenario), make("span", { class: `status ${tone}` }, `${sign} ${word}${item.failed ? ", test failed" : ""}`)),

@@ -26,7 +26,7 @@ function filters() {
   const list = [];
   const arms = new Set(data.items.map((i) => i.arm || ""));
   if (arms.size > 1) {
-    list.push(["arm", "Known to the assistant", [["", CONTROLS[""], own], ...[...arms].filter((a) => a).map((a) => [a, CONTROLS[a] || a, (i) => i.arm === a]), ["all", "all dialogues", () => true]]]);
+    list.push(["arm", "Control", [["", CONTROLS[""], own], ...[...arms].filter((a) => a).map((a) => [a, CONTROLS[a] || a, (i) => i.arm === a]), ["all", "all dialogues", () => true]]]);
   }
   const statuses = [["low", "below a threshold", (i) => i.status === "low"], ["uncounted", "not scored", (i) => i.status === "uncounted"],
     ["passed", "passed", (i) => i.status === "passed"], ["failed", "test failed", (i) => i.failed]].filter(([, , keep]) => data.items.some(keep));
@@ -72,7 +72,7 @@ function cell(item, d) {
 function row(item) {
   const [sign, word, tone] = STATUS[item.status];
   const scenario = scenarioOf(item);
-  const about = [item.domains.join(", "), scenario && scenario.name, item.arm && `known: ${CONTROLS[item.arm]}`, item.trial && `trial ${item.trial}`].filter(Boolean).join(" · ");
+  const about = [item.domains.join(", "), scenario && scenario.name, item.arm && `control: ${CONTROLS[item.arm]}`, item.trial && `trial ${item.trial}`].filter(Boolean).join(" · ");
   const said = item.cause ? `${item.cause}: ${item.detail || ""}` : scenario ? text(scenario.description) : "";
   return make("tr", {},
     make("td", { class: tone }, make("span", { "aria-hidden": "true" }, `${sign} `), make("span", { class: item.failed ? "bad" : null }, item.failed && item.status === "passed" ? "test failed" : word)),

@@ -1,0 +1,102 @@
+"""Opens the agents that models play, by the protocol, the prompts and the kind of user agent of a run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from pytest_personalens.core.settings import OFFICIAL_PROMPTS
+
+if TYPE_CHECKING:
+    from pytest_personalens.agents.by_model.model_assistant import ModelAssistant
+    from pytest_personalens.agents.by_model.official.agents import OfficialAssistant
+    from pytest_personalens.agents.by_model.official.filling import OfficialPrompts
+    from pytest_personalens.agents.by_model.prompts import Prompts
+    from pytest_personalens.core.dialogue import UserAgent
+    from pytest_personalens.core.scenario import Context
+    from pytest_personalens.core.verdict import Judge
+    from pytest_personalens.models import Model
+    from pytest_personalens.models.meter import Meter
+
+
+class PromptSettings(NamedTuple):
+    """What agents played by a model are told, as options and ini keys say it. `prompts` is a folder, or ``official:PATH``."""
+
+    protocol: Literal["default", "paper"] = "default"
+    prompts: str | None = None
+    official_bugs: str = "reproduce"
+    user_agent: Literal["plain", "reasoning", "state"] = "plain"
+
+    @property
+    def official(self) -> bool:
+        """True if the prompts are those of a checkout."""
+        return bool(self.prompts and self.prompts.startswith(OFFICIAL_PROMPTS))
+
+    @property
+    def named(self) -> str:
+        """The protocol, where it is another than ours: paper, or official for the prompts of a checkout."""
+        return "official" if self.official else "paper" if self.protocol == "paper" else ""
+
+    @property
+    def flag(self) -> str:
+        """The option that asks for it."""
+        return f"--personalens-prompts {self.prompts}" if self.official else f"--personalens-protocol {self.protocol}"
+
+
+class ModelAgents:
+    """Makes a user agent, a judge or an assistant out of a model. Raises `DataError` or `SpecError` for prompts that are none."""
+
+    def __init__(self, settings: PromptSettings | None = None, root: Path | None = None) -> None:
+        self._settings = settings or PromptSettings()
+        given, root = self._settings.prompts, root or Path()
+        self._official: OfficialPrompts | None = None
+        if given and self._settings.official:
+            self._official = _official(root / given.removeprefix(OFFICIAL_PROMPTS), self._settings.official_bugs)
+            return
+        from pytest_personalens.agents.by_model.prompts import Prompts
+
+        self._prompts: Prompts = Prompts(root / given if given else None, protocol=self._settings.protocol)
+
+    def user_agent(self, model: Model, meter: Meter) -> UserAgent:
+        """The user agent that `model` plays."""
+        if self._official is not None:
+            from pytest_personalens.agents.by_model.official.agents import OfficialUserAgent
+
+            return OfficialUserAgent(model, meter, self._official)
+        from pytest_personalens.agents.by_model.model_user import ModelUserAgent
+
+        return ModelUserAgent(model, meter, self._prompts, thinks=self._settings.user_agent)
+
+    def judge(self, model: Model, meter: Meter, *, temperature: float = 0.0) -> Judge:
+        """The judge that `model` plays."""
+        if self._official is not None:
+            from pytest_personalens.agents.by_model.official.agents import OfficialJudge
+
+            return OfficialJudge(model, meter, self._official, temperature=temperature)
+        if self._settings.protocol == "paper":
+            from pytest_personalens.agents.by_model.paper_judge import PaperJudge
+
+            return PaperJudge(model, meter, self._prompts, temperature=temperature)
+        from pytest_personalens.agents.by_model.model_judge import ModelJudge
+
+        return ModelJudge(model, meter, self._prompts, temperature=temperature)
+
+    def assistant(
+        self, model: Model, meter: Meter, *, setting: Literal["base", "vanilla"], context: Context
+    ) -> ModelAssistant | OfficialAssistant:
+        """The assistant that `model` plays, who knows `context`."""
+        if self._official is not None:
+            from pytest_personalens.agents.by_model.official.agents import OfficialAssistant
+
+            return OfficialAssistant(model, meter, self._official, setting=setting, context=context)
+        from pytest_personalens.agents.by_model.model_assistant import ModelAssistant
+
+        return ModelAssistant(model, meter, self._prompts, setting=setting, context=context)
+
+
+def _official(path: Path, bugs: str) -> OfficialPrompts:
+    from pytest_personalens.agents.by_model.official.bugs import mended_bugs
+    from pytest_personalens.agents.by_model.official.checkout import read_checkout
+    from pytest_personalens.agents.by_model.official.filling import OfficialPrompts
+
+    return OfficialPrompts(read_checkout(path), mended_bugs(bugs))

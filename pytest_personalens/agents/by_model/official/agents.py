@@ -1,0 +1,88 @@
+"""The user agent, the judge and the assistant that a model plays by the official prompts."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, Final
+
+from pytest_personalens.agents.by_model.model_user import END_SIGNAL
+from pytest_personalens.agents.by_model.official.filling import OfficialPrompts, family_of
+from pytest_personalens.agents.by_model.official.reading import read_official
+from pytest_personalens.core.dialogue import UserTurn
+from pytest_personalens.core.errors import AssistantFault, JudgeFault, UserAgentFault
+from pytest_personalens.models import Model, Request
+from pytest_personalens.models.meter import Meter
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_personalens.core.dialogue import Dialogue, Message
+    from pytest_personalens.core.scenario import Context, Scenario
+    from pytest_personalens.core.verdict import Dimension, Verdict
+
+_USER_TEMPERATURE: Final = 0.5
+
+
+class OfficialUserAgent:
+    """Plays the profile, and takes what the model says as it comes: the official code looks for the end signal and for nothing else."""
+
+    def __init__(self, model: Model, meter: Meter, prompts: OfficialPrompts) -> None:
+        self._model, self._meter, self._prompts = model, meter, prompts
+        self.identity = f"{model.name} {prompts.version} t={_USER_TEMPERATURE}"
+        self.paid = model.paid
+        self.keeps_empty = "empty-message" not in prompts.mended
+
+    def turn(self, scenario: Scenario, transcript: Sequence[Message]) -> UserTurn:
+        """The model's next turn."""
+        system, prompt = self._prompts.user(scenario, _pairs(transcript))
+        text = self._meter.complete(self._model, Request(system, prompt, _USER_TEMPERATURE), "user agent", fault=UserAgentFault).text
+        if not transcript and "opening-signal" not in self._prompts.mended:
+            return UserTurn(text)
+        return UserTurn(text.replace(END_SIGNAL, "").strip(), bool(transcript) and END_SIGNAL in text)
+
+
+class OfficialJudge:
+    """Gives each reading its own prompt in one call. An answer that the official code leaves out of its means is a `JudgeFault`."""
+
+    parallel = True
+
+    def __init__(self, model: Model, meter: Meter, prompts: OfficialPrompts, *, temperature: float = 0.0) -> None:
+        self._model, self._meter, self._prompts, self._temperature = model, meter, prompts, temperature
+        self.identity = f"{model.name} {prompts.version}"
+        self.paid = model.paid
+
+    def verdict(self, scenario: Scenario, dialogue: Dialogue, dimension: Dimension) -> Verdict:
+        """The model's verdict; one that cannot be read is asked for once more where that bug is mended."""
+        request = Request("", self._prompts.judge(scenario, _pairs(dialogue.messages), dimension), self._temperature, 4000)
+        replies = sum(m.role == "assistant" for m in dialogue.messages)
+        mended, problem = self._prompts.mended, ""
+        for _ in range(2 if ("verdict" if dimension.scale.high == 1 else "score") in mended else 1):
+            answer = self._meter.complete(self._model, request, f"judge {dimension.short}", fault=JudgeFault).text
+            try:
+                return read_official(answer, dimension, replies, mended)
+            except ValueError as error:
+                problem = str(error)
+        raise JudgeFault(f"{self._model.name}: unreadable verdict on {dimension.short}: {problem}")
+
+
+class OfficialAssistant:
+    """Answers a conversation that is shown in one message, by the prompts for the family of the model."""
+
+    def __init__(self, model: Model, meter: Meter, prompts: OfficialPrompts, *, setting: str, context: Context) -> None:
+        self._model, self._meter, self._prompts = model, meter, prompts
+        self._setting, self._context, self._family = setting, context, family_of(model.name)
+        told = hashlib.sha256("\0".join(self._texts(())).encode()).hexdigest()[:8]
+        self.identity = f"{model.name} {setting} {prompts.version} {self._family.lower()} {told}"
+        self.paid = model.paid
+
+    def __call__(self, messages: list[dict[str, str]]) -> str:
+        """The reply. Raises `AssistantFault` when the model gives none."""
+        system, prompt = self._texts([(m["role"], m["content"]) for m in messages])
+        return self._meter.complete(self._model, Request(system, prompt), "assistant", fault=AssistantFault).text
+
+    def _texts(self, transcript: Sequence[tuple[str, str]]) -> tuple[str, str]:
+        return self._prompts.assistant(self._family, self._setting, self._context, transcript)
+
+
+def _pairs(messages: Sequence[Message]) -> list[tuple[str, str]]:
+    return [(m.role, m.content) for m in messages]

@@ -1,0 +1,66 @@
+"""A model that answers with filler of the expected length: what prompts would cost, without a call."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, Final
+
+from pytest_personalens.models import Completion, Request
+
+#: Characters of English prose a token. Tokenizers differ: o200k has about 5.3, Claude's 4.6; the smaller is the safer.
+CHARS: Final = 4.6
+#: Tokens of one message: 150 a round in the paper, most of them the assistant's.
+USER: Final = 40
+ASSISTANT: Final = 110
+#: What a user agent with reasoning or a state writes beside its message; an assumption.
+THOUGHTS: Final = 100
+_READING: Final = {"judge tc": 100, "judge p": 400}
+_OTHER_READING: Final = 180
+#: An answer that every form of a reading in text can read.
+_READABLE: Final = "\n".join(
+    (
+        "Verdict: true",
+        "Explanation: so",
+        "Score: 1",
+        "Justification: so",
+        *(f"{n} Score: 1" for n in ("Personalization", "Naturalness", "Coherence")),
+    )
+)
+_FIRST_TURN: Final = re.compile(r'^{"turn": 0, .*}$', re.MULTILINE)
+
+
+def output_tokens(purpose: str) -> int:
+    """Tokens of one answer for a purpose, such as ``judge tc``."""
+    return {"user agent": USER, "assistant": ASSISTANT}.get(purpose) or _READING.get(purpose, _OTHER_READING)
+
+
+class Placeholder:
+    """A model that answers with filler of the expected length, and counts the tokens it would be sent.
+
+    `whole`: an assistant is shown the dialogue in one message.
+    """
+
+    def __init__(self, name: str, role: str, *, whole: bool = False) -> None:
+        self.name, self.paid, self._role = name, True, role
+        self._whole = whole and role == "assistant"
+
+    def complete(self, request: Request) -> Completion:
+        """Filler, or a verdict that can be read."""
+        sent = len(request.system) + len(request.prompt) + sum(len(text) for _, text in request.history)
+        if request.answer is not None:
+            score = request.answer["properties"]["score"]
+            value: Any = [1] * score.get("minItems", 0) if score["type"] == "array" else score["type"] == "boolean" or score["enum"][0]
+            data = {"evidence": [_quote(request)], "justification": "so", "score": value}
+            return Completion("", round(sent / CHARS), 0, data=data)
+        if self._role == "judge":
+            return Completion(_READABLE, round(sent / CHARS))
+        length = ASSISTANT if request.history or self._whole else USER
+        begin = "Message: " if self._role == "user agent" else ""
+        return Completion(f"{begin}{sent} " + "word " * round(length * CHARS / 5), round(sent / CHARS))
+
+
+def _quote(request: Request) -> dict[str, Any]:
+    """Words of the transcript, so that nothing is asked for again."""
+    first = _FIRST_TURN.search(f"{request.system}\n{request.prompt}")
+    return {"turn": 0, "quote": json.loads(first[0])["content"] if first else "word"}

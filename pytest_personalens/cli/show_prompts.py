@@ -1,0 +1,142 @@
+"""``python -m pytest_personalens show-prompts SCENARIO``: what a model is sent when it plays the user, the judge or the assistant."""
+
+from __future__ import annotations
+
+import argparse
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from pytest_personalens.agents.by_model.model_agents import ModelAgents, PromptSettings
+from pytest_personalens.cli.command import Parser, errors_told
+from pytest_personalens.core.dialogue import Dialogue, Message
+from pytest_personalens.core.errors import PersonalensError, SpecError
+from pytest_personalens.core.parse import letters
+from pytest_personalens.core.safe_text import harmless
+from pytest_personalens.core.verdict import dimensions
+from pytest_personalens.datasets import open_dataset
+from pytest_personalens.models.meter import Meter
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from pytest_personalens.core.scenario import Scenario
+    from pytest_personalens.datasets.base import Dataset
+    from pytest_personalens.models import Completion, Request
+
+ROLES: Final = ("user", "assistant", "judge")
+#: Stands where a dialogue would: its first two turns.
+_TALK: Final = (Message(role="user", content="(what the user said)"), Message(role="assistant", content="(what the assistant said)"))
+
+
+class _Seen(PersonalensError):
+    """Ends a call to the model once its request has been taken down."""
+
+
+class _Listener:
+    """A model that takes down what it is sent, and answers nothing."""
+
+    paid = False
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.requests: list[Request] = []
+
+    def complete(self, request: Request) -> Completion:
+        self.requests.append(request)
+        raise _Seen("taken down")
+
+
+@errors_told
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command. Returns 0, or 4 for a scenario, a template or an option that is none."""
+    options = _parser().parse_args(arguments)
+    settings = PromptSettings(options.protocol, options.prompts, options.official_bugs, options.user_agent)
+    agents = ModelAgents(settings, Path.cwd())
+    scenario = find_scenario(open_dataset(options.data, base=Path.cwd()), options.scenario)
+    shown = [part for role in options.role or ROLES for part in _requests(role, agents, scenario, options)]
+    for title, request in shown:
+        print(*(harmless(line) for line in _lines(title, request)), sep="\n")
+    return 0
+
+
+def find_scenario(dataset: Dataset, wanted: str) -> Scenario:
+    """The scenario of that id, such as ``movies-1-user7``. Raises `SpecError` if there is none."""
+    # An id ends with its user's, nearly always: that user's scenarios are looked through first.
+    users = sorted(dataset.users(), key=lambda user: not wanted.endswith(user.lower()))
+    for user in users:
+        for ref in dataset.refs(user):
+            if ref.id == wanted:
+                return dataset.load(ref)
+    example = dataset.refs(users[0])[0].id if users and dataset.refs(users[0]) else "none"
+    raise SpecError(f"no scenario {wanted!r} in dataset {dataset.name!r}; an id is that of a test item, such as {example}")
+
+
+def _requests(role: str, agents: ModelAgents, scenario: Scenario, options: argparse.Namespace) -> Iterator[tuple[str, Request]]:
+    """What a role is sent, in the order of a dialogue, each with its title."""
+    model, meter = _Listener(options.model), Meter()
+
+    def sent(ask: Callable[[], object]) -> Request:
+        try:
+            ask()
+        except PersonalensError:  # the model's, as a fault of the role
+            if not model.requests:
+                raise
+        return model.requests.pop()
+
+    if role == "user":
+        user = agents.user_agent(model, meter)
+        yield "user: opening", sent(lambda: user.turn(scenario, ()))
+        yield "user: every later message", sent(lambda: user.turn(scenario, _TALK))
+    elif role == "assistant":
+        assistant = agents.assistant(model, meter, setting=options.assistant_prompt, context=scenario.context(options.context))
+        said = [{"role": m.role, "content": m.content} for m in (*_TALK, _TALK[0])]
+        yield f"assistant: {options.assistant_prompt}, context {options.context or 'none'}", sent(lambda: assistant(said))
+    else:
+        judge = agents.judge(model, meter)
+        for dimension in dimensions(options.dimensions.split(",")):
+            request = sent(partial(judge.verdict, scenario, Dialogue(messages=_TALK), dimension))
+            yield f"judge: {dimension.value.replace('_', ' ')}", request
+
+
+def _lines(title: str, request: Request) -> Iterator[str]:
+    form = ", answered through a tool where the model has them" if request.answer is not None else ""
+    yield f"=== {title} (temperature {request.temperature:g}, at most {request.max_tokens} tokens{form})"
+    if request.system:
+        yield from ("--- system", *request.system.split("\n"))
+    for role, text in (*request.history, ("user", request.prompt)):
+        yield from (f"--- {role}", *text.split("\n"))
+    yield ""
+
+
+def _letters(text: str) -> str:
+    try:
+        return letters(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{error}, not {text!r}") from None
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = Parser(
+        prog="personalens show-prompts",
+        description="Print what a model is sent when it plays a role in a scenario. No model is called.",
+        example="personalens show-prompts movies-1-amara --role judge",
+    )
+    parser.add_argument("scenario", metavar="SCENARIO", help="the id of a scenario, as in the name of its test item: movies-1-user7")
+    parser.add_argument("--role", choices=ROLES, action="append", help="this role only; may be repeated (default: all three)")
+    parser.add_argument("--data", default="embedded", metavar="embedded|PATH", help="the dataset, as for --personalens-data")
+    parser.add_argument("--protocol", choices=("default", "paper"), default="default", help="as --personalens-protocol")
+    parser.add_argument("--prompts", metavar="DIR|official:PATH", help="as --personalens-prompts")
+    parser.add_argument("--official-bugs", default="reproduce", metavar="NAMES", help="as the ini key personalens_official_bugs")
+    parser.add_argument("--user-agent", choices=("plain", "reasoning", "state"), default="plain", help="as personalens_user_agent")
+    parser.add_argument(
+        "--assistant-prompt", choices=("base", "vanilla"), default="base", help="as the ini key personalens_assistant_prompt"
+    )
+    parser.add_argument(
+        "--context", type=_letters, default="DIS", metavar="LETTERS", help="what the assistant may know: of D, I, S, or none"
+    )
+    parser.add_argument("--dimensions", default="tc,p", metavar="LIST", help="the judge's readings, such as tc,p or all (default: tc,p)")
+    parser.add_argument(
+        "--model", default="claude", metavar="NAME", help="whose official prompts: claude, llama or mistral (default: claude)"
+    )
+    return parser

@@ -1,0 +1,143 @@
+"""Reads a dataset whole: the embedded layout, the official one, or whatever somebody offers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_personalens.core.scenario import slug
+from pytest_personalens.datasets.checked import CheckedDataset
+from pytest_personalens.datasets.embedded import EmbeddedDataset
+from pytest_personalens.datasets.entries import PreferenceType
+from pytest_personalens.datasets.official import OfficialDataset
+from pytest_personalens.datasets.open import open_dataset
+from pytest_personalens.datasets.quality.corpus import Assignment, Corpus, Person, TaskText
+from pytest_personalens.datasets.quality.read_official import read_official
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from pytest_personalens.core.scenario import DomainWords, Scenario
+    from pytest_personalens.datasets.base import Dataset
+
+
+def read_corpus(spec: str, *, offered: Callable[[str], Dataset | None] = lambda spec: None) -> Corpus:
+    """Read ``embedded``, a folder in the embedded layout, official data, or what is `offered` under that name.
+
+    Raises `DataError` where there is no such dataset; what is wrong in it is among the corpus' problems.
+    """
+    dataset = open_dataset(spec, offered=offered)
+    if isinstance(dataset, OfficialDataset):
+        return read_official(dataset)
+    if isinstance(dataset, EmbeddedDataset):
+        return _read_embedded(dataset)
+    return _read_offered(dataset if isinstance(dataset, CheckedDataset) else CheckedDataset(dataset))
+
+
+def _read_embedded(data: EmbeddedDataset) -> Corpus:
+    corpus = Corpus(f"{data.name} {data.version}")
+    corpus.tell(wrong := data.problems())
+    spoilt = {error.file for error in wrong}
+    if spoilt & {str(data.multi_file), *map(str, data.domain_files())}:
+        return corpus  # what people and tasks rest on
+    corpus.domains = data.domains()
+    for name in corpus.domains:
+        domain, file = data.domain(name), str(data.root / "domains" / f"{slug(name)}.toml")
+        corpus.types |= {(name, t): spec for t, spec in domain.preferences.items()}
+        corpus.possible |= {(name, t): len(spec.values) for t, spec in domain.preferences.items() if spec.values}
+        corpus.tasks += [
+            TaskText(
+                f"{slug(name)}-{t.number}", file, f"tasks.{t.number}",
+                (name,), tuple((name, r) for r in t.relevant), (t.description, t.intent, t.goal), t.devices,
+            )
+            for t in domain.tasks
+        ]  # fmt: skip
+    corpus.tasks += [
+        TaskText(
+            f"multi-{t.number}", str(data.multi_file), f"tasks.{t.number}", t.domains,
+            tuple((d, r) for d, names in t.relevant.items() for r in names), (t.description, t.intent, t.goal), t.devices,
+        )
+        for t in data.multi().tasks
+    ]  # fmt: skip
+    for user in data.users():
+        file = str(data.root / "profiles" / f"{user}.toml")
+        if file not in spoilt:
+            _read_person(data, user, file, corpus)
+    return corpus
+
+
+def _read_person(data: EmbeddedDataset, user: str, file: str, corpus: Corpus) -> None:
+    profile = data.profile(user)
+    corpus.people.append(
+        Person(
+            user, file, profile.demographics.model_dump(),
+            {(d, t): (v,) if isinstance(v, str) else v for d, e in profile.domains.items() for t, v in e.items() if t != "summary"},
+            {d: " ".join(str(e["summary"]).split()) for d, e in profile.domains.items()},
+            {d: int(d in profile.domains) for d in corpus.domains},
+        )
+    )  # fmt: skip
+    for ref in data.refs(user):
+        scenario = data.load(ref)
+        at_home = scenario.situation.location == profile.routine.home
+        corpus.assignments.append(_assignment(scenario, file, "routine", at_home=at_home))
+
+
+def _assignment(scenario: Scenario, file: str, field: str, *, at_home: bool | None = None) -> Assignment:
+    task = scenario.task
+    return Assignment(
+        scenario.user, task.id, file, field, scenario.domains, task.relevant, (task.description, task.intent, task.goal),
+        scenario.situation.model_dump(), at_home,
+    )  # fmt: skip
+
+
+def _read_offered(data: CheckedDataset) -> Corpus:
+    """A dataset of somebody's own, from the scenarios that it gives."""
+    corpus = Corpus(f"{data.name} {data.version}", shared=False)
+    names, wrong = data.examined_domains()
+    corpus.domains = tuple(names)
+    corpus.tell(wrong)
+    users: Sequence[str] = ()
+    with corpus.telling():
+        users = data.users()
+    tasks: dict[tuple[object, ...], TaskText] = {}
+    for user in users:
+        refs, wrong = data.examined_refs(user)
+        corpus.tell(wrong)
+        scenarios = []
+        for ref in refs:
+            scenario, wrong = data.examined(ref)
+            corpus.tell(wrong)
+            if scenario is None:
+                continue
+            scenarios.append(scenario)
+            where = f"load({ref.user!r}, {ref.task!r})"
+            a = _assignment(scenario, data.where, where)
+            corpus.types |= _types(scenario.words)
+            corpus.assignments.append(a)
+            tasks.setdefault((ref.task, a.domains, a.relevant, a.texts), TaskText(a.task, a.file, where, a.domains, a.relevant, a.texts))
+        if scenarios:
+            corpus.people.append(_person(user, scenarios, data.where))
+    corpus.tasks += tasks.values()
+    return corpus
+
+
+def _person(user: str, scenarios: Sequence[Scenario], where: str) -> Person:
+    """What the scenarios of a user say of them together."""
+    domains = dict.fromkeys(d for s in scenarios for d in s.domains)
+    return Person(
+        user, where, scenarios[0].demographics,
+        {(d, t): held for s in scenarios for d, types in s.preferences.items() for t, held in types.items()},
+        # One that is missing anywhere is missing.
+        {d: min((s.summaries.get(d, "") for s in scenarios if d in s.domains), key=lambda text: bool(text.strip())) for d in domains},
+        dict.fromkeys(domains, 1),
+        (f"user {user}: preferences.{{0}}.{{1}}", f"user {user}: summaries.{{0}}"),
+    )  # fmt: skip
+
+
+def _types(words: dict[str, DomainWords]) -> dict[tuple[str, str], PreferenceType]:
+    return {
+        (domain, name): PreferenceType(
+            kind="categorical" if t.values else "open", multiple=t.multiple, values=t.values, ask=t.ask or (name,)
+        )
+        for domain, said in words.items()
+        for name, t in said.types.items()
+    }

@@ -1,0 +1,123 @@
+"""Reads official data whole, as it stands in the files, so that the rules can speak of what is odd in it."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from pytest_personalens.core.devices import no_device
+from pytest_personalens.core.errors import DataError, error_text, short_repr
+from pytest_personalens.core.scenario import DOMAINS, slug
+from pytest_personalens.datasets.embedded import EmbeddedDataset
+from pytest_personalens.datasets.official import SITUATION, TASK_ID, OfficialDataset, read_json, table_in, text_in, texts_in
+from pytest_personalens.datasets.quality.corpus import Assignment, Corpus, Person, TaskText, TypeName
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+def read_official(data: OfficialDataset) -> Corpus:
+    """Leaner than `OfficialDataset`: what stands in the files is taken as it is, so that the rules can speak of it."""
+    corpus = Corpus(f"{data.name} {data.version}")
+    embedded = EmbeddedDataset()
+    known = {(d, t): spec for d in DOMAINS for t, spec in embedded.domain(d).preferences.items()}
+    for tasks_file in sorted((data.root / "task").glob("*/task.jsonl")):
+        with corpus.telling():
+            corpus.tasks += list(_official_tasks(tasks_file))
+    with corpus.telling():
+        corpus.possible = _possible(data.root.parent / "res" / "schema.json")
+    for user in data.users():
+        folder = data.root / "profile" / user
+        with corpus.telling():
+            person = _official_person(user, folder / "profile.json")
+            corpus.people.append(person)
+            for d, t in person.preferences:
+                spec = known.get((d, t.replace("Favourite", "Favorite")))
+                if spec is not None:
+                    corpus.types.setdefault((d, t), spec.model_copy(update={"values": ()}))
+        for name in ("tasks.json", "tasks_md.json"):
+            with corpus.telling():
+                for position, task in read_json(folder / name).items():
+                    with corpus.telling():
+                        corpus.assignments.append(_official_assignment(user, folder / name, position, task))
+    return corpus
+
+
+def _possible(file: Path) -> dict[TypeName, int]:
+    """How many `possible_values` the official catalogue lists for each type; nothing where the file is not there or has another form."""
+    if not file.is_file():
+        return {}
+    found: dict[TypeName, int] = {}
+    for domain, types in read_json(file).items():
+        for name, spec in types.items() if isinstance(types, dict) else ():
+            values = spec.get("possible_values") if isinstance(spec, dict) else None
+            if isinstance(values, list) and values:
+                found[domain, name] = len(values)
+    return found
+
+
+def _official_person(user: str, file: Path) -> Person:
+    raw = read_json(file)
+    demographics, interests = table_in(file, raw, "demographics"), table_in(file, raw, "interests")
+    affinities, interactions = table_in(file, raw, "affinities"), table_in(file, raw, "interactions")
+    for name, texts in (("demographics", demographics), ("interactions", interactions)):
+        for key, value in texts.items():
+            if not isinstance(value, str):
+                raise DataError(file, "expected a text", field=f"{name}.{key}")
+    for domain, interest in interests.items():
+        if interest not in (0, 1):
+            raise DataError(file, f"expected 0 or 1, found {short_repr(interest, 40)}", field=f"interests.{domain}")
+    return Person(
+        user, str(file), {k: v for k, v in demographics.items() if k != "user_id"},
+        {(d, t): _values(file, d, t, v) for d in affinities for t, v in table_in(file, affinities, d, "affinities.").items()},
+        interactions, interests, ("affinities.{0}.{1}", "interactions.{0}"),
+    )  # fmt: skip
+
+
+def _official_assignment(user: str, file: Path, position: str, task: Any) -> Assignment:
+    text = _task_text(file, position, task, task.get("Relevant Domains") if isinstance(task, dict) else None)
+    told = table_in(file, task, "situations", f"{position}: ")
+    situations = {ours: text_in(file, told.get(theirs), f"{position}: situations.{theirs}") for ours, theirs in SITUATION.items()}
+    return Assignment(user, text.id, text.file, text.field, text.domains, text.relevant, text.texts, situations)
+
+
+def _official_tasks(file: Path) -> Iterator[TaskText]:
+    try:
+        lines = no_device(file).read_text(encoding="utf-8").splitlines()
+    except (OSError, ValueError) as error:
+        raise DataError(file, f"cannot be read: {error}") from None
+    for number, line in enumerate(lines, 1):
+        try:
+            task = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise DataError(file, f"not valid JSON: {error_text(error)}", field=f"line {number}") from None
+        where = f"line {number}"
+        if not isinstance(task, dict):
+            raise DataError(file, "not a task of the official layout", field=where)
+        domains = task.get("Relevant Domains") or [file.parent.name]
+        stem = "MD" if file.parent.name == "Multi-Domain" else f"SD-{file.parent.name}"
+        yield _task_text(file, where, {**task, "task_id": f"{stem}-task-{task.get('Task Number', number)}"}, domains)
+
+
+def _task_text(file: Path, field: str, task: Any, domains: object) -> TaskText:
+    task = task if isinstance(task, dict) else {}
+    match = TASK_ID.fullmatch(str(task.get("task_id")))
+    texts = tuple(task.get(part) for part in ("Task Description", "User Intent", "Task Goal"))
+    if match is None or not all(isinstance(text, str) and text.strip() for text in texts):
+        raise DataError(file, "not a task of the official layout (task_id, description, intent, goal)", field=field)
+    if not isinstance(domains, list) or not domains or any(d not in DOMAINS for d in domains):
+        raise DataError(file, f"expected a list of domains, found {short_repr(domains, 60)}", field=f"{field}: Relevant Domains")
+    names = tuple(domains)
+    # A name alone is clear within one domain and may mean several types within many.
+    types = texts_in(file, task.get("Relevant Affinity Types"), f"{field}: Relevant Affinity Types")
+    relevant = tuple((names[0] if len(names) == 1 else "", name) for name in types)
+    task_id = f"{slug(match['domain']) if match['domain'] else 'multi'}-{match['number']}"
+    return TaskText(task_id, str(file), field, names, relevant, (str(texts[0]), str(texts[1]), str(texts[2])))
+
+
+def _values(file: Path, domain: str, name: str, value: object) -> tuple[str, ...]:
+    values = [value] if isinstance(value, str) else value
+    if isinstance(values, list) and all(isinstance(v, str) and v.strip() for v in values):
+        return tuple(values)
+    raise DataError(file, "expected a text or a list of texts, none of them empty", field=f"affinities.{domain}.{name}")

@@ -1,0 +1,129 @@
+"""Collection: the items of the sample, the built-in suite, and what a selection leaves of them."""
+
+from __future__ import annotations
+
+import gc
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_personalens.core.node_ids import BUILT_IN
+from pytest_personalens.plugin.input_errors import as_one_line, errors_in_one_line
+from pytest_personalens.plugin.items import PARAM, asks_for_ours, is_scenario_item, is_to_be_evaluated, to_be_evaluated
+from pytest_personalens.plugin.keys import RUN, SETTINGS, is_worker
+from pytest_personalens.plugin.marks import settings_of
+from pytest_personalens.plugin.option_checks import hint_of_node_ids, refuse_an_empty_run
+from pytest_personalens.plugin.pytest_internals import files_not_collected
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+_NO_SAMPLE = "personalens: give --personalens-sample N (or personalens_sample in the configuration) to run this"
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection(session: pytest.Session) -> Generator[None, Any, Any]:
+    try:
+        return (yield from _collection(session))
+    except pytest.UsageError as error:
+        # An item of a scenario is there only in a run whose sample has that scenario.
+        hint = hint_of_node_ids(session.config, session.config.stash[SETTINGS].sample)
+        # pytest's own texts, and those of others, stay as they are: they may well have several lines.
+        raise pytest.UsageError(*error.args, *map(as_one_line, hint)) from None
+
+
+def _collection(session: pytest.Session) -> Generator[None, Any, Any]:
+    if RUN not in session.config.stash or not gc.isenabled():
+        return (yield)
+    # What is made here lives until the process ends. To look for garbage among it, now and later, takes longer than to make it.
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
+@errors_in_one_line(collecting=True)
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if PARAM not in metafunc.fixturenames or RUN not in metafunc.config.stash:
+        return
+    from pytest_personalens.core.errors import PersonalensError
+
+    config, where = metafunc.config, metafunc.definition.nodeid
+    try:
+        settings = settings_of(config.stash[SETTINGS], config, list(metafunc.definition.iter_markers("personalens")), where)
+        planned = config.stash[RUN].plan(settings)
+    except PersonalensError as error:
+        raise pytest.Collector.CollectError(f"personalens: {error}") from None
+    mark = cache(pytest.mark.personalens)  # as few as there are, because a sample may be of everything
+    own = pytest.mark.syrupy_snapshot  # what syrupy itself would mark them with, if each asked for its fixture
+    params = [
+        pytest.param(case, id=case.id, marks=[own, *(mark(domain=d, kind=case.ref.kind, user=case.ref.user) for d in case.ref.domains)])
+        for case in planned
+    ]
+    if not params:  # a shard of a sample with fewer scenarios than shards: nothing to do is no failure
+        params = [pytest.param(None, id="none", marks=pytest.mark.skip(reason="personalens: this shard has no scenario of the sample"))]
+    metafunc.parametrize(PARAM, params, indirect=True)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector: pytest.Collector) -> Generator[None, Any, Any]:
+    report: pytest.CollectReport = yield
+    skipped = report.skipped and isinstance(collector, pytest.Module) and RUN in collector.config.stash
+    # What is in it nobody knows now. Its text tells whether a test of ours is among it.
+    if skipped and b"personalens" in collector.path.read_bytes():
+        collector.config.stash[RUN].tally.add_skipped(collector.nodeid)
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_pycollect_makeitem(collector: pytest.Module | pytest.Class) -> Generator[None, Any, Any]:
+    made = yield
+    if isinstance(made, list) and made and RUN in collector.config.stash and is_scenario_item(made[0]):
+        # Before any selection, by node ids too: what is left out later is known by what there was.
+        collector.config.stash[RUN].tally.add_made(to_be_evaluated(made))
+    return made
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.stash[SETTINGS].sample is None:
+        for item in filter(asks_for_ours, items):
+            item.add_marker(pytest.mark.skip(reason=_NO_SAMPLE))
+        return
+    has_scenario_items = any(map(is_scenario_item, items))
+    if not has_scenario_items and _whole_repository(config):
+        from pytest_personalens.plugin import suite
+
+        # First, so that -k, -m and syrupy see these items like any others.
+        module = pytest.Module.from_parent(session, path=Path(suite.__file__), nodeid=BUILT_IN)
+        items.extend(item for item in session.genitems(module) if isinstance(item, pytest.Item))
+
+
+@pytest.hookimpl(trylast=True)
+@errors_in_one_line()
+def pytest_collection_finish(session: pytest.Session) -> None:
+    settings = session.config.stash[SETTINGS]
+    if RUN not in session.config.stash:
+        return
+    tally = session.config.stash[RUN].tally
+    # --lf does not even collect the files in which nothing failed: of each, one item at least is left out.
+    tally.select(to_be_evaluated(session.items), uncollected=files_not_collected(session.config) if tally.made else 0)
+    if is_worker(session.config):
+        return
+    if not session.testsfailed and (session.config.option.setuponly or not any(map(is_to_be_evaluated, session.items))):
+        refuse_an_empty_run(session.config, settings, planned=bool(tally.made), left=bool(tally.remaining))
+    if settings.shares_assistant:
+        from pytest_personalens.plugin.prefetch import why_not_concurrent
+
+        if problem := why_not_concurrent(filter(is_scenario_item, session.items), settings.concurrency):
+            raise pytest.UsageError(problem)
+
+
+def _whole_repository(config: pytest.Config) -> bool:
+    """True if the run was not narrowed down to certain files."""
+    narrowed = config.args_source is pytest.Config.ArgsSource.ARGS
+    return not narrowed or all(Path(arg).resolve() == config.rootpath for arg in config.args)

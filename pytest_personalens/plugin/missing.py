@@ -1,0 +1,54 @@
+"""The items that brought no result: lost with their worker, or not evaluated."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple
+
+from pytest_personalens.core.node_ids import parse_case, skipped_id
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping
+
+    from pytest_personalens.core.scenario import ScenarioRef
+
+
+class Missing(NamedTuple):
+    """The items that brought no result, by node id, as `summarize` takes them."""
+
+    lost: list[str]
+    unevaluated: list[str]
+    of_controls: list[str]
+    missing_by_group: Counter[str]
+
+
+def missing_items(
+    crashed: Collection[str],
+    unevaluated: Mapping[str, tuple[str, ...]],
+    done: Collection[str],
+    refs: Mapping[str, ScenarioRef],
+    ids: Collection[str],
+    skipped: Iterable[str],
+) -> Missing:
+    """The items that brought no result.
+
+    By node id: those whose worker `crashed`, those `unevaluated` with their control, kind and domains, and those `done`. `refs` is the
+    sample by id, `ids` those of all scenarios, `skipped` the files that skipped themselves.
+    """
+    gone = {n: parse_case(n, ids) for n in set(crashed) - set(done)}
+    lost = {n: (case.control, *_groups(refs.get(case.scenario))) for n, case in gone.items() if case is not None}
+    others = {n: of for n, of in unevaluated.items() if n not in done and n not in lost}
+    # A file that skipped itself has a test of the whole sample, at the least.
+    others |= {skipped_id(file, ref.id): ("", *_groups(ref)) for file in skipped for ref in refs.values()}
+    every = {**lost, **others}
+    return Missing(
+        lost=sorted(lost),
+        unevaluated=sorted(others),
+        of_controls=sorted(n for n, (control, *_) in every.items() if control),
+        missing_by_group=Counter(group for control, *groups in every.values() if not control for group in groups),
+    )
+
+
+def _groups(ref: ScenarioRef | None) -> tuple[str, ...]:
+    """The groups of items that a scenario is part of, by which gates are decided."""
+    return (ref.kind, *ref.domains) if ref is not None else ()

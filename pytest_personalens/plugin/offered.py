@@ -1,0 +1,56 @@
+"""The dataset that the conftest.py files and plugins of a folder offer under a name, for commands outside of a run."""
+
+from __future__ import annotations
+
+import io
+from contextlib import redirect_stderr, redirect_stdout
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_personalens.core.errors import DataError, SpecError, error_text
+from pytest_personalens.datasets.checked import CheckedDataset
+
+if TYPE_CHECKING:
+    from pytest_personalens.datasets import Dataset
+
+
+class _Asked:
+    """A plugin that asks the hook instead of running anything."""
+
+    def __init__(self, spec: str) -> None:
+        self.spec = spec
+        self.found: Dataset | None = None
+        self.problem: Exception | None = None
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_cmdline_main(self, config: pytest.Config) -> int:
+        try:
+            self.found = config.hook.pytest_personalens_dataset(spec=self.spec, config=config)
+        except Exception as error:  # whatever it takes somebody's own to be opened
+            self.problem = error
+        return 0
+
+
+def offered_dataset(spec: str) -> Dataset | None:
+    """The dataset of the hook ``pytest_personalens_dataset`` for `spec` in the working directory; None if nobody offers it.
+
+    Raises `SpecError` in one line where a ``conftest.py`` cannot be loaded or the hook raises.
+    """
+    asked, said = _Asked(spec), io.StringIO()
+    with redirect_stdout(said), redirect_stderr(said):
+        # Modules of ours are loaded by now, so that their asserts could not be rewritten any more, of which pytest would warn.
+        status = pytest.main(["--assert=plain"], plugins=[asked])
+    if isinstance(asked.problem, DataError):
+        raise asked.problem
+    if asked.problem is not None:
+        raise SpecError(f"the dataset {spec!r} cannot be had: {error_text(asked.problem)}")
+    if status:
+        raise SpecError(f"the dataset {spec!r} cannot be had: pytest cannot start here: {_reason(said.getvalue(), int(status))}")
+    return CheckedDataset(asked.found) if asked.found is not None else None
+
+
+def _reason(said: str, status: int) -> str:
+    """The line of pytest's output that says why it ended: that of an error, else the last."""
+    lines = [line.strip() for line in said.splitlines() if line.strip()] or [f"exit code {status}"]
+    return next((line for line in lines if "error: " in line), lines[-1]).removeprefix("E   ")

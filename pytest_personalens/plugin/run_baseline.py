@@ -1,0 +1,49 @@
+"""The baseline that a run is held against: read before anything is run, and refused where nothing can be compared."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_personalens.core.errors import PersonalensError
+from pytest_personalens.core.options import BY_KEY
+from pytest_personalens.plugin.outputs import path_of
+
+if TYPE_CHECKING:
+    from pytest_personalens.core.settings import Settings
+    from pytest_personalens.plugin.run import Run
+    from pytest_personalens.results.baseline import Baseline
+
+_OPTION = BY_KEY["baseline"]
+
+
+def baseline_of_run(config: pytest.Config, settings: Settings) -> Baseline | None:
+    """The baseline in the file of the option, if there is one. Raises `pytest.UsageError` for a file that is none."""
+    if settings.baseline is None:
+        return None
+    from pytest_personalens.results.baseline import read_baseline
+
+    path = path_of(config, settings, _OPTION)
+    if settings.save_baseline is not None and path_of(config, settings, BY_KEY["save_baseline"]) == path:
+        return None  # what is replaced, in one run or for the first time, is not asked
+    try:
+        return read_baseline(path)
+    except PersonalensError as error:
+        source = _OPTION.long if config.getoption(_OPTION.ini) is not None else _OPTION.ini
+        raise pytest.UsageError(f"{source}: {error}") from None
+
+
+def refuse_baseline(baseline: Baseline, run: Run) -> None:
+    """Raise `pytest.UsageError` where this run cannot be compared with the baseline."""
+    from pytest_personalens.results.baseline import refusal
+
+    why = baseline.refuses(run.terms())
+    if not why:
+        # A dataset may change under the same name and version. Told before anything is paid for, where so much of it did that the
+        # comparison would fail; else what changed is left out of it.
+        changed, both = baseline.changed(run.contents())
+        if both - len(changed) < run.settings.valid_floor * both:
+            why = f"the content of {len(changed)} of its {both} scenarios in this sample changed in the dataset, such as {changed[0]}"
+    if why:
+        raise pytest.UsageError(f"{_OPTION.long}: {refusal(str(run.settings.baseline), why)}")

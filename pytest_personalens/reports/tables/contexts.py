@@ -1,0 +1,159 @@
+"""What each part of the context is worth: Table 4, of one assistant in several settings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from pytest_personalens.core.errors import SpecError
+from pytest_personalens.core.settings import control_word
+from pytest_personalens.core.verdict import Dimension
+from pytest_personalens.reports.markup import figure, interval_text
+from pytest_personalens.reports.tables.measured import SHORT, Column, Measured, differences, is_rate, scaled
+from pytest_personalens.reports.tables.published import PAPER, published, slips
+from pytest_personalens.reports.tables.runs import StoredRun, likeness, scenario_counts, unlike_each_other
+from pytest_personalens.reports.tables.table import PaperTable, of_paper
+from pytest_personalens.results.contrasts import contrast, corrected
+from pytest_personalens.results.wording import p_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_personalens.results.contrasts import Contrast
+    from pytest_personalens.results.values import Item, Results
+
+_SCORES: Final = {"tcr": Dimension.TASK_COMPLETION, "p": Dimension.PERSONALIZATION}
+_COLUMNS: Final = [Column(f"{short.lower()}_{key}", kind, d) for kind, short in SHORT.items() for key, d in _SCORES.items()]
+
+
+class ContextItems(NamedTuple):
+    """What the assistant was told in some items: by the prompt "vanilla" nothing, else `letters` of D, I, S; or another user's."""
+
+    letters: str
+    items: Sequence[Item]
+    vanilla: bool = False
+    swapped: bool = False
+
+    @property
+    def short(self) -> str:
+        """Such as ``no-context`` or ``D+I+S``."""
+        told = control_word("swapped") if self.swapped else "+".join(self.letters) or control_word("none")
+        return "vanilla" if self.vanilla else told
+
+    @property
+    def as_in_paper(self) -> str:
+        """Such as ``Base`` or ``Base + all``."""
+        if self.vanilla or self.swapped:
+            return "Vanilla" if self.vanilla else "Another user's"
+        return "Base + all" if self.letters == "DIS" else " + ".join(["Base", *self.letters])
+
+    @property
+    def order(self) -> tuple[bool, bool, int, str]:
+        """The paper's: vanilla, base, one letter, all."""
+        return (not self.vanilla, self.swapped, len(self.letters), self.letters)
+
+
+def contexts_of(results: Results) -> list[ContextItems]:
+    """The settings that a run and its controls had, in the paper's order."""
+    vanilla = bool(results.settings.get("assistant")) and results.settings.get("assistant_prompt") == "vanilla"
+    own = "" if vanilla else str(results.settings.get("context", ""))
+    found = [ContextItems(own, results.own, vanilla=vanilla)]
+    for arm in dict.fromkeys(item.arm for item in results.items if item.arm):
+        letters = own if arm == "swapped" else "" if arm == "none" else arm
+        items = [item for item in results.items if item.arm == arm]
+        found.append(ContextItems(letters, items, vanilla=vanilla and not letters and arm != "swapped", swapped=arm == "swapped"))
+    return sorted(found, key=lambda setting: setting.order)
+
+
+def context_tables(runs: Sequence[StoredRun]) -> list[PaperTable]:
+    """Table 4: a row for each setting that the runs and their controls had, and the paper's; then what each is worth over Base.
+
+    Raises `SpecError` for runs of several assistants, and for two of them with the same setting.
+    """
+    assistants = sorted({name for run in runs if (name := run.results.settings.get("assistant"))})
+    if len(assistants) > 1:
+        raise SpecError(f"--table 4: it is of one assistant, and these runs are of {' and '.join(assistants)}; give those of one")
+    by_name: dict[str, tuple[str, ContextItems]] = {}
+    for run in runs:
+        for setting in contexts_of(run.results):
+            name = setting.as_in_paper
+            if name in by_name:
+                raise SpecError(f"--table 4: {by_name[name][0]} and {run.name} both have the row {name!r}; leave one of them out")
+            by_name[name] = (run.name, setting)
+    found = sorted((setting for _, setting in by_name.values()), key=lambda setting: setting.order)
+    rows = {setting.as_in_paper: Measured(setting.as_in_paper, setting.items) for setting in found}
+    paper = [(f"{PAPER}{name}", *(row[c.key] for c in _COLUMNS)) for name, row in published(4).items()]
+    main = PaperTable(
+        of_paper("Table 4", "what each part of the context is worth"),
+        ("", *(column.heading for column in _COLUMNS)),
+        (*(row.cells(_COLUMNS) for row in rows.values()), *paper),
+        tuple(_notes(runs, based="Base" in rows)),
+    )
+    if "Base" not in rows:
+        return [main]
+    lifts = differences(list(rows.values()), rows["Base"], _COLUMNS, "Lift over Base")
+    return [main] if lifts is None else [main, lifts._replace(notes=(*lifts.notes, *_other_than_context(runs)))]
+
+
+def _notes(runs: Sequence[StoredRun], *, based: bool) -> list[str]:
+    legend = (
+        "D: demographics, I: past interactions, S: situation; Base: none of them. An assistant of your own has no Vanilla. "
+        "TCR in percent, P from 1 to 4."
+    )
+    missing = "There is no lift to show: no run is without context (--personalens-control ablation, or --personalens-context none)."
+    return [legend, *([] if based else [missing]), *scenario_counts(runs), *likeness(runs, of_assistants=False), *slips(4)]
+
+
+def _other_than_context(runs: Sequence[StoredRun]) -> list[str]:
+    return [why for why in unlike_each_other(runs) if ": context was" not in why and ": assistant prompt was" not in why]
+
+
+def ablation_table(results: Results) -> PaperTable:
+    """What each part of the context is worth, for the summary of a run with controls: a row for each, with its lift over no context.
+
+    A lift is the mean difference over the scenarios that both scored.
+    """
+    found = contexts_of(results)
+    base = next((setting for setting in found if not (setting.letters or setting.vanilla or setting.swapped)), None)
+    columns = [column for column in _COLUMNS if any(column.of(setting.items) for setting in found)]
+    header = ["context"]
+    for column in columns:
+        header += [column.heading, "lift"] if base else [column.heading]
+    return PaperTable(
+        "In the shape of Table 4 of the paper (Zhao et al., 2025): what each part of the context is worth",
+        tuple(header),
+        tuple(_ablation_row(setting, base, columns) for setting in found),
+        tuple(_ablation_notes(results, base)),
+    )
+
+
+def _ablation_row(setting: ContextItems, base: ContextItems | None, columns: Sequence[Column]) -> tuple[str, ...]:
+    cells = [setting.short]
+    for column in columns:
+        places = 1 if is_rate(column.dimension) else 2
+        cells.append(figure(column.mean(setting.items), places))
+        if base is not None:
+            lift = None if setting is base else contrast(column.of(base.items), column.of(setting.items), column.dimension)
+            cells.append(
+                "" if setting is base else "-" if lift is None else figure(scaled(lift.change, column.dimension), places, signed=True)
+            )
+    return tuple(cells)
+
+
+def _ablation_notes(results: Results, base: ContextItems | None) -> list[str]:
+    own = next(setting for setting in contexts_of(results) if setting.items == results.own)
+    notes = [f"D: demographics, I: past interactions, S: situation; {own.short} is the run itself. TCR in percent, its lift in points."]
+    if not any(item.arm for item in results.items):
+        notes.append("This run had no controls: give it --personalens-control ablation, or no-context.")
+    elif base is None:
+        notes.append("There is no lift to show: no run without context (--personalens-control no-context).")
+    elif base is not own:
+        read = [(d, one) for d in _SCORES.values() if (one := contrast(base.items, own.items, d)) is not None]
+        tested = corrected([one for _, one in read])
+        notes += [_lift(d, one) for (d, _), one in zip(read, tested, strict=True)]
+    return notes
+
+
+def _lift(dimension: Dimension, one: Contrast) -> str:
+    change = f"{figure(one.change, signed=True)} (95 %: {interval_text(one.low, one.high, signed=True)})"
+    tested = f"two-sided {p_text(one.adjusted)} (Holm), over {one.pairs} scenarios"
+    return f"Lift of the run over no-context, {dimension.names.mean}: {change}, {tested}."

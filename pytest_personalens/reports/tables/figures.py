@@ -1,0 +1,105 @@
+"""Figures 4 and 5 as tables: scores by domain, and personalization turn by turn."""
+
+from __future__ import annotations
+
+from statistics import fmean
+from typing import TYPE_CHECKING, Final, Literal
+
+from pytest_personalens.core.verdict import Dimension
+from pytest_personalens.reports.markup import figure
+from pytest_personalens.reports.tables.measured import SHORT, mean_of
+from pytest_personalens.reports.tables.runs import scenario_counts
+from pytest_personalens.reports.tables.table import PaperTable, of_paper
+from pytest_personalens.results.means import scenario_means, scores_by_turn
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from pytest_personalens.reports.tables.runs import StoredRun
+    from pytest_personalens.results.means import Key
+    from pytest_personalens.results.values import Item
+
+Kinds = Literal["single", "multi", "all"]
+_SAID: Final[dict[Kinds, str]] = {
+    "single": "single-domain tasks only, as the official gathering has them",
+    "multi": "multi-domain tasks only, each in all of its domains",
+    "all": "single- and multi-domain tasks, each in all of its domains",
+}
+_BY_DOMAIN: Final = {"TCR %": Dimension.TASK_COMPLETION, "P": Dimension.PERSONALIZATION}
+#: Turns that are shown; few dialogues are longer, and a line of a terminal is not.
+_MOST_TURNS: Final = 10
+
+
+def domain_tables(runs: Sequence[StoredRun], kinds: Kinds) -> list[PaperTable]:
+    """Figure 4: the task completion rate and personalization by domain, with the number of scenarios; a row for each run."""
+    several = len(runs) > 1
+    domains = sorted({domain for run in runs for item in run.results.own for domain in item.evaluation.domains})
+    rows = [(f"{domain}, {run.name}" if several else domain, *_of_domain(run, domain, kinds)) for domain in domains for run in runs]
+    return [
+        PaperTable(
+            of_paper("Figure 4", f"by domain, {_SAID[kinds]}"),
+            ("domain", "scenarios", *_BY_DOMAIN),
+            tuple(row for row in rows if row[1] != "0"),
+            (*scenario_counts(runs), "TCR in percent, P from 1 to 4. The paper draws Figure 4 and prints no figures of it."),
+        )
+    ]
+
+
+def _of_domain(run: StoredRun, domain: str, kinds: Kinds) -> Iterator[str]:
+    items = [i for i in run.results.own if domain in i.evaluation.domains and _among(i, kinds)]
+    yield f"{len({i.scenario_key for i in items if i.evaluation.scored}):,}"
+    for dimension in _BY_DOMAIN.values():
+        yield figure(mean_of(items, dimension))
+
+
+def turn_tables(runs: Sequence[StoredRun], kinds: Kinds) -> list[PaperTable]:
+    """Figure 5: mean personalization as it stood after each reply of the assistant, by kind and domain; a table for each run.
+
+    The reply after the user's end is left out: it answers a goodbye. It needs the reading `p-turns`.
+    """
+    return [_turns(run, kinds, several=len(runs) > 1) for run in runs]
+
+
+def _turns(run: StoredRun, kinds: Kinds, *, several: bool) -> PaperTable:
+    items = [item for item in run.results.own if _among(item, kinds)]
+    rows: list[tuple[str, list[tuple[float, int]]]] = []
+    for kind, short in SHORT.items():
+        of_kind = [item for item in items if item.evaluation.kind == kind]
+        rows.append((f"{short}, all domains", _by_turn(of_kind)))
+        domains = sorted({d for item in of_kind for d in item.evaluation.domains})
+        rows += [(f"{short}, {d}", _by_turn([i for i in of_kind if d in i.evaluation.domains])) for d in domains]
+    rows = [row for row in rows if row[1]]
+    longest = max((len(turns) for _, turns in rows), default=0)
+    shown = min(longest, _MOST_TURNS)
+    notes = [
+        "In brackets: dialogues. P from 1 to 4. The reply after the user's end is left out.",
+        "The paper draws Figure 5 and prints no figures of it.",
+    ]
+    if longest > shown:
+        notes.append(f"Turns after the {shown}th are not shown; the longest dialogue has {longest}.")
+    if not rows:
+        notes = ["Nothing was read turn by turn: run with --personalens-dimensions tc,p,p-turns."]
+    return PaperTable(
+        of_paper("Figure 5", f"personalization turn by turn{f', {run.name}' if several else ''}"),
+        ("", *(f"turn {number}" for number in range(1, shown + 1))),
+        tuple((name, *(f"{mean:.2f} ({count})" for mean, count in turns[:shown]), *[""] * (shown - len(turns))) for name, turns in rows),
+        tuple(notes),
+    )
+
+
+def _by_turn(items: Sequence[Item]) -> list[tuple[float, int]]:
+    """For each turn the mean by scenario, and the number of dialogues that had it."""
+    turns = scores_by_turn(_read(items))
+    return [(fmean(scenario_means(scores).values()), sum(map(len, scores.values()))) for scores in turns]
+
+
+def _read(items: Sequence[Item]) -> Iterator[tuple[Key, Sequence[int]]]:
+    for item in items:
+        for verdict in item.evaluation.verdicts if item.evaluation.scored else ():
+            if verdict.turns:
+                ended = item.evaluation.dialogue.end == "user"
+                yield item.key, verdict.turns[:-1] if ended else verdict.turns
+
+
+def _among(item: Item, kinds: Kinds) -> bool:
+    return kinds in ("all", item.evaluation.kind)

@@ -1,0 +1,69 @@
+"""Stored runs by the names that tables give them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple
+
+from pytest_personalens.reports.beside import unlike
+from pytest_personalens.reports.comparability import comparability
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from pytest_personalens.core.scenario import Kind
+    from pytest_personalens.results.values import Results
+
+
+class StoredRun(NamedTuple):
+    """The results of a run, and what a table calls it."""
+
+    name: str
+    results: Results
+
+    def scenarios(self, kind: Kind) -> int:
+        """How many scenarios of a kind were scored."""
+        return len({i.scenario_key for i in self.results.own if i.evaluation.scored and i.evaluation.kind == kind})
+
+
+def named(read: Sequence[tuple[Path, Results]]) -> list[StoredRun]:
+    """Each run by its assistant; with its file where that does not tell runs apart. One alone is "this run" if its assistant is yours."""
+    if len(read) == 1:
+        return [StoredRun(_assistant(read[0][1]) or "this run", read[0][1])]
+    assistants = Counter(_assistant(results) for _, results in read)
+    stems = Counter(path.stem for path, _ in read)
+    runs = []
+    for path, results in read:
+        file, assistant = path.stem if stems[path.stem] == 1 else str(path), _assistant(results)
+        name = file if not assistant else assistant if assistants[assistant] == 1 else f"{assistant} ({file})"
+        runs.append(StoredRun(name, results))
+    return runs
+
+
+def _assistant(results: Results) -> str:
+    return str(results.settings.get("assistant") or "")
+
+
+def scenario_counts(runs: Sequence[StoredRun]) -> list[str]:
+    """How many scenarios each run scored, a sentence a run."""
+    return [
+        f"{run.name}: {run.scenarios('single'):,} single-domain (SD) and {run.scenarios('multi'):,} multi-domain (MD) scenarios scored."
+        for run in runs
+    ]
+
+
+def likeness(runs: Sequence[StoredRun], *, of_assistants: bool = True) -> list[str]:
+    """How far the runs compare with the paper, see `comparability`; what is true of all of them is said once."""
+    said = [comparability(run.results, run.scenarios("single"), run.scenarios("multi"), of_assistants=of_assistants) for run in runs]
+    of_all = set(said[0]).intersection(*said)
+    found: list[str] = []
+    for run, sentences in zip(runs, said, strict=True):
+        found += [s if s in of_all else f"{run.name}: {s[0].lower()}{s[1:]}" for s in sentences if s not in found]
+    return found
+
+
+def unlike_each_other(runs: Sequence[StoredRun]) -> Iterator[str]:
+    """Why a difference from the first run may not be the assistant's."""
+    for run in runs[1:]:
+        yield from (f"{run.name} beside {runs[0].name}: {why}." for why in unlike(runs[0].results, run.results))

@@ -1,0 +1,140 @@
+"""What is sent and read by the official prompts, to the byte against what a checkout of the official code sends and reads."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from pytest_personalens.agents.by_model.official.agents import OfficialAssistant, OfficialJudge, OfficialUserAgent
+from pytest_personalens.agents.by_model.official.checkout import read_checkout
+from pytest_personalens.agents.by_model.official.filling import OfficialPrompts
+from pytest_personalens.agents.by_model.official.reading import read_official
+from pytest_personalens.core.dialogue import Dialogue, Message, converse
+from pytest_personalens.core.scenario import Scenario
+from pytest_personalens.core.verdict import READINGS, Dimension
+from pytest_personalens.datasets import open_dataset
+from pytest_personalens.models import Completion, Request
+from pytest_personalens.models.meter import Meter
+from tests.agents.test_official_prompts import ANSWERS
+from tests.support.official_run import READ, SAID, official_requests
+from tests.support.official_tree import write_data
+
+FLAGS: Final = {"": (), "D": ("-d",), "I": ("-p",), "S": ("-si",), "DIS": ("-d", "-p", "-si")}
+MODELS: Final = ("claude-3-sonnet-v1", "llama-3-1-8b-instruct-v1", "mixtral-8x7b-instruct-v1")
+NAMED: Final = dict(
+    zip(READINGS, ("task_completion", "personalization", "naturalness", "naturalness", "coherence", "coherence"), strict=True)
+)
+
+
+@pytest.fixture(scope="module")
+def checkout() -> Path:
+    path = Path(os.environ.get("PERSONALENS_OFFICIAL", "nowhere")).resolve()
+    if not (path / "src" / "generate_dialogue.py").is_file():
+        pytest.skip("the official PersonaLens code is not at hand (set PERSONALENS_OFFICIAL to a checkout of its repository)")
+    return path
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    write_data(tmp_path)
+    return tmp_path
+
+
+def scenarios(data: Path, kind: str) -> list[Scenario]:
+    dataset = open_dataset(str(data))
+    return [dataset.load(ref) for ref in dataset.refs("user7") if ref.kind == kind]
+
+
+class Scripted:
+    """Answers from a list over and over, as the checkout's model does, and keeps the requests of every role."""
+
+    paid = True
+
+    def __init__(self, name: str, said: tuple[str, ...], requests: list[Request]) -> None:
+        self.name, self.said, self.requests = f"bedrock:{name}", said, requests
+
+    def complete(self, request: Request) -> Completion:
+        self.requests.append(request)
+        return Completion(self.said[(len(self.requests) - 1) % len(self.said)])
+
+
+def sent(body: dict[str, Any]) -> tuple[Any, ...]:
+    """System text, prompt, temperature and limit of a body, of whichever family."""
+    if "messages" in body:
+        return body["system"], body["messages"][0]["content"][0]["text"], body["temperature"], body["max_tokens"]
+    text, limit = body["prompt"], body.get("max_gen_len", body.get("max_tokens"))
+    if text.startswith("<s>[INST]"):
+        return "", text.removeprefix("<s>[INST]").removesuffix("[/INST]"), body["temperature"], limit
+    _, system, prompt, _ = text.split("<|end_header_id|>")
+    return system[2:].partition("<|eot_id|>\n")[0], prompt[2:].partition("<|eot_id|>\n")[0], body["temperature"], limit
+
+
+@pytest.mark.parametrize("kind", ["single", "multi"])
+@pytest.mark.parametrize("context", FLAGS)
+@pytest.mark.parametrize("model", MODELS)
+def test_dialogues_send_the_same_bytes(checkout: Path, data: Path, model: str, context: str, kind: str) -> None:
+    module = "src.generate_dialogue" if kind == "single" else "src.generate_dialogue_md"
+    theirs = [sent(body) for body in official_requests(checkout, data, module, "-m", model, *FLAGS[context], said=SAID)]
+    requests: list[Request] = []
+    prompts, meter = OfficialPrompts(read_checkout(checkout)), Meter()
+    for scenario in scenarios(data, kind):
+        user = OfficialUserAgent(Scripted("claude-3-sonnet-v1", SAID, requests), meter, prompts)
+        assistant = OfficialAssistant(Scripted(model, SAID, requests), meter, prompts, setting="base", context=scenario.context(context))
+        converse(scenario, assistant, user)
+    ours = [(r.system, r.prompt, r.temperature, r.max_tokens) for r in requests]
+    if model.startswith("mixtral"):  # the official code puts the system text before the prompt
+        ours = [(s, p, t, n) if n_ % 2 == 0 else ("", s + p, t, n) for n_, (s, p, t, n) in enumerate(ours)]
+    assert ours == theirs
+
+
+@pytest.mark.parametrize("kind", ["single", "multi"])
+@pytest.mark.parametrize("dimension", READINGS)
+def test_readings_send_the_same_bytes(checkout: Path, data: Path, dimension: Dimension, kind: str) -> None:
+    talk = [{"role": ("user", "assistant")[n % 2], "content": text} for n, text in enumerate(SAID[:4])]
+    folder = data / "output" / "dialogue" / "user7" / MODELS[0]
+    folder.mkdir(parents=True)
+    for name in ("tasks", "tasks_md"):
+        for task in json.loads((data / "data" / "profile" / "user7" / f"{name}.json").read_text(encoding="utf-8")).values():
+            dialogue = {"task_id": task["task_id"], "dialogue": talk}
+            (folder / f"{task['task_id']}_dialogue.json").write_text(json.dumps(dialogue), encoding="utf-8")
+    flags = [*(("-md",) if kind == "multi" else ()), *(("-a",) if dimension.value.endswith("assistant") else ())]
+    arguments = ("-m", MODELS[0], "-d", NAMED[dimension], *flags)
+    theirs = [sent(body) for body in official_requests(checkout, data, "src.evaluate_dialogue", *arguments, said=(READ,))]
+    requests: list[Request] = []
+    judge = OfficialJudge(Scripted("judge", (READ,), requests), Meter(), OfficialPrompts(read_checkout(checkout)))
+    for scenario in scenarios(data, kind):
+        judge.verdict(scenario, Dialogue(messages=tuple(Message(**m) for m in talk)), dimension)
+    assert [(r.system, r.prompt, r.temperature, r.max_tokens) for r in requests] == theirs
+
+
+#: Prints what the official code makes of the answers in the working directory.
+_GATHER: Final = """
+import json
+from util.gather_evaluation import analyze_quality_ratings as scores, analyze_task_completion_ratings as verdicts
+print("@", json.dumps([verdicts([7], ".", "a", "j")["tc_rate"],
+    scores([7], ".", "a", "j", "Personalization Score", "Justification", "personalization", "")["raw_data"]["coherence_ratings"]]))
+"""
+
+
+@pytest.mark.parametrize("answer", [a[1] for a in ANSWERS if a[0] in READINGS[:2]])
+def test_answers_are_read_alike(checkout: Path, tmp_path: Path, answer: str) -> None:
+    for name in ("task_completion", "personalization"):
+        folder = tmp_path / "user7" / "a" / name / "j"
+        folder.mkdir(parents=True)
+        (folder / "SD-Books-task-1.txt").write_text(answer, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-c", _GATHER], cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(checkout)}, capture_output=True, text=True, check=True
+    )  # fmt: skip
+    rate, scores = json.loads(done.stdout.rpartition("@")[2])
+    assert read_official(answer, Dimension.TASK_COMPLETION, 1).score == rate
+    try:
+        ours = [read_official(answer, Dimension.PERSONALIZATION, 1).score]
+    except ValueError as error:
+        ours = [7] if "found 7" in str(error) else []  # off the scale, it is counted there and refused here
+    assert ours == scores

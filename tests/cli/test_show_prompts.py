@@ -1,0 +1,74 @@
+"""``show-prompts`` prints what a run sends."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pytest_personalens.cli.command import main
+from tests.engine.test_protocols_on_the_wire import PROTOCOLS, answer
+from tests.support.endpoint import Endpoint
+from tests.support.official_tree import write_code, write_data
+from tests.support.repository import Repository
+
+RUN = ("--personalens-sample", "1", "--personalens-kind", "multi", "--personalens-data", ".", "--personalens-record=live")
+MODELS = ("--personalens-user-model", "openai:user", "--personalens-judge-model", "openai:judge", "--personalens-assistant", "openai:bot")
+
+
+@pytest.fixture
+def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    write_data(tmp_path)
+    write_code(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_it_prints_what_is_sent(empty_repo: Repository, endpoint: Endpoint, capsys: pytest.CaptureFixture[str], protocol: str) -> None:
+    endpoint.answer = answer
+    write_data(empty_repo.path)
+    write_code(empty_repo.path)
+    empty_repo.inline(*RUN, *MODELS, *PROTOCOLS[protocol]).assert_outcomes(passed=1)
+    capsys.readouterr()
+    options = [word.replace("--personalens-", "--") for word in PROTOCOLS[protocol]]
+    assert main(["show-prompts", "multi-1-user7", "--data", ".", *options]) == 0
+    printed = capsys.readouterr().out
+    stand_ins = {"The words of the user.": "(what the user said)", "The words of the assistant.": "(what the assistant said)"}
+    for call in endpoint.calls:
+        assert all(line in printed for line in call.system.splitlines())
+        if call.model == "user":  # whose dialogue has come as far as the one that stands in
+            prompt = call.prompt
+            for said, shown in stand_ins.items():
+                prompt = prompt.replace(said, shown)
+            assert prompt in printed
+
+
+def test_one_role_and_some_readings(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["show-prompts", "train-3-user7", "--data", ".", "--role", "judge", "--dimensions", "leak"]) == 0
+    titles = [line for line in capsys.readouterr().out.splitlines() if line.startswith("===")]
+    assert titles == ["=== judge: opening leak (temperature 0, at most 4000 tokens, answered through a tool where the model has them)"]
+    assert main(["show-prompts", "train-3-user7", "--data", ".", "--role", "assistant", "--assistant-prompt", "vanilla"]) == 0
+    assert "--- system" not in capsys.readouterr().out
+    assert main(["show-prompts", "train-3-user7", "--data", ".", "--role", "user", "--user-agent", "state"]) == 0
+    assert 'a line that begins with "Message:"' in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["train-9-user7"], "no scenario 'train-9-user7' in dataset 'official'; an id is that of a test item, such as books-1-user7"),
+        (["train-3-user7", "--prompts", "nowhere"], "nowhere: no such folder of prompt templates"),
+        (["train-3-user7", "--prompts", "official:nowhere"], "generate_dialogue.py: the file is missing"),
+        (["train-3-user7", "--prompts", "official:.", "--context", "DI"], "--personalens-context DI: the official code crashes"),
+        (["train-3-user7", "--prompts", "official:.", "--official-bugs", "x"], "expected reproduce, mend, or the bugs to mend"),
+        (["train-3-user7", "--dimensions", "x"], "unknown dimension 'x'"),
+    ],
+)
+def test_what_cannot_be_shown_is_told_in_one_line(
+    tree: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], problem: str
+) -> None:
+    assert main(["show-prompts", *arguments, "--data", "."]) == 4
+    told = capsys.readouterr().err
+    assert problem in told
+    assert told.count("\n") == 1

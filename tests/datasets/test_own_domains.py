@@ -1,0 +1,288 @@
+"""A folder with domains of its own, and a dataset offered under a name: used by both embedded agents, and checked by name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pytest_personalens import Dimension, Message, Scenario
+from pytest_personalens.agents import EmbeddedJudge, EmbeddedUserAgent
+from pytest_personalens.core.dialogue import Dialogue
+from pytest_personalens.core.scenario import DOMAINS
+from pytest_personalens.datasets import EmbeddedDataset, open_dataset
+from tests.support.own_domains import write_own_domains
+from tests.support.repository import Repository
+
+#: The conftest of a dataset with one person, who is asked about an invoice.
+HOOK = """
+    import pytest
+    from pytest_personalens import Scenario, ScenarioRef, Situation, Task
+
+    class Support:
+        name, version = "support", "3"
+        def domains(self): return DOMAINS
+        def users(self): return ("acme",)
+        def refs(self, user): return [ScenarioRef(user, "billing-1", KIND, ("Billing",))]
+        def load(self, ref):
+            return Scenario(
+                id=ref.id, user=ref.user, dataset="support 3", kind="single", domains=ref.domains, demographics={"plan": "enterprise"},
+                preferences={"Billing": {"Invoice Format": ("PDF",)}}, summaries=SUMMARIES,
+                situation=Situation(location="office", device="Kiosk", time_of_day="Morning", day_of_week="Monday", environment="Quiet"),
+                task=Task(id=ref.task, description="d", intent="You want the invoice.", goal="It is sent.", relevant=(("Billing", "Invoice Format"),)),
+            )
+
+    def pytest_personalens_dataset(spec, config):
+        return Support() if spec == "support" else None
+
+    @pytest.fixture
+    def personalens_assistant():
+        return lambda messages: "Done."
+
+    DOMAINS, KIND = ("Billing",), "single"
+    SUMMARIES = {"Billing": "They asked twice for the invoice by mail, and once more in March."}
+"""
+BOT = """
+    import pytest
+
+    @pytest.fixture
+    def personalens_assistant():
+        return lambda messages: "Done."
+"""
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Path:
+    return write_own_domains(tmp_path / "own")
+
+
+def of(own: Path, task: str) -> Scenario:
+    dataset = open_dataset(str(own))
+    return dataset.load(next(ref for ref in dataset.refs("orla") if ref.task == task))
+
+
+def answer(scenario: Scenario, question: str) -> str:
+    user = EmbeddedUserAgent()
+    opening = Message(role="user", content=user.turn(scenario, ()).content)
+    return user.turn(scenario, (opening, Message(role="assistant", content=question))).content
+
+
+def test_the_files_are_the_domains(own: Path) -> None:
+    assert EmbeddedDataset().domains() == DOMAINS
+    dataset = open_dataset(str(own))
+    assert dataset.domains() == ("Pharmacy", "Tool Library")
+    assert [ref.task for ref in dataset.refs("orla")] == ["pharmacy-1", "tool-library-1", "multi-1"]
+
+
+def test_tasks_over_several_domains_can_be_left_out(own: Path) -> None:
+    (own / "multi.toml").unlink()
+    assert [ref.kind for ref in open_dataset(str(own)).refs("orla")] == ["single", "single"]
+
+
+def test_the_packages_scenarios_carry_no_words_and_a_folders_do(own: Path) -> None:
+    embedded = EmbeddedDataset()
+    assert not embedded.load(embedded.refs("amara")[0]).words
+    assert of(own, "multi-1").words["Tool Library"].types["Power"].ask == ("how is it driven", "power")
+    assert "words" in of(own, "multi-1").model_dump()
+
+
+@pytest.mark.parametrize(
+    ("task", "question", "wanted"),
+    [
+        ("pharmacy-1", "How do you get it?", "pick-up"),
+        ("tool-library-1", "How is it driven?", "cordless"),
+        ("multi-1", "For how long is the ladder?", "two days"),
+    ],
+)
+def test_the_user_understands_the_folders_words(own: Path, task: str, question: str, wanted: str) -> None:
+    scenario = of(own, task)
+    assert wanted in answer(scenario, question).lower()
+    assert wanted not in answer(scenario.model_copy(update={"words": {}}), question).lower()
+
+
+def test_the_user_objects_to_another_value_of_the_folders_list(own: Path) -> None:
+    said = answer(of(own, "tool-library-1"), "I've booked the petrol drill for two days, from Monday.")
+    assert "cordless" in said.lower(), said
+
+
+def test_the_judge_understands_the_folders_words(own: Path) -> None:
+    scenario = of(own, "tool-library-1")
+    messages = (
+        Message(role="user", content="I want to borrow a drill for some shelves."),
+        Message(role="assistant", content="I've booked the petrol drill for you, from Monday."),
+    )
+
+    def contradicted(scenario: Scenario) -> list[str]:
+        reasons = EmbeddedJudge().verdict(scenario, Dialogue(messages=messages, end="user"), Dimension.PERSONALIZATION).reasons
+        return [r.type for r in reasons if r.code == "contradicts"]
+
+    assert contradicted(scenario) == ["Power"]
+    assert contradicted(scenario.model_copy(update={"words": {}})) == []
+
+
+def test_a_folder_is_run_and_checked(empty_repo: Repository) -> None:
+    write_own_domains(empty_repo.path / "own")
+    empty_repo.write(conftest=BOT)
+    result = empty_repo.inline("--personalens-sample=9", "--personalens-data=own", "--personalens-gate=none")
+    result.stdout.fnmatch_lines(["personalens: 6 scenarios of errands 1*", "Pharmacy *4*", "Tool Library *4*"])
+    assert result.ret == 0
+    checked = empty_repo.python("-m", "pytest_personalens", "check-dataset", "own", "--details")
+    checked.stdout.fnmatch_lines(["errands 1", "Pharmacy *2 *1 *1 *4", "Tool Library *2 *1 *1 *4", "errands 1: no findings *"])
+    assert checked.ret == 0
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "told"),
+    [
+        (
+            "domains/pharmacy",
+            '"Pharmacy"',
+            '"Multi"',
+            "domains/pharmacy.toml: name: 'Multi' is a kind of task; give the domain another name",
+        ),
+        (
+            "domains/tool-library",
+            '"Tool Library"',
+            '"pharmacy"',
+            "domains/tool-library.toml: name: 'pharmacy' and 'Pharmacy' share the slug",
+        ),
+        (
+            "domains/pharmacy",
+            '"Pharmacy"',
+            '"Chemist"',
+            "domains/pharmacy.toml: name: the domain 'Chemist' belongs in the file chemist.toml",
+        ),
+        (
+            "domains/pharmacy",
+            '"Hand-Over", "Usual Brand"]',
+            '"Colour"]',
+            "domains/pharmacy.toml: tasks.1.relevant: no preference type 'Colour' in this domain",
+        ),
+        (
+            "domains/pharmacy",
+            '"Hand-Over", "Usual Brand"]',
+            '"Hand-Over", "Hand-Over"]',
+            "domains/pharmacy.toml: tasks.1.relevant: 'Hand-Over' stands there twice",
+        ),
+        (
+            "domains/pharmacy",
+            "You want to have your tablets refilled.",
+            " ",
+            "domains/pharmacy.toml: tasks.1.intent: expected a text that is not empty",
+        ),
+        (
+            "domains/pharmacy",
+            '"The refill is ordered; how long',
+            '"" # ',
+            "domains/pharmacy.toml: tasks.1.goal: expected a text that is not empty",
+        ),
+        (
+            "domains/pharmacy",
+            '["brand", "maker"]',
+            '"brand"',
+            "domains/pharmacy.toml: preferences.Usual Brand.ask: input should be a valid tuple",
+        ),
+        (
+            "domains/pharmacy",
+            '"Smartphone", "Laptop"',
+            '"Kiosk"',
+            "domains/pharmacy.toml: tasks.1.devices.1: input should be 'Smartphone', 'Laptop'",
+        ),
+        ("multi", '"Tool Library"]', '"Opera"]', "multi.toml: tasks.1.domains: unknown domain 'Opera'; known: Pharmacy, Tool Library"),
+        (
+            "profiles/orla",
+            "[domains.Pharmacy]",
+            "[domains.Opera]",
+            "profiles/orla.toml: domains.Opera: unknown domain 'Opera'; known: Pharmacy, Tool",
+        ),
+        (
+            "profiles/orla",
+            'summary = "Orla Quinn wanted',
+            'summary = "" # ',
+            "profiles/orla.toml: domains.Pharmacy.summary: expected one text",
+        ),
+        (
+            "profiles/orla",
+            'devices = ["Smartphone", "Laptop"]',
+            'devices = ["Kiosk"]',
+            "profiles/orla.toml: routine.devices.1: input should be 'Smartphone'",
+        ),
+        ("profiles/orla", 'noisy = ["work"]', 'noisy = ["loud"]', "profiles/orla.toml: routine.noisy.1: input should be 'home', 'work'"),
+    ],
+)
+def test_a_mistake_ends_the_run_and_is_found(empty_repo: Repository, file: str, old: str, new: str, told: str) -> None:
+    path = write_own_domains(empty_repo.path / "own") / f"{file}.toml"
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new), encoding="utf-8")
+    empty_repo.write(conftest=BOT)
+    result = empty_repo.inline("--personalens-sample=9", "--personalens-data=own")
+    assert result.ret == 4
+    result.stderr.fnmatch_lines([f"ERROR: personalens: */{told.replace('[', '[[]')}*"])
+    checked = empty_repo.python("-m", "pytest_personalens", "check-dataset", "own", "--all")
+    assert checked.ret == 1
+    checked.stdout.fnmatch_lines(["errands 1: unreadable: *", f"*/{told.replace('[', '[[]')}*"])
+
+
+def test_what_the_hook_offers_is_checked_by_name(empty_repo: Repository) -> None:
+    empty_repo.write(conftest=HOOK)
+    checked = empty_repo.python("-m", "pytest_personalens", "check-dataset", "support")
+    checked.stdout.fnmatch_lines(["*support 3 *goal", "*'Kiosk' is not one of: Smartphone, *"])
+    assert checked.ret == 1
+    empty_repo.write(conftest=HOOK.replace('"Kiosk"', '"Laptop"'))
+    checked = empty_repo.python("-m", "pytest_personalens", "check-dataset", "support")
+    checked.stdout.fnmatch_lines(["support 3: no findings *"])
+    assert checked.ret == 0
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        (
+            'KIND = ("Billing",), "single"',
+            'KIND = ("Billing",), "both"',
+            "refs('acme'): the kind of a scenario is 'single' or 'multi', not 'both'",
+        ),
+        ('KIND = ("Billing",)', 'KIND = ("Refunds",)', "refs('acme'): domains of billing-1: 'Billing' is not among domains(): Refunds"),
+        ('KIND = ("Billing",)', 'KIND = ("Billing", "billing")', "domains(): 'billing' and 'Billing' share the slug 'billing'"),
+        ('KIND = ("Billing",)', 'KIND = "Billing"', "domains(): expected a list of texts, not 'Billing'"),
+        ('intent="You want the invoice."', 'intent=" "', "load('acme', 'billing-1'): the task's intent is empty"),
+        (
+            'relevant=(("Billing"',
+            'relevant=(("Refunds"',
+            "load('acme', 'billing-1'): the task's relevant preference 'Invoice Format' is not among",
+        ),
+    ],
+)
+def test_a_mistake_of_the_hook_ends_the_run_and_is_found(empty_repo: Repository, old: str, new: str, told: str) -> None:
+    assert old in HOOK
+    empty_repo.write(conftest=HOOK.replace(old, new))
+    result = empty_repo.inline("--personalens-sample=1", "--personalens-data=support")
+    assert result.ret == 4
+    result.stderr.fnmatch_lines([f"ERROR: *dataset Support: {told}*"])
+    checked = empty_repo.python("-m", "pytest_personalens", "check-dataset", "support")
+    checked.stdout.fnmatch_lines([f"  dataset Support: {told}*"])
+    assert checked.ret == 1
+
+
+def test_no_summaries_are_found(empty_repo: Repository) -> None:
+    empty_repo.write(conftest=HOOK.replace('SUMMARIES = {"Billing": ', 'SUMMARIES = {} and {"Billing": '))
+    checked = empty_repo.python("-m", "pytest_personalens", "check-dataset", "support")
+    checked.stdout.fnmatch_lines(["  dataset Support: user acme: summaries.Billing: the summary is missing"])
+    assert checked.ret == 1
+
+
+@pytest.mark.parametrize(
+    ("conftest", "told"),
+    [
+        (BOT, "suport: no such folder; give 'embedded', a data folder, or a name that the hook pytest_personalens_dataset knows"),
+        ("import nope\n", "the dataset 'suport' cannot be had: pytest cannot start here: ModuleNotFoundError: No module named 'nope'"),
+        ("def pytest_personalens_dataset(spec): raise OSError('no disk')", "the dataset 'suport' cannot be had: OSError: no disk"),
+        ("def pytest_personalens_dataset(spec): return 3", "dataset int: name: expected a text"),
+    ],
+)
+def test_what_nobody_offers_is_one_line(empty_repo: Repository, conftest: str, told: str) -> None:
+    empty_repo.write(conftest=conftest)
+    checked = empty_repo.python("-m", "pytest_personalens", "check-dataset", "suport")
+    assert checked.ret == 4
+    assert [line for line in checked.errlines if line] == [f"error: {told}"]

@@ -1,0 +1,271 @@
+"""Every field of a dataset with a wrong value in it, in each layout and through the hook: one line with its place, never a traceback."""
+
+from __future__ import annotations
+
+import copy
+import json
+import tomllib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Final, cast
+
+import pytest
+
+from pytest_personalens import Dataset, Scenario, ScenarioRef, Situation, Task
+from pytest_personalens.core.errors import DataError
+from pytest_personalens.datasets import EmbeddedDataset, open_dataset
+from pytest_personalens.datasets.checked import CheckedDataset
+from pytest_personalens.datasets.quality import assess, read_corpus
+from tests.fuzz.official import write_official
+from tests.fuzz.spoil import toml
+from tests.support.own_domains import write_own_domains
+
+#: Missing, empty, of another type, huge.
+MISSING: Final = object()
+WRONG: Final[tuple[object, ...]] = (MISSING, "", " \n", 3, [], {}, [3], None, "x" * 20_000)
+Place = tuple[Any, ...]
+
+
+def places(tree: object, here: Place = ()) -> Iterator[Place]:
+    """Each field, and each first item of a list."""
+    inner = tree.items() if isinstance(tree, dict) else enumerate(tree[:1]) if isinstance(tree, list) else ()
+    for key, value in inner:
+        yield (*here, key)
+        yield from places(value, (*here, key))
+
+
+def spoilt(tree: Any, place: Place, value: object) -> Any:
+    tree = copy.deepcopy(tree)
+    parent = tree
+    for key in place[:-1]:
+        parent = parent[key]
+    if value is MISSING:
+        del parent[place[-1]]
+    else:
+        parent[place[-1]] = value
+    return tree
+
+
+def read_all(root: Path) -> None:
+    dataset = open_dataset(str(root))
+    dataset.domains()
+    for user in dataset.users():
+        for ref in dataset.refs(user):
+            dataset.load(ref).model_dump_json()
+
+
+def told_or_read(root: Path, file: Path) -> bool:
+    """True if reading the data ends in one line that names the file. `check-dataset` never raises for a file but the head."""
+    problem = ""
+    try:
+        read_all(root)
+    except DataError as error:
+        problem = str(error)
+        assert str(root) in problem, problem
+        assert "\n" not in problem, problem
+    try:
+        found = [f.file for f in assess(read_corpus(str(root)), words=10).findings]
+    except DataError as error:
+        assert file.name == "dataset.toml", str(error)
+    else:
+        assert not problem or any(problem.startswith(f"{f}: ") for f in found), (problem, found)
+    return bool(problem)
+
+
+def every_field(root: Path, file: Path, write: Callable[[Any], str], tree: Any, values: tuple[object, ...]) -> int:
+    """Spoil each field of a file in each way; returns how often that was told."""
+    before, told = file.read_bytes(), 0
+    for place in places(tree):
+        for value in values:
+            file.write_text(write(spoilt(tree, place, value)), encoding="utf-8")
+            try:
+                told += told_or_read(root, file)
+            except Exception as error:
+                raise AssertionError(f"{file.name}, {place}: {str(value)[:20]!r}") from error
+    file.write_bytes(before)
+    return told
+
+
+@pytest.mark.parametrize("name", ["dataset", "multi", "domains/pharmacy", "profiles/orla"])
+def test_every_field_of_the_embedded_layout(tmp_path: Path, name: str) -> None:
+    root = write_own_domains(tmp_path / "own")
+    (root / "profiles" / "bríd.toml").unlink()
+    file = root / f"{name}.toml"
+    tree = tomllib.loads(file.read_text(encoding="utf-8"))
+    values = tuple(value for value in WRONG if value is not None)  # TOML has no such
+    assert every_field(root, file, toml, tree, values) > 2 * len(list(places(tree)))
+
+
+@pytest.mark.parametrize("name", ["profile", "tasks", "tasks_md"])
+def test_every_field_of_the_official_layout(tmp_path: Path, name: str) -> None:
+    write_official(tmp_path)
+    root = tmp_path / "data"
+    for other in (root / "profile" / "aino").iterdir():
+        other.unlink()
+    (root / "profile" / "aino").rmdir()
+    profile = root / "profile" / "kit" / "profile.json"
+    person = json.loads(profile.read_text(encoding="utf-8"))
+    profile.write_text(json.dumps({**person, "interests": dict.fromkeys(person["affinities"], 1)}), encoding="utf-8")
+    file = profile.with_name(f"{name}.json")
+    tree = json.loads(file.read_text(encoding="utf-8"))
+    assert every_field(root, file, json.dumps, tree, WRONG) > len(list(places(tree)))
+
+
+GOOD: Final = Scenario(
+    id="billing-1-acme",
+    user="acme",
+    dataset="support 1",
+    kind="single",
+    domains=("Billing",),
+    demographics={"age": "35-44"},
+    preferences={"Billing": {"Invoice Format": ("PDF by mail",)}},
+    summaries={"Billing": "They asked twice for the invoice by mail."},
+    situation=Situation(location="office", device="Laptop", time_of_day="Morning", day_of_week="Monday", environment="Quiet"),
+    task=Task(
+        id="billing-1", description="d", intent="You want the invoice.", goal="It is sent.", relevant=(("Billing", "Invoice Format"),)
+    ),
+)
+
+
+class Support:
+    """A dataset of somebody's own with one scenario; what it says can be replaced."""
+
+    def __init__(self, **said: object) -> None:
+        self.name, self.version = "support", "1"
+        self.said = {
+            "domains": ("Billing",),
+            "users": ("acme",),
+            "refs": [ScenarioRef("acme", "billing-1", "single", ("Billing",))],
+            "load": GOOD,
+        } | said
+
+    def domains(self) -> object:
+        return self.said["domains"]
+
+    def users(self) -> object:
+        return self.said["users"]
+
+    def refs(self, user: str) -> object:
+        return self.said["refs"]
+
+    def load(self, ref: ScenarioRef) -> object:
+        return self.said["load"]
+
+
+def offered(dataset: Support) -> str:
+    """What is told of a dataset; empty if nothing. `check-dataset` finds the same."""
+    problem = ""
+    checked = CheckedDataset(cast("Dataset", dataset))
+    try:
+        checked.domains()
+        for user in checked.users():
+            for ref in checked.refs(user):
+                checked.load(ref).model_dump_json()
+    except DataError as error:
+        problem = str(error)
+        assert problem.startswith(f"dataset {type(dataset).__name__}: "), problem
+    found = assess(read_corpus("support", offered=lambda spec: CheckedDataset(cast("Dataset", dataset))), words=10).findings
+    assert not problem or problem in [f"{f.file}: {f.field}: {f.message}" for f in found]
+    return problem
+
+
+class Made(Support):
+    """One that makes its scenario anew each time, of values that pydantic checks or, by `model_construct`, does not."""
+
+    def __init__(self, values: dict[str, Any], *, checked: bool) -> None:
+        super().__init__()
+        self.values, self.checked = values, checked
+
+    def load(self, ref: ScenarioRef) -> object:
+        return Scenario.model_validate(self.values) if self.checked else Scenario.model_construct(**self.values)
+
+
+def test_every_field_of_a_scenario_of_the_hook() -> None:
+    data, told = GOOD.model_dump(), 0
+    assert offered(Support()) == ""
+    for place in places(data):
+        for value in WRONG:
+            for checked in (True, False):
+                told += bool(offered(Made(spoilt(data, place, value), checked=checked)))
+    assert told > 5 * len(list(places(data)))
+
+
+@pytest.mark.parametrize(
+    ("said", "problem"),
+    [
+        ({"domains": "Billing"}, "domains(): expected a list of texts, not 'Billing'"),
+        ({"domains": ("Billing", "billing")}, "domains(): 'billing' and 'Billing' share the slug 'billing'"),
+        ({"domains": ("Billing", "Multi")}, "domains(): 'Multi' is a kind of task"),
+        ({"domains": ("Billing", " ")}, "domains(): expected a text that is not empty"),
+        ({"users": "acme"}, "users(): expected a list of texts, not 'acme'"),
+        ({"users": None}, "users(): expected a list of texts, not None"),
+        ({"refs": None}, "refs('acme'): raised TypeError"),
+        ({"refs": ["billing-1"]}, "refs('acme'): expected values of ScenarioRef, not str"),
+        ({"refs": [ScenarioRef("acme", "a", "both", ("Billing",))]}, "the kind of a scenario is 'single' or 'multi', not 'both'"),  # type: ignore[arg-type]
+        ({"refs": [ScenarioRef("acme", "a", "single", "Billing")]}, "domains of a: expected a list of texts, not 'Billing'"),  # type: ignore[arg-type]
+        ({"refs": [ScenarioRef("acme", "a", "single", ())]}, "domains of a: expected one domain or more"),
+        ({"refs": [ScenarioRef("acme", "a", "single", ("Refunds",))]}, "domains of a: 'Refunds' is not among domains(): Billing"),
+        ({"refs": [ScenarioRef("acme", "a", "single", ("Billing",))] * 2}, "refs('acme'): the task 'a' stands there twice"),
+        ({"load": None}, "load('acme', 'billing-1'): expected a Scenario, not NoneType"),
+        ({"load": GOOD.model_copy(update={"task": GOOD.task.model_copy(update={"intent": " "})})}, "the task's intent is empty"),
+        ({"load": GOOD.model_copy(update={"task": GOOD.task.model_copy(update={"goal": ""})})}, "the task's goal is empty"),
+        ({"load": GOOD.model_copy(update={"preferences": {"Billing": {"Invoice Format": "PDF"}}})}, "preferences.Billing.Invoice Format: "),
+        (
+            {"load": GOOD.model_copy(update={"task": GOOD.task.model_copy(update={"relevant": (("Billing", "Colour"),)})})},
+            "the task's relevant preference 'Colour' is not among the preferences: those of Billing are 'Invoice Format'",
+        ),
+        (
+            {"load": GOOD.model_copy(update={"task": GOOD.task.model_copy(update={"relevant": GOOD.task.relevant * 2})})},
+            "the task's relevant preference 'Invoice Format' of Billing stands there twice",
+        ),
+    ],
+)
+def test_a_mistake_of_the_hook_has_its_line(said: dict[str, object], problem: str) -> None:
+    assert problem in offered(Support(**said))
+
+
+def test_all_mistakes_are_found_at_once() -> None:
+    wrong = GOOD.task.model_copy(update={"intent": "", "goal": "", "relevant": (("Billing", "Colour"),)})
+    dataset = Support(
+        domains=("Billing", "billing", "multi"),
+        refs=[ScenarioRef("acme", "a", "both", ("Billing",)), ScenarioRef("acme", "billing-1", "single", ("Billing",))],  # type: ignore[arg-type]
+        load=GOOD.model_copy(update={"task": wrong, "summaries": {}, "situation": GOOD.situation.model_copy(update={"device": "Kiosk"})}),
+    )
+    found = assess(read_corpus("support", offered=lambda spec: CheckedDataset(cast("Dataset", dataset))), words=10).findings
+    told = "\n".join(f"{f.field}: {f.message}" for f in found)
+    for part in (
+        "slug 'billing'",
+        "'multi' is a kind",
+        "not 'both'",
+        "intent is empty",
+        "goal is empty",
+        "'Colour'",
+        "summary is missing",
+        "'Kiosk'",
+    ):
+        assert part in told
+
+
+def test_all_mistakes_of_a_folder_are_found_at_once(tmp_path: Path) -> None:
+    root = write_own_domains(tmp_path / "own")
+    edits = {
+        "domains/pharmacy.toml": ('["brand", "maker"]', "[]"),
+        "domains/tool-library.toml": ('"Power", "Loan', '"Power", "Power", "Colour", "Loan'),
+        "profiles/orla.toml": ('"30 days"', '["30 days"]'),
+        "multi.toml": ('"Smartphone", "Laptop"', '"Smartphone", "Kiosk"'),
+    }
+    for name, (old, new) in edits.items():
+        text = (root / name).read_text(encoding="utf-8")
+        (root / name).write_text(text.replace(old, new), encoding="utf-8")
+    orla = root / "profiles" / "orla.toml"
+    orla.write_text(
+        orla.read_text(encoding="utf-8").replace('"cordless"', '"pedals"').replace('age = "35-44"', 'age = "old"'), encoding="utf-8"
+    )
+    found = [(Path(e.file).name, e.field, e.problem) for e in EmbeddedDataset(root).problems()]
+    assert ("pharmacy.toml", "preferences.Usual Brand.ask") in [f[:2] for f in found]
+    assert ("tool-library.toml", "tasks.1.relevant", "'Power' stands there twice") in found
+    assert ("tool-library.toml", "tasks.1.relevant", "no preference type 'Colour' in this domain") in found
+    assert ("multi.toml", "tasks.1.devices.2") in [f[:2] for f in found]
+    assert ("orla.toml", "demographics.age") in [f[:2] for f in found]
+    with pytest.raises(DataError, match=r"pharmacy\.toml: preferences\.Usual Brand\.ask"):
+        EmbeddedDataset(root).domains()

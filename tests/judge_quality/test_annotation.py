@@ -1,0 +1,167 @@
+"""Dialogues of a run drawn for people to label, labelled, and read back; and Table 5 of the paper from such labels."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_personalens.cli import agreement, draw_for_annotation
+from pytest_personalens.core.verdict import Dimension
+from pytest_personalens.judge_quality import read_labels
+from pytest_personalens.results.values import Results, read_results, write_json
+from tests.support.repository import Repository
+from tests.support.rich_results import rich_results
+
+TC, P = Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION
+
+
+@pytest.fixture
+def stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    write_json(rich_results(150, arms=("none",)), tmp_path / "results.json")
+    write_json(rich_results(60, seed="another"), tmp_path / "others.json")
+    return tmp_path
+
+
+def lines(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n") if line]
+
+
+def strata(results: Results) -> Counter[tuple[object, ...]]:
+    return Counter((i.evaluation.kind, i.evaluation.score(TC), i.evaluation.score(P)) for i in results.own if i.evaluation.scored)
+
+
+def test_each_stratum_has_its_share(stored: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert draw_for_annotation.main(["results.json", "--count", "50", "--write", "labels.jsonl"]) == 0
+    assert "50 dialogues are in labels.jsonl: " in capsys.readouterr().out
+    results = read_results(stored / "results.json")
+    of = {tuple(m.content for m in i.evaluation.dialogue.messages): i for i in results.own}
+    items = [of[tuple(message["content"] for message in entry["dialogue"])] for entry in lines(stored / "labels.jsonl")]
+    drawn = strata(results.model_copy(update={"items": tuple(items)}))
+    every = strata(results)
+    assert sum(drawn.values()) == 50
+    for stratum, size in every.items():
+        assert abs(drawn[stratum] - 50 * size / sum(every.values())) < 1, stratum
+
+
+def test_the_draw_is_the_same_each_time_and_another_by_another_seed(stored: Path) -> None:
+    for name, more in (("a", ()), ("b", ()), ("c", ("--seed", "x"))):
+        assert draw_for_annotation.main(["results.json", "--count", "20", "--write", f"{name}.jsonl", *more]) == 0
+    a, b, c = ((stored / f"{name}.jsonl").read_text(encoding="utf-8") for name in "abc")
+    assert a == b != c
+
+
+def test_the_file_says_nothing_of_the_judge_or_the_run(stored: Path) -> None:
+    args = ["results.json", "others.json", "--count", "30", "--write", "labels.jsonl", "--annotators", "ann"]
+    assert draw_for_annotation.main(args) == 0
+    for entry in lines(stored / "labels.jsonl"):
+        assert sorted(entry) == ["dialogue", "end", "id", "labels", "scenario"]
+        assert set(entry["labels"]["ann"].values()) == {None, ""}
+        assert "results" not in entry["id"]
+        assert "others" not in entry["id"]
+    assert len({entry["id"] for entry in lines(stored / "labels.jsonl")}) == 30
+
+
+def test_labels_that_are_the_judges_own_agree_with_it(repo: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    args = ("--personalens-sample", "15", "--personalens-gate", "none", "--personalens-context", "none")
+    assert repo.inline(*args, "--personalens-report", "results.json").ret == 0
+    assert draw_for_annotation.main(["results.json", "--count", "15", "--write", "labels.jsonl"]) == 0
+    given = read_labels(repo.path / "labels.jsonl")
+    results = read_results(repo.path / "results.json")
+    of = {item.evaluation.scenario: item.evaluation for item in results.own}
+    for one in given:
+        assert one.scenario.task.relevant == results.scenarios[one.id].task.relevant
+        assert one.dialogue == of[one.id].dialogue
+    assert agreement.main(["labels.jsonl"]) == 4
+    assert "labels.jsonl: holds no label of tc, p" in capsys.readouterr().err
+    filled = []
+    for entry in lines(repo.path / "labels.jsonl"):
+        read = of[entry["id"]]
+        entry["labels"] = {
+            "ann": {"task_completion": bool(read.score(TC)), "personalization": read.score(P), "why": ""},
+            "bo": entry["labels"]["bo"],
+        }
+        filled.append(json.dumps(entry) + "\n")
+    (repo.path / "labels.jsonl").write_text("".join(filled), encoding="utf-8")
+    assert agreement.main(["labels.jsonl", "--report", "agreement.json"]) == 0
+    found = {r["dimension"]: r for r in json.loads((repo.path / "agreement.json").read_text(encoding="utf-8"))["readings"]}
+    assert found["personalization"]["annotators_mean"] == found["personalization"]["majority"]["plain"] == 1.0
+    assert found["personalization"]["disagreements"] == []
+    assert set(found["personalization"]["annotators"]) == {"ann"}, "bo labelled nothing"
+
+
+def test_table_5_gives_the_mean_over_annotators_beside_the_majority(
+    stored: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    metrics = pytest.importorskip("sklearn.metrics", reason="scikit-learn is a development dependency")
+    assert draw_for_annotation.main(["results.json", "--count", "40", "--write", "labels.jsonl"]) == 0
+    filled, said = [], []
+    for number, entry in enumerate(lines(stored / "labels.jsonl")):
+        scores = [1 + (number * step) % 4 for step in (1, 1, 3)]
+        entry["labels"] = {name: {"personalization": s} for name, s in zip(("ann", "bo", "cy"), scores, strict=True)}
+        filled.append(json.dumps(entry) + "\n")
+        said.append((*scores, 1 + number % 3))
+    (stored / "labels.jsonl").write_text("".join(filled), encoding="utf-8")
+    (stored / "counting.py").write_text(JUDGE, encoding="utf-8")
+    monkeypatch.syspath_prepend(str(stored))
+    capsys.readouterr()
+    assert agreement.main(["labels.jsonl", "--judge-model", "counting:Counting"]) == 0
+    row = next(line for line in capsys.readouterr().out.splitlines() if line.split()[-2:] == ["0.520", "0.750"])
+    judge = [one[3] for one in said]
+    kappas = [metrics.cohen_kappa_score([one[n] for one in said], judge) for n in range(3)]
+    majority = metrics.cohen_kappa_score([one[0] for one in said], judge)
+    assert row.split()[1:3] == [f"{sum(kappas) / 3:.3f}", f"{majority:.3f}"]
+    assert f"{majority:.3f}" != f"{sum(kappas) / 3:.3f}"
+
+
+#: It gives 1, 2, 3, 1, 2, 3, ... to the dialogues in the order that it is asked in.
+JUDGE = """
+import itertools
+from pytest_personalens import Verdict
+
+class Counting:
+    identity, paid, scores = "counting", False, itertools.cycle((1, 2, 3))
+
+    def verdict(self, scenario, dialogue, dimension):
+        return Verdict(dimension=dimension, score=next(self.scores), justification="counted")
+"""
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (["results.json", "--count", "10000", "--write", "x.jsonl"], "--count 10000: there are only 146 scored dialogues; give at most that"),
+        (["results.json", "--write", "results.json"], "--write: results.json is there already and may hold labels; give another path, or remove it"),
+        (["results.json", "--write", "x.jsonl", "--annotators", ","], "--annotators: expected names separated by commas"),
+        (["none.json", "--write", "x.jsonl"], "there is no scored dialogue whose scenario these files hold"),
+        (["nowhere.json", "--write", "x.jsonl"], "nowhere.json: cannot be read"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_drawn_is_refused_in_one_line(stored: Path, capsys: pytest.CaptureFixture[str], args: list[str], said: str) -> None:
+    write_json(rich_results(3, profiles=False), stored / "none.json")
+    assert draw_for_annotation.main(args) == 4
+    told = capsys.readouterr()
+    assert told.err.startswith(f"error: {said}")
+    assert told.err.count("\n") == 1
+    assert not (stored / "x.jsonl").exists()
+
+
+def test_a_type_of_one_domain_is_named_with_its_domain(tmp_path: Path) -> None:
+    preferences = {domain: {"Location Preference": ["near"]} for domain in ("Hotels", "Services")}
+    entry: dict[str, Any] = {
+        "id": "one",
+        "scenario": {
+            "kind": "multi",
+            "preferences": preferences,
+            "task": {"intent": "You want both.", "goal": "Both are booked.", "domains": ["Hotels", "Services"]},
+        },
+        "dialogue": [{"role": "user", "content": "Both."}, {"role": "assistant", "content": "Booked."}],
+    }
+    for name, relevant in (("Location Preference", ["Hotels", "Services"]), ("Services: Location Preference", ["Services"])):
+        entry["scenario"]["task"]["relevant_preferences"] = [name]
+        (tmp_path / "l.jsonl").write_text(json.dumps(entry), encoding="utf-8")
+        assert [domain for domain, _ in read_labels(tmp_path / "l.jsonl")[0].scenario.task.relevant] == relevant

@@ -1,0 +1,152 @@
+"""Agreement of a judge that is paid for: estimated, capped, side by side, recorded and replayed, by templates of one's own."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from pytest_personalens.cli.agreement import main
+from pytest_personalens.datasets.embedded import data_folder
+from tests.support.endpoint import Call, Endpoint, Reply, play
+
+#: Words of the first turn of a transcript, as a prompt holds them.
+QUOTED = re.compile(r'^{"turn": 0, .*}$', re.MULTILINE)
+
+
+def judge(call: Call) -> Reply:
+    """A judge who quotes what was said."""
+    reply, first = play(call), QUOTED.search(call.prompt)
+    assert reply.data is not None
+    assert first is not None
+    reply.data["evidence"] = [{"turn": 0, "quote": json.loads(first[0])["content"]}]
+    return reply
+
+
+MODEL = ("--judge-model", "openai:small", "--dimensions", "tc,p")
+PRICE = ("--price", "openai:small = 1, 2")
+
+
+@pytest.fixture
+def labels(tmp_path: Path, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Six labelled dialogues; models are at hand, and the cache is empty."""
+    endpoint.answer = judge
+    monkeypatch.setenv("PERSONALENS_CACHE_DIR", str(tmp_path / "cache"))
+    lines = (data_folder() / "agreement" / "anchors.jsonl").read_text(encoding="utf-8").splitlines()[:6]
+    (tmp_path / "labels.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    return str(tmp_path / "labels.jsonl")
+
+
+def test_a_second_run_is_free(labels: str, endpoint: Endpoint, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([labels, *MODEL, "--live", *PRICE]) == 0
+    first = capsys.readouterr().out
+    assert len(endpoint.calls) == 12
+    assert re.search(r"^all +12 .* 0\.\d{4}$", first.split("rows are")[0], re.MULTILINE), "estimated before"
+    assert re.search(r"^all +12 +[\d,]+ .* 0\.\d{4}$", first.split("rows are")[-1], re.MULTILINE), "used in the end"
+    assert main([labels, *MODEL]) == 0, "what is recorded needs no --live"
+    second = capsys.readouterr().out
+    assert len(endpoint.calls) == 12
+    assert "12 readings from records" in second
+    assert main([labels, *MODEL, "--live", "--anew"]) == 0
+    assert len(endpoint.calls) == 24
+
+
+def test_the_figures_of_a_replay_are_those_of_the_run(labels: str, tmp_path: Path) -> None:
+    files = [tmp_path / "first.json", tmp_path / "second.json"]
+    for file, more in zip(files, (["--live"], []), strict=True):
+        assert main([labels, *MODEL, *more, "--report", str(file)]) == 0
+    assert files[0].read_bytes() == files[1].read_bytes()
+
+
+def test_an_estimate_calls_nobody(labels: str, endpoint: Endpoint, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([labels, *MODEL, "--estimate", *PRICE]) == 0
+    out = capsys.readouterr().out
+    assert not endpoint.calls
+    assert re.search(r"^judge p +6 +[\d,]+ +0 +0 +2,400 +0\.\d{4}$", out, re.MULTILINE)
+    main([labels, *MODEL, "--live"])
+    capsys.readouterr()
+    assert main([labels, *MODEL, "--estimate"]) == 0
+    assert capsys.readouterr().out == "every reading is recorded: it costs nothing\n"
+
+
+def test_a_cap_on_calls_keeps_what_was_bought(labels: str, endpoint: Endpoint, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([labels, *MODEL, "--live", "--budget", "5calls", "--concurrency", "1"]) == 4
+    assert capsys.readouterr().err == (
+        "error: the run has made 5 model calls, the cap of --budget; what was judged is kept, and the same command goes on from there\n"
+    )
+    assert len(endpoint.calls) == 5
+    assert main([labels, *MODEL, "--live", "--budget", "7calls"]) == 0
+    assert len(endpoint.calls) == 12
+
+
+def test_a_cap_on_money(labels: str, endpoint: Endpoint, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([labels, *MODEL, "--live", "--budget", "1usd"]) == 4
+    assert capsys.readouterr().err == "error: --budget: no price is known for openai:small; give it with --price\n"
+    assert not endpoint.calls
+    dear = ("--price", "openai:small = 100000, 100000")
+    assert main([labels, *MODEL, "--live", "--budget", "1usd", "--concurrency", "1", *dear]) == 4
+    assert "the cap of --budget is $1.00; what was judged is kept" in capsys.readouterr().err
+    assert len(endpoint.calls) == 1
+
+
+def test_readings_run_side_by_side(labels: str, endpoint: Endpoint) -> None:
+    def slowly(call: Call) -> Reply:
+        return Reply(**{**vars(judge(call)), "delay": 0.3})
+
+    endpoint.answer = slowly
+    assert main([labels, *MODEL, "--live", "--concurrency", "4"]) == 0
+    assert 2 <= endpoint.most_in_flight <= 4
+
+
+def test_templates_of_ones_own_are_read_and_are_another_judge(labels: str, endpoint: Endpoint, tmp_path: Path) -> None:
+    (tmp_path / "prompts").mkdir()
+    (tmp_path / "prompts" / "judge_personalization.txt").write_text("Personalization: count the greetings.", encoding="utf-8")
+    assert main([labels, *MODEL, "--live"]) == 0
+    assert main([labels, *MODEL, "--live", "--prompts", str(tmp_path / "prompts")]) == 0
+    assert len(endpoint.calls) == 24
+    assert not any("count the greetings" in call.system for call in endpoint.calls[:12])
+    assert all("count the greetings" in call.system for call in endpoint.calls[12:])
+
+
+def test_records_lie_in_a_folder_and_are_not_trusted_once_edited(
+    labels: str, endpoint: Endpoint, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    where = ("--records", str(tmp_path / "records"))
+    assert main([labels, *MODEL, "--live", *where]) == 0
+    files = sorted((tmp_path / "records").glob("*.json"))
+    assert len(files) == 6
+    data = json.loads(files[0].read_text(encoding="utf-8"))
+    data["verdicts"][0]["verdict"]["justification"] = "as I like it"
+    files[0].write_text(json.dumps(data), encoding="utf-8")
+    capsys.readouterr()
+    assert main([labels, *MODEL, *where]) == 4
+    err = capsys.readouterr().err
+    assert err.startswith(f"error: {files[0]}: the record cannot be read; delete it to have the dialogue read anew")
+    assert err.count("\n") == 1
+    files[0].unlink()
+    assert main([labels, *MODEL, *where]) == 4
+    assert capsys.readouterr().err == "error: openai:small costs money: add --live to call it\n"
+    assert main([labels, *MODEL, "--live", *where]) == 0
+    assert len(endpoint.calls) == 14
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (("--prompts", "/nowhere"), "/nowhere: no such folder of prompt templates"),
+        (("--price", "dear"), "expected 'MODEL = INPUT, OUTPUT[, CACHED[, WRITTEN]]' in dollars for a million tokens, found 'dear'"),
+    ],
+)
+def test_bad_arguments(labels: str, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], problem: str) -> None:
+    assert main([labels, *MODEL, "--live", *arguments]) == 4
+    assert capsys.readouterr().err == f"error: {problem}\n"
+
+
+@pytest.mark.parametrize(("option", "value"), [("--concurrency", "0"), ("--budget", "no"), ("--budget", "0calls"), ("--budget", "-1usd")])
+def test_numbers_that_are_none(labels: str, capsys: pytest.CaptureFixture[str], option: str, value: str) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main([labels, *MODEL, option, value])
+    assert ended.value.code == 4
+    assert option in capsys.readouterr().err
