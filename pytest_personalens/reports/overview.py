@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
-from pytest_personalens.core.settings import VALID_FLOOR
+from pytest_personalens.core.gate import VALID_FLOOR
 from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.reports.charts import DotRow, Histogram, Panel
 from pytest_personalens.reports.crashes import crash_groups, crashes_title

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Literal
 
-from pytest_personalens.core.settings import control_word
+from pytest_personalens.core.controls import control_word
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from pytest_personalens.core.controls import ControlName
     from pytest_personalens.core.evaluation import Cause
-    from pytest_personalens.core.settings import ControlName
     from pytest_personalens.core.verdict import Verdict
     from pytest_personalens.results.values import Difference, Gate, Results
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from pytest_personalens.core.gate import GateExpression
 from pytest_personalens.core.gate_expression import read_gate
 from pytest_personalens.core.scenario import ScenarioRef
-from pytest_personalens.core.settings import GateExpression
 from pytest_personalens.datasets import Strangers
 from tests.support.repository import Repository
 from tests.support.scripted_agents import TOLD, TOLD_AGENTS

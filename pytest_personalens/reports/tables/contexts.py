@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from pytest_personalens.core.controls import control_word
 from pytest_personalens.core.errors import SpecError
-from pytest_personalens.core.settings import control_word
 from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.reports.markup import figure, interval_text
 from pytest_personalens.reports.tables.measured import SHORT, Column, Measured, differences, is_rate, scaled
