@@ -69,7 +69,7 @@ def _sections(results: Results, before: Results | None, link: str) -> Iterator[S
     wrong = failures(results)
     if wrong:
         # Made one by one: a large run may have thousands, of which a few fit.
-        rows = (failure_row(item, results, _record(item.record_file, link)) for item in wrong)
+        rows = (failure_row(item, results, _record(item.transcript_file, link)) for item in wrong)
         yield _folded(f"Failed, below a threshold or not scored: {len(wrong)}", (), rows, len(wrong), "failures")
     if results.usage:
         yield Section(("", _usage(results)), what="the usage")

@@ -56,6 +56,11 @@ class Item(Frozen):
         return (self.evaluation.user, self.evaluation.task, self.test or without_parameters(self.nodeid))
 
     @property
+    def transcript_file(self) -> str:
+        """The record that holds this very dialogue; empty where there is none. A stale one holds an older dialogue."""
+        return "" if self.record == "stale" else self.record_file
+
+    @property
     def scenario_key(self) -> tuple[str, str]:
         """The scenario, by user and task, whichever test asks for it."""
         return (self.evaluation.user, self.evaluation.task)
@@ -138,7 +143,10 @@ class Difference(Paired):
 
 
 class Flip(Frozen):
-    """A scenario whose score changed; over several trials, its mean. `nodeids` and `records` are those of the run's items."""
+    """A scenario whose score changed; over several trials, its mean.
+
+    `nodeids` are those of the run's items; `records` are the files that hold their dialogues, so no stale one.
+    """
 
     scenario: str
     user: str

@@ -93,6 +93,19 @@ def test_a_drop_fails_and_names_the_scenarios_that_flipped(saved: Repository) ->
     assert cases["gate[regression: p]"].find("failure") is None
 
 
+def test_a_stale_record_is_not_shown_as_the_transcript_of_a_drop(saved: Repository) -> None:
+    assert saved.inline(*ARGS, "--personalens-record=new").ret == 0
+    conftest = saved.path / "conftest.py"
+    conftest.write_text(conftest.read_text().replace('"fine"', '"What do you want?"'))
+    lower(saved, "tc", ids(saved)[:7])
+    result, comparison = compared(saved, "--personalens-report=run.md")
+    assert result.ret == 1
+    result.stdout.fnmatch_lines([f"    {min(ids(saved)[:7])}: tc 1 -> 0, told"])
+    assert {item["record"] for item in saved.results()["items"]} == {"stale"}
+    assert all("records" not in flip or flip["records"] == [] for flip in comparison["flips"])
+    assert "__personalens__" not in (saved.path / "run.md").read_text()
+
+
 def test_a_small_drop_is_no_evidence(saved: Repository) -> None:
     lower(saved, "tc", ids(saved)[:3])
     result, _comparison = compared(saved)

@@ -185,6 +185,6 @@ function dialogue(item) {
         person(item),
         make("h2", {}, "This test"),
         facts([["Test", item.id], ["Agents", ["user", "assistant", "judge"].map((who, n) => `${who}: ${text(item.by[n]) || (n === 1 ? "yours" : "–")}`).join("; ")],
-          ...(item.record ? [["Record", item.record]] : []), ...(item.file ? [["File", item.file]] : [])]))),
+          ...(item.record ? [["Record", item.record]] : []), ...(item.file ? [[item.record === "stale" ? "Older dialogue" : "File", item.file]] : [])]))),
   ];
 }
