@@ -12,7 +12,7 @@ from pytest_personalens.reports.beside import moved_table, overlap, side_by_side
 from pytest_personalens.reports.crashes import crash_groups, crashes_title
 from pytest_personalens.reports.failures import failure_row, failures, verdict_line
 from pytest_personalens.reports.markup import code, escaped, figure, interval_text, markdown_table
-from pytest_personalens.results.wording import decision, gate_outcome, p_value, quotes_note
+from pytest_personalens.results.wording import decision, gate_outcome, p_value, part_note, quotes_note
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -57,6 +57,8 @@ def _sections(results: Results, before: Results | None, link: str) -> Iterator[S
     if results.gates:
         yield _titled("### Gates", _gates(results), "gates")
     if results.overall.items:
+        if part := part_note(results):
+            yield Section(("", f"**Scores {part}:**"), what="how many dialogues the scores are of")
         yield from _totals(results)
     if results.comparison is not None:
         yield from _comparison(results.comparison, link)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
-from pytest_personalens.core.settings import VALID_FLOOR
 from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.reports.charts import DotRow, Histogram, Panel
 from pytest_personalens.reports.crashes import crash_groups, crashes_title
@@ -84,16 +83,6 @@ def headline(results: Results) -> Headline:
 
 def _crashed(results: Results) -> str:
     return f"{_capital(crashes_title(results))}: {'; '.join(crash_groups(results))}"
-
-
-def few(results: Results) -> str:
-    """How many of the run the means are over, where these are too few to say much; else empty."""
-    least = next((gate.floor for gate in results.gates if gate.name == "valid"), VALID_FLOOR)
-    if results.complete and results.valid_share >= least:
-        return ""
-    if not results.complete:
-        return "of a part of the run only"
-    return f"of {results.overall.scored:,} of {results.expected:,} dialogues only"
 
 
 def floors(results: Results) -> dict[Dimension, float]:

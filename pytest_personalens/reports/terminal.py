@@ -10,7 +10,7 @@ from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.reports.comparison import low_lines, outcome_lines
 from pytest_personalens.reports.crashes import crash_groups, crashes_title
 from pytest_personalens.reports.drift import drift_lines
-from pytest_personalens.results.wording import CAUSES, REPORT_ONLY, REPORTED_GATES, count, gate_outcome, quotes_note
+from pytest_personalens.results.wording import CAUSES, REPORT_ONLY, REPORTED_GATES, count, gate_outcome, part_note, quotes_note
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -34,6 +34,8 @@ def summary_lines(
         yield f"{crashed}:", ("bold", "red")
         yield from ((f"  {line}", ()) for line in crash_groups(results))
         yield "", ()
+    if part := part_note(results):
+        yield f"scores {part}:", ("yellow",)
     plain = [
         *(_table(results, domains=domains) if results.items or results.uncounted else ()),
         "",

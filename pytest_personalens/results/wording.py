@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.core.settings import control_word
+from pytest_personalens.core.settings import VALID_FLOOR, control_word
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -61,8 +61,19 @@ REPORTED_GATES: Final = "its gates are shown and do not count"
 
 
 def gate_outcome(gate: Gate, results: Results) -> str:
-    """``passed``, ``FAILED``, or what would have failed the run."""
-    return "passed" if gate.passed else "FAILED (report only)" if results.report_only else "FAILED"
+    """``passed``, ``FAILED``, with what else a reader must know: nothing to decide it by, or that it does not count."""
+    if gate.passed:
+        return "passed"
+    known = ["not decided"] * (gate.value is None) + ["report only"] * results.report_only
+    return f"FAILED ({', '.join(known)})" if known else "FAILED"
+
+
+def part_note(results: Results) -> str:
+    """How many dialogues the means are over, where these are a part of the run that says little of the whole; else empty."""
+    if not results.complete:
+        return f"of {count(results.overall.scored, 'dialogue')} only, a part of the run"
+    least = next((gate.floor for gate in results.gates if gate.name == "valid"), VALID_FLOOR)
+    return "" if results.valid_share >= least else f"of {results.overall.scored:,} of {results.expected:,} dialogues only"
 
 
 def count(number: int, what: str = "scenario") -> str:

@@ -230,7 +230,7 @@ def test_nothing_in_common_is_a_failure(told: Repository) -> None:
     assert result.ret == 1
     result.stdout.fnmatch_lines(
         [
-            "gate regression: FAILED, no scenario of this run could be compared with base.json: 20 not run now, 20 not run then (another sample, *)"
+            "gate regression: FAILED (not decided), no scenario of this run could be compared with base.json: 20 not run now, 20 not run then (another sample, *)"
         ]
     )
 
@@ -250,18 +250,18 @@ def test_a_run_that_could_hardly_be_scored_is_no_baseline(told: Repository) -> N
     compared = told.inline(*COMPARE)
     assert compared.ret == 1
     compared.stdout.fnmatch_lines(
-        ["gate regression: FAILED, 1 of the 20 scenarios that are also in base.json could be compared; the floor is 90%"]
+        ["gate regression: FAILED (not decided), 1 of the 20 scenarios that are also in base.json could be compared; the floor is 90%"]
     )
 
 
 def test_a_score_that_only_one_of_the_runs_has_does_not_drop_out_unseen(saved: Repository) -> None:
     fewer = saved.inline(*COMPARE, "--personalens-dimensions", "tc")
     assert fewer.ret == 1
-    fewer.stdout.fnmatch_lines(["gate regression: p: FAILED, p was judged then and not now: nothing to compare"])
+    fewer.stdout.fnmatch_lines(["gate regression: p: FAILED (not decided), p was judged then and not now: nothing to compare"])
     assert saved.inline(*SAVE, "--personalens-dimensions", "tc").ret == 0
     more = saved.inline(*COMPARE)
     assert more.ret == 1
-    more.stdout.fnmatch_lines(["gate regression: p: FAILED, p was judged now and not then: nothing to compare"])
+    more.stdout.fnmatch_lines(["gate regression: p: FAILED (not decided), p was judged now and not then: nothing to compare"])
     other = ("--personalens-dimensions", "nat-user")
     assert saved.inline(*SAVE, *other).ret == 0
     neither = saved.inline(*COMPARE, *other)
