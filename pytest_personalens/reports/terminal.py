@@ -82,7 +82,7 @@ def _notes(results: Results, *, verbose: bool, records: str) -> Iterator[str]:
     if results.by_turn:
         # The first turns tell most; few dialogues are long enough for the later ones.
         means = ", ".join(f"{n}: {m.value:.2f} ({m.count})" for n, m in enumerate(results.by_turn[:8], 1))
-        yield f"personalization after each turn of the assistant (dialogues): {means}"
+        yield f"personalization after each turn of the assistant (dialogues), goodbyes left out: {means}"
     states = Counter(i.record for i in results.items if i.record != "none")
     if states:
         line = "records: " + ", ".join(f"{states[s]} {s}" for s in ("replayed", "written", "stale") if states[s])

@@ -237,7 +237,8 @@ class Results(Frozen):
     turns: Mean = Field(description="User turns of a dialogue, over the scored items.")
     by_turn: tuple[Mean, ...] = Field(
         default=(),
-        description="Mean personalization as it stood after each turn of the assistant, where p-turns was read (paper, Figure 5).",
+        description="Mean personalization as it stood after each turn of the assistant, where p-turns was read (paper, Figure 5); "
+        "its reply to the user's goodbye is left out.",
     )
     unfound_quotes: int = Field(default=0, description="Quotes of a model judge that are not in the transcript and were dropped.")
     unsupported: int = Field(default=0, description="Verdicts of a model judge without any quote that is in the transcript.")

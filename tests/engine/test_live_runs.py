@@ -46,7 +46,7 @@ def test_a_run_buys_once_and_replays_for_nothing(repo: Repository, endpoint: End
 def test_who_sees_what_on_the_wire(repo: Repository, endpoint: Endpoint) -> None:
     result = repo.run(*LIVE, "--personalens-record", "live", "--personalens-sample", "1", "--personalens-dimensions", "all,p-turns,leak")
     result.assert_outcomes(passed=1)
-    result.stdout.fnmatch_lines(["personalization after each turn of the assistant (dialogues): 1: 3.00 (1), 2: 3.00 (1)"])
+    result.stdout.fnmatch_lines(["personalization after each turn of the assistant (dialogues), goodbyes left out: 1: 3.00 (1)"])
     users = [c for c in endpoint.calls if c.protocol == "bedrock"]
     judges = {c.prompt.rsplit(": ", 1)[1]: c for c in endpoint.calls if c.protocol == "openai"}
     assert len(users) == 2

@@ -71,7 +71,7 @@ def test_crashes_are_told_first_by_exception_and_place(crashing: Repository) -> 
 
 
 def test_scores_of_a_stopped_run_are_called_those_of_a_part(crashing: Repository) -> None:
-    crashing.write(app__memory='def recall(number):\n    return "fine" if number < 2 else 1 / 0\n')
+    crashing.write(app__memory='def recall(number):\n    return "fine" if number < 4 else 1 / 0\n')
     result = crashing.inline(*ARGS, "--personalens-gate", "tcr >= 0", "-x", "--personalens-report", "page.md", "-p", "no:randomly")
     result.stdout.fnmatch_lines(["scores of 2 dialogues only, a part of the run:", " * items  scored *"], consecutive=True)
     assert "**Scores of 2 dialogues only, a part of the run:**" in (crashing.path / "page.md").read_text(encoding="utf-8")

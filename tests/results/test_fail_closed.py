@@ -265,6 +265,9 @@ def test_the_reason_beside_a_drop_is_that_of_the_trial_that_fell(told: Repositor
 def test_figures_by_turn_are_one_and_the_same_everywhere() -> None:
     found = rich_results(40, trials=3)
     assert found.by_turn
+    assert {i.evaluation.dialogue.end for i in found.own if i.evaluation.scored} == {"user"}
+    longest = max(len(v.turns) for i in found.own for v in i.evaluation.verdicts)
+    assert len(found.by_turn) == longest - 1, "a reply to a goodbye is no turn of its own"
     assert [mean.value for mean in found.by_turn] == [round(e.value or 0.0, 6) for e in by_turn(item_scores(found.own))]
 
 
