@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from pytest_personalens.core.verdict import Dimension
@@ -10,7 +9,7 @@ from pytest_personalens.reports.charts import DotRow, Histogram, Panel
 from pytest_personalens.reports.crashes import crash_groups, crashes_title
 from pytest_personalens.reports.svg import SOFT, TC, P
 from pytest_personalens.results.means import Estimate, estimate, item_scores, score_counts
-from pytest_personalens.results.wording import CAUSES, CONTROL_NAMES, REPORT_ONLY, REPORTED_GATES, UNJUDGED, quotes_note
+from pytest_personalens.results.wording import CAUSES, CONTROL_NAMES, REPORT_ONLY, REPORTED_GATES, UNJUDGED, quotes_note, stale_note
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -152,9 +151,8 @@ def notes(results: Results) -> Iterator[tuple[str, str]]:
         yield f"{results.requested:,} scenarios were asked for; there are only {results.drawn:,}, and all of them are in it.", ""
     for cause, number in results.uncounted.items():
         yield f"{number:,} not scored: {CAUSES[cause]}.", "" if cause in results.missing else "uncounted"
-    states = Counter(i.record for i in results.items if i.record != "none")
-    if states["stale"]:
-        yield f"{states['stale']:,} records are stale; bring them up to date with --personalens-record new.", ""
+    if stale := stale_note(results):
+        yield f"{stale}.", ""
     if quotes := quotes_note(results):
         yield f"{_capital(quotes)}.", ""
     low = sum(i.status == "low" for i in results.own)

@@ -296,6 +296,12 @@ class Results(Frozen):
         return not self.report_only and bool(self.gates) and all(gate.kind == "valid" and gate.passed for gate in self.gates)
 
     @property
+    def went_wrong(self) -> bool:
+        """True if a score or the assistant failed the run, or would have: then a record that no longer fits may be the better one."""
+        gates = any(not gate.passed and gate.value is not None and gate.kind != "valid" for gate in self.gates)
+        return gates or any(item.failed and item.evaluation.cause in ("", "assistant") for item in self.items)
+
+    @property
     def own(self) -> tuple[Item, ...]:
         """The items of the run itself, without its controls."""
         return tuple(i for i in self.items if not i.arm)

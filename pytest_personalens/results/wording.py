@@ -102,6 +102,16 @@ def quotes_note(results: Results) -> str:
     return f"quotes of the judge that are not in the transcript: {results.unfound_quotes}, dropped{alone}"
 
 
+def stale_note(results: Results) -> str:
+    """What to do about records that no longer fit; empty where there are none. No advice to accept what failed."""
+    stale = sum(item.record == "stale" for item in results.items)
+    if not stale:
+        return ""
+    if results.went_wrong:
+        return f"{stale} of {count(len(results.items), 'dialogue')} differ from their records, which hold older ones: mend the run first"
+    return f"{count(stale, 'record')} {'is' if stale == 1 else 'are'} stale; bring them up to date with --personalens-record new"
+
+
 #: Said in the place of an interval.
 NO_INTERVAL: Final = "too few for an interval"
 
