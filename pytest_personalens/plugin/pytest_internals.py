@@ -47,6 +47,12 @@ def terminal_writer(reporter: Any) -> Any:
     return reporter._tw  # noqa: SLF001
 
 
+def write_beside(writer: Any, text: str) -> None:
+    """Write what moves no cursor, so that the writer does not take it for a part of its current line."""
+    writer._file.write(text)  # noqa: SLF001
+    writer._file.flush()  # noqa: SLF001
+
+
 def syrupy_session(config: pytest.Config) -> object:
     """The session that syrupy keeps for itself; None if it is another version's."""
     return getattr(config, "_syrupy", None)
