@@ -22,7 +22,7 @@ _MAIN: Final = (Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION)
 
 
 class Headline(NamedTuple):
-    """The first answer: `word` in one word or two, and the sentences that say why, each with the status of the items it is about."""
+    """The first answer: `word` in one word or two, and the sentences that say why, each with the filter of the dialogues it counts."""
 
     state: Literal["passed", "failed", "open"]
     word: str
@@ -44,9 +44,9 @@ def headline(results: Results) -> Headline:
     failed, total = sum(i.failed for i in results.items), len(results.items)
     low = [(f"{g.name}: {g.message}", "") for g in results.gates if not g.passed]
     reasons = [] if results.report_only else list(low)
-    crashed = [(_crashed(results), "uncounted")] if crashes_title(results) else []
+    crashed = [(_crashed(results), "cause=assistant")] if crashes_title(results) else []
     if failed:
-        reasons.append((f"{failed:,} of {total:,} tests failed", "failed"))
+        reasons.append((f"{failed:,} of {total:,} tests failed", "status=failed&arm=all"))
     if results.lost:
         reasons.append((f"{len(results.lost):,} tests were lost with their workers", ""))
     if reasons:
@@ -144,20 +144,20 @@ def score_histograms(read: Sequence[ItemScores], dimensions: Sequence[Dimension]
 
 
 def notes(results: Results) -> Iterator[tuple[str, str]]:
-    """What a reader of the figures must know, and the status of the items that it is about, if they can be listed."""
+    """What a reader of the figures must know, and the filter of the dialogues that it counts, if they can be listed."""
     if results.left_out:
         yield f"A selection left {results.left_out:,} items of the sample out; all figures are over the rest.", ""
     if results.drawn < results.requested:
         yield f"{results.requested:,} scenarios were asked for; there are only {results.drawn:,}, and all of them are in it.", ""
     for cause, number in results.uncounted.items():
-        yield f"{number:,} not scored: {CAUSES[cause]}.", "" if cause in results.missing else "uncounted"
+        yield f"{number:,} not scored: {CAUSES[cause]}.", "" if cause in results.missing else f"cause={cause}"
     if stale := stale_note(results):
         yield f"{stale}.", ""
     if quotes := quotes_note(results):
         yield f"{_capital(quotes)}.", ""
     low = sum(i.status == "low" for i in results.own)
     if low and results.gates:
-        yield f"{low:,} dialogues are below a threshold; the gates decide.", "low"
+        yield f"{low:,} dialogues are below a threshold; the gates decide.", "status=low"
 
 
 def _line(name: str, items: Sequence[Item], dimensions: Sequence[Dimension]) -> OverviewLine:

@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 import time
+from collections import Counter
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -329,3 +330,17 @@ def test_five_thousand_dialogues(page: Page, tmp_path: Path) -> None:
     assert page.text("#page") == "1\N{EN DASH}100 of 5,000"
     page.click("#forth")
     assert page.text("#page") == "101\N{EN DASH}200 of 5,000"
+
+
+def test_what_counts_dialogues_leads_to_just_those(page: Page, tmp_path: Path) -> None:
+    results = rich_results(200, arms=("none",))
+    causes = Counter(i.evaluation.cause for i in results.own if i.evaluation.cause)
+    assert len(causes) > 1, "one cause alone would be all that is not scored"
+    write_html(results, tmp_path / "r.html")
+    page.open(tmp_path / "r.html")
+    linked = page.js("return [...document.querySelectorAll('.reasons a, .notes a')].map((a) => [a.textContent, a.getAttribute('href')])")
+    assert {f"#cause={cause}" for cause in causes} <= {link for _, link in linked}
+    for told, link in linked:
+        page.go(link)
+        number = next(int(n) for n in re.findall(r"\d+", told))
+        assert page.text("#count") == f"{number} of {len(results.items)} dialogues", told
