@@ -274,6 +274,27 @@ def test_what_cannot_succeed_stops_each_item_with_one_line(repo: Repository, end
 
 
 @pytest.mark.parametrize(
+    ("missing", "told"),
+    [
+        (("OPENAI_API_KEY", "OPENAI_BASE_URL"), "openai:small: OPENAI_API_KEY is not set; set it, or OPENAI_BASE_URL *"),
+        (("AWS_REGION", "AWS_DEFAULT_REGION"), "bedrock:*: no AWS region is set; give [?]region=*"),
+        (("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"), "bedrock:*: no usable AWS credentials (*"),
+    ],
+    ids=["key", "region", "credentials"],
+)
+def test_a_missing_key_ends_the_run_before_its_first_dialogue(
+    repo: Repository, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch, missing: tuple[str, ...], told: str
+) -> None:
+    for name in missing:
+        monkeypatch.delenv(name, raising=False)
+    result = repo.run(*LIVE, "--personalens-record", "live")
+    assert result.ret == 4
+    result.stderr.fnmatch_lines([f"ERROR: {told}; or replay records with --personalens-record none"])
+    assert endpoint.calls == []
+    assert repo.run(*LIVE, "--personalens-estimate").ret == 0, "what buys nothing needs no key"
+
+
+@pytest.mark.parametrize(
     ("option", "value", "problem"),
     [
         ("--personalens-user-model", "bedrock:x?regoin=us", "'bedrock:x?regoin=us': unknown parameter 'regoin'*"),
