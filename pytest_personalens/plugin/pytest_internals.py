@@ -59,7 +59,10 @@ def syrupy_session(config: pytest.Config) -> object:
 
 
 def shorten_crash(report: pytest.TestReport) -> None:
-    """Cut what the short summary says of a failure down to its first line: where CI is set, pytest repeats all of it."""
+    """Cut what the short summary says of a failure down to its first line, without the exception's name.
+
+    Where CI is set, pytest repeats all of it; where it is not, the name would take the room of what was wrong.
+    """
     crash = getattr(report.longrepr, "reprcrash", None)
     if crash is not None:
-        crash.message = crash.message.partition("\n")[0]
+        crash.message = crash.message.partition("\n")[0].removeprefix("Failed: ")
