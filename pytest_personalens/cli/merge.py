@@ -20,7 +20,7 @@ from pytest_personalens.results.shards import Shard, merge, read_shards
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_personalens.core.settings import GateExpression
+    from pytest_personalens.core.gate import GateExpression
 
 
 @errors_told

@@ -6,7 +6,7 @@ import difflib
 import re
 from typing import Final
 
-from pytest_personalens.core.settings import GateExpression
+from pytest_personalens.core.gate import GateExpression
 from pytest_personalens.core.verdict import READINGS, Dimension
 
 TCR: Final = "tcr"

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Final
 from pytest_personalens.core.parse import BILLION, number
 
 if TYPE_CHECKING:
-    from pytest_personalens.core.settings import ControlName, GateExpression
+    from pytest_personalens.core.controls import ControlName
+    from pytest_personalens.core.gate import GateExpression
 
 _CAP: Final = re.compile(r"(?P<dollars>\$\s*)?(?P<number>[\d._]+)\s*(?P<unit>calls?|usd)?", re.IGNORECASE)
 
@@ -51,8 +52,7 @@ def gate(text: str) -> GateExpression | None:
 
 def control(text: str) -> tuple[ControlName, ...]:
     """The controls of a word: that of one, or ``ablation``."""
-    from pytest_personalens.core.options import REPLACED_CONTROLS
-    from pytest_personalens.core.settings import CONTROL_WORDS
+    from pytest_personalens.core.controls import CONTROL_WORDS, REPLACED_CONTROLS
 
     known = {word.lower(): controls for word, controls in CONTROL_WORDS.items()}
     word = text.strip().lower()

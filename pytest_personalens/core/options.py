@@ -132,8 +132,6 @@ REPLACED: Final = {
     "max-calls": ("budget", "Ncalls"),
     "max-usd": ("budget", "Xusd"),
 }
-#: A value that is gone -> the word for it now.
-REPLACED_CONTROLS: Final = {"none": "no-context", "swapped": "other-user"}
 
 
 def keys_of(*shapes: Shape) -> tuple[str, ...]:

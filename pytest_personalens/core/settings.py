@@ -3,40 +3,12 @@
 
 from typing import Final, Literal, NamedTuple
 
+from pytest_personalens.core.controls import ControlName
+from pytest_personalens.core.gate import VALID_FLOOR, GateExpression
 from pytest_personalens.core.options import keys_of
 
-#: A name of a run's arms: the run itself, or the same scenarios with the context withheld, in part or whole, or another user's.
-ControlName = Literal["", "none", "D", "I", "S", "swapped"]
-#: The controls of the ablation beside D+I+S (paper, Table 4).
-ABLATION: Final[tuple[ControlName, ...]] = ("none", "D", "I", "S")
-#: Every control, in the order of items and of tables.
-CONTROLS: Final[tuple[ControlName, ...]] = (*ABLATION, "swapped")
-#: The words for controls on the command line and in every report.
-CONTROL_WORDS: Final[dict[str, tuple[ControlName, ...]]] = {
-    "no-context": ("none",), "other-user": ("swapped",), "D": ("D",), "I": ("I",), "S": ("S",), "ablation": ABLATION,
-}  # fmt: skip
 #: What the option prompts begins with where it names a checkout of the official repository.
 OFFICIAL_PROMPTS: Final = "official:"
-#: Share of items that must be scored in a run with gates, unless a gate on `valid` says otherwise.
-VALID_FLOOR: Final = 0.9
-
-
-def control_word(control: str) -> str:
-    """The word for a control, such as ``no-context`` for "none"."""
-    return next((word for word, controls in CONTROL_WORDS.items() if controls == (control,)), control)
-
-
-class GateExpression(NamedTuple):
-    """The least value of a metric, over a domain, a kind, or the whole run (an empty `group`)."""
-
-    group: str
-    metric: str
-    least: float
-
-    @property
-    def name(self) -> str:
-        """Such as ``Movies: p``."""
-        return f"{self.group}: {self.metric}" if self.group else self.metric
 
 
 class Settings(NamedTuple):

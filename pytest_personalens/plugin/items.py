@@ -13,8 +13,9 @@ if TYPE_CHECKING:
 
     import pytest
 
+    from pytest_personalens.core.controls import ControlName
     from pytest_personalens.core.scenario import ScenarioRef
-    from pytest_personalens.core.settings import ControlName, Settings
+    from pytest_personalens.core.settings import Settings
 
 #: The parameter of an item of ours.
 PARAM: Final = "_personalens_param"

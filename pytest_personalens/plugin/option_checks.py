@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
+from pytest_personalens.core.controls import ABLATION, control_word
 from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.options import BY_KEY, OPTIONS, REPLACED
 from pytest_personalens.core.parse import list_parts, size_text
-from pytest_personalens.core.settings import ABLATION, control_word
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,16 +8,18 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
+from pytest_personalens.core.controls import CONTROLS
 from pytest_personalens.core.errors import SpecError, short_repr
 from pytest_personalens.core.options import BY_KEY, OPTIONS, REPLACED, Option
 from pytest_personalens.core.parse import list_parts
-from pytest_personalens.core.settings import CONTROLS, Settings
+from pytest_personalens.core.settings import Settings
 from pytest_personalens.plugin.option_checks import check_alone, check_settings, readable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_personalens.core.settings import ControlName, GateExpression
+    from pytest_personalens.core.controls import ControlName
+    from pytest_personalens.core.gate import GateExpression
 
 _GROUPS: Final = {
     "select": "which scenarios",

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from pytest_personalens.agents.by_model.model_agents import PromptSettings
+from pytest_personalens.core.controls import control_word
 from pytest_personalens.core.errors import PersonalensError, SpecError, error_text
 from pytest_personalens.core.parse import ALL
 from pytest_personalens.core.redaction import redacted
 from pytest_personalens.core.safe_text import one_line
 from pytest_personalens.core.scenario import Context, ScenarioRef
-from pytest_personalens.core.settings import control_word
 from pytest_personalens.core.usage import read_prices
 from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.datasets import CheckedDataset, Sample, Strangers, draw, open_dataset

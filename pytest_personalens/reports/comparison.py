@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.core.settings import ABLATION, control_word
+from pytest_personalens.core.controls import ABLATION, control_word
 from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.results.shortfalls import in_words
 from pytest_personalens.results.wording import count, p_text, sentence, signed, signed_interval

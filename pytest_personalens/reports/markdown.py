@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import quote
 
-from pytest_personalens.core.settings import control_word
+from pytest_personalens.core.controls import control_word
 from pytest_personalens.core.usage import Usage
 from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.reports.beside import moved_table, overlap, side_by_side

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, get_args
 
-from pytest_personalens.core.settings import ControlName
+from pytest_personalens.core.controls import ControlName
 from pytest_personalens.core.verdict import READINGS, Dimension
 from pytest_personalens.results.comparison import paired
 from pytest_personalens.results.means import balanced, scores_of

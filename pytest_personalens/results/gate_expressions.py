@@ -12,7 +12,8 @@ from pytest_personalens.core.verdict import READINGS, Dimension
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from pytest_personalens.core.settings import GateExpression, Settings
+    from pytest_personalens.core.gate import GateExpression
+    from pytest_personalens.core.settings import Settings
 
 KINDS: Final = ("single", "multi")
 

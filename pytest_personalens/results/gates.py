@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from pytest_personalens.core.controls import control_word
+from pytest_personalens.core.gate import VALID_FLOOR, GateExpression
 from pytest_personalens.core.gate_expression import SCALES, TCR
-from pytest_personalens.core.settings import VALID_FLOOR, GateExpression, control_word
 from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.results.controls import lift, passes_of
 from pytest_personalens.results.gate_expressions import check_expressions

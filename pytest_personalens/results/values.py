@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from pydantic import ConfigDict, Field, field_validator
 
 from pytest_personalens.core.atomic_write import write_atomically
+from pytest_personalens.core.controls import ControlName
 from pytest_personalens.core.evaluation import Cause, Evaluation
 from pytest_personalens.core.jsonfile import read_versioned, text_of
 from pytest_personalens.core.node_ids import without_parameters
 from pytest_personalens.core.scenario import Frozen, Scenario
-from pytest_personalens.core.settings import ControlName
 from pytest_personalens.core.usage import Usage
 from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.results.drift import Drift

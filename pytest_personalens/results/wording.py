@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
-from pytest_personalens.core.settings import VALID_FLOOR, control_word
+from pytest_personalens.core.controls import control_word
+from pytest_personalens.core.gate import VALID_FLOOR
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from pytest_personalens.core.controls import ControlName
     from pytest_personalens.core.evaluation import Cause
-    from pytest_personalens.core.settings import ControlName
     from pytest_personalens.core.verdict import Verdict
     from pytest_personalens.results.values import Difference, Gate, Results
 
@@ -43,9 +44,9 @@ def signed(value: float) -> str:
     return f"{value:+.2f}".replace("-0.00", "+0.00")
 
 
-def p_text(p: float) -> str:
-    """``one-sided p = 0.016``, or ``one-sided p < 0.001``: every p of a comparison is of a drop, or of a lift."""
-    return f"one-sided p {'= ' if p >= _LEAST_P else ''}{p_value(p)}"
+def p_text(p: float, sides: Literal["one-sided", "two-sided"] = "one-sided") -> str:
+    """``one-sided p = 0.016``, or ``one-sided p < 0.001``: that of a gate is of a drop, or of a lift."""
+    return f"{sides} p {'= ' if p >= _LEAST_P else ''}{p_value(p)}"
 
 
 def p_value(p: float) -> str:

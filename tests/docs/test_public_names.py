@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from tests.support.repository import Repository
 
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "example_project").rglob("*.py")])
-COMMANDS = ("report", "merge", "agreement", "check-dataset", "show-prompts", "sample-size", "train", "robustness")
+COMMANDS = (
+    "report", "merge", "agreement", "draw-for-annotation", "check-dataset", "show-prompts", "sample-size", "train", "robustness",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("name", pytest_personalens.__all__)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.endpoint import Call, Endpoint, Reply, play
+from tests.support.endpoint import Call, Endpoint, Reply, play, quote_of
 from tests.support.repository import Repository
 
 LIVE = ("--personalens-sample", "3", "--personalens-user-model", "bedrock:claude-3-haiku-v1", "--personalens-judge-model", "openai:small")
@@ -186,8 +186,7 @@ def test_failing_verdicts_are_put_to_the_vote_and_all_votes_kept(repo: Repositor
         if "Give this reading: Personalization." not in call.prompt:
             return play(call)
         asked.append(call)
-        quote = {"turn": 0, "quote": "I need something done"}
-        return Reply(data={"evidence": [quote], "justification": f"vote {len(asked)}", "score": 1 if len(asked) == 1 else 3})
+        return Reply(data={"evidence": [quote_of(call)], "justification": f"vote {len(asked)}", "score": 1 if len(asked) == 1 else 3})
 
     endpoint.answer = harsh_at_first
     result = repo.run(*LIVE, "--personalens-record=new", "--personalens-sample", "1", "-o", "personalens_judge_votes=3")

@@ -16,24 +16,35 @@ ARGS = ("--personalens-sample", "2")
 
 
 @pytest.mark.parametrize(
+    ("key", "value", "expected"),
+    [
+        ("judge_votes", "99999999999", "expected a whole number from 1 to 99"),
+        ("judge_votes", "101", "expected a whole number from 1 to 99"),
+        ("turn_timeout", "inf", "expected a number from 0.001 to 86400"),
+        ("turn_timeout", "1e9", "expected a number from 0.001 to 86400"),
+        ("max_turns", "9" * 30, "expected a whole number from 1 to 1000"),
+    ],
+)
+def test_numbers_without_sense_in_the_configuration(repo: Repository, key: str, value: str, expected: str) -> None:
+    result = repo.inline(*ARGS, "-o", f"personalens_{key}={value}")
+    assert result.ret == 4
+    result.stderr.fnmatch_lines([f"ERROR: personalens_{key}: {expected}, not *"])
+
+
+@pytest.mark.parametrize(
     ("option", "value", "expected"),
     [
-        ("judge-votes", "99999999999", "from 1 to 99"),
-        ("judge-votes", "101", "from 1 to 99"),
-        ("turn-timeout", "inf", "from 0.001 to 86400"),
-        ("turn-timeout", "1e9", "from 0.001 to 86400"),
-        ("max-usd", "inf", "1e-06 or more"),
-        ("max-turns", "9" * 30, "from 1 to 1000"),
-        ("concurrency", "9" * 30, "from 1 to 10000"),
-        ("sample", "9" * 5000, "1 or more"),
-        ("trials", "9" * 30, "from 1 to 100"),
-        ("max-calls", "9" * 30, "1 or more"),
+        ("concurrency", "9" * 30, "expected a whole number from 1 to 10000, not *"),
+        ("sample", "9" * 5000, "expected a whole number 1 or more, or all, not *"),
+        ("trials", "9" * 30, "expected a whole number from 1 to 100, not *"),
+        ("budget", "infusd", "expected a number of calls or of dollars*"),
+        ("budget", "9" * 30 + "calls", "expected *number*1 or more*"),
     ],
 )
 def test_numbers_without_sense(repo: Repository, option: str, value: str, expected: str) -> None:
     result = repo.inline(*ARGS, f"--personalens-{option}", value)
     assert result.ret == 4
-    result.stderr.fnmatch_lines([f"ERROR: --personalens-{option}: expected *number {expected}, not *"])
+    result.stderr.fnmatch_lines([f"ERROR: --personalens-{option}: {expected}"])
 
 
 @pytest.mark.parametrize("content", ["", "\n  \n"])

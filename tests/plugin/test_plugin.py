@@ -221,17 +221,17 @@ def test_no_assistant_at_all(empty_repo: Repository) -> None:
 @pytest.mark.parametrize(
     ("args", "told"),
     [
-        (["--personalens-sample", "0"], "--personalens-sample: expected a whole number 1 or more, not '0'"),
-        (["--personalens-sample", ""], "--personalens-sample: expected a whole number 1 or more, not ''"),
+        (["--personalens-sample", "0"], "--personalens-sample: expected a whole number 1 or more, or all, not '0'"),
+        (["--personalens-sample", ""], "--personalens-sample: expected a whole number 1 or more, or all, not ''"),
         (["--personalens-sample", "1", "--personalens-seed", ""], "--personalens-seed: expected a text, not ''"),
-        (["--personalens-sample", "ten"], "--personalens-sample: expected a whole number 1 or more, not 'ten'"),
+        (["--personalens-sample", "ten"], "--personalens-sample: expected a whole number 1 or more, or all, not 'ten'"),
         (["--personalens-sample", "1", "--personalens-domain", "Opera"], "unknown domain 'Opera'; known: Alarm, Books"),
         (["--personalens-sample", "1", "--personalens-kind", "triple"], "expected one of: single, multi, all, not 'triple'"),
         (["--personalens-sample", "1", "--personalens-context", "DX"], "expected 'none' or any of the letters D"),
         (["--personalens-sample", "1", "--personalens-data=/nowhere"], "no such folder"),
         (["--personalens-sample", "1", "--personalens-data=."], "not a data folder"),
         (["--personalens-sample", "1", "--personalens-users", "bob"], "unknown user 'bob'"),
-        (["--personalens-sample", "1", "--personalens-users", "official-50"], "the ids of official-50 are not known"),
+        (["--personalens-sample", "1", "--personalens-users", "official-70"], "official-70 is no sample of the benchmark's own; known: official-20, "),
         (["--personalens-sample", "1", "--personalens-users", "file:none.txt"], "cannot read"),
         (
             ["--personalens-sample", "1", "--personalens-users", "kenji", "--personalens-domain", "Games"],

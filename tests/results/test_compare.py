@@ -8,7 +8,7 @@ import pytest
 
 from pytest_personalens.core.dialogue import Dialogue
 from pytest_personalens.core.evaluation import Evaluation
-from pytest_personalens.core.settings import GateExpression
+from pytest_personalens.core.gate import GateExpression
 from pytest_personalens.core.verdict import READINGS, Dimension, Verdict
 from pytest_personalens.results.baseline import baseline_of
 from pytest_personalens.results.comparison import compare_with_baseline

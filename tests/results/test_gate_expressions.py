@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from pytest_personalens.core.gate import GateExpression
 from pytest_personalens.core.gate_expression import read_gate
 from pytest_personalens.core.scenario import ScenarioRef
-from pytest_personalens.core.settings import GateExpression
 from pytest_personalens.datasets import Strangers
 from tests.support.repository import Repository
 from tests.support.scripted_agents import TOLD, TOLD_AGENTS
@@ -94,8 +94,8 @@ def test_gates_of_the_configuration_and_their_lines(told: Repository) -> None:
     assert result.ret == 1
     result.stdout.fnmatch_lines(
         [
-            "gate tcr: passed, task completion rate 1.00 (0.84 to 1.00) >= 0.80 over 20 scenarios",
-            "gate Movies: p: FAILED, mean personalization 2.50 (1.00 to 4.00) < 3.00 over 2 scenarios",
+            "gate tcr: passed, task completion rate 1.00 (0.83 to 1.00) >= 0.80 over 20 scenarios",
+            "gate Movies: p: FAILED, mean personalization 2.50 (too few for an interval) < 3.00 over 2 scenarios",
             "gate multi: tcr: passed, *",
             "gate valid: passed, 20 of 20 items could be scored",
         ]

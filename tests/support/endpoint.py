@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import socket
 import threading
 import time
@@ -190,10 +191,16 @@ def play(call: Call) -> Reply:
         schema = call.body["tools"][0]["function"]["parameters"]["properties"]["score"]
         by_type = {"boolean": "Leak" not in call.prompt.rsplit(":", 1)[1], "array": [3] * schema.get("minItems", 0)}
         score = by_type.get(schema["type"], 3)
-        return Reply(data={"evidence": [{"turn": 0, "quote": "I need something done"}], "justification": "It fits.", "score": score})
+        return Reply(data={"evidence": [quote_of(call)], "justification": "It fits.", "score": score})
     if "You are acting the part" in call.system:
         return Reply("Thanks! TERMINATE" if "<transcript>" in call.prompt else "I need something done, please.")
     return Reply("Done: it is booked for Thursday at 16:00.")
+
+
+def quote_of(call: Call) -> dict[str, Any]:
+    """How the first turn of the transcript that a judge was given begins, as evidence."""
+    said = re.search(r'"content": "([^"\\]{1,30})', call.prompt)
+    return {"turn": 0, "quote": said[1] if said else ""}
 
 
 def _error(call: Call, reply: Reply) -> dict[str, Any]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING, Any, Final
 
+from pytest_personalens.core.controls import ControlName
 from pytest_personalens.core.dialogue import Dialogue, Message
 from pytest_personalens.core.evaluation import Cause, Evaluation
+from pytest_personalens.core.gate import GateExpression
 from pytest_personalens.core.node_ids import CaseId
 from pytest_personalens.core.scenario import DOMAINS, Scenario, Situation, Task
-from pytest_personalens.core.settings import ControlName, GateExpression
 from pytest_personalens.core.usage import Usage
 from pytest_personalens.core.verdict import READINGS, Dimension, Evidence, Verdict, Vote
 from pytest_personalens.results.baseline import baseline_of

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from pytest_personalens.core.controls import control_word
 from pytest_personalens.core.errors import SpecError
-from pytest_personalens.core.settings import control_word
 from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.reports.markup import figure, interval_text
 from pytest_personalens.reports.tables.measured import SHORT, Column, Measured, differences, is_rate, scaled
@@ -155,5 +155,5 @@ def _ablation_notes(results: Results, base: ContextItems | None) -> list[str]:
 
 def _lift(dimension: Dimension, one: Contrast) -> str:
     change = f"{figure(one.change, signed=True)} (95 %: {interval_text(one.low, one.high, signed=True)})"
-    tested = f"two-sided {p_text(one.adjusted)} (Holm), over {one.pairs} scenarios"
+    tested = f"{p_text(one.adjusted, 'two-sided')} (Holm), over {one.pairs} scenarios"
     return f"Lift of the run over no-context, {dimension.names.mean}: {change}, {tested}."
