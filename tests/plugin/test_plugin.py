@@ -231,7 +231,10 @@ def test_no_assistant_at_all(empty_repo: Repository) -> None:
         (["--personalens-sample", "1", "--personalens-data=/nowhere"], "no such folder"),
         (["--personalens-sample", "1", "--personalens-data=."], "not a data folder"),
         (["--personalens-sample", "1", "--personalens-users", "bob"], "unknown user 'bob'"),
-        (["--personalens-sample", "1", "--personalens-users", "official-70"], "official-70 is no sample of the benchmark's own; known: official-20, "),
+        (
+            ["--personalens-sample", "1", "--personalens-users", "official-70"],
+            "official-70 is no sample of the benchmark's own; known: official-20, ",
+        ),
         (["--personalens-sample", "1", "--personalens-users", "file:none.txt"], "cannot read"),
         (
             ["--personalens-sample", "1", "--personalens-users", "kenji", "--personalens-domain", "Games"],
@@ -497,6 +500,8 @@ def test_the_reading_that_failed_stands_first_and_marks_its_turns_alone(repo: Re
         """
     )
     result = repo.inline("--personalens-sample", "1", "--personalens-judge-model", "own")
-    result.stdout.fnmatch_lines(["p 1 < 2: asks again", "personalization: 1 of 1-4. asks again", "wants: *", "task completion: yes. done", "again: *"])
+    result.stdout.fnmatch_lines(
+        ["p 1 < 2: asks again", "personalization: 1 of 1-4. asks again", "wants: *", "task completion: yes. done", "again: *"]
+    )
     marked = [line[:4] for line in result.outlines if re.match(r">\s+\d+ (user|assistant)", line)]
     assert marked == [">  1"]

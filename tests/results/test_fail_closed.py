@@ -219,7 +219,9 @@ def test_a_dimension_that_half_of_the_scenarios_lost_is_seen(told: Repository) -
     told.write(test_bot=two.format(mark=marks.format(", dimensions='tc'")))
     result = told.inline(*ARGS, *BASE)
     assert result.ret == 1
-    result.stdout.fnmatch_lines(["gate regression: p: FAILED (not decided), p was judged in both runs in * of * scenarios only; the floor is 90%"])
+    result.stdout.fnmatch_lines(
+        ["gate regression: p: FAILED (not decided), p was judged in both runs in * of * scenarios only; the floor is 90%"]
+    )
     told.write(test_bot=two.partition("{mark}")[0])
     gone = told.inline(*ARGS, *BASE)
     gone.stdout.fnmatch_lines(["  not compared, not run now*"])

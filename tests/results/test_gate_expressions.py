@@ -300,7 +300,10 @@ def test_controls_count_in_no_figure_of_the_run(knowing: Repository) -> None:
     assert (found["uncounted"], found["overall"]["items"], found["arms"][0]["overall"]["scored"]) == ({}, 20, 0)
     assert result.ret == 1
     result.stdout.fnmatch_lines(
-        ["gate lift: FAILED (not decided), lift * no-context: no scenario was scored both *", "gate valid: passed, 20 of 20 items could be scored"]
+        [
+            "gate lift: FAILED (not decided), lift * no-context: no scenario was scored both *",
+            "gate valid: passed, 20 of 20 items could be scored",
+        ]
     )
 
 

@@ -28,7 +28,8 @@ def interval(by_user: Sequence[Sequence[float | Fraction]], low: float, high: fl
     if found is None or (low, high) != (0, 1):
         return found
     users, scenarios = len(by_user), sum(map(len, by_user))
-    exact = rate_interval(float(Fraction(sum(sum(map(Fraction, values)) for values in by_user) * users, scenarios)), users)
+    successes = sum((Fraction(value) for values in by_user for value in values), Fraction())
+    exact = rate_interval(float(successes * users / scenarios), users)
     if all(len(values) == 1 and values[0] in (0, 1) for values in by_user):
         return exact
     return found[0] or exact[0], found[1] if found[1] < 1 else exact[1]
