@@ -104,7 +104,7 @@ def test_a_stale_record_is_not_shown_as_the_transcript_of_a_drop(saved: Reposito
     assert {item["record"] for item in saved.results()["items"]} == {"stale"}
     assert all("records" not in flip or flip["records"] == [] for flip in comparison["flips"])
     assert "__personalens__" not in (saved.path / "run.md").read_text()
-    result.stdout.fnmatch_lines(["20 of 20 dialogues differ from their records, which hold older ones: mend the run first"])
+    result.stdout.fnmatch_lines(["20 of 20 dialogues differ from their records; look at what failed before you record them anew"])
     result.stdout.no_fnmatch_line("*--personalens-record new*")
 
 
