@@ -12,7 +12,7 @@ from pytest_personalens.agents import EmbeddedJudge, EmbeddedUserAgent
 from pytest_personalens.agents.by_model.model_agents import ModelAgents, PromptSettings
 from pytest_personalens.agents.by_model.official.bugs import mended_bugs
 from pytest_personalens.agents.checked import AgentRole, offered
-from pytest_personalens.core.errors import RecordError, SpecError, Stopped
+from pytest_personalens.core.errors import PersonalensError, RecordError, SpecError, Stopped, error_text
 from pytest_personalens.core.scenario import Context, Situation
 from pytest_personalens.core.usage import price_of
 from pytest_personalens.core.verdict import Dimension
@@ -148,6 +148,15 @@ class Participants:
     def limiters(self) -> list[Limiter]:
         """The rate limits of the models, one for each."""
         return [model.limiter for model in self._models.values()]
+
+    def refuse_unready(self) -> None:
+        """Raise `SpecError` for the first model that no call can reach: without a key, say."""
+        for model in self._models.values():
+            try:
+                model.check_ready()
+            except Exception as error:
+                why = str(error) if isinstance(error, PersonalensError) else error_text(error)
+                raise SpecError(f"{model.name}: {why}; or replay records with --personalens-record none") from None
 
     def refuse_context(self, letters: str) -> None:
         """Raise `SpecError` if there is no prompt for a model as the assistant that knows these of D, I and S."""

@@ -55,7 +55,8 @@ class Model(Protocol):
 
     `name` identifies model and parameters: it is part of the evidence of every verdict, so that a verdict of
     another model is never replayed. `paid` is true when a call costs money; such a model is only called under
-    ``--personalens-record live``, ``new`` or ``all``.
+    ``--personalens-record live``, ``new`` or ``all``. A model may have a method `check_ready()`, which takes nothing, calls no model and
+    raises where no call can succeed, for want of a key for example: it is asked before such a run begins.
     """
 
     name: str

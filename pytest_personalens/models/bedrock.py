@@ -64,6 +64,7 @@ class Bedrock:
     def __init__(self, spec: Spec, *, connections: int = 64) -> None:
         self.name, self._spec, self._connections = spec.name, spec, connections
         self._client: Any = None
+        self._keyless = False
         self._lock = threading.Lock()
         self.timeout: float = spec.parameters.get("timeout", 120.0)
         self._tools = spec.parameters.get("tools", True)
@@ -85,6 +86,17 @@ class Bedrock:
         except BotoCoreError as error:
             raise self._core_error(error) from error
 
+    def check_ready(self) -> None:
+        """Call no model; raise `ModelError` where there is no region, no such profile or no credentials."""
+        from botocore.exceptions import BotoCoreError, NoCredentialsError
+
+        try:
+            self._connect()
+            if self._keyless:
+                raise NoCredentialsError
+        except BotoCoreError as error:
+            raise self._core_error(error) from error
+
     def close(self) -> None:
         """Close the connections there are."""
         if self._client is not None:
@@ -98,7 +110,9 @@ class Bedrock:
 
                 p = self._spec.parameters
                 session = boto3.Session(profile_name=p.get("profile"), region_name=p.get("region") or _region())
-                _tidy(session.get_credentials())
+                credentials = session.get_credentials()
+                _tidy(credentials)
+                self._keyless = credentials is None and not os.environ.get("AWS_BEARER_TOKEN_BEDROCK")
                 # Retries are ours (models/reliable.py): boto3's own would hide them from the rate limiter.
                 config = Config(
                     retries={"total_max_attempts": 1},

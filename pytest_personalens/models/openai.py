@@ -70,6 +70,10 @@ class OpenAI:
             # No chat completion came back: a proxy's page, an empty list of choices.
             raise ModelBusy(f"the server's answer could not be read ({type(error).__name__}: {error})") from error
 
+    def check_ready(self) -> None:
+        """Ask nothing and nobody; raise `ModelError` where a key is needed and none is set."""
+        self._connect()
+
     def close(self) -> None:
         """Close the connections there are."""
         if self._pool is not None:

@@ -77,6 +77,10 @@ class Reliable:
                 return completion
         raise AssertionError("unreachable")  # pragma: no cover
 
+    def check_ready(self) -> None:
+        """Raise what the model knows beforehand to be wrong; some know nothing beforehand."""
+        getattr(self._model, "check_ready", lambda: None)()
+
     def close(self) -> None:
         """Close the model's connections, where it knows how to."""
         close = getattr(self._model, "close", None)

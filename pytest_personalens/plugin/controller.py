@@ -80,6 +80,9 @@ class Controller:
         session = self._config.stash[RUN]
         try:
             self._demands = self._demands._replace(gates=with_groups(self._demands.gates, session.dataset.domains()))
+            # The workers of a cluster may have the key alone.
+            if self._settings.may_spend and self._settings.executor is None and not self._config.option.collectonly:
+                session.participants.refuse_unready()
         except PersonalensError as error:
             raise pytest.UsageError(str(error)) from None
         if self._demands.baseline is not None:

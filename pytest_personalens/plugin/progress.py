@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.plugin.pytest_internals import terminal_writer, without_capture
+from pytest_personalens.plugin.pytest_internals import terminal_writer, without_capture, write_beside
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,25 +37,30 @@ class LiveLine:
         """Show how many dialogues are done, and what they used so far."""
         if self._writer is None:
             return
-        text = _text(done, self._total, time.monotonic() - self._started, used, limiters)[: self._writer.fullwidth - 1]
-        self._write(f"{_MAKE_ROOM}{_SAVE}{_DOWN}{text}{_ERASE}{_RESTORE}")
+        text = _text(done, self._total, time.monotonic() - self._started, used, limiters)
+        self._write(text)
         self._drawn = True
 
     def clear(self) -> None:
         """Take the line away."""
         if self._drawn:
-            self._write(f"{_SAVE}{_DOWN}{_ERASE}{_RESTORE}")
+            self._write("")
             self._drawn = False
 
     def _write(self, text: str) -> None:
         assert self._writer is not None
-        # While an item runs, what is written to the terminal would be captured as its output.
+        # While an item runs, what is written to the terminal would be captured as its output, and the terminal's width is not known.
         with without_capture(self._config):
-            self._writer.write(text, flush=True)
+            room = _MAKE_ROOM if text else ""
+            write_beside(self._writer, f"{room}{_SAVE}{_DOWN}{text[: self._writer.fullwidth - 1]}{_ERASE}{_RESTORE}")
 
 
 def _text(done: int, total: int, seconds: float, used: Total, limiters: Sequence[Limiter]) -> str:
+    # What is last is cut where the terminal is narrow.
     parts = [f"{done} of {total} dialogues"]
+    if done:
+        left = round(seconds / done * (total - done))
+        parts.append(f"{left // 60}:{left % 60:02} left")
     u = used.usage
     if u.calls:
         tokens = u.input_tokens + u.cached_tokens + u.written_tokens + u.output_tokens
@@ -63,7 +68,4 @@ def _text(done: int, total: int, seconds: float, used: Total, limiters: Sequence
     for limiter in limiters:
         held = f", throttled {limiter.throttled} times" if limiter.throttled else ""
         parts.append(f"up to {limiter.limit} calls at once{held}")
-    if done:
-        left = round(seconds / done * (total - done))
-        parts.append(f"{left // 60}:{left % 60:02} left")
     return "personalens: " + ", ".join(parts)

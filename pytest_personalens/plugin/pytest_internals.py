@@ -47,13 +47,22 @@ def terminal_writer(reporter: Any) -> Any:
     return reporter._tw  # noqa: SLF001
 
 
+def write_beside(writer: Any, text: str) -> None:
+    """Write what moves no cursor, so that the writer does not take it for a part of its current line."""
+    writer._file.write(text)  # noqa: SLF001
+    writer._file.flush()  # noqa: SLF001
+
+
 def syrupy_session(config: pytest.Config) -> object:
     """The session that syrupy keeps for itself; None if it is another version's."""
     return getattr(config, "_syrupy", None)
 
 
 def shorten_crash(report: pytest.TestReport) -> None:
-    """Cut what the short summary says of a failure down to its first line: where CI is set, pytest repeats all of it."""
+    """Cut what the short summary says of a failure down to its first line, without the exception's name.
+
+    Where CI is set, pytest repeats all of it; where it is not, the name would take the room of what was wrong.
+    """
     crash = getattr(report.longrepr, "reprcrash", None)
     if crash is not None:
-        crash.message = crash.message.partition("\n")[0]
+        crash.message = crash.message.partition("\n")[0].removeprefix("Failed: ")

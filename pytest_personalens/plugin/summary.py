@@ -82,7 +82,9 @@ def _about_records(config: pytest.Config, results: Results) -> str:
         return ""
     option, items = config.option, results.items
     # A run that may spend has bought what was missing: another thing is wrong with a record that fails it.
-    wrong = any(i.record == "stale" or (i.evaluation.cause == "record" and not settings.may_spend) for i in items)
+    refused = any(i.evaluation.cause == "record" and not settings.may_spend for i in items)
+    # Nor is a record to be made of what failed the run.
+    wrong = refused or (not results.went_wrong and any(i.record == "stale" for i in items))
     accepting = option.update_snapshots or getattr(option, "update_new_snapshots_only", False)
     if accepting and any(i.record in ("none", "stale") for i in items):
         flag = "--snapshot-update" if option.update_snapshots else "--snapshot-update-new-only"

@@ -20,7 +20,7 @@ from pytest_personalens.reports.changes import changes_of
 from pytest_personalens.reports.payload import payload, script_json, shown_dimensions
 from pytest_personalens.reports.svg import TC
 from pytest_personalens.results.means import Estimate, by_turn, estimate, item_scores
-from pytest_personalens.results.wording import CONTROL_NAMES, NO_INTERVAL, decision, p_value, signed
+from pytest_personalens.results.wording import CONTROL_NAMES, NO_INTERVAL, decision, gate_outcome, p_value, part_note, signed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -68,6 +68,7 @@ def html_page(results: Results, *, title: str = TITLE, before: Results | None = 
         loader=jinja2.FunctionLoader(read),
     )  # fmt: skip
     environment.filters.update(figure=_figure, signed=_signed, interval=_interval, chance=p_value, decision=decision)
+    environment.filters["outcome"] = lambda gate: gate_outcome(gate, results).replace("FAILED", "failed")
     changes = changes_of(results, before)
     # Where warnings are errors, a run must not fail for what matplotlib's own dependencies have deprecated, or for a letter in
     # somebody's name that its font lacks and the browser's has.
@@ -106,7 +107,7 @@ def _figures(results: Results, before: Results | None) -> dict[str, Any]:
         "whole": whole,
         "domains": domains,
         "tiles": tiles,
-        "few": overview.few(results),
+        "few": part_note(results),
         "then": [(d, estimate(then, d), e) for d, e in zip(dimensions, whole[0].estimates, strict=True)] if before else None,
         "scenarios": len({i.key for i in results.own}),
         "control_names": CONTROL_NAMES,

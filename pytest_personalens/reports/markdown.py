@@ -12,7 +12,7 @@ from pytest_personalens.reports.beside import moved_table, overlap, side_by_side
 from pytest_personalens.reports.crashes import crash_groups, crashes_title
 from pytest_personalens.reports.failures import failure_row, failures, verdict_line
 from pytest_personalens.reports.markup import code, escaped, figure, interval_text, markdown_table
-from pytest_personalens.results.wording import decision, gate_outcome, p_value, quotes_note
+from pytest_personalens.results.wording import decision, gate_outcome, p_value, part_note, quotes_note
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -57,6 +57,8 @@ def _sections(results: Results, before: Results | None, link: str) -> Iterator[S
     if results.gates:
         yield _titled("### Gates", _gates(results), "gates")
     if results.overall.items:
+        if part := part_note(results):
+            yield Section(("", f"**Scores {part}:**"), what="how many dialogues the scores are of")
         yield from _totals(results)
     if results.comparison is not None:
         yield from _comparison(results.comparison, link)
@@ -69,7 +71,7 @@ def _sections(results: Results, before: Results | None, link: str) -> Iterator[S
     wrong = failures(results)
     if wrong:
         # Made one by one: a large run may have thousands, of which a few fit.
-        rows = (failure_row(item, results, _record(item.record_file, link)) for item in wrong)
+        rows = (failure_row(item, results, _record(item.transcript_file, link)) for item in wrong)
         yield _folded(f"Failed, below a threshold or not scored: {len(wrong)}", (), rows, len(wrong), "failures")
     if results.usage:
         yield Section(("", _usage(results)), what="the usage")

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
-from pytest_personalens.core.gate import VALID_FLOOR
 from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.reports.charts import DotRow, Histogram, Panel
 from pytest_personalens.reports.crashes import crash_groups, crashes_title
 from pytest_personalens.reports.svg import SOFT, TC, P
 from pytest_personalens.results.means import Estimate, estimate, item_scores, score_counts
-from pytest_personalens.results.wording import CAUSES, CONTROL_NAMES, REPORT_ONLY, REPORTED_GATES, UNJUDGED, quotes_note
+from pytest_personalens.results.wording import CAUSES, CONTROL_NAMES, REPORT_ONLY, REPORTED_GATES, UNJUDGED, quotes_note, stale_note
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -24,7 +22,7 @@ _MAIN: Final = (Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION)
 
 
 class Headline(NamedTuple):
-    """The first answer: `word` in one word or two, and the sentences that say why, each with the status of the items it is about."""
+    """The first answer: `word` in one word or two, and the sentences that say why, each with the filter of the dialogues it counts."""
 
     state: Literal["passed", "failed", "open"]
     word: str
@@ -46,9 +44,9 @@ def headline(results: Results) -> Headline:
     failed, total = sum(i.failed for i in results.items), len(results.items)
     low = [(f"{g.name}: {g.message}", "") for g in results.gates if not g.passed]
     reasons = [] if results.report_only else list(low)
-    crashed = [(_crashed(results), "uncounted")] if crashes_title(results) else []
+    crashed = [(_crashed(results), "cause=assistant")] if crashes_title(results) else []
     if failed:
-        reasons.append((f"{failed:,} of {total:,} tests failed", "failed"))
+        reasons.append((f"{failed:,} of {total:,} tests failed", "status=failed&arm=all"))
     if results.lost:
         reasons.append((f"{len(results.lost):,} tests were lost with their workers", ""))
     if reasons:
@@ -84,16 +82,6 @@ def headline(results: Results) -> Headline:
 
 def _crashed(results: Results) -> str:
     return f"{_capital(crashes_title(results))}: {'; '.join(crash_groups(results))}"
-
-
-def few(results: Results) -> str:
-    """How many of the run the means are over, where these are too few to say much; else empty."""
-    least = next((gate.floor for gate in results.gates if gate.name == "valid"), VALID_FLOOR)
-    if results.complete and results.valid_share >= least:
-        return ""
-    if not results.complete:
-        return "of a part of the run only"
-    return f"of {results.overall.scored:,} of {results.expected:,} dialogues only"
 
 
 def floors(results: Results) -> dict[Dimension, float]:
@@ -156,21 +144,20 @@ def score_histograms(read: Sequence[ItemScores], dimensions: Sequence[Dimension]
 
 
 def notes(results: Results) -> Iterator[tuple[str, str]]:
-    """What a reader of the figures must know, and the status of the items that it is about, if they can be listed."""
+    """What a reader of the figures must know, and the filter of the dialogues that it counts, if they can be listed."""
     if results.left_out:
         yield f"A selection left {results.left_out:,} items of the sample out; all figures are over the rest.", ""
     if results.drawn < results.requested:
         yield f"{results.requested:,} scenarios were asked for; there are only {results.drawn:,}, and all of them are in it.", ""
     for cause, number in results.uncounted.items():
-        yield f"{number:,} not scored: {CAUSES[cause]}.", "" if cause in results.missing else "uncounted"
-    states = Counter(i.record for i in results.items if i.record != "none")
-    if states["stale"]:
-        yield f"{states['stale']:,} records are stale; bring them up to date with --personalens-record new.", ""
+        yield f"{number:,} not scored: {CAUSES[cause]}.", "" if cause in results.missing else f"cause={cause}"
+    if stale := stale_note(results):
+        yield f"{stale}.", ""
     if quotes := quotes_note(results):
         yield f"{_capital(quotes)}.", ""
     low = sum(i.status == "low" for i in results.own)
     if low and results.gates:
-        yield f"{low:,} dialogues are below a threshold; the gates decide.", "low"
+        yield f"{low:,} dialogues are below a threshold; the gates decide.", "status=low"
 
 
 def _line(name: str, items: Sequence[Item], dimensions: Sequence[Dimension]) -> OverviewLine:

@@ -10,7 +10,7 @@ from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.reports.comparison import low_lines, outcome_lines
 from pytest_personalens.reports.crashes import crash_groups, crashes_title
 from pytest_personalens.reports.drift import drift_lines
-from pytest_personalens.results.wording import CAUSES, REPORT_ONLY, REPORTED_GATES, count, gate_outcome, quotes_note
+from pytest_personalens.results.wording import CAUSES, REPORT_ONLY, REPORTED_GATES, count, gate_outcome, part_note, quotes_note, stale_note
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -34,6 +34,8 @@ def summary_lines(
         yield f"{crashed}:", ("bold", "red")
         yield from ((f"  {line}", ()) for line in crash_groups(results))
         yield "", ()
+    if part := part_note(results):
+        yield f"scores {part}:", ("yellow",)
     plain = [
         *(_table(results, domains=domains) if results.items or results.uncounted else ()),
         "",
@@ -80,11 +82,12 @@ def _notes(results: Results, *, verbose: bool, records: str) -> Iterator[str]:
     if results.by_turn:
         # The first turns tell most; few dialogues are long enough for the later ones.
         means = ", ".join(f"{n}: {m.value:.2f} ({m.count})" for n, m in enumerate(results.by_turn[:8], 1))
-        yield f"personalization after each turn of the assistant (dialogues): {means}"
+        yield f"personalization after each turn of the assistant (dialogues), goodbyes left out: {means}"
     states = Counter(i.record for i in results.items if i.record != "none")
     if states:
-        line = "records: " + ", ".join(f"{states[s]} {s}" for s in ("replayed", "written", "stale") if states[s])
-        yield line + ("; bring them up to date with --personalens-record new" if states["stale"] and not records else "")
+        yield "records: " + ", ".join(f"{states[s]} {s}" for s in ("replayed", "written", "stale") if states[s])
+        if not records and (stale := stale_note(results)):
+            yield stale
     if quotes := quotes_note(results):
         yield quotes
     for cause, number in results.uncounted.items():

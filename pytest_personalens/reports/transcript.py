@@ -6,7 +6,7 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from pytest_personalens.core.safe_text import harmless, one_line
-from pytest_personalens.results.shortfalls import in_words
+from pytest_personalens.reports.markup import short_line
 from pytest_personalens.results.wording import unfound_text
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _WIDTH = 100
 _LONGEST_MESSAGE = 2_000
+_LONGEST_REASON = 200
 #: So much of what is the same is shown before a difference far into a text.
 _BEFORE = 20
 
@@ -44,9 +45,13 @@ def failure_text(evaluation: Evaluation, scenario: Scenario, shortfalls: Sequenc
 def _lines(evaluation: Evaluation, scenario: Scenario, shortfalls: Sequence[Shortfall], rerun: str) -> Iterator[str]:
     if evaluation.cause:
         whose = evaluation.cause if evaluation.cause == "lost" else f"{evaluation.cause} at fault"
-        yield f"{scenario.id}: not scored, {whose}: {harmless(evaluation.detail)}"
+        yield f"not scored, {whose}: {harmless(evaluation.detail)}"
     else:
-        yield f"{scenario.id}: {in_words(shortfalls)}"
+        yield "; ".join(_shortfall(evaluation, shortfall) for shortfall in shortfalls)
+    low = {shortfall.dimension for shortfall in shortfalls}
+    failed = [verdict for verdict in evaluation.verdicts if verdict.dimension in low]
+    for verdict in failed:
+        yield from _verdict(verdict)
     yield ""
     place = scenario.situation
     who = scenario.name or scenario.user
@@ -57,7 +62,7 @@ def _lines(evaluation: Evaluation, scenario: Scenario, shortfalls: Sequence[Shor
         values = scenario.preferences.get(domain, {}).get(name, ())
         yield from _wrap("known:  ", f"{domain}, {name}: {', '.join(values) or 'none'}")
     yield ""
-    marked = {e.turn for v in evaluation.verdicts for e in v.evidence}
+    marked = {e.turn for v in failed for e in v.evidence}
     for turn, message in enumerate(evaluation.dialogue.messages):
         text = message.content
         if len(text) > _LONGEST_MESSAGE:
@@ -67,8 +72,15 @@ def _lines(evaluation: Evaluation, scenario: Scenario, shortfalls: Sequence[Shor
         yield "     [the turn limit ended the dialogue]"
     yield ""
     for verdict in evaluation.verdicts:
-        yield from _verdict(verdict)
+        if verdict not in failed:
+            yield from _verdict(verdict)
     yield f"again:  {rerun}"
+
+
+def _shortfall(evaluation: Evaluation, shortfall: Shortfall) -> str:
+    """What was wanted, and why the judge gave less: ``p 1 < 2: asks for what is known: Price Range, $20-$60``."""
+    why = next((verdict.justification for verdict in evaluation.verdicts if verdict.dimension is shortfall.dimension), "")
+    return f"{shortfall}: {short_line(why, _LONGEST_REASON)}" if why.strip() else str(shortfall)
 
 
 def _verdict(verdict: Verdict) -> Iterator[str]:

@@ -162,7 +162,7 @@ def flips_of(items: Sequence[Item], pairs: Mapping[Dimension, Pairs]) -> tuple[F
             before=round(float(before), 6),
             after=round(float(after), 6),
             nodeids=tuple(item.nodeid for item in runs[key]),
-            records=tuple(item.record_file for item in runs[key] if item.record_file),
+            records=tuple(item.transcript_file for item in runs[key] if item.transcript_file),
         )
         for dimension, sides in pairs.items()
         for key, (before, after) in sides.items()

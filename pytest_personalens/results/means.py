@@ -104,7 +104,7 @@ class Estimate(NamedTuple):
 
 
 class ItemScores(NamedTuple):
-    """The scores of a scored item."""
+    """The scores of a scored item; `turns` is P after each turn of the assistant, without its reply to the user's goodbye."""
 
     key: Key
     scores: Mapping[Dimension, int]
@@ -117,11 +117,17 @@ def item_scores(items: Iterable[Item]) -> list[ItemScores]:
         ItemScores(
             item.key,
             {v.dimension: v.score for v in item.evaluation.verdicts},
-            next((v.turns for v in item.evaluation.verdicts if v.turns), ()),
+            _turns(item),
         )
         for item in items
         if item.evaluation.scored
     ]
+
+
+def _turns(item: Item) -> tuple[int, ...]:
+    """P turn by turn. A reply to a goodbye is no turn of its own: its score would be lower for what the user said of the one before."""
+    turns = next((v.turns for v in item.evaluation.verdicts if v.turns), ())
+    return turns[:-1] if item.evaluation.dialogue.end == "user" else turns
 
 
 def estimate(read: Iterable[ItemScores], dimension: Dimension) -> Estimate:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_personalens.core.usage import Usage
 from pytest_personalens.core.verdict import Dimension
-from pytest_personalens.results.means import scenario_means, scores_by_turn, scores_of
+from pytest_personalens.results.means import item_scores, scenario_means, scores_by_turn, scores_of
 from pytest_personalens.results.values import Group, Item, Mean, Results
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def _dollars(usage: Mapping[str, Usage], prices: Mapping[str, Price]) -> dict[st
 
 
 def _by_turn(scored: Sequence[Item]) -> Iterator[Mean]:
-    for scores in scores_by_turn((i.key, v.turns) for i in scored for v in i.evaluation.verdicts if v.turns):
+    for scores in scores_by_turn((one.key, one.turns) for one in item_scores(scored)):
         yield Mean(value=round(fmean(scenario_means(scores).values()), 6), count=sum(map(len, scores.values())))
 
 

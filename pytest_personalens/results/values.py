@@ -56,6 +56,11 @@ class Item(Frozen):
         return (self.evaluation.user, self.evaluation.task, self.test or without_parameters(self.nodeid))
 
     @property
+    def transcript_file(self) -> str:
+        """The record that holds this very dialogue; empty where there is none. A stale one holds an older dialogue."""
+        return "" if self.record == "stale" else self.record_file
+
+    @property
     def scenario_key(self) -> tuple[str, str]:
         """The scenario, by user and task, whichever test asks for it."""
         return (self.evaluation.user, self.evaluation.task)
@@ -138,7 +143,10 @@ class Difference(Paired):
 
 
 class Flip(Frozen):
-    """A scenario whose score changed; over several trials, its mean. `nodeids` and `records` are those of the run's items."""
+    """A scenario whose score changed; over several trials, its mean.
+
+    `nodeids` are those of the run's items; `records` are the files that hold their dialogues, so no stale one.
+    """
 
     scenario: str
     user: str
@@ -229,7 +237,8 @@ class Results(Frozen):
     turns: Mean = Field(description="User turns of a dialogue, over the scored items.")
     by_turn: tuple[Mean, ...] = Field(
         default=(),
-        description="Mean personalization as it stood after each turn of the assistant, where p-turns was read (paper, Figure 5).",
+        description="Mean personalization as it stood after each turn of the assistant, where p-turns was read (paper, Figure 5); "
+        "its reply to the user's goodbye is left out.",
     )
     unfound_quotes: int = Field(default=0, description="Quotes of a model judge that are not in the transcript and were dropped.")
     unsupported: int = Field(default=0, description="Verdicts of a model judge without any quote that is in the transcript.")
@@ -285,6 +294,12 @@ class Results(Frozen):
     def unjudged(self) -> bool:
         """True if low items pass and no gate decides about scores: all that was asked is that they are there."""
         return not self.report_only and bool(self.gates) and all(gate.kind == "valid" and gate.passed for gate in self.gates)
+
+    @property
+    def went_wrong(self) -> bool:
+        """True if a score or the assistant failed the run, or would have: then a record that no longer fits may be the better one."""
+        gates = any(not gate.passed and gate.value is not None and gate.kind != "valid" for gate in self.gates)
+        return gates or any(item.failed and item.evaluation.cause in ("", "assistant") for item in self.items)
 
     @property
     def own(self) -> tuple[Item, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, Literal
 
 from pytest_personalens.core.controls import control_word
+from pytest_personalens.core.gate import VALID_FLOOR
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -61,8 +62,19 @@ REPORTED_GATES: Final = "its gates are shown and do not count"
 
 
 def gate_outcome(gate: Gate, results: Results) -> str:
-    """``passed``, ``FAILED``, or what would have failed the run."""
-    return "passed" if gate.passed else "FAILED (report only)" if results.report_only else "FAILED"
+    """``passed``, ``FAILED``, with what else a reader must know: nothing to decide it by, or that it does not count."""
+    if gate.passed:
+        return "passed"
+    known = ["not decided"] * (gate.value is None) + ["report only"] * results.report_only
+    return f"FAILED ({', '.join(known)})" if known else "FAILED"
+
+
+def part_note(results: Results) -> str:
+    """How many dialogues the means are over, where these are a part of the run that says little of the whole; else empty."""
+    if not results.complete:
+        return f"of {count(results.overall.scored, 'dialogue')} only, a part of the run"
+    least = next((gate.floor for gate in results.gates if gate.name == "valid"), VALID_FLOOR)
+    return "" if results.valid_share >= least else f"of {results.overall.scored:,} of {results.expected:,} dialogues only"
 
 
 def count(number: int, what: str = "scenario") -> str:
@@ -89,6 +101,16 @@ def quotes_note(results: Results) -> str:
         return ""
     alone = f"; {count(results.unsupported, 'verdict')} without any quote that is in it" if results.unsupported else ""
     return f"quotes of the judge that are not in the transcript: {results.unfound_quotes}, dropped{alone}"
+
+
+def stale_note(results: Results) -> str:
+    """What to do about records that no longer fit; empty where there are none. No advice to accept what failed."""
+    stale = sum(item.record == "stale" for item in results.items)
+    if not stale:
+        return ""
+    if results.went_wrong:
+        return f"{stale} of {count(len(results.items), 'dialogue')} differ from their records; look at what failed before you record them anew"
+    return f"{count(stale, 'record')} {'is' if stale == 1 else 'are'} stale; bring them up to date with --personalens-record new"
 
 
 #: Said in the place of an interval.

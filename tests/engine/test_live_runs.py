@@ -46,7 +46,7 @@ def test_a_run_buys_once_and_replays_for_nothing(repo: Repository, endpoint: End
 def test_who_sees_what_on_the_wire(repo: Repository, endpoint: Endpoint) -> None:
     result = repo.run(*LIVE, "--personalens-record", "live", "--personalens-sample", "1", "--personalens-dimensions", "all,p-turns,leak")
     result.assert_outcomes(passed=1)
-    result.stdout.fnmatch_lines(["personalization after each turn of the assistant (dialogues): 1: 3.00 (1), 2: 3.00 (1)"])
+    result.stdout.fnmatch_lines(["personalization after each turn of the assistant (dialogues), goodbyes left out: 1: 3.00 (1)"])
     users = [c for c in endpoint.calls if c.protocol == "bedrock"]
     judges = {c.prompt.rsplit(": ", 1)[1]: c for c in endpoint.calls if c.protocol == "openai"}
     assert len(users) == 2
@@ -270,6 +270,27 @@ def test_what_cannot_succeed_stops_each_item_with_one_line(repo: Repository, end
     advice = "renew them, for example with 'aws sso login'" if where == "user" else "check OPENAI_API_KEY"
     result.stdout.fnmatch_lines([f"*{advice}*"])
     assert "Traceback" not in result.stdout.str()
+
+
+@pytest.mark.parametrize(
+    ("missing", "told"),
+    [
+        (("OPENAI_API_KEY", "OPENAI_BASE_URL"), "openai:small: OPENAI_API_KEY is not set; set it, or OPENAI_BASE_URL *"),
+        (("AWS_REGION", "AWS_DEFAULT_REGION"), "bedrock:*: no AWS region is set; give [?]region=*"),
+        (("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"), "bedrock:*: no usable AWS credentials (*"),
+    ],
+    ids=["key", "region", "credentials"],
+)
+def test_a_missing_key_ends_the_run_before_its_first_dialogue(
+    repo: Repository, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch, missing: tuple[str, ...], told: str
+) -> None:
+    for name in missing:
+        monkeypatch.delenv(name, raising=False)
+    result = repo.run(*LIVE, "--personalens-record", "live")
+    assert result.ret == 4
+    result.stderr.fnmatch_lines([f"ERROR: {told}; or replay records with --personalens-record none"])
+    assert endpoint.calls == []
+    assert repo.run(*LIVE, "--personalens-estimate").ret == 0, "what buys nothing needs no key"
 
 
 @pytest.mark.parametrize(

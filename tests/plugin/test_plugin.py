@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import json
 import os
+import re
 from pathlib import Path
 from textwrap import dedent
 from xml.etree import ElementTree as ET
@@ -138,14 +139,14 @@ def test_a_failing_item_shows_what_it_takes_to_understand_it(repo: Repository) -
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(
         [
-            "*-?-*: task not completed, p ? < 3",
+            "task not completed: *; p ? < 3: *",
+            "task completion: no. *",
+            "personalization: ? of 1-4. *",
             "wants: *",
             "goal: *",
             "known: *",
             "*0 user *",
             "*1 assistant I will see. *x1b[[]31mred*",
-            "task completion: no. *",
-            "personalization: ? of 1-4. *",
             "again:  pytest --personalens-sample 1 --personalens-seed 'my seed' --personalens-threshold 'p>=3' 'test_bot.py::test_bot[[]*[]]'",
         ]
     )
@@ -164,7 +165,8 @@ def test_a_dialogue_is_printed_once(repo: Repository, where: str, monkeypatch: p
     repo.write(conftest=BOT.replace("return helpbot(messages)", "return 'I will see to it for 19:30.'"))
     result = repo.run("--personalens-sample", "1", "--personalens-threshold", "p>=4", "--junitxml", "junit.xml")
     assert [line[:7] for line in result.outlines if line.startswith("again:")] == ["again: "]
-    result.stdout.re_match_lines([r"FAILED test_bot.py::test_bot\[.*\] - Failed: .*"])
+    # What was wrong begins at once: the id stands before it, and 80 columns hold little more.
+    result.stdout.re_match_lines([r"FAILED test_bot.py::test_bot\[.*\] - (task not completed: |p \d < 4: |p \d.*\.\.\.).*"])
     (failure,) = ET.parse(repo.path / "junit.xml").iter("failure")
     assert "\n" not in failure.attrib["message"] and "again: " in (failure.text or "")
 
@@ -229,7 +231,10 @@ def test_no_assistant_at_all(empty_repo: Repository) -> None:
         (["--personalens-sample", "1", "--personalens-data=/nowhere"], "no such folder"),
         (["--personalens-sample", "1", "--personalens-data=."], "not a data folder"),
         (["--personalens-sample", "1", "--personalens-users", "bob"], "unknown user 'bob'"),
-        (["--personalens-sample", "1", "--personalens-users", "official-70"], "official-70 is no sample of the benchmark's own; known: official-20, "),
+        (
+            ["--personalens-sample", "1", "--personalens-users", "official-70"],
+            "official-70 is no sample of the benchmark's own; known: official-20, ",
+        ),
         (["--personalens-sample", "1", "--personalens-users", "file:none.txt"], "cannot read"),
         (
             ["--personalens-sample", "1", "--personalens-users", "kenji", "--personalens-domain", "Games"],
@@ -470,3 +475,33 @@ def test_the_garbage_collector_is_left_as_it_was(repo: Repository) -> None:
     repo.inline("--personalens-sample", "2").assert_outcomes(passed=2)
     assert gc.isenabled()
     assert gc.get_freeze_count() <= before
+
+
+def test_the_reading_that_failed_stands_first_and_marks_its_turns_alone(repo: Repository) -> None:
+    repo.write(
+        conftest="""
+        import pytest
+        from pytest_personalens import Dimension, Evidence, Verdict
+
+        class Judge:
+            identity, paid = "judge 1", False
+            def verdict(self, scenario, dialogue, dimension):
+                low = dimension is Dimension.PERSONALIZATION
+                said = dialogue.messages[1 if low else 0].content
+                quoted = (Evidence.of(1 if low else 0, said),)
+                return Verdict(dimension=dimension, score=1, justification="asks again" if low else "done", evidence=quoted)
+
+        def pytest_personalens_judge(spec):
+            return Judge()
+
+        @pytest.fixture
+        def personalens_assistant():
+            return lambda messages: "Which one?"
+        """
+    )
+    result = repo.inline("--personalens-sample", "1", "--personalens-judge-model", "own")
+    result.stdout.fnmatch_lines(
+        ["p 1 < 2: asks again", "personalization: 1 of 1-4. asks again", "wants: *", "task completion: yes. done", "again: *"]
+    )
+    marked = [line[:4] for line in result.outlines if re.match(r">\s+\d+ (user|assistant)", line)]
+    assert marked == [">  1"]

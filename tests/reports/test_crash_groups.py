@@ -53,6 +53,7 @@ def test_crashes_are_told_first_by_exception_and_place(crashing: Repository) -> 
             "the assistant failed in 9 of 12 dialogues, which have no score:",
             *(f"  {way}" for way in WAYS),
             "",
+            "scores of 3 of 12 dialogues only:",
             " * items  scored *",
         ],
         consecutive=True,
@@ -61,9 +62,19 @@ def test_crashes_are_told_first_by_exception_and_place(crashing: Repository) -> 
     told = f"The assistant failed in 9 of 12 dialogues, which have no score: {'; '.join(WAYS)}".replace("'", "&#39;")
     assert told in page
     assert page.index(told) < page.index("tcr: only 3 of 12")
+    assert "✕ failed (not decided)" in page
+    result.stdout.fnmatch_lines(["gate tcr: FAILED (not decided), only 3 of 12 items could be scored; the floor is 90%"])
     markdown = (crashing.path / "page.md").read_text(encoding="utf-8")
     assert "**The assistant failed in 9 of 12 dialogues, which have no score:**" in markdown
     assert markdown.index("- 6 x KeyError at app/memory.py") < markdown.index("### Gates")
+    assert markdown.index("**Scores of 3 of 12 dialogues only:**") < markdown.index("### Scores")
+
+
+def test_scores_of_a_stopped_run_are_called_those_of_a_part(crashing: Repository) -> None:
+    crashing.write(app__memory='def recall(number):\n    return "fine" if number < 4 else 1 / 0\n')
+    result = crashing.inline(*ARGS, "--personalens-gate", "tcr >= 0", "-x", "--personalens-report", "page.md", "-p", "no:randomly")
+    result.stdout.fnmatch_lines(["scores of 2 dialogues only, a part of the run:", " * items  scored *"], consecutive=True)
+    assert "**Scores of 2 dialogues only, a part of the run:**" in (crashing.path / "page.md").read_text(encoding="utf-8")
 
 
 def test_workers_and_dialogues_side_by_side_tell_the_same(crashing: Repository) -> None:

@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 import time
+from collections import Counter
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -201,6 +202,10 @@ def test_search_and_filters(page: Page, file: Path) -> None:
     page.keys("/", "user3 BELOW")
     assert page.focus() == "q"
     assert page.texts("#rows tbody tr") == []
+    assert page.text("#none").startswith("No dialogue fits this search and these filters.")
+    page.click("#clear")
+    assert (page.text("#count"), page.focus(), page.text("#none")) == ("80 of 160 dialogues", "q", "")
+    page.keys("user3 BELOW")
     page.keys(*["\ue003"] * 6)
     assert {t.split("user")[1][0] for t in page.texts("#rows tbody th a")} == {"3"}
     page.keys("\ue00c")
@@ -329,3 +334,43 @@ def test_five_thousand_dialogues(page: Page, tmp_path: Path) -> None:
     assert page.text("#page") == "1\N{EN DASH}100 of 5,000"
     page.click("#forth")
     assert page.text("#page") == "101\N{EN DASH}200 of 5,000"
+
+
+def test_what_counts_dialogues_leads_to_just_those(page: Page, tmp_path: Path) -> None:
+    results = rich_results(200, arms=("none",))
+    causes = Counter(i.evaluation.cause for i in results.own if i.evaluation.cause)
+    assert len(causes) > 1, "one cause alone would be all that is not scored"
+    write_html(results, tmp_path / "r.html")
+    page.open(tmp_path / "r.html")
+    linked = page.js("return [...document.querySelectorAll('.reasons a, .notes a')].map((a) => [a.textContent, a.getAttribute('href')])")
+    assert {f"#cause={cause}" for cause in causes} <= {link for _, link in linked}
+    for told, link in linked:
+        page.go(link)
+        number = next(int(n) for n in re.findall(r"\d+", told))
+        assert page.text("#count") == f"{number} of {len(results.items)} dialogues", told
+
+
+def test_paper_has_the_title_and_nothing_to_click(page: Page, file: Path) -> None:
+    page.open(file)
+    page.chrome.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    seen = "return [...document.querySelectorAll('.bar .name, .bar nav, .bar button')].map((e) => e.getClientRects().length > 0)"
+    assert page.js(seen) == [True, False, False]
+    assert page.text(".bar .name") == "Personalization report"
+    page.chrome.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+
+
+def test_a_dialogue_opened_by_a_key_has_the_focus_and_no_ring(page: Page, file: Path) -> None:
+    page.open(file)
+    page.keys("j", "\ue007")
+    assert page.focus() == "dialogue-head"
+    assert page.js("return getComputedStyle(document.activeElement).outlineStyle") == "none"
+
+
+def test_a_change_over_a_part_of_the_dialogues_says_so(tmp_path: Path) -> None:
+    def tiles(now: int, before: int) -> list[str]:
+        page = html_page(rich_results(now, trials=1), before=rich_results(before))
+        return re.findall(r"since the earlier results[^<]*", page)
+
+    assert all("over the" not in tile for tile in tiles(30, 30))
+    assert len(tiles(60, 30)) == 2
+    assert all(re.search(r"over the (2\d|30) in both", tile) for tile in tiles(60, 30))

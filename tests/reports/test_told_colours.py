@@ -22,7 +22,9 @@ def test_means_over_the_few_that_did_not_crash_pass_nothing(told: Repository) ->
     told.write(conftest=CRASHES)
     result = told.inline(*ARGS, "--personalens-gate", "tcr >= 0.5", "--personalens-report", "page.html")
     assert result.ret == 1
-    result.stdout.fnmatch_lines(["gate tcr: FAILED, only * of 10 items could be scored; the floor is 90%", "gate valid: FAILED, *"])
+    result.stdout.fnmatch_lines(
+        ["gate tcr: FAILED (not decided), only * of 10 items could be scored; the floor is 90%", "gate valid: FAILED, *"]
+    )
     page = (told.path / "page.html").read_text(encoding="utf-8")
     assert "The assistant failed in 6 of 10 dialogues, which have no score: 6 x ZeroDivisionError at conftest.py:" in page
     assert '<div class="tile few">' in page

@@ -93,6 +93,21 @@ def test_a_drop_fails_and_names_the_scenarios_that_flipped(saved: Repository) ->
     assert cases["gate[regression: p]"].find("failure") is None
 
 
+def test_a_stale_record_is_not_shown_as_the_transcript_of_a_drop(saved: Repository) -> None:
+    assert saved.inline(*ARGS, "--personalens-record=new").ret == 0
+    conftest = saved.path / "conftest.py"
+    conftest.write_text(conftest.read_text().replace('"fine"', '"What do you want?"'))
+    lower(saved, "tc", ids(saved)[:7])
+    result, comparison = compared(saved, "--personalens-report=run.md")
+    assert result.ret == 1
+    result.stdout.fnmatch_lines([f"    {min(ids(saved)[:7])}: tc 1 -> 0, told"])
+    assert {item["record"] for item in saved.results()["items"]} == {"stale"}
+    assert all("records" not in flip or flip["records"] == [] for flip in comparison["flips"])
+    assert "__personalens__" not in (saved.path / "run.md").read_text()
+    result.stdout.fnmatch_lines(["20 of 20 dialogues differ from their records; look at what failed before you record them anew"])
+    result.stdout.no_fnmatch_line("*--personalens-record new*")
+
+
 def test_a_small_drop_is_no_evidence(saved: Repository) -> None:
     lower(saved, "tc", ids(saved)[:3])
     result, _comparison = compared(saved)
@@ -217,7 +232,7 @@ def test_nothing_in_common_is_a_failure(told: Repository) -> None:
     assert result.ret == 1
     result.stdout.fnmatch_lines(
         [
-            "gate regression: FAILED, no scenario of this run could be compared with base.json: 20 not run now, 20 not run then (another sample, *)"
+            "gate regression: FAILED (not decided), no scenario of this run could be compared with base.json: 20 not run now, 20 not run then (another sample, *)"
         ]
     )
 
@@ -237,18 +252,18 @@ def test_a_run_that_could_hardly_be_scored_is_no_baseline(told: Repository) -> N
     compared = told.inline(*COMPARE)
     assert compared.ret == 1
     compared.stdout.fnmatch_lines(
-        ["gate regression: FAILED, 1 of the 20 scenarios that are also in base.json could be compared; the floor is 90%"]
+        ["gate regression: FAILED (not decided), 1 of the 20 scenarios that are also in base.json could be compared; the floor is 90%"]
     )
 
 
 def test_a_score_that_only_one_of_the_runs_has_does_not_drop_out_unseen(saved: Repository) -> None:
     fewer = saved.inline(*COMPARE, "--personalens-dimensions", "tc")
     assert fewer.ret == 1
-    fewer.stdout.fnmatch_lines(["gate regression: p: FAILED, p was judged then and not now: nothing to compare"])
+    fewer.stdout.fnmatch_lines(["gate regression: p: FAILED (not decided), p was judged then and not now: nothing to compare"])
     assert saved.inline(*SAVE, "--personalens-dimensions", "tc").ret == 0
     more = saved.inline(*COMPARE)
     assert more.ret == 1
-    more.stdout.fnmatch_lines(["gate regression: p: FAILED, p was judged now and not then: nothing to compare"])
+    more.stdout.fnmatch_lines(["gate regression: p: FAILED (not decided), p was judged now and not then: nothing to compare"])
     other = ("--personalens-dimensions", "nat-user")
     assert saved.inline(*SAVE, *other).ret == 0
     neither = saved.inline(*COMPARE, *other)

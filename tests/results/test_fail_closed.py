@@ -39,7 +39,7 @@ def test_a_run_of_which_nothing_was_evaluated_fails(told: Repository, how: str) 
     result.stdout.fnmatch_lines(
         [
             "not scored: 10, the test ended before it was evaluated *",
-            "gate tcr: FAILED, task completion rate: no item could be scored",
+            "gate tcr: FAILED (not decided), task completion rate: no item could be scored",
             "gate valid: FAILED, 0 of 10 items could be scored (not: 10 unevaluated); the floor is 90%",
             "the baseline *base.json was not written: only 0 of 10 items could be scored",
         ]
@@ -206,7 +206,7 @@ def test_a_lift_over_few_of_its_scenarios_is_none(told: Repository) -> None:
     result.stdout.fnmatch_lines(
         [
             "control no-context: 8 of 10 items could not be scored",
-            "gate lift: FAILED, *: only 2 of 10 scenarios were scored both with and without its context; the floor is 90%",
+            "gate lift: FAILED (not decided), *: only 2 of 10 scenarios were scored both with and without its context; the floor is 90%",
         ]
     )
 
@@ -219,7 +219,9 @@ def test_a_dimension_that_half_of_the_scenarios_lost_is_seen(told: Repository) -
     told.write(test_bot=two.format(mark=marks.format(", dimensions='tc'")))
     result = told.inline(*ARGS, *BASE)
     assert result.ret == 1
-    result.stdout.fnmatch_lines(["gate regression: p: FAILED, p was judged in both runs in * of * scenarios only; the floor is 90%"])
+    result.stdout.fnmatch_lines(
+        ["gate regression: p: FAILED (not decided), p was judged in both runs in * of * scenarios only; the floor is 90%"]
+    )
     told.write(test_bot=two.partition("{mark}")[0])
     gone = told.inline(*ARGS, *BASE)
     gone.stdout.fnmatch_lines(["  not compared, not run now*"])
@@ -265,6 +267,9 @@ def test_the_reason_beside_a_drop_is_that_of_the_trial_that_fell(told: Repositor
 def test_figures_by_turn_are_one_and_the_same_everywhere() -> None:
     found = rich_results(40, trials=3)
     assert found.by_turn
+    assert {i.evaluation.dialogue.end for i in found.own if i.evaluation.scored} == {"user"}
+    longest = max(len(v.turns) for i in found.own for v in i.evaluation.verdicts)
+    assert len(found.by_turn) == longest - 1, "a reply to a goodbye is no turn of its own"
     assert [mean.value for mean in found.by_turn] == [round(e.value or 0.0, 6) for e in by_turn(item_scores(found.own))]
 
 

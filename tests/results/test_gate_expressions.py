@@ -128,8 +128,8 @@ def test_a_gate_on_a_domain_that_is_not_in_the_sample_fails(told: Repository) ->
         *ARGS, "--personalens-domain", "Movies", "--personalens-kind", "single", GATE, "Alarm: p >= 1", GATE, "multi: tcr >= 0"
     )
     assert result.ret == 1
-    result.stdout.fnmatch_lines(["gate Alarm: p: FAILED, no scenario of Alarm is in this sample"])
-    result.stdout.fnmatch_lines(["gate multi: tcr: FAILED, no scenario of multi is in this sample"])
+    result.stdout.fnmatch_lines(["gate Alarm: p: FAILED (not decided), no scenario of Alarm is in this sample"])
+    result.stdout.fnmatch_lines(["gate multi: tcr: FAILED (not decided), no scenario of multi is in this sample"])
 
 
 def test_trouble_of_others_has_an_exit_code_of_its_own(told: Repository) -> None:
@@ -300,7 +300,10 @@ def test_controls_count_in_no_figure_of_the_run(knowing: Repository) -> None:
     assert (found["uncounted"], found["overall"]["items"], found["arms"][0]["overall"]["scored"]) == ({}, 20, 0)
     assert result.ret == 1
     result.stdout.fnmatch_lines(
-        ["gate lift: FAILED, lift * no-context: no scenario was scored both *", "gate valid: passed, 20 of 20 items could be scored"]
+        [
+            "gate lift: FAILED (not decided), lift * no-context: no scenario was scored both *",
+            "gate valid: passed, 20 of 20 items could be scored",
+        ]
     )
 
 

@@ -139,7 +139,7 @@ def test_a_gate_over_nothing_fails_closed(scripted: Repository, monkeypatch: pyt
         "valid >= 0",
     )
     assert result.ret == 1
-    result.stdout.fnmatch_lines(["gate p: FAILED, mean personalization: no item could be scored"])
+    result.stdout.fnmatch_lines(["gate p: FAILED (not decided), mean personalization: no item could be scored"])
 
 
 def test_no_gate_where_no_item_ran(scripted: Repository) -> None:

@@ -488,3 +488,21 @@ def test_options_that_cannot_be(arguments: list[str], capsys: pytest.CaptureFixt
 def test_values_that_cannot_be(call: Callable[[], object]) -> None:
     with pytest.raises(ValueError, match=r"^expected "):
         call()
+
+
+@pytest.mark.parametrize(
+    "by_user",
+    [
+        [[Fraction(1)]] * 29 + [[Fraction(2, 3)]],
+        [[Fraction(1), Fraction(1)]] * 28 + [[Fraction(1), Fraction(0)]],
+        [[Fraction(1)]] * 4 + [[Fraction(1, 3)]],
+    ],
+    ids=["trials", "users with several scenarios", "few"],
+)
+def test_the_interval_of_a_rate_with_a_failure_does_not_reach_one(by_user: list[list[Fraction]]) -> None:
+    low, high = interval(by_user, 0, 1) or (None, None)
+    rate = float(sum(map(sum, by_user)) / sum(map(len, by_user)))
+    assert low is not None and high is not None
+    assert low < rate < high < 1
+    mirrored = interval([[1 - value for value in values] for values in by_user], 0, 1)
+    assert mirrored == pytest.approx((1 - high, 1 - low))

@@ -10,13 +10,12 @@ from pytest_personalens.reports.markup import figure
 from pytest_personalens.reports.tables.measured import SHORT, mean_of
 from pytest_personalens.reports.tables.runs import scenario_counts
 from pytest_personalens.reports.tables.table import PaperTable, of_paper
-from pytest_personalens.results.means import scenario_means, scores_by_turn
+from pytest_personalens.results.means import item_scores, scenario_means, scores_by_turn
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from pytest_personalens.reports.tables.runs import StoredRun
-    from pytest_personalens.results.means import Key
     from pytest_personalens.results.values import Item
 
 Kinds = Literal["single", "multi", "all"]
@@ -89,16 +88,8 @@ def _turns(run: StoredRun, kinds: Kinds, *, several: bool) -> PaperTable:
 
 def _by_turn(items: Sequence[Item]) -> list[tuple[float, int]]:
     """For each turn the mean by scenario, and the number of dialogues that had it."""
-    turns = scores_by_turn(_read(items))
+    turns = scores_by_turn((one.key, one.turns) for one in item_scores(items))
     return [(fmean(scenario_means(scores).values()), sum(map(len, scores.values()))) for scores in turns]
-
-
-def _read(items: Sequence[Item]) -> Iterator[tuple[Key, Sequence[int]]]:
-    for item in items:
-        for verdict in item.evaluation.verdicts if item.evaluation.scored else ():
-            if verdict.turns:
-                ended = item.evaluation.dialogue.end == "user"
-                yield item.key, verdict.turns[:-1] if ended else verdict.turns
 
 
 def _among(item: Item, kinds: Kinds) -> bool:

@@ -86,11 +86,13 @@ function chat(item) {
   const evidence = evidenceOf(item);
   const byTurn = (item.verdicts || []).find((v) => v.turns);
   const list = make("ol", { class: "chat", "aria-label": "Dialogue" });
+  // The score after a goodbye is lower for what the user said of the reply before: it would stand at the wrong one.
+  const counted = byTurn ? byTurn.turns.length - (item.end === "user" ? 1 : 0) : 0;
   let replies = 0;
   (item.messages || []).forEach(([assistant, number], turn) => {
     const quotes = [...(evidence.get(turn) || new Map()).values()];
     const body = bubble(text(number), quotes.map(([quote]) => quote));
-    const p = assistant && byTurn ? byTurn.turns[replies] : null;
+    const p = assistant && replies < counted ? byTurn.turns[replies] : null;
     if (assistant) replies += 1;
     list.append(make("li", { class: assistant ? "assistant" : "user", id: `turn-${turn}`, tabindex: "-1" },
       make("span", { class: "speaker" }, assistant ? "Assistant" : "User", ` · ${turn}`, p == null ? null : make("span", { class: "turn-p" }, ` · P ${p} after this turn`)),
@@ -185,6 +187,6 @@ function dialogue(item) {
         person(item),
         make("h2", {}, "This test"),
         facts([["Test", item.id], ["Agents", ["user", "assistant", "judge"].map((who, n) => `${who}: ${text(item.by[n]) || (n === 1 ? "yours" : "–")}`).join("; ")],
-          ...(item.record ? [["Record", item.record]] : []), ...(item.file ? [["File", item.file]] : [])]))),
+          ...(item.record ? [["Record", item.record]] : []), ...(item.file ? [[item.record === "stale" ? "Older dialogue" : "File", item.file]] : [])]))),
   ];
 }

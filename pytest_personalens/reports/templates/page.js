@@ -171,6 +171,12 @@ function start() {
   for (const id of ["theme", "filters", "keys"]) document.getElementById(id).hidden = !data.items.length && id !== "theme";
   search.addEventListener("input", () => { state.q = search.value; show(); rememberSoon(); });
   form.addEventListener("submit", (event) => event.preventDefault());
+  document.getElementById("clear").addEventListener("click", () => {
+    restore(new URLSearchParams());
+    show();
+    remember();
+    search.focus();
+  });
   document.getElementById("back").addEventListener("click", () => turnPage(-1));
   document.getElementById("forth").addEventListener("click", () => turnPage(1));
   table.tBodies[0].addEventListener("click", (event) => {

@@ -31,6 +31,8 @@ function filters() {
   const statuses = [["low", "below a threshold", (i) => i.status === "low"], ["uncounted", "not scored", (i) => i.status === "uncounted"],
     ["passed", "passed", (i) => i.status === "passed"], ["failed", "test failed", (i) => i.failed]].filter(([, , keep]) => data.items.some(keep));
   if (statuses.length > 1) list.push(["status", "Status", [["", "any"], ...statuses]]);
+  const causes = [...new Set(data.items.map((i) => i.cause))].filter(Boolean).sort();
+  if (causes.length) list.push(["cause", "Not scored for", [["", "any"], ...causes.map((c) => [c, c, (i) => i.cause === c])]]);
   const changes = [["worse", "worse", (i) => moved(i, false)], ["better", "better", (i) => moved(i, true)]].filter(([, , keep]) => data.items.some(keep));
   if (changes.length) list.push(["change", "Since then", [["", "any"], ...changes]]);
   const domains = [...new Set(data.items.flatMap((i) => i.domains))].sort();
@@ -108,6 +110,7 @@ function draw(all) {
   document.getElementById("back").disabled = !state.page;
   document.getElementById("forth").disabled = to >= state.found.length;
   document.getElementById("rows-frame").hidden = !state.found.length;
+  document.getElementById("none").hidden = Boolean(state.found.length || !total);
 }
 
 function show() {

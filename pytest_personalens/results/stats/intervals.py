@@ -21,11 +21,18 @@ def interval(by_user: Sequence[Sequence[float | Fraction]], low: float, high: fl
     """The 95 % interval of the mean of values on the scale `low`..`high`, which `by_user` holds for the scenarios of each user.
 
     A rate of single scenarios, all of them 0 or 1 and each of another user, has the exact one (`rate_interval`), any other mean
-    that of `mean_interval`. None for fewer than three users. Raises ValueError as `mean_interval` does.
+    that of `mean_interval`; of a rate, an end that would claim that nothing or everything fails, though some did and some did
+    not, is the exact one instead. None for fewer than three users. Raises ValueError as `mean_interval` does.
     """
-    if len(by_user) >= LEAST and (low, high) == (0, 1) and all(len(values) == 1 and values[0] in (0, 1) for values in by_user):
-        return rate_interval(float(sum(value for (value,) in by_user)), len(by_user))
-    return mean_interval(by_user, low, high)
+    found = mean_interval(by_user, low, high)
+    if found is None or (low, high) != (0, 1):
+        return found
+    users, scenarios = len(by_user), sum(map(len, by_user))
+    successes = sum((Fraction(value) for values in by_user for value in values), Fraction())
+    exact = rate_interval(float(successes * users / scenarios), users)
+    if all(len(values) == 1 and values[0] in (0, 1) for values in by_user):
+        return exact
+    return found[0] or exact[0], found[1] if found[1] < 1 else exact[1]
 
 
 def rate_interval(successes: float, total: int, *, level: float = 0.95) -> Interval:
