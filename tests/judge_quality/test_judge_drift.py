@@ -144,10 +144,10 @@ def test_a_judge_that_varies_is_allowed_a_little(moody: Repository, monkeypatch:
 def test_no_item_is_needed_to_check_a_judge(adopted: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     for mood, code in (("", 0), ("all", 1)):
         monkeypatch.setenv("MOOD", mood)
-        assert adopted.inline(*ARGS, *CHECK, "-k", "nothing").ret == code
+        assert adopted.inline(*ARGS[:-2], *CHECK, "-k", "nothing").ret == code
     assert results(adopted)["items"] == []
     monkeypatch.setenv("MOOD", "")
-    result = adopted.inline(*ARGS, *CHECK, "-q", "-k", "nothing")
+    result = adopted.inline(*ARGS[:-2], *CHECK, "-q", "-k", "nothing")
     result.stdout.fnmatch_lines(["the judge did not change: the scores cannot be compared, because no scenario was scored in both runs"])
 
 
@@ -159,7 +159,7 @@ def test_without_a_terminal_the_exit_code_tells(adopted: Repository, monkeypatch
 
 def test_a_run_that_stops_early_checks_nothing(adopted: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BOT", "sorry")
-    result = adopted.inline(*ARGS[:-1], "item", *CHECK, "-x")
+    result = adopted.inline(*ARGS[:-2], *CHECK, "-x")
     assert result.ret == 1
     assert results(adopted)["drift"] is None
     assert "the judge was not checked: the run was stopped" in result.stdout.str()

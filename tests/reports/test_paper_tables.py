@@ -19,7 +19,8 @@ from pytest_personalens.reports.tables.published import published
 from pytest_personalens.reports.tables.rows_file import read_rows
 from pytest_personalens.results.contrasts import holm_adjusted
 from pytest_personalens.results.stats.paired import holm
-from pytest_personalens.results.values import Results, write_json
+from pytest_personalens.results.summary import summarize
+from pytest_personalens.results.values import Results, read_results, write_json
 from tests.support import recount
 from tests.support.repository import ROOT, Repository
 from tests.support.rich_results import rich_results
@@ -279,11 +280,20 @@ def test_runs_of_one_assistant_are_told_apart_by_their_files(stored: Path, capsy
 
 
 def test_dialogues_read_on_nothing_but_tc_and_p_have_no_figure_5(stored: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    found = json.loads((stored / "ours.json").read_text(encoding="utf-8"))
-    for item in found["items"]:
-        kept = (Dimension.TASK_COMPLETION.value, Dimension.PERSONALIZATION.value)
-        item["evaluation"]["verdicts"] = [v for v in item["evaluation"]["verdicts"] if v["dimension"] in kept]
-    (stored / "ours.json").write_text(json.dumps(found), encoding="utf-8")
+    run = read_results(stored / "ours.json")
+    kept = (Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION)
+    items = [
+        item.model_copy(
+            update={
+                "evaluation": item.evaluation.model_copy(
+                    update={"verdicts": tuple(v for v in item.evaluation.verdicts if v.dimension in kept)}
+                )
+            }
+        )
+        for item in run.items
+    ]
+    made = summarize(items, settings=run.settings, dataset=run.dataset, requested=run.requested, drawn=run.drawn)
+    write_json(made, stored / "ours.json")
     assert main(["ours.json", "--figure", "5"]) == 0
     assert "Nothing was read turn by turn: run with --personalens-dimensions tc,p,p-turns." in capsys.readouterr().out
 
