@@ -21,7 +21,7 @@ def test_either_variable_names_the_region(repo: Repository, endpoint: Endpoint, 
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("AWS_CONFIG_FILE", str(repo.path / "none"))
     args = (*SAMPLE, "--personalens-user-model", "bedrock:nova-lite", "--personalens-record", "live", "--personalens-gate", "none")
-    repo.inline(*args).stdout.fnmatch_lines(["*no AWS region is set; give ?region=..., or set AWS_REGION"])
+    repo.inline(*args).stderr.fnmatch_lines(["*no AWS region is set; give ?region=..., or set AWS_REGION*"])
     monkeypatch.setenv(told, "eu-west-1")
     assert repo.inline(*args).ret == 0
 

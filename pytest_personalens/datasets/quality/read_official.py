@@ -25,8 +25,7 @@ def read_official(data: OfficialDataset) -> Corpus:
     for tasks_file in sorted((data.root / "task").glob("*/task.jsonl")):
         with corpus.telling():
             corpus.tasks += list(_official_tasks(tasks_file))
-    with corpus.telling():
-        corpus.possible = _possible(data.root.parent / "res" / "schema.json")
+    corpus.possible = _possible(data.root.parent / "res" / "schema.json")
     for user in data.users():
         folder = data.root / "profile" / user
         with corpus.telling():
