@@ -83,8 +83,8 @@ def test_mistakes_of_an_own_dataset(repo: Repository, mistake: str) -> None:
 @pytest.mark.parametrize(
     ("name", "model"),
     [
-        ("llama-3-1-8b-instruct-v1", "meta.llama3-1-8b-instruct-v1:0"),
-        ("llama-3-1-70b-instruct-v1", "meta.llama3-1-70b-instruct-v1:0"),
+        ("llama-3-1-8b-instruct-v1", "us.meta.llama3-1-8b-instruct-v1:0"),
+        ("llama-3-1-70b-instruct-v1", "us.meta.llama3-1-70b-instruct-v1:0"),
         ("mistral-7b-instruct-v2", "mistral.mistral-7b-instruct-v0:2"),
         ("mixtral-8x7b-instruct-v1", "mistral.mixtral-8x7b-instruct-v0:1"),
     ],

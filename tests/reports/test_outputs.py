@@ -97,13 +97,17 @@ def test_results_that_cannot_be_written_take_no_report_with_them(told: Repositor
     assert {path.name for path in (told.path / "out").iterdir() if path.is_file()} == {"r.md", "r.html"}
 
 
-@pytest.mark.parametrize("name", ["json", "html", "markdown"])
-def test_a_path_that_cannot_be_is_told_before_the_run(told: Repository, name: str) -> None:
+@pytest.mark.parametrize("ending", ["json", "html", "md"])
+def test_a_path_that_cannot_be_is_told_before_the_run(told: Repository, ending: str) -> None:
     (told.path / "taken").write_text("a file")
-    for path, problem in ((".", "*is a folder; give the path of a file"), ("taken/x", "cannot write to *taken: *")):
-        result = told.inline(*ARGS, f"--personalens-{name}", path)
+    (told.path / f"folder.{ending}").mkdir()
+    for path, problem in (
+        (f"folder.{ending}", "*is a folder; give the path of a file"),
+        (f"taken/x.{ending}", "cannot write to *taken: *"),
+    ):
+        result = told.inline(*ARGS, "--personalens-report", path)
         assert result.ret == 4
-        result.stderr.fnmatch_lines([f"ERROR: --personalens-{name}: {problem}"])
+        result.stderr.fnmatch_lines([f"ERROR: --personalens-report: {problem}"])
 
 
 def test_the_page_without_its_extra_is_one_line_before_the_run(told: Repository) -> None:
