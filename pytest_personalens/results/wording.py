@@ -109,8 +109,8 @@ def stale_note(results: Results) -> str:
     if not stale:
         return ""
     if results.went_wrong:
-        differ = f"{stale} of {count(len(results.items), 'dialogue')} differ from their records"
-        return f"{differ}; look at what failed before you record them anew"
+        differing = f"{stale} of {count(len(results.items), 'dialogue')} differ from their records"
+        return f"{differing}; look at what failed before you record them anew"
     return f"{count(stale, 'record')} {'is' if stale == 1 else 'are'} stale; bring them up to date with --personalens-record new"
 
 

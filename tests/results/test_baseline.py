@@ -269,7 +269,7 @@ def test_a_score_that_only_one_of_the_runs_has_does_not_drop_out_unseen(saved: R
     neither = saved.inline(*COMPARE, *other)
     assert neither.ret == 1
     neither.stdout.fnmatch_lines(
-        ["gate regression: FAILED, neither task completion nor personalization is judged; *", "gate valid: passed*"]
+        ["gate regression: FAILED (not decided), neither task completion nor personalization is judged; *", "gate valid: passed*"]
     )
     assert saved.inline(*COMPARE, *other, "-o", "personalens_margin=nat-user=0.1").ret == 0
     for margin, problem in (("leak=0.1", "leak is not compared"), ("coh-user=0.1", "coh-user is not judged in this run; *")):
