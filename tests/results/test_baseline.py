@@ -313,11 +313,12 @@ def test_parametrized_tests_are_kept_apart_by_their_parameters(told: Repository)
 
 
 def test_a_file_of_somebody_elses_is_not_replaced(told: Repository) -> None:
-    for option in ("save-baseline", "json"):
-        result = told.inline(*ARGS, f"--personalens-{option}", "conftest.py")
+    (told.path / "theirs.json").write_text('{"name": "a package of somebody\'s"}')
+    for option, file in (("save-baseline", "conftest.py"), ("report", "theirs.json")):
+        result = told.inline(*ARGS, f"--personalens-{option}", file)
         assert result.ret == 4
         result.stderr.fnmatch_lines(
-            [f"ERROR: --personalens-{option}: *conftest.py was not written by this plugin; give another path, or remove it"]
+            [f"ERROR: --personalens-{option}: *{file} was not written by this plugin; give another path, or remove it"]
         )
 
 
