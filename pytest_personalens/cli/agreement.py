@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from pytest_personalens.core.usage import Price, Usage
     from pytest_personalens.core.verdict import Dimension, Judge
     from pytest_personalens.judge_quality import Labelled
+    from pytest_personalens.models import Model
     from pytest_personalens.models.meter import Meter
 
 
@@ -34,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     from pytest_personalens.core.atomic_write import write_atomically
     from pytest_personalens.core.destinations import file_kind, refuse_shared_files, writable
-    from pytest_personalens.core.usage import price_of, read_prices
+    from pytest_personalens.core.usage import read_prices
     from pytest_personalens.core.verdict import dimensions
     from pytest_personalens.judge_quality import measure, read_labels, render, wanted
     from pytest_personalens.models.meter import Budget, Meter
@@ -50,14 +52,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         meter = Meter(budget=budget, prices=prices)
         judge = open_judge(options.judge_model, meter, prompts=options.prompts, at_once=options.concurrency)
         spending = _Spending(judge, options)
-        unread = [(item, d) for item, d in wanted(labelled, chosen) if not spending.knows(item, d)]
+        readings = list(wanted(labelled, chosen))
+        unread = [(item, d) for item, d in readings if not spending.knows(item, d)]
         if options.estimate or (unread and judge.paid and options.live):
             spending.estimate(unread, prices)
         if options.estimate:
             return 0
         if judge.paid and unread and not options.live:
             raise SpecError(f"{options.judge_model} costs money: add --live to call it")
-        if judge.paid and unread and "usd" in caps and price_of(_model_of(options.judge_model), prices) is None:
+        if judge.paid and unread and "usd" in caps and spending.price(prices) is None:
             raise SpecError(f"--budget: no price is known for {options.judge_model}; give it with --price")
         # Before anything is paid for: a path that cannot be written is told now, and a file of somebody else's is not replaced.
         files = [("--report", Path(text)) for text in options.report]
@@ -73,7 +76,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         except BudgetSpent as spent:
             raise BudgetSpent(f"{spent}; {_KEPT}") from None
     print(*render.lines(agreement, most=len(labelled) if options.all else 5), sep="\n")
-    spending.tell_usage(meter.usage, prices, replayed=len(wanted(labelled, chosen)) - len(unread))
+    spending.tell_usage(meter.usage, prices, replayed=len(readings) - len(unread))
     for _, path in files:
         write_atomically(path, agreement.model_dump_json(indent=2) + "\n" if file_kind(path) == "json" else render.markdown(agreement))
     return 0
@@ -131,6 +134,18 @@ class _Spending:
             strict = options.records is not None
             self.judge = self._recorded = RecordedJudge(judge, folder, may_spend=options.live, strict=strict, anew=options.anew)
 
+    @cached_property
+    def _model(self) -> Model | None:
+        from pytest_personalens.models.open import open_model
+
+        return open_model(self._options.judge_model)
+
+    def price(self, prices: Mapping[str, Price]) -> Price | None:
+        """What the judge's model costs; None where nobody says."""
+        from pytest_personalens.core.usage import price_of
+
+        return price_of(self._options.judge_model if self._model is None else self._model.name, prices)
+
     def knows(self, item: Labelled, dimension: Dimension) -> bool:
         """True if the reading is recorded."""
         return self._recorded is not None and self._recorded.knows(item.scenario, item.dialogue, dimension)
@@ -141,11 +156,9 @@ class _Spending:
         from pytest_personalens.agents.by_model.placeholder import Placeholder, output_tokens
         from pytest_personalens.agents.by_model.prompts import Prompts
         from pytest_personalens.models.meter import Meter
-        from pytest_personalens.models.open import open_model
 
-        spec = self._options.judge_model
-        if (model := open_model(spec)) is None:
-            print(f"{spec} is no model of ours: it makes {len(readings)} readings, at a cost that nobody here knows")
+        if (model := self._model) is None:
+            print(f"{self._options.judge_model} is no model of ours: it makes {len(readings)} readings, at a cost that nobody here knows")
             return
         meter = Meter()
         judge = ModelJudge(Placeholder(model.name, "judge"), meter, Prompts(self._options.prompts))
@@ -162,19 +175,10 @@ class _Spending:
         self._table(usage, prices)
 
     def _table(self, usage: Mapping[str, Usage], prices: Mapping[str, Price]) -> None:
-        from pytest_personalens.core.usage import price_of
         from pytest_personalens.reports.terminal import usage_table
 
-        price = price_of(_model_of(self._options.judge_model), prices)
+        price = self.price(prices)
         print(*usage_table(usage, {p: price.of(u) for p, u in usage.items()} if price else {}), sep="\n", end="\n" if usage else "")
-
-
-def _model_of(spec: str) -> str:
-    """The name by which a model is priced."""
-    from pytest_personalens.models.open import open_model
-
-    model = open_model(spec)
-    return spec if model is None else model.name
 
 
 def _cap(text: str) -> tuple[str, float]:
