@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.agents.by_model.model_agents import ModelAgents, PromptSettings
-from pytest_personalens.cli.command import Parser, errors_told
+from pytest_personalens.cli.command import Parser, errors_told, value_of
 from pytest_personalens.core.dialogue import Dialogue, Message
 from pytest_personalens.core.errors import PersonalensError, SpecError
 from pytest_personalens.core.parse import letters
@@ -109,13 +109,6 @@ def _lines(title: str, request: Request) -> Iterator[str]:
     yield ""
 
 
-def _letters(text: str) -> str:
-    try:
-        return letters(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(f"{error}, not {text!r}") from None
-
-
 def _parser() -> argparse.ArgumentParser:
     parser = Parser(
         prog="personalens show-prompts",
@@ -133,7 +126,7 @@ def _parser() -> argparse.ArgumentParser:
         "--assistant-prompt", choices=("base", "vanilla"), default="base", help="as the ini key personalens_assistant_prompt"
     )
     parser.add_argument(
-        "--context", type=_letters, default="DIS", metavar="LETTERS", help="what the assistant may know: of D, I, S, or none"
+        "--context", type=value_of(letters), default="DIS", metavar="LETTERS", help="what the assistant may know: of D, I, S, or none"
     )
     parser.add_argument("--dimensions", default="tc,p", metavar="LIST", help="the judge's readings, such as tc,p or all (default: tc,p)")
     parser.add_argument(
