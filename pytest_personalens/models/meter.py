@@ -31,13 +31,21 @@ class Budget:
         self, path: Path, *, max_calls: int | None = None, max_usd: float | None = None, option: str = "--personalens-budget"
     ) -> None:
         self._path, self._max_calls, self._max_usd, self._option = path, max_calls, max_usd, option
+        self._refusal: str | None = None
 
     def reserve(self) -> None:
         """Take one call. Raises `BudgetSpent` if none is left."""
-        if self._max_usd is not None and self.spent() >= self._max_usd:
-            raise BudgetSpent(f"the run has spent ${self.spent():.2f}, the cap of {self._option} is ${self._max_usd:.2f}")
+        # Once refused, always refused: the file may be gone while threads of a run that ended still ask.
+        self._refusal = self._refusal or self._why_not()
+        if self._refusal is not None:
+            raise BudgetSpent(self._refusal)
+
+    def _why_not(self) -> str | None:
+        if self._max_usd is not None and (spent := self.spent()) >= self._max_usd:
+            return f"the run has spent ${spent:.2f}, the cap of {self._option} is ${self._max_usd:.2f}"
         if self._max_calls is not None and self._append("call") > self._max_calls:
-            raise BudgetSpent(f"the run has made {self._max_calls} model calls, the cap of {self._option}")
+            return f"the run has made {self._max_calls} model calls, the cap of {self._option}"
+        return None
 
     def pay(self, usd: float) -> None:
         """Enter what a call cost."""

@@ -99,7 +99,7 @@ def test_drafts_in_the_cache_folder_are_removed(repo: Repository, monkeypatch: p
     repo.run("--personalens-sample", "1", "--collect-only")
     (kept, *_) = sorted((cache / "toml").iterdir())
     kept.unlink()
-    draft = kept.with_name(f".{kept.stem}.a1_b2c3d.tmp")
+    draft = kept.with_name(f".{kept.name}.0123456789ab.tmp")
     draft.write_text("{")
     os.utime(draft, (time.time() - 3700,) * 2)
     repo.run("--personalens-sample", "1", "--collect-only")

@@ -39,7 +39,7 @@ def answer(call: Call) -> Reply:
         return Reply(f"The {REPLY}.")
     if "tools" in call.body:
         kind = call.body["tools"][0]["function"]["parameters"]["properties"]["score"]["type"]
-        return Reply(data={"evidence": [], "justification": "so", "score": True if kind == "boolean" else 3})
+        return Reply(data={"evidence": [{"turn": 1, "quote": REPLY}], "justification": "so", "score": True if kind == "boolean" else 3})
     return Reply(ANSWER)
 
 
