@@ -1,4 +1,7 @@
-"""The least that 30 dialogues can take with asyncio: raw streams, 300 calls, nothing else. What a tool takes beyond it is its own."""
+"""The least that 30 dialogues can take with asyncio: raw streams, 300 calls, nothing else.
+
+What a tool takes beyond it is its own.
+"""
 
 from __future__ import annotations
 
@@ -25,9 +28,14 @@ class Client:
 
     async def ask(self, model: str, messages: list[dict[str, str]], **more: Any) -> dict[str, Any]:
         """The message that comes back."""
-        reader, writer = self._idle.pop() if self._idle else await asyncio.open_connection(self._host, self._port)
+        reader, writer = (
+            self._idle.pop() if self._idle else await asyncio.open_connection(self._host, self._port)
+        )
         body = json.dumps({"model": model, "messages": messages, **more}).encode()
-        head = f"POST {self._path}/chat/completions HTTP/1.1\r\nHost: {self._host}\r\nContent-Length: {len(body)}\r\n\r\n"
+        head = (
+            f"POST {self._path}/chat/completions HTTP/1.1\r\nHost: {self._host}\r\nContent-Length:"
+            f" {len(body)}\r\n\r\n"
+        )
         writer.write(head.encode() + body)
         answer = await reader.readuntil(b"\r\n\r\n")
         length = int(answer.lower().partition(b"content-length:")[2].partition(b"\r\n")[0])
@@ -46,7 +54,9 @@ async def dialogue(client: Client, turns: int, readings: int) -> None:
     said: list[dict[str, str]] = []
     for _ in range(turns):
         transcript = "\n".join(f"{m['role']}: {m['content']}" for m in said)
-        user = await client.ask("user", [{"role": "user", "content": f"Say the user's next turn.\n{transcript}"}])
+        user = await client.ask(
+            "user", [{"role": "user", "content": f"Say the user's next turn.\n{transcript}"}]
+        )
         said.append({"role": "user", "content": user["content"]})
         reply = await client.ask("assistant", [{"role": "system", "content": "You are an assistant."}, *said])
         said.append({"role": "assistant", "content": reply["content"]})

@@ -1,9 +1,11 @@
-"""Thirty dialogues, 300 calls of 200 ms: our plugin beside the bound, a bare asyncio client, its own workers, and other tools.
+"""Thirty dialogues, 300 calls of 200 ms: our plugin beside the bound, a bare asyncio client, its own workers,
+and other tools.
 
     python benchmarks/concurrency.py [--rounds 3] [--only TEXT ...] [--patience 30]
 
-All in one run, in turn, each from process start to exit against a fresh fake endpoint; writes ``concurrency.json`` and
-``concurrency.md``. Other tools take part if ``benchmarks/peers/install.py`` has been run. Exit code 1 if a goal is missed.
+All in one run, in turn, each from process start to exit against a fresh fake endpoint; writes
+``concurrency.json`` and ``concurrency.md``. Other tools take part if ``benchmarks/peers/install.py`` has been
+run. Exit code 1 if a goal is missed.
 """
 
 from __future__ import annotations
@@ -90,7 +92,9 @@ class Row(NamedTuple):
 
 
 class Goal(NamedTuple):
-    """A measured figure beside the one to reach; None where it was not measured, and then it is not reached."""
+    """A measured figure beside the one to reach; None where it was not measured,
+    and then it is not reached.
+    """
 
     name: str
     value: float | None
@@ -106,7 +110,9 @@ class Goal(NamedTuple):
 def arms() -> list[Arm]:
     """All arms, those that cannot be run here with the reason."""
     command = [sys.executable, "-m", "pytest", "--help"]
-    helped = subprocess.run(command, cwd=HERE, env={**os.environ, **OUR_CODE}, capture_output=True, text=True, check=False).stdout
+    helped = subprocess.run(
+        command, cwd=HERE, env={**os.environ, **OUR_CODE}, capture_output=True, text=True, check=False
+    ).stdout
     why_not = "" if "--personalens-concurrency" in helped else "this version has no --personalens-concurrency"
     wide = ("--personalens-concurrency", "30")
     return [
@@ -130,7 +136,8 @@ def arms() -> list[Arm]:
 def plugin(model: str, *more: str) -> list[str]:
     """The command line of our run."""
     return [
-        sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--personalens-sample", str(SCENARIOS),
+        sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--personalens-sample",
+        str(SCENARIOS),
         "--personalens-record", "live", "--personalens-kind", "single",
         "--personalens-user-model", model, "--personalens-judge-model", model, *more,
     ]  # fmt: skip
@@ -143,7 +150,12 @@ def run(arm: Arm) -> tuple[Measured, int, int]:
         if arm.peer:
             environment.pop("PYTHONPATH", None)
             # Nothing of theirs is to stay behind, or to be told to anybody.
-            environment |= {"HOME": folder, "DEEPEVAL_TELEMETRY_OPT_OUT": "1", "DEEPEVAL_DISABLE_DOTENV": "1", "LANGSMITH_TRACING": "false"}
+            environment |= {
+                "HOME": folder,
+                "DEEPEVAL_TELEMETRY_OPT_OUT": "1",
+                "DEEPEVAL_DISABLE_DOTENV": "1",
+                "LANGSMITH_TRACING": "false",
+            }
         else:
             environment |= OUR_CODE
             (Path(folder) / "conftest.py").write_text(CONFTEST, encoding="utf-8")
@@ -170,7 +182,10 @@ def play(chosen: list[Arm], rounds: int, patience: float) -> tuple[list[Row], li
             except RuntimeError as error:
                 notes[arm.name] = str(error)
                 continue
-            print(f"round {number + 1} of {rounds}: {arm.name}: {runs[arm.name][-1][0].wall:.2f} s", file=sys.stderr)
+            print(
+                f"round {number + 1} of {rounds}: {arm.name}: {runs[arm.name][-1][0].wall:.2f} s",
+                file=sys.stderr,
+            )
     rows = [summary(name, done, notes[name]) for name, done in runs.items()]
     pairs = zip(runs.get(THROTTLED, []), runs.get(OURS, []), strict=False)
     return rows, [slowed[0].wall / plain[0].wall for slowed, plain in pairs]
@@ -182,8 +197,20 @@ def summary(name: str, done: list[tuple[Measured, int, int]], note: str) -> Row:
         return Row(name, note=note)
     walls = [measured.wall for measured, _, _ in done]
     wall = statistics.median(walls)
-    cpu, memory = (statistics.median(values) for values in zip(*((m.cpu, m.memory) for m, _, _ in done), strict=True))
-    return Row(name, wall, min(walls), max(walls), wall / BOUND, cpu, memory, done[-1][1], max(most for _, _, most in done))
+    cpu, memory = (
+        statistics.median(values) for values in zip(*((m.cpu, m.memory) for m, _, _ in done), strict=True)
+    )
+    return Row(
+        name,
+        wall,
+        min(walls),
+        max(walls),
+        wall / BOUND,
+        cpu,
+        memory,
+        done[-1][1],
+        max(most for _, _, most in done),
+    )
 
 
 def goals(rows: list[Row], slower: list[float]) -> list[Goal]:
@@ -199,13 +226,18 @@ def goals(rows: list[Row], slower: list[float]) -> list[Goal]:
 
 def markdown(rows: list[Row], reached: list[Goal], rounds: int) -> str:
     """The table that the docs quote."""
-    work = f"{SCENARIOS} scenarios of {TURNS} user turns, {TURNS} replies and {READINGS} readings: {CALLS} calls"
+    work = (
+        f"{SCENARIOS} scenarios of {TURNS} user turns, {TURNS} replies and {READINGS} readings: {CALLS} calls"
+    )
     how = f"From process start to exit, medians of {rounds} alternating rounds"
     lines = [
         f"{work}, each answered after {LATENCY * 1000:.0f} ms on loopback.",
         f"{how}, {os.cpu_count()} cores, Python {platform.python_version()}.",
         "",
-        "| | seconds (lowest to highest) | beside the bound | CPU s | peak memory MB | calls | most in flight |",
+        (
+            "| | seconds (lowest to highest) | beside the bound | CPU s | peak memory MB | calls | most in"
+            " flight |"
+        ),
         "|---|---:|---:|---:|---:|---:|---:|",
         f"| bound: {2 * TURNS + 1} calls one after the other | {BOUND:.1f} | 1.0 | | | {CALLS} | |",
     ]
@@ -214,20 +246,38 @@ def markdown(rows: list[Row], reached: list[Goal], rounds: int) -> str:
             lines.append(f"| {r.name} | not measured: {r.note} | | | | | |")
             continue
         times = f"{r.wall:.1f} ({r.low:.1f} to {r.high:.1f})"
-        lines.append(f"| {r.name} | {times} | {r.ratio:.1f} | {r.cpu:.1f} | {r.memory:.0f} | {r.calls} | {r.most} |")
+        lines.append(
+            f"| {r.name} | {times} | {r.ratio:.1f} | {r.cpu:.1f} | {r.memory:.0f} | {r.calls} | {r.most} |"
+        )
     lines += ["", "| goal | measured | at most | |", "|---|---:|---:|---|"]
     for g in reached:
         value = "not measured" if g.value is None else f"{g.value:.2f} {g.unit}"
-        lines.append(f"| {g.name} | {value} | {g.bound:g} {g.unit} | {'reached' if g.reached else 'MISSED'} |")
+        lines.append(
+            f"| {g.name} | {value} | {g.bound:g} {g.unit} | {'reached' if g.reached else 'MISSED'} |"
+        )
     return "\n".join(lines) + "\n"
 
 
 def main() -> int:
     """Measure, print the table and write it; 1 if a goal is missed."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--only", nargs="*", default=[], metavar="TEXT", help="only arms whose name holds one of these; writes no file")
-    parser.add_argument("--patience", type=float, default=30, metavar="SECONDS", help="longest wait for a quiet machine, before each run")
+    parser.add_argument(
+        "--only",
+        nargs="*",
+        default=[],
+        metavar="TEXT",
+        help="only arms whose name holds one of these; writes no file",
+    )
+    parser.add_argument(
+        "--patience",
+        type=float,
+        default=30,
+        metavar="SECONDS",
+        help="longest wait for a quiet machine, before each run",
+    )
     options = parser.parse_args()
     chosen = [arm for arm in arms() if not options.only or any(text in arm.name for text in options.only)]
     rows, slower = play(chosen, options.rounds, options.patience)

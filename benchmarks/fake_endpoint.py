@@ -1,4 +1,5 @@
-"""A model endpoint on loopback, lean enough to be no part of what is measured: OpenAI's and Bedrock's protocols after a set latency.
+"""A model endpoint on loopback, lean enough to be no part of what is measured: OpenAI's and Bedrock's
+protocols after a set latency.
 
     python benchmarks/fake_endpoint.py [--latency 0.2] [--refuse-every 20]
 
@@ -22,7 +23,8 @@ from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 LATENCY = 0.2
-#: User turns of a dialogue, each with a reply. Our user agent ends a dialogue in its last turn, which the assistant still answers.
+#: User turns of a dialogue, each with a reply. Our user agent ends a dialogue in its last turn, which the
+#: assistant still answers.
 TURNS = 4
 #: A refusal comes sooner than an answer.
 REFUSED_AFTER = 0.25
@@ -34,9 +36,15 @@ ASKS = (
 )
 
 
-#: What is answered where the prompt alone says what to fill in: the probabilities of a grade's tokens are asked of a judge only.
+#: What is answered where the prompt alone says what to fill in: the probabilities of a grade's tokens are
+#: asked of a judge only.
 GRADE = {"type": "object", "properties": {"reason": {"type": "string"}, "score": {"enum": [10]}}}
-CERTAIN = {"token": "10", "logprob": 0.0, "bytes": None, "top_logprobs": [{"token": "10", "logprob": 0.0, "bytes": None}]}
+CERTAIN = {
+    "token": "10",
+    "logprob": 0.0,
+    "bytes": None,
+    "top_logprobs": [{"token": "10", "logprob": 0.0, "bytes": None}],
+}
 
 
 class Asked(NamedTuple):
@@ -59,7 +67,13 @@ class Endpoint:
 
     def stats(self) -> bytes:
         """Calls answered, by role and in all; calls refused; most in flight; CPU seconds of this process."""
-        found = {"calls": self.calls.total(), "roles": self.calls, "refused": self.refused, "most": self.most, "cpu": time.process_time()}
+        found = {
+            "calls": self.calls.total(),
+            "roles": self.calls,
+            "refused": self.refused,
+            "most": self.most,
+            "cpu": time.process_time(),
+        }
         return _http(200, json.dumps(found).encode())
 
     def answer(self, path: str, body: bytes) -> tuple[float, bytes]:
@@ -75,19 +89,29 @@ class Endpoint:
         asked = _of_bedrock(path, sent) if bedrock else _of_openai(sent)
         role, text, data = play(asked)
         self.calls[role] += 1
-        return self.latency, _http(200, json.dumps((_bedrock if bedrock else _openai)(asked, text, data)).encode())
+        return self.latency, _http(
+            200, json.dumps((_bedrock if bedrock else _openai)(asked, text, data)).encode()
+        )
 
 
 def play(asked: Asked) -> tuple[str, str, Any]:
-    """(Role, text, data): the judge fills in the schema or gives a grade, the user asks, the assistant does as asked."""
+    """(Role, text, data): the judge fills in the schema or gives a grade, the user asks, the assistant does
+    as asked.
+    """
     role = role_of(asked)
     if role == "judge":
-        return role, "It was done as asked.\nGRADE: C", fill(asked.schema, asked.schema) if asked.schema else None
+        return (
+            role,
+            "It was done as asked.\nGRADE: C",
+            fill(asked.schema, asked.schema) if asked.schema else None,
+        )
     if role == "assistant":
         return role, f"Done, step {len(asked.texts)}: a quiet table for two near you, Friday at eight.", None
     # Our user agent sends the transcript in its prompt; others as the messages of a chat.
     said = max(asked.texts[-1].count('"role": "assistant"'), len(asked.texts) // 2)
-    text = ASKS[said % TURNS] + (" TERMINATE" if said >= TURNS - 1 and "TERMINATE" in asked.system + asked.texts[-1] else "")
+    text = ASKS[said % TURNS] + (
+        " TERMINATE" if said >= TURNS - 1 and "TERMINATE" in asked.system + asked.texts[-1] else ""
+    )
     return role, text, dict.fromkeys(asked.schema["properties"], text) if asked.schema else None
 
 
@@ -95,7 +119,9 @@ def role_of(asked: Asked) -> str:
     """By the model's name where the caller gives each role its own, else by what is asked."""
     if asked.model in ("user", "assistant", "judge"):
         return asked.model
-    if asked.system.startswith("You are acting the part") or "simulated_input" in (asked.schema or {}).get("properties", ()):
+    if asked.system.startswith("You are acting the part") or "simulated_input" in (asked.schema or {}).get(
+        "properties", ()
+    ):
         return "user"
     return "judge" if asked.schema else "assistant"
 
@@ -126,7 +152,13 @@ def _of_openai(sent: dict[str, Any]) -> Asked:
         schema, as_text = sent["response_format"]["json_schema"]["schema"], True
     elif sent.get("logprobs"):
         schema, as_text = GRADE, True
-    return Asked(sent["model"], system, [t for role, t in texts if role not in ("system", "developer")], schema, as_text)
+    return Asked(
+        sent["model"],
+        system,
+        [t for role, t in texts if role not in ("system", "developer")],
+        schema,
+        as_text,
+    )
 
 
 def _of_bedrock(path: str, sent: dict[str, Any]) -> Asked:
@@ -165,7 +197,9 @@ def _openai(asked: Asked, text: str, data: Any) -> dict[str, Any]:
 
 
 def _bedrock(_: Asked, text: str, data: Any) -> dict[str, Any]:
-    part = {"text": text} if data is None else {"toolUse": {"toolUseId": "t1", "name": "answer", "input": data}}
+    part = (
+        {"text": text} if data is None else {"toolUse": {"toolUseId": "t1", "name": "answer", "input": data}}
+    )
     return {
         "output": {"message": {"role": "assistant", "content": [part]}},
         "stopReason": "end_turn" if data is None else "tool_use",
@@ -177,11 +211,18 @@ def _bedrock(_: Asked, text: str, data: Any) -> dict[str, Any]:
 def _refusal(bedrock: bool) -> bytes:
     if bedrock:
         return _http(429, b'{"message":"Too many requests"}', b"x-amzn-ErrorType: ThrottlingException\r\n")
-    return _http(429, b'{"error":{"message":"Rate limit reached","type":"requests","code":"rate_limit_exceeded"}}')
+    return _http(
+        429, b'{"error":{"message":"Rate limit reached","type":"requests","code":"rate_limit_exceeded"}}'
+    )
 
 
 def _http(status: int, body: bytes, headers: bytes = b"") -> bytes:
-    return b"HTTP/1.1 %d .\r\nContent-Type: application/json\r\nContent-Length: %d\r\n%s\r\n%s" % (status, len(body), headers, body)
+    return b"HTTP/1.1 %d .\r\nContent-Type: application/json\r\nContent-Length: %d\r\n%s\r\n%s" % (
+        status,
+        len(body),
+        headers,
+        body,
+    )
 
 
 class Connection(asyncio.Protocol):
@@ -234,7 +275,8 @@ class Running(NamedTuple):
         """This process's environment, with what points boto3 and openai at the server."""
         return {
             **os.environ,
-            "AWS_ENDPOINT_URL_BEDROCK_RUNTIME": self.url, "AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test",
+            "AWS_ENDPOINT_URL_BEDROCK_RUNTIME": self.url, "AWS_ACCESS_KEY_ID": "test",
+            "AWS_SECRET_ACCESS_KEY": "test",
             "AWS_REGION": "us-east-1", "AWS_DEFAULT_REGION": "us-east-1", "AWS_EC2_METADATA_DISABLED": "true",
             "AWS_CONFIG_FILE": os.devnull, "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
             "OPENAI_BASE_URL": f"{self.url}/v1", "OPENAI_API_KEY": "test",
@@ -263,9 +305,13 @@ async def serve(latency: float, refuse_every: int) -> None:
 
 def main() -> None:
     """Read the options and serve."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--latency", type=float, default=LATENCY, help="seconds until an answer")
-    parser.add_argument("--refuse-every", type=int, default=0, metavar="K", help="refuse every K-th call for its rate")
+    parser.add_argument(
+        "--refuse-every", type=int, default=0, metavar="K", help="refuse every K-th call for its rate"
+    )
     options = parser.parse_args()
     with suppress(KeyboardInterrupt):
         asyncio.run(serve(options.latency, options.refuse_every))

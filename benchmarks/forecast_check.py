@@ -21,9 +21,11 @@ KINDS = (Kind(DIALOGUES, TURNS, dict.fromkeys(("user", "assistant", "judge"), (0
 
 
 def check() -> int:
-    """Print forecast and truth for the bare client, and for our plugin where it can be concurrent; 1 if the bare client's differ too much.
+    """Print forecast and truth for the bare client, and for our plugin where it can be concurrent; 1 if the
+    bare client's differ too much.
 
-    Only the bare client decides: what the plugin takes once, its imports and the slow start of its limiter, is felt here and not in hours.
+    Only the bare client decides: what the plugin takes once, its imports and the slow start of its limiter,
+    is felt here and not in hours.
     """
     bare = [sys.executable, str(Path(__file__).with_name("bare_client.py"))]
     wide = plugin("openai:small")
@@ -34,13 +36,17 @@ def check() -> int:
     for name, (command, option, idle) in clients.items():
         start = middle(idle, LATENCY)
         cpu = max(0.0, middle([*command, option, "30"], 0.0).cpu - start.cpu) / CALLS
-        print(f"{name}: starts in {start.wall:.2f} s, takes {cpu * 1000:.2f} ms of a core for a call (measured without latency)")
+        print(
+            f"{name}: starts in {start.wall:.2f} s, takes {cpu * 1000:.2f} ms of a core for a call (measured"
+            " without latency)"
+        )
         for places in PLACES:
             expected = start.wall + forecast(Plan(KINDS, READINGS, LATENCY, places, cpu=cpu)).seconds
             real = middle([*command, option, str(places)], LATENCY).wall
             near = near and (command is not bare or abs(real / expected - 1) <= OFF)
             print(
-                f"  {DIALOGUES} dialogues, {places:2} at once: forecast {expected:5.2f} s, real {real:5.2f} s, ratio {real / expected:.2f}"
+                f"  {DIALOGUES} dialogues, {places:2} at once: forecast {expected:5.2f} s, real {real:5.2f}"
+                f" s, ratio {real / expected:.2f}"
             )
     print(f"bare client within {OFF:.0%}: {'reached' if near else 'MISSED'}")
     return int(not near)

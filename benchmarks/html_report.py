@@ -1,4 +1,6 @@
-"""The HTML report of 5,000 dialogues: time to write it, its size, and in headless Chromium time to use it and to filter it."""
+"""The HTML report of 5,000 dialogues: time to write it, its size, and in headless Chromium time to use it and
+to filter it.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,8 @@ if TYPE_CHECKING:
 
 DIALOGUES = 5000
 ROUNDS = 5
-#: Time since the page was asked for, in ms, when its script had drawn the table: what is waited for is over then.
+#: Time since the page was asked for, in ms, when its script had drawn the table: what is waited for is over
+#: then.
 READY = "return performance.getEntriesByName('ready')[0]?.startTime ?? null"
 #: Found, sorted and drawn, layout included, in ms; the search goes through every word of every dialogue.
 SEARCH = """
@@ -56,7 +59,10 @@ def main() -> int:
             *in_browser(path, Path(name) / "browser"),
         ]
     for goal in goals:
-        print(f"{goal.name:45} {goal.value:8.2f} {goal.unit:3} goal {goal.bound:g} {'reached' if goal.reached else 'MISSED'}")
+        print(
+            f"{goal.name:45} {goal.value:8.2f} {goal.unit:3} goal {goal.bound:g}"
+            f" {'reached' if goal.reached else 'MISSED'}"
+        )
     return 0 if all(g.reached for g in goals) else 1
 
 
@@ -69,7 +75,9 @@ def in_browser(path: Path, folder: Path) -> list[Goal]:
     options.binary_location = shutil.which("chromium") or ""
     for argument in (*ARGUMENTS, f"--user-data-dir={folder}"):
         options.add_argument(argument)
-    chrome: Chrome = webdriver.Chrome(options=options, service=webdriver.ChromeService(shutil.which("chromedriver")))
+    chrome: Chrome = webdriver.Chrome(
+        options=options, service=webdriver.ChromeService(shutil.which("chromedriver"))
+    )
     try:
         ready, first, search, opening = [], [], [], []
         for _ in range(ROUNDS):
@@ -78,7 +86,12 @@ def in_browser(path: Path, folder: Path) -> list[Goal]:
             ready.append(WebDriverWait(chrome, 30, 0.05).until(lambda c: run(c, READY)) / 1000)
             # Whoever is quicker than the browser's idle time pays for what it would have put together.
             first.append(run(chrome, SEARCH, "persuasion"))
-            search.append(max(run(chrome, SEARCH, words) for words in ("p", "persuasion", "music quiet", "no such words at all", "")))
+            search.append(
+                max(
+                    run(chrome, SEARCH, words)
+                    for words in ("p", "persuasion", "music quiet", "no such words at all", "")
+                )
+            )
             opening.append(max(run(chrome, OPEN, place) for place in (0, 700, 4000)))
     finally:
         chrome.quit()

@@ -1,7 +1,9 @@
-"""How often the intervals of means and rates hold what they should, and how wide they are beside other methods.
+"""How often the intervals of means and rates hold what they should, and how wide they are beside other
+methods.
 
-Every sample that can come about is counted with its probability, so the figures are exact and not simulated; where there are too many
-samples, and for methods that depend on an order or on chance, 2,000 are drawn with a fixed seed.
+Every sample that can come about is counted with its probability, so the figures are exact and not simulated;
+where there are too many samples, and for methods that depend on an order or on chance, 2,000 are drawn with a
+fixed seed.
 
     python benchmarks/intervals.py
 """
@@ -69,7 +71,11 @@ Method = Callable[[Floats, Floats], tuple[float, float]]
 
 def ours(counts: Floats, scale: Floats) -> tuple[float, float]:
     """The interval that the package gives."""
-    found = interval([[score] for score, count in zip(scale, counts, strict=True) for _ in range(int(count))], scale[0], scale[-1])
+    found = interval(
+        [[score] for score, count in zip(scale, counts, strict=True) for _ in range(int(count))],
+        scale[0],
+        scale[-1],
+    )
     assert found is not None
     return found
 
@@ -102,7 +108,9 @@ def dirichlet(counts: Floats, scale: Floats) -> tuple[float, float]:
 
 
 def anderson(counts: Floats, scale: Floats) -> tuple[float, float]:
-    """Anderson (1969): the means of all distributions in the band of Dvoretzky, Kiefer, Wolfowitz and Massart."""
+    """Anderson (1969): the means of all distributions in the band of Dvoretzky, Kiefer, Wolfowitz and
+    Massart.
+    """
     total, steps = counts.sum(), np.diff(scale)
     below = counts.cumsum()[:-1] / total
     band = sqrt(log(2 / (1 - _LEVEL)) / (2 * total))
@@ -111,9 +119,13 @@ def anderson(counts: Floats, scale: Floats) -> tuple[float, float]:
 
 
 def betting(counts: Floats, scale: Floats) -> tuple[float, float]:
-    """The hedged capital interval of Waudby-Smith and Ramdas (2024), with their bets for a fixed sample size."""
+    """The hedged capital interval of Waudby-Smith and Ramdas (2024),
+    with their bets for a fixed sample size.
+    """
     span = scale[-1] - scale[0]
-    values = np.random.default_rng(int(counts @ np.arange(1, len(counts) + 1) ** 3)).permutation(np.repeat(scale, counts.astype(int)))
+    values = np.random.default_rng(int(counts @ np.arange(1, len(counts) + 1) ** 3)).permutation(
+        np.repeat(scale, counts.astype(int))
+    )
     values = (values - scale[0]) / span
     total, grid = len(values), np.linspace(0.001, 0.999, 400)
     numbers = np.arange(1, total + 1)
@@ -139,11 +151,15 @@ METHODS: dict[str, Method] = {
 
 @cache
 def samples(scores: int, points: int) -> Floats:
-    """How often each point of a scale can be there among so many scores, a row a sample; empty where these are too many."""
+    """How often each point of a scale can be there among so many scores, a row a sample; empty where these
+    are too many.
+    """
     if _ways(scores, points) > _MOST:
         return np.empty((0, points))
     bars = combinations(range(scores + points - 1), points - 1)
-    return np.array([[b - a - 1 for a, b in pairwise((-1, *cut, scores + points - 1))] for cut in bars], dtype=float)
+    return np.array(
+        [[b - a - 1 for a, b in pairwise((-1, *cut, scores + points - 1))] for cut in bars], dtype=float
+    )
 
 
 def _ways(scores: int, points: int) -> int:
@@ -201,9 +217,20 @@ def _lowest(found: Sequence[tuple[float, float]], spreads: Iterable[str]) -> str
 
 
 def _table_of_sizes() -> None:
-    scales = (("P, 1 to 4", PERSONALIZATION, 1, 4), ("1 to 5", NATURALNESS, 1, 5), ("a change of P, -3 to 3", DIFFERENCES, -3, 3))
-    print("\n95 % interval of a mean: how often it holds, in percent, least (where) and on average; its mean width beside the normal one\n")
-    print("| scenarios |", " | ".join(f"{name}: least | average | width" for name, *_ in scales), "| beside normal theory, P |")
+    scales = (
+        ("P, 1 to 4", PERSONALIZATION, 1, 4),
+        ("1 to 5", NATURALNESS, 1, 5),
+        ("a change of P, -3 to 3", DIFFERENCES, -3, 3),
+    )
+    print(
+        "\n95 % interval of a mean: how often it holds, in percent, least (where) and on average; its mean"
+        " width beside the normal one\n"
+    )
+    print(
+        "| scenarios |",
+        " | ".join(f"{name}: least | average | width" for name, *_ in scales),
+        "| beside normal theory, P |",
+    )
     print("| ---: |" + " --- | ---: | ---: |" * len(scales) + " ---: |")
     for size in SIZES:
         cells = []
@@ -212,9 +239,16 @@ def _table_of_sizes() -> None:
             scale = np.arange(low, high + 1, dtype=float)
             found = coverage(ours, spreads.values(), size, scale)
             width = float(np.mean([w for _, w in found]))
-            cells += [_lowest(found, spreads), f"{100 * np.mean([share for share, _ in found]):.1f}", f"{width:.2f}"]
+            cells += [
+                _lowest(found, spreads),
+                f"{100 * np.mean([share for share, _ in found]):.1f}",
+                f"{width:.2f}",
+            ]
             if name.startswith("P"):
-                errors = [sqrt(float(np.array(s) @ scale**2 - (np.array(s) @ scale) ** 2) / size) for s in spreads.values()]
+                errors = [
+                    sqrt(float(np.array(s) @ scale**2 - (np.array(s) @ scale) ** 2) / size)
+                    for s in spreads.values()
+                ]
                 ratio = width / float(2 * stats.norm.ppf((1 + _LEVEL) / 2) * np.mean(errors))
         print(f"| {size} |", " | ".join(cells), f"| {ratio:.2f} x |", flush=True)
 
@@ -229,15 +263,30 @@ def _table_of_methods(sizes: Sequence[int]) -> None:
         for size in sizes:
             found = coverage(method, PERSONALIZATION.values(), size, scale, drawn=size > 10)
             shares = [share for share, _ in found]
-            cells += [f"{100 * min(shares):.1f}", f"{100 * np.mean(shares):.1f}", f"{np.mean([w for _, w in found]):.2f}"]
+            cells += [
+                f"{100 * min(shares):.1f}",
+                f"{100 * np.mean(shares):.1f}",
+                f"{np.mean([w for _, w in found]):.2f}",
+            ]
         print(f"| {name} |", " | ".join(cells), "|", flush=True)
 
 
 def _table_of_rates() -> None:
-    print("\n95 % interval of a rate, over rates of 0.50 to 0.99: how often it holds, in percent, least and on average\n")
-    print("| scenarios | exact: least | average | Wilson: least | average |\n| ---: | ---: | ---: | ---: | ---: |")
+    print(
+        "\n95 % interval of a rate, over rates of 0.50 to 0.99: how often it holds, in percent, least and on"
+        " average\n"
+    )
+    print(
+        "| scenarios | exact: least | average | Wilson: least | average |\n| ---: | ---: | ---: | ---: |"
+        " ---: |"
+    )
     for size in SIZES:
-        cells = [f"{100 * f(found):.1f}" for m in (rate_interval, wilson) for found in [rate_coverage(m, size)] for f in (min, np.mean)]
+        cells = [
+            f"{100 * f(found):.1f}"
+            for m in (rate_interval, wilson)
+            for found in [rate_coverage(m, size)]
+            for f in (min, np.mean)
+        ]
         print(f"| {size} |", " | ".join(cells), "|", flush=True)
 
 

@@ -1,4 +1,6 @@
-"""What a verdict of the embedded judge costs: milliseconds a dialogue on one core, beside reading the same dialogues from their file."""
+"""What a verdict of the embedded judge costs: milliseconds a dialogue on one core, beside reading the same
+dialogues from their file.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,10 @@ def main() -> int:
             judge.verdict(one.scenario, one.dialogue, dimension)
     each = (time.process_time() - start) / len(dialogues) * 1000
     ratio = each / (read / len(dialogues) * 1000)
-    print(f"{len(GIVEN)} readings of a dialogue: {each:.1f} ms, goal {GOAL:.0f}; {ratio:.0f} times reading it from its file")
+    print(
+        f"{len(GIVEN)} readings of a dialogue: {each:.1f} ms, goal {GOAL:.0f}; {ratio:.0f} times reading it"
+        " from its file"
+    )
     return 0 if each <= GOAL else 1
 
 

@@ -1,4 +1,6 @@
-"""Wall time, CPU time and peak memory of a command and all that it starts, from process start to exit (POSIX)."""
+"""Wall time, CPU time and peak memory of a command and all that it starts, from process start to exit
+(POSIX).
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ MAXRSS_MB = 1 / 1e6 if sys.platform == "darwin" else 1024 / 1e6
 
 
 class Measured(NamedTuple):
-    """`memory` in MB: the largest sum over the processes alive at once where /proc tells it, and never less than the largest single one."""
+    """`memory` in MB: the largest sum over the processes alive at once where /proc tells it, and never less
+    than the largest single one.
+    """
 
     wall: float
     cpu: float
@@ -32,13 +36,24 @@ class Measured(NamedTuple):
 
 
 def measure(command: list[str], folder: Path, environment: dict[str, str]) -> Measured:
-    """Run `command` to its end. Keep the measuring process small: a child's peak begins with its parent's size, from before exec."""
+    """Run `command` to its end.
+
+    Keep the measuring process small: a child's peak begins with its parent's size, from before exec.
+    """
     with tempfile.TemporaryFile() as output:
         started = time.perf_counter()
-        process = subprocess.Popen(command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT)
+        process = subprocess.Popen(
+            command,
+            cwd=folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+        )
         watch = _Watch(process.pid)
         watch.start()
-        # wait4 and not wait: it tells of this child and its own alone, RUSAGE_CHILDREN of all that there ever were.
+        # wait4 and not wait: it tells of this child and its own alone, RUSAGE_CHILDREN of all that there ever
+        # were.
         _, status, usage = os.wait4(process.pid, 0)
         wall = time.perf_counter() - started
         watch.done.set()
@@ -51,7 +66,9 @@ def measure(command: list[str], folder: Path, environment: dict[str, str]) -> Me
 
 
 def wait_for_quiet(patience: float) -> None:
-    """Wait until the machine has been idle for half a second, at most `patience` seconds; at once where /proc does not tell."""
+    """Wait until the machine has been idle for half a second, at most `patience` seconds; at once where /proc
+    does not tell.
+    """
     deadline = time.monotonic() + patience
     with suppress(OSError):
         while time.monotonic() < deadline:

@@ -19,7 +19,8 @@ LENIENT = ("--personalens-threshold", "tc>=0", "--personalens-threshold", "p>=1"
 ROOT = Path(__file__).resolve().parent.parent
 EMPTY = "import pytest\n\n\n@pytest.mark.parametrize('n', range(30))\ndef test_empty(n):\n    pass\n"
 
-#: A record is read for each item and the assistant costs nothing, so that what is left is pytest and the plugin.
+#: A record is read for each item and the assistant costs nothing, so that what is left is pytest and the
+#: plugin.
 READING = f"""
 import pytest
 from pathlib import Path
@@ -80,7 +81,10 @@ def main() -> int:
         Goal("files read to draw 30 of 1,500 users / theirs", opened / needed, 1.0, "x"),
     ]
     for goal in goals:
-        print(f"{goal.name:45} {goal.value:8.2f} {goal.unit:3} goal {goal.bound:g} {'reached' if goal.reached else 'MISSED'}")
+        print(
+            f"{goal.name:45} {goal.value:8.2f} {goal.unit:3} goal {goal.bound:g}"
+            f" {'reached' if goal.reached else 'MISSED'}"
+        )
     results = [{**g._asdict(), "reached": g.reached} for g in goals]
     (ROOT / "benchmarks" / "results.json").write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
     return 0 if all(g.reached for g in goals) else 1
@@ -90,24 +94,32 @@ def quick_bot(folder: Path) -> Path:
     """A repository with a bot that costs nothing."""
     folder.mkdir(parents=True)
     (folder / "conftest.py").write_text(QUICK, encoding="utf-8")
-    (folder / "test_quick.py").write_text("def test_quick(personalens):\n    personalens.check()\n", encoding="utf-8")
+    (folder / "test_quick.py").write_text(
+        "def test_quick(personalens):\n    personalens.check()\n", encoding="utf-8"
+    )
     return folder
 
 
 def replay_many(folder: Path, plain: list[str]) -> float:
-    """Time to replay many items from their records, beside as many tests that each read a file of that size."""
+    """Time to replay many items from their records, beside as many tests that each read a file of that
+    size.
+    """
     quick, reading = quick_bot(folder / "quick"), folder / "reading"
     reading.mkdir()
     sample = [*plain, "--personalens-sample", str(MANY), *LENIENT]
     pytest_in(quick, [*sample, "--personalens-record=new"])
     shutil.copytree(quick / "__personalens__" / "test_quick", reading / "records")
     (reading / "test_reading.py").write_text(READING, encoding="utf-8")
-    ratios = [pytest_in(quick, sample) / pytest_in(reading, [*plain, "-p", "no:personalens"]) for _ in range(5)]
+    ratios = [
+        pytest_in(quick, sample) / pytest_in(reading, [*plain, "-p", "no:personalens"]) for _ in range(5)
+    ]
     return statistics.median(ratios)
 
 
 def files_opened(root: Path) -> tuple[int, int]:
-    """Task files opened to draw 30 scenarios from a layout of 1,500 users, and how many belong to the users drawn."""
+    """Task files opened to draw 30 scenarios from a layout of 1,500 users, and how many belong to the users
+    drawn.
+    """
     from pytest_personalens.datasets import OfficialDataset, draw
 
     task = {"task_id": "SD-Alarm-task-1", "Relevant Domains": ["Alarm"]}
@@ -117,16 +129,26 @@ def files_opened(root: Path) -> tuple[int, int]:
         (user / "tasks.json").write_text(json.dumps({"Task 1": task}), encoding="utf-8")
         (user / "tasks_md.json").write_text("{}", encoding="utf-8")
     opened: list[str] = []
-    sys.addaudithook(lambda event, args: opened.append(str(args[0])) if event == "open" and "/profile/user" in str(args[0]) else None)
+    sys.addaudithook(
+        lambda event, args: (
+            opened.append(str(args[0])) if event == "open" and "/profile/user" in str(args[0]) else None
+        )
+    )
     users = {ref.user for ref in draw(OfficialDataset(root), 30, seed="benchmark").refs}
     return len(opened), 2 * len(users)
 
 
 def pytest_in(folder: Path, args: list[str]) -> float:
-    """Wall time in seconds of a pytest run, from process start to exit; of a second run, which finds the bytecode of a first."""
-    # Some machines, mostly containers, forbid Python to keep bytecode: each run would compile all plugins anew.
+    """Wall time in seconds of a pytest run, from process start to exit; of a second run, which finds the
+    bytecode of a first.
+    """
+    # Some machines, mostly containers, forbid Python to keep bytecode: each run would compile all plugins
+    # anew.
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    environment |= {"PYTHONPYCACHEPREFIX": str(folder.parent / "bytecode"), "PERSONALENS_CACHE_DIR": str(folder.parent / "cache")}
+    environment |= {
+        "PYTHONPYCACHEPREFIX": str(folder.parent / "bytecode"),
+        "PERSONALENS_CACHE_DIR": str(folder.parent / "cache"),
+    }
     command = [sys.executable, "-m", "pytest", *args]
     started = time.perf_counter()
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, env=environment)

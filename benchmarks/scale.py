@@ -1,4 +1,6 @@
-"""Collection from data as large as the official, beside the embedded data and beside pytest with as many trivial items."""
+"""Collection from data as large as the official, beside the embedded data and beside pytest with as many
+trivial items.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,10 @@ def main() -> int:
             ratio.append(whole / trivial)
             memory.append(whole_peak / trivial_peak)
             unindexed.append(without / trivial)
-    print(f"{ALL:,} items: {trivial:.1f} s and {trivial_peak:.0f} MB for trivial ones, {whole:.1f} s and {whole_peak:.0f} MB for ours;")
+    print(
+        f"{ALL:,} items: {trivial:.1f} s and {trivial_peak:.0f} MB for trivial ones, {whole:.1f} s and"
+        f" {whole_peak:.0f} MB for ours;"
+    )
     print(f"{without:.1f} s without an index, {building:.1f} s with the index to be built")
     goals = [
         Goal("30 of all, added to the start of 30 embedded", statistics.median(added), 0.5, "s"),
@@ -52,7 +57,10 @@ def main() -> int:
         Goal("without an index / trivial items, time", statistics.median(unindexed), 1.5, "x"),
     ]
     for goal in goals:
-        print(f"{goal.name:45} {goal.value:8.2f} {goal.unit:3} goal {goal.bound:g} {'reached' if goal.reached else 'MISSED'}")
+        print(
+            f"{goal.name:45} {goal.value:8.2f} {goal.unit:3} goal {goal.bound:g}"
+            f" {'reached' if goal.reached else 'MISSED'}"
+        )
     return 0 if all(g.reached for g in goals) else 1
 
 

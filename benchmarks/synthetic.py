@@ -1,4 +1,6 @@
-"""Made-up data in the official layout and of its size: what is measured at scale must not need the official data."""
+"""Made-up data in the official layout and of its size: what is measured at scale must not need the official
+data.
+"""
 
 from __future__ import annotations
 
@@ -20,27 +22,40 @@ MULTI: Final = 24_018
 
 _TASKS_A_DOMAIN: Final = 5
 _TYPES: Final = ("Usual Choice", "Price", "Time of Day", "Favourite Provider", "Extras", "Notice Wanted")
-#: Tasks over two to four domains. As in the official data, users share the tasks and differ in the domains they have.
-_MULTI: Final = tuple(tuple(sorted(random.Random(f"multi {n}").sample(DOMAINS, 2 + n % 3))) for n in range(25))
-_SENTENCE: Final = "This person likes things settled early, compares three offers in {} and keeps to the one chosen unless it was late. "
+#: Tasks over two to four domains. As in the official data, users share the tasks and differ in the domains
+#: they have.
+_MULTI: Final = tuple(
+    tuple(sorted(random.Random(f"multi {n}").sample(DOMAINS, 2 + n % 3))) for n in range(25)
+)
+_SENTENCE: Final = (
+    "This person likes things settled early, compares three offers in {} and keeps to the one chosen unless"
+    " it was late. "
+)
 
 
-def write_data(root: Path, *, users: int = USERS, single: int = SINGLE, multi: int = MULTI, length: int = 1) -> Path:
-    """Write ``profile/user<i>/`` for `users` users under `root`, and return it; the same arguments give the same bytes.
+def write_data(
+    root: Path, *, users: int = USERS, single: int = SINGLE, multi: int = MULTI, length: int = 1
+) -> Path:
+    """Write ``profile/user<i>/`` for `users` users under `root`, and return it; the same arguments give the
+    same bytes.
 
-    The scenarios are shared out evenly, at most 100 single-domain and 25 multi-domain ones a user. `length` 1 gives texts as
-    long as the official ones (140 KB a user), 0 texts of a sentence.
+    The scenarios are shared out evenly, at most 100 single-domain and 25 multi-domain ones a user. `length` 1
+    gives texts as long as the official ones (140 KB a user), 0 texts of a sentence.
     """
     for number in range(users):
         rng = random.Random(f"synthetic {number}")
         folder = root / "profile" / f"user{number}"
         folder.mkdir(parents=True)
         order = rng.sample(DOMAINS, len(DOMAINS))
-        tasks = [((d,), f"SD-{d}-task-{n}") for d in order for n in range(1, _TASKS_A_DOMAIN + 1)][: _share(single, users, number)]
+        tasks = [((d,), f"SD-{d}-task-{n}") for d in order for n in range(1, _TASKS_A_DOMAIN + 1)][
+            : _share(single, users, number)
+        ]
         several = sorted(rng.sample(range(len(_MULTI)), _share(multi, users, number)))
         _write(folder / "profile.json", _profile(number, rng, length))
         _write(folder / "tasks.json", _tasks(tasks, rng, length))
-        _write(folder / "tasks_md.json", _tasks([(_MULTI[n], f"MD-task-{n + 1}") for n in several], rng, length))
+        _write(
+            folder / "tasks_md.json", _tasks([(_MULTI[n], f"MD-task-{n + 1}") for n in several], rng, length)
+        )
     return root
 
 
@@ -51,10 +66,17 @@ def _share(total: int, users: int, number: int) -> int:
 def _profile(number: int, rng: random.Random, length: int) -> dict[str, Any]:
     return {
         "affinities": {
-            d: {name: [f"{d} {name.lower()} {rng.randrange(9)}" for _ in range(1 + n % 3)] for n, name in enumerate(_TYPES)}
+            d: {
+                name: [f"{d} {name.lower()} {rng.randrange(9)}" for _ in range(1 + n % 3)]
+                for n, name in enumerate(_TYPES)
+            }
             for d in DOMAINS
         },
-        "demographics": {"user_id": f"user{number}", "age": rng.choice(("18-24", "25-34", "35-44")), "birth_country": "Freedonia"},
+        "demographics": {
+            "user_id": f"user{number}",
+            "age": rng.choice(("18-24", "25-34", "35-44")),
+            "birth_country": "Freedonia",
+        },
         "interests": dict.fromkeys(DOMAINS, 1),
         "interactions": {d: _text(d, 1900 * length) for d in DOMAINS},
     }

@@ -1,4 +1,6 @@
-"""A run whose provider refuses every twentieth call, beside the same run without refusals: no item lost, and how much longer."""
+"""A run whose provider refuses every twentieth call, beside the same run without refusals: no item lost, and
+how much longer.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,8 @@ def run(folder: Path, *, throttled: bool) -> tuple[float, int]:
     started = time.monotonic()
     done = subprocess.run(
         [
-            sys.executable, "-m", "pytest", "-q", "-n", "2", "-p", "no:cacheprovider", "--personalens-sample", "30",
+            sys.executable, "-m", "pytest", "-q", "-n", "2", "-p", "no:cacheprovider", "--personalens-sample",
+            "30",
             "--personalens-record", "live", "--personalens-user-model", "bedrock:claude-3-haiku-v1",
             "--personalens-judge-model", "openai:small",
         ],
@@ -60,7 +63,10 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         plain, _ = run(Path(folder), throttled=False)
         slowed, refused = run(Path(folder), throttled=True)
-    print(f"30 scenarios, {LATENCY * 1000:.0f} ms a call, -n 2: {plain:.1f} s; with {refused} calls refused: {slowed:.1f} s, no item lost")
+    print(
+        f"30 scenarios, {LATENCY * 1000:.0f} ms a call, -n 2: {plain:.1f} s; with {refused} calls refused:"
+        f" {slowed:.1f} s, no item lost"
+    )
     print(f"ratio {slowed / plain:.2f}, goal {GOAL} {'reached' if slowed / plain <= GOAL else 'MISSED'}")
     return int(slowed / plain > GOAL)
 

@@ -1,8 +1,9 @@
 """Input tokens of a judged single-domain scenario at full price, beside the official pipeline's arithmetic.
 
-Official: 18.1 thousand tokens (tokenizer o200k) for a single-domain dialogue of the paper's length with all six readings: the user
-agent 4.74 calls of 1,289, the assistant (Base) 4.74 of 843, and judges of 1,045, 3,064, 953, 952, 986 and 985 tokens.
-Ours: the real prompts for the same users and tasks, with messages of the same length, a model in all three roles.
+Official: 18.1 thousand tokens (tokenizer o200k) for a single-domain dialogue of the paper's length with all
+six readings: the user agent 4.74 calls of 1,289, the assistant (Base) 4.74 of 843, and judges of 1,045,
+3,064, 953, 952, 986 and 985 tokens. Ours: the real prompts for the same users and tasks, with messages of the
+same length, a model in all three roles.
 
     python benchmarks/tokens.py [PATH OF OFFICIAL DATA]
 """
@@ -28,14 +29,17 @@ from pytest_personalens.models.meter import Meter
 OFFICIAL = 18_100
 #: Rounds of a single-domain dialogue: 4.74 on average (paper, Table 2), so 4 for 26 % and 5 for 74 % of them.
 ROUNDS = {4: 0.26, 5: 0.74}
-#: Providers cache from 1,024 tokens on, in steps of 128 (OpenAI's published rule; Bedrock's Claude 3 models have the same minimum).
+#: Providers cache from 1,024 tokens on, in steps of 128 (OpenAI's published rule; Bedrock's Claude 3 models
+#: have the same minimum).
 LEAST, STEP = 1024, 128
 ENCODING = bpe_openai.get_encoding("o200k_base")
 WORDS = ("then", "it", "was", "set", "for", "you", "and")
 
 
 class Counter:
-    """A model that says messages of the paper's length, and counts what it is sent, as a provider that caches would bill it."""
+    """A model that says messages of the paper's length, and counts what it is sent, as a provider that caches
+    would bill it.
+    """
 
     paid = True
 
@@ -50,14 +54,22 @@ class Counter:
         common = max((_common(tokens, earlier) for earlier in self._seen), default=0)
         hit = common // STEP * STEP if common >= LEAST else 0
         self._seen.append(tokens)
-        self.full, self.cached, self._calls = self.full + len(tokens) - hit, self.cached + hit, self._calls + 1
+        self.full, self.cached, self._calls = (
+            self.full + len(tokens) - hit,
+            self.cached + hit,
+            self._calls + 1,
+        )
         if request.answer is not None:
             score = request.answer["properties"]["score"]
             value = True if score["type"] == "boolean" else 3
-            return Completion("", data={"evidence": [{"turn": 0, "quote": WORDS[0]}], "justification": "so", "score": value})
+            return Completion(
+                "", data={"evidence": [{"turn": 0, "quote": WORDS[0]}], "justification": "so", "score": value}
+            )
         size = 40 if self.name == "user" else 110
         words = [str(self._calls), *(WORDS[i % len(WORDS)] for i in range(size - 1))]
-        return Completion(" ".join(words) + (END_SIGNAL if self.name == "user" and self._calls == self._rounds else ""))
+        return Completion(
+            " ".join(words) + (END_SIGNAL if self.name == "user" and self._calls == self._rounds else "")
+        )
 
 
 def _common(a: list[int], b: list[int]) -> int:

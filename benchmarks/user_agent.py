@@ -1,4 +1,6 @@
-"""How the embedded user agent does over a seeded draw of 1,000 scenarios: its openings, and its dialogues with the example bots."""
+"""How the embedded user agent does over a seeded draw of 1,000 scenarios: its openings, and its dialogues
+with the example bots.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,9 @@ def main() -> int:
     judged = mean(judge_sees_leak(s, o) for s, o in zip(scenarios, openings, strict=True))
     distinct = len(set(openings))
     print(f"{SIZE} scenarios of {dataset.name} {dataset.version}, seed {SEED!r}")
-    print(f"openings that name a preference value  {named:8.1%}   goal 0 %; by the embedded judge {judged:.1%}")
+    print(
+        f"openings that name a preference value  {named:8.1%}   goal 0 %; by the embedded judge {judged:.1%}"
+    )
     print(f"distinct openings                      {distinct:8}   goal 500")
     print(f"\n{'bot':12} {'ended by decision':>18} {'a sentence twice':>18} {'user turns':>11}")
     from helpbot.bot import BOTS
@@ -47,13 +51,23 @@ def main() -> int:
     found = {name: measure(scenarios, name) for name in BOTS}
     for name, figures in found.items():
         print(f"{name:12} {figures.decided:18.1%} {figures.repeated:18.1%} {figures.turns:11.2f}")
-    reached = not named and not judged and distinct >= 500 and all(f.decided >= 0.95 and not f.repeated for f in found.values())
+    reached = (
+        not named
+        and not judged
+        and distinct >= 500
+        and all(f.decided >= 0.95 and not f.repeated for f in found.values())
+    )
     return 0 if reached else 1
 
 
 def leaks(scenario: Scenario, opening: str) -> bool:
     """True if the opening names one of the person's values."""
-    return any(mentions(v, opening) for types in scenario.preferences.values() for values in types.values() for v in values)
+    return any(
+        mentions(v, opening)
+        for types in scenario.preferences.values()
+        for values in types.values()
+        for v in values
+    )
 
 
 def judge_sees_leak(scenario: Scenario, opening: str) -> bool:

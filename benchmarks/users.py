@@ -1,4 +1,5 @@
-"""What users with several scenarios do to intervals and to the gate against a baseline: counted by user, and as if independent.
+"""What users with several scenarios do to intervals and to the gate against a baseline: counted by user, and
+as if independent.
 
 python benchmarks/users.py
 """
@@ -23,10 +24,11 @@ RUNS = 1000
 
 
 class Assistant(NamedTuple):
-    """How its personalization varies: the mean, and the standard deviations among users, and among the tasks of one user.
+    """How its personalization varies: the mean, and the standard deviations among users, and among the tasks
+    of one user.
 
-    `drift` is that of a user's scores between two runs in which the assistant did not change: what it remembers of a person, and what
-    the simulated user says, touches all scenarios of that user together.
+    `drift` is that of a user's scores between two runs in which the assistant did not change: what it
+    remembers of a person, and what the simulated user says, touches all scenarios of that user together.
     """
 
     name: str
@@ -38,7 +40,10 @@ class Assistant(NamedTuple):
     def users(self, chance: random.Random, scenarios: Sequence[int]) -> list[list[float]]:
         """The true level of each scenario, for users with so many scenarios."""
         levels = [chance.gauss(self.mean, self.among_users) for _ in scenarios]
-        return [[chance.gauss(level, self.among_tasks) for _ in range(n)] for level, n in zip(levels, scenarios, strict=True)]
+        return [
+            [chance.gauss(level, self.among_tasks) for _ in range(n)]
+            for level, n in zip(levels, scenarios, strict=True)
+        ]
 
     def run(self, chance: random.Random, users: list[list[float]], *, lower: float = 0.0) -> Scores:
         """The scores of a run; each is one step `lower` with that probability, unless it is the lowest."""
@@ -71,10 +76,16 @@ def alone(by_user: Sequence[Sequence[Fraction | int]]) -> list[list[Fraction | i
     return [[value] for values in by_user for value in values]
 
 
-def held(assistant: Assistant, scenarios: Sequence[int], *, runs: int = RUNS, seed: int = 1) -> tuple[float, float, float]:
-    """How often the interval of mean personalization holds the true mean: by user, and as if independent; and its mean width."""
+def held(
+    assistant: Assistant, scenarios: Sequence[int], *, runs: int = RUNS, seed: int = 1
+) -> tuple[float, float, float]:
+    """How often the interval of mean personalization holds the true mean: by user, and as if independent; and
+    its mean width.
+    """
     chance = random.Random(seed)
-    truth = fmean(score for user in assistant.run(chance, assistant.users(chance, (1,) * 40_000)) for score in user)
+    truth = fmean(
+        score for user in assistant.run(chance, assistant.users(chance, (1,) * 40_000)) for score in user
+    )
     hits, widths = [0, 0], 0.0
     for _ in range(runs):
         scores = assistant.run(chance, assistant.users(chance, scenarios))
@@ -89,7 +100,10 @@ def held(assistant: Assistant, scenarios: Sequence[int], *, runs: int = RUNS, se
 
 def changes(before: Scores, after: Scores) -> list[list[Fraction]]:
     """After - before, by user."""
-    return [[Fraction(b - a) for a, b in zip(old, new, strict=True)] for old, new in zip(before, after, strict=True)]
+    return [
+        [Fraction(b - a) for a, b in zip(old, new, strict=True)]
+        for old, new in zip(before, after, strict=True)
+    ]
 
 
 def fails(by_user: Sequence[Sequence[Fraction | int]]) -> bool:
@@ -97,7 +111,9 @@ def fails(by_user: Sequence[Sequence[Fraction | int]]) -> bool:
     return sign_flip([sum(values, Fraction()) for values in by_user]).p <= _LEVEL
 
 
-def alarms(assistant: Assistant, scenarios: Sequence[int], *, pairs: int = RUNS, seed: int = 2) -> tuple[float, float]:
+def alarms(
+    assistant: Assistant, scenarios: Sequence[int], *, pairs: int = RUNS, seed: int = 2
+) -> tuple[float, float]:
     """How often the gate fails though nothing changed: by user, and as if independent."""
     chance = random.Random(seed)
     found = [0, 0]
@@ -109,19 +125,29 @@ def alarms(assistant: Assistant, scenarios: Sequence[int], *, pairs: int = RUNS,
     return found[0] / pairs, found[1] / pairs
 
 
-def power(assistant: Assistant, scenarios: Sequence[int], *, assistants: int = 20, pairs: int = 50, seed: int = 3) -> float | None:
-    """How often a drop is found of the size that the gate says it would have found; None where it finds none."""
+def power(
+    assistant: Assistant, scenarios: Sequence[int], *, assistants: int = 20, pairs: int = 50, seed: int = 3
+) -> float | None:
+    """How often a drop is found of the size that the gate says it would have found;
+    None where it finds none.
+    """
     chance = random.Random(seed)
     found = tried = 0
     for _ in range(assistants):
         users = assistant.users(chance, scenarios)
-        least = detectable(changes(assistant.run(chance, users), assistant.run(chance, users)), level=_LEVEL, most=2.0)
+        least = detectable(
+            changes(assistant.run(chance, users), assistant.run(chance, users)), level=_LEVEL, most=2.0
+        )
         if least is None or least > 1:
             continue
         # What is at the low end cannot fall, so the others fall more often.
         able = fmean(score > 1 for user in assistant.run(chance, users) for score in user)
         for _ in range(pairs):
-            found += fails(changes(assistant.run(chance, users), assistant.run(chance, users, lower=min(1.0, least / able))))
+            found += fails(
+                changes(
+                    assistant.run(chance, users), assistant.run(chance, users, lower=min(1.0, least / able))
+                )
+            )
             tried += 1
     return found / tried if tried else None
 
@@ -129,19 +155,30 @@ def power(assistant: Assistant, scenarios: Sequence[int], *, assistants: int = 2
 def main() -> None:
     """Print the tables."""
     argparse.ArgumentParser(description=__doc__.partition("\n")[0]).parse_args()
-    print("\nThe 95 % interval of P holds, in percent of the runs: by user (as if scenarios were independent), width by user\n")
+    print(
+        "\nThe 95 % interval of P holds, in percent of the runs: by user (as if scenarios were independent),"
+        " width by user\n"
+    )
     print("| sample |", " | ".join(a.name for a in ASSISTANTS), "|\n| --- |" + " ---: |" * len(ASSISTANTS))
     for name, scenarios in SAMPLES.items():
-        cells = [f"{100 * by:.0f} ({100 * naive:.0f}), {width:.2f}" for by, naive, width in (held(a, scenarios) for a in ASSISTANTS)]
+        cells = [
+            f"{100 * by:.0f} ({100 * naive:.0f}), {width:.2f}"
+            for by, naive, width in (held(a, scenarios) for a in ASSISTANTS)
+        ]
         print(f"| {name} |", " | ".join(cells), "|", flush=True)
-    print("\nFalse alarms at 5 %, in percent of the pairs of runs: by user (as if independent); and a drop of the size told is found\n")
+    print(
+        "\nFalse alarms at 5 %, in percent of the pairs of runs: by user (as if independent); and a drop of"
+        " the size told is found\n"
+    )
     print("| sample |", " | ".join(a.name for a in ASSISTANTS), "|\n| --- |" + " ---: |" * len(ASSISTANTS))
     for name, scenarios in SAMPLES.items():
         cells = []
         for assistant in ASSISTANTS:
             by, naive = alarms(assistant, scenarios, pairs=RUNS if sum(scenarios) < 500 else RUNS // 2)
             seen = power(assistant, scenarios)
-            cells.append(f"{100 * by:.1f} ({100 * naive:.1f}), {'none told' if seen is None else f'{100 * seen:.0f}'}")
+            cells.append(
+                f"{100 * by:.1f} ({100 * naive:.1f}), {'none told' if seen is None else f'{100 * seen:.0f}'}"
+            )
         print(f"| {name} |", " | ".join(cells), "|", flush=True)
 
 

@@ -19,6 +19,7 @@ def personalens_assistant(personalens_context: Context) -> Callable[[Messages], 
     memory = Memory()
     for topic, summary in personalens_context.interactions.items():
         memory.remember(personalens_context.user, topic, summary)
-    # HELPBOT picks one of the bots that get it wrong (helpbot/bot.py), HELPBOT_WORDING other words for the same (helpbot/wordings.toml).
+    # HELPBOT picks one of the bots that get it wrong (helpbot/bot.py), HELPBOT_WORDING other words for the
+    # same (helpbot/wordings.toml).
     bot = BOTS[os.environ.get("HELPBOT", "remembers")](personalens_context.user, memory)
     return Worded(bot, os.environ.get("HELPBOT_WORDING", "product"))

@@ -45,9 +45,25 @@ if TYPE_CHECKING:
 #: Module -> the public names that it holds.
 _PUBLIC: Final = {
     "core.dialogue": ("Dialogue", "Message", "UserAgent", "UserTurn"),
-    "core.errors": ("AssistantFault", "DataError", "JudgeFault", "ModelBusy", "ModelError", "PersonalensError", "UserAgentFault"),
+    "core.errors": (
+        "AssistantFault",
+        "DataError",
+        "JudgeFault",
+        "ModelBusy",
+        "ModelError",
+        "PersonalensError",
+        "UserAgentFault",
+    ),
     "core.evaluation": ("Evaluation", "evaluate"),
-    "core.scenario": ("Context", "DomainWords", "PreferenceWords", "Scenario", "ScenarioRef", "Situation", "Task"),
+    "core.scenario": (
+        "Context",
+        "DomainWords",
+        "PreferenceWords",
+        "Scenario",
+        "ScenarioRef",
+        "Situation",
+        "Task",
+    ),
     "core.verdict": ("Dimension", "Evidence", "Judge", "Reason", "Verdict"),
     "datasets.base": ("Dataset",),
     "models.base": ("Completion", "Model", "Request"),
@@ -60,7 +76,8 @@ __all__ = sorted(_MODULES)
 
 
 def __getattr__(name: str) -> Any:
-    # pytest imports this package at every start, to load the plugin; the names wait until somebody wants them.
+    # pytest imports this package at every start, to load the plugin; the names wait until somebody wants
+    # them.
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     import importlib

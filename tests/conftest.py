@@ -25,7 +25,13 @@ from tests.support.scripted_agents import BOT, PAID, TEST, TOLD
 def empty_repo(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Repository:
     """A repository with nothing in it."""
     # These tests may themselves run on a worker; the run inside must not take itself for one.
-    for name in ("PYTEST_XDIST_WORKER", "PYTEST_XDIST_WORKER_COUNT", "PYTEST_XDIST_TESTRUNUID", "PYTEST_ADDOPTS", "HELPBOT"):
+    for name in (
+        "PYTEST_XDIST_WORKER",
+        "PYTEST_XDIST_WORKER_COUNT",
+        "PYTEST_XDIST_TESTRUNUID",
+        "PYTEST_ADDOPTS",
+        "HELPBOT",
+    ):
         monkeypatch.delenv(name, raising=False)
     return Repository(pytester)
 
@@ -71,9 +77,17 @@ def scenario() -> Scenario:
         kind="single",
         domains=("Train",),
         demographics={"age": "35-44"},
-        preferences={"Train": {"Preferred Seat Type": ("window",), "Preferred Train Class": ("second class",)}},
+        preferences={
+            "Train": {"Preferred Seat Type": ("window",), "Preferred Train Class": ("second class",)}
+        },
         summaries={"Train": "Ada takes her bicycle along and reads maps. She wants the platform beforehand."},
-        situation=Situation(location="Leeds", device="Laptop", time_of_day="Evening", day_of_week="Monday", environment="Quiet"),
+        situation=Situation(
+            location="Leeds",
+            device="Laptop",
+            time_of_day="Evening",
+            day_of_week="Monday",
+            environment="Quiet",
+        ),
         task=Task(
             id="train-1",
             description="The user wants a ticket.",

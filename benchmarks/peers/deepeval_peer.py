@@ -1,9 +1,10 @@
 """deepeval: 30 conversations by its simulator, then two metrics on each by `evaluate`.
 
-Its settings for concurrency are max_concurrent of ConversationSimulator ("conversations simulated at once", 5 by default) and of
-AsyncConfig ("test cases evaluated in parallel", 20 by default): both are as high as they can be of use here. An expected outcome
-would have it ask after each turn whether the conversation is over, and criteria without steps would have it write the steps first:
-there are neither, so that it makes no more calls than the others.
+Its settings for concurrency are max_concurrent of ConversationSimulator ("conversations simulated at once", 5
+by default) and of AsyncConfig ("test cases evaluated in parallel", 20 by default): both are as high as they
+can be of use here. An expected outcome would have it ask after each turn whether the conversation is over,
+and criteria without steps would have it write the steps first: there are neither, so that it makes no more
+calls than the others.
 """
 
 from __future__ import annotations
@@ -17,7 +18,10 @@ from deepeval.test_case import MultiTurnParams, Turn
 from openai import AsyncOpenAI
 
 DIALOGUES, TURNS, MODEL = 30, 4, "gpt-4.1"
-STEPS = {"task completion": "Say whether the task was completed.", "personalization": "Say whether the assistant knew the user."}
+STEPS = {
+    "task completion": "Say whether the task was completed.",
+    "personalization": "Say whether the assistant knew the user.",
+}
 
 
 def main() -> None:
@@ -28,12 +32,16 @@ def main() -> None:
         answer = await client.chat.completions.create(model="assistant", messages=said)
         return Turn(role="assistant", content=answer.choices[0].message.content)
 
-    simulator = ConversationSimulator(model_callback=assistant, simulator_model=MODEL, max_concurrent=DIALOGUES)
+    simulator = ConversationSimulator(
+        model_callback=assistant, simulator_model=MODEL, max_concurrent=DIALOGUES
+    )
     goldens = [ConversationalGolden(scenario="Book a table for two on Friday.") for _ in range(DIALOGUES)]
     cases = simulator.simulate(goldens, max_user_simulations=TURNS)
     assert all(len(case.turns) == 2 * TURNS for case in cases)
     metrics = [
-        ConversationalGEval(name=name, evaluation_params=[MultiTurnParams.CONTENT], evaluation_steps=[step], model=MODEL)
+        ConversationalGEval(
+            name=name, evaluation_params=[MultiTurnParams.CONTENT], evaluation_steps=[step], model=MODEL
+        )
         for name, step in STEPS.items()
     ]
     result = evaluate(

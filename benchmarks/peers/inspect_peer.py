@@ -1,7 +1,8 @@
-"""inspect-ai: a task of 30 samples, whose solver plays user and assistant in turn, with two model-graded scorers.
+"""inspect-ai: a task of 30 samples, whose solver plays user and assistant in turn, with two model-graded
+scorers.
 
-Its settings for concurrency ("Parallelism" in its documentation) are max_samples, the samples run at once, and max_connections, the
-calls in flight to one model: both are as high as they can be of use here.
+Its settings for concurrency ("Parallelism" in its documentation) are max_samples, the samples run at once,
+and max_connections, the calls in flight to one model: both are as high as they can be of use here.
 """
 
 from __future__ import annotations
@@ -17,7 +18,10 @@ from inspect_ai.solver import solver
 
 DIALOGUES, TURNS = 30, 4
 QUESTIONS = ("Was the task completed?", "Did the assistant know the user?")
-TEMPLATE = "{asked}\n\n[Conversation]\n{{question}}\n[Criterion]\n{{criterion}}\n[Last reply]\n{{answer}}\n\n{{instructions}}"
+TEMPLATE = (
+    "{asked}\n\n[Conversation]\n{{question}}\n[Criterion]\n{{criterion}}\n[Last"
+    " reply]\n{{answer}}\n\n{{instructions}}"
+)
 
 
 @solver
@@ -28,10 +32,17 @@ def simulation():
         for _ in range(TURNS):
             # The simulated user sees the conversation from its side.
             seen = [
-                ChatMessageUser(content=m.text) if m.role == "assistant" else ChatMessageAssistant(content=m.text)
+                (
+                    ChatMessageUser(content=m.text)
+                    if m.role == "assistant"
+                    else ChatMessageAssistant(content=m.text)
+                )
                 for m in state.messages[1:]
             ]
-            start = [ChatMessageSystem(content="You want a table for two on Friday."), ChatMessageUser(content="Begin.")]
+            start = [
+                ChatMessageSystem(content="You want a table for two on Friday."),
+                ChatMessageUser(content="Begin."),
+            ]
             said = await user.generate([*start, *seen])
             state.messages.append(ChatMessageUser(content=said.completion))
             state = await generate(state)
@@ -46,7 +57,9 @@ def model(name):
 
 
 def main() -> None:
-    scorers = [model_graded_qa(template=TEMPLATE.format(asked=asked), include_history=True) for asked in QUESTIONS]
+    scorers = [
+        model_graded_qa(template=TEMPLATE.format(asked=asked), include_history=True) for asked in QUESTIONS
+    ]
     samples = [Sample(input="Book a table.", target="A table is booked.") for _ in range(DIALOGUES)]
     task = Task(dataset=samples, solver=simulation(), scorer=scorers)
     with tempfile.TemporaryDirectory() as folder:

@@ -13,7 +13,8 @@ import sys
 import venv
 from pathlib import Path
 
-#: The versions that the scripts beside this one were written for; each with the client of the OpenAI protocol that its documentation names.
+#: The versions that the scripts beside this one were written for; each with the client of the OpenAI protocol
+#: that its documentation names.
 PEERS = {
     "openevals": ("openevals==0.2.2", "langchain-openai"),
     "inspect": ("inspect-ai==0.3.285", "openai"),
@@ -23,7 +24,10 @@ PEERS = {
 
 def environments() -> Path:
     """The folder that holds the environments."""
-    return Path(os.environ.get("PERSONALENS_BENCHMARK_ENVS") or Path.home() / ".cache" / "pytest-personalens" / "benchmarks")
+    return Path(
+        os.environ.get("PERSONALENS_BENCHMARK_ENVS")
+        or Path.home() / ".cache" / "pytest-personalens" / "benchmarks"
+    )
 
 
 def python_of(peer: str) -> Path:
@@ -45,7 +49,15 @@ def install(peer: str) -> bool:
     folder = environments() / peer
     if not python_of(peer).exists():
         venv.create(folder, with_pip=True)
-    command = [str(python_of(peer)), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *PEERS[peer]]
+    command = [
+        str(python_of(peer)),
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+        *PEERS[peer],
+    ]
     done = subprocess.run(command, stderr=subprocess.PIPE, text=True, check=False)
     reason = folder / "failed"
     reason.unlink(missing_ok=True)

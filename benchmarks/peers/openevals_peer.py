@@ -1,7 +1,8 @@
 """openevals: 30 simulated dialogues and their readings, all in one event loop.
 
-Its documentation runs one simulation a call (README, "Multiturn Simulation") and knows no setting for several; the asynchronous
-functions that it offers beside the others are gathered here, which is the highest concurrency that it can have.
+Its documentation runs one simulation a call (README, "Multiturn Simulation") and knows no setting for
+several; the asynchronous functions that it offers beside the others are gathered here, which is the highest
+concurrency that it can have.
 """
 
 from __future__ import annotations
@@ -26,15 +27,28 @@ async def main() -> None:
         said.append({"role": "assistant", "content": answer.choices[0].message.content})
         return said[-1]
 
-    user = create_async_llm_simulated_user(system="You want a table for two on Friday.", client=ChatOpenAI(model="user"))
+    user = create_async_llm_simulated_user(
+        system="You want a table for two on Friday.", client=ChatOpenAI(model="user")
+    )
     judges = [
-        create_async_llm_as_judge(judge=ChatOpenAI(model="judge"), prompt=f"{question}\n{{outputs}}", feedback_key=key)
-        for key, question in (("task_completion", "Was the task completed?"), ("personalization", "Did the assistant know the user?"))
+        create_async_llm_as_judge(
+            judge=ChatOpenAI(model="judge"), prompt=f"{question}\n{{outputs}}", feedback_key=key
+        )
+        for key, question in (
+            ("task_completion", "Was the task completed?"),
+            ("personalization", "Did the assistant know the user?"),
+        )
     ]
     results = await asyncio.gather(
-        *(run_multiturn_simulation_async(app=app, user=user, trajectory_evaluators=judges, max_turns=TURNS) for _ in range(DIALOGUES))
+        *(
+            run_multiturn_simulation_async(app=app, user=user, trajectory_evaluators=judges, max_turns=TURNS)
+            for _ in range(DIALOGUES)
+        )
     )
-    assert all(len(r["trajectory"]) == 2 * TURNS and [e["score"] for e in r["evaluator_results"]] == [True, True] for r in results)
+    assert all(
+        len(r["trajectory"]) == 2 * TURNS and [e["score"] for e in r["evaluator_results"]] == [True, True]
+        for r in results
+    )
 
 
 if __name__ == "__main__":

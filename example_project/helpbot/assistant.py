@@ -11,19 +11,37 @@ from helpbot.memory import Memory, Options, named
 Messages = list[dict[str, str]]
 
 CLOSING = re.compile(
-    r"\b(?:thank|that's all|that will be all|all set|cheers|i'm good|never ?mind|forget it|give it up|i give up|leave it)", re.IGNORECASE
+    r"\b(?:thank|that's all|that will be all|all set|cheers|i'm good|never ?mind|forget it|give it up|i give"
+    r" up|leave it)",
+    re.IGNORECASE,
 )
-_MORE = re.compile(r"\?|\b(?:please|instead|rather)\b|never ?mind (?:the|that|about)\b|^(?:no|not|hm|wait)\b(?!,? thank)", re.IGNORECASE)
+_MORE = re.compile(
+    r"\?|\b(?:please|instead|rather)\b|never ?mind (?:the|that|about)\b|^(?:no|not|hm|wait)\b(?!,? thank)",
+    re.IGNORECASE,
+)
 _CHASE = re.compile(
-    r"\b(?:done|do|do it|gone through|work|worked|settled|how far|confirmed|sort|sorted|see to|get on|have for me|asked for)\b",
+    r"\b(?:done|do|do it|gone through|work|worked|settled|how far|confirmed|sort|sorted|see to|get on|have"
+    r" for me|asked for)\b",
     re.IGNORECASE,
 )
 _LEFT = re.compile(
-    r"\b(?:you (?:choose|pick|decide)|leave (?:it|that) to you|what(?:ever)? (?:seems|you think)|no strong view)\b", re.IGNORECASE
+    r"\b(?:you (?:choose|pick|decide)|leave (?:it|that) to you|what(?:ever)? (?:seems|you think)|no strong"
+    r" view)\b",
+    re.IGNORECASE,
 )
-_PART = re.compile(r"\babout the|\bthe [\w ]+, (?:please|though)|\band the\b|leaves the|see to the", re.IGNORECASE)
-_GOODBYES = ["You're welcome. Have a good one!", "Any time. Take care!", "Glad to help. Bye for now!", "My pleasure. See you!"]
-_LOST = "I can book travel and tables, set alarms, send messages, find things to read and watch, and more. Which of these is it?"
+_PART = re.compile(
+    r"\babout the|\bthe [\w ]+, (?:please|though)|\band the\b|leaves the|see to the", re.IGNORECASE
+)
+_GOODBYES = [
+    "You're welcome. Have a good one!",
+    "Any time. Take care!",
+    "Glad to help. Bye for now!",
+    "My pleasure. See you!",
+]
+_LOST = (
+    "I can book travel and tables, set alarms, send messages, find things to read and watch, and more. Which"
+    " of these is it?"
+)
 _PLACE = re.compile(r"\{(\w+?)(\d?)\}")
 _GROUP = re.compile(r"\[([^\[\]|]*)(?:\|([^\[\]]*))?\]")
 _CAPITALIZED = re.compile(r"(?<=\w[ ,] )[A-Z]\w+|(?<=\w )[A-Z]\w+|^[A-Z]\w+(?=,| please|\.$)")
@@ -75,7 +93,11 @@ class Helpbot:
 
     def foresight(self, skill: Skill) -> str:
         """What a note gives reason to see to without being asked."""
-        fitting = (h for h in HABITS if h.skills.search(skill.name) and self.memory.speaks_of(self.user, h.topic, h.words))
+        fitting = (
+            h
+            for h in HABITS
+            if h.skills.search(skill.name) and self.memory.speaks_of(self.user, h.topic, h.words)
+        )
         return next((f" {habit.say}" for habit in fitting), "")
 
     def follow_up(self, skill: Skill, said: list[str]) -> str:
@@ -84,7 +106,12 @@ class Helpbot:
         if deed != self.fill(skill.reply, said[:-1]):
             return f"I've changed that for you. {deed}"
         sentences = re.split(r"(?<=[.!]) ", deed)
-        parts = [s for s in sentences for word, signs in PARTS.items() if word in last and re.search(signs, s, re.IGNORECASE)]
+        parts = [
+            s
+            for s in sentences
+            for word, signs in PARTS.items()
+            if word in last and re.search(signs, s, re.IGNORECASE)
+        ]
         if parts and _PART.search(last):
             return f"That's done too. {' '.join(dict.fromkeys(parts))}"
         if _LEFT.search(last):
@@ -102,7 +129,11 @@ class Helpbot:
             return _PLACE.sub(place, match[2] or "") if _PLACE.search(filled) else filled
 
         text = _PLACE.sub(place, _GROUP.sub(group, template))
-        return re.sub(r"(^|[.!?] )([a-z])(?=\w* )", lambda m: m[1] + m[2].upper(), " ".join(text.split())) if text else text
+        return (
+            re.sub(r"(^|[.!?] )([a-z])(?=\w* )", lambda m: m[1] + m[2].upper(), " ".join(text.split()))
+            if text
+            else text
+        )
 
     def value(self, name: str, number: int, said: list[str]) -> str | None:
         """What to put in a place: a choice of the user's, or a thing that goes with such a choice."""
@@ -118,8 +149,14 @@ class Helpbot:
         if name == "person":
             return _person(said) or self.memory.person(self.user, "Messaging")
         choice = CHOICES[name]
-        plain: Options = {option: [] for option in choice.options}  # a request may hold other words for options by chance
-        spoken = [found for turn in reversed(range(len(said))) if (found := named(choice.options if turn else plain, said[turn]))]
+        plain: Options = {
+            option: [] for option in choice.options
+        }  # a request may hold other words for options by chance
+        spoken = [
+            found
+            for turn in reversed(range(len(said)))
+            if (found := named(choice.options if turn else plain, said[turn]))
+        ]
         found = spoken[0] if spoken else self.memory.find(self.user, choice.topic, choice.options)
         return found[number - 1] if number <= len(found) else None
 
@@ -147,5 +184,7 @@ def _known() -> set[str]:
 
 def _person(said: list[str]) -> str | None:
     """A name in an answer; the first message is a request."""
-    names = [n for text in said[1:] for n in _CAPITALIZED.findall(text) if n not in _NO_NAMES and n not in _known()]
+    names = [
+        n for text in said[1:] for n in _CAPITALIZED.findall(text) if n not in _NO_NAMES and n not in _known()
+    ]
     return names[-1] if names else None

@@ -23,7 +23,10 @@ class ForgetfulBot(Helpbot):
             return super().stages(skill)
         last = asks.pop()
         question = f"{', '.join(asks)}, and {last}" if asks else last
-        return [f"{_LEADS[len(skill.name) % len(_LEADS)]} {question[0].upper()}{question[1:]}?", *super().stages(skill)]
+        return [
+            f"{_LEADS[len(skill.name) % len(_LEADS)]} {question[0].upper()}{question[1:]}?",
+            *super().stages(skill),
+        ]
 
 
 class ContradictingBot(Helpbot):
@@ -36,7 +39,10 @@ class ContradictingBot(Helpbot):
         if name == "person":
             return "your former landlord"
         choice = CHOICES[name]
-        liked = {*self.memory.find(self.user, choice.topic, choice.options), *named(choice.options, " ".join(said))}
+        liked = {
+            *self.memory.find(self.user, choice.topic, choice.options),
+            *named(choice.options, " ".join(said)),
+        }
         notes = self.memory.notes(self.user, choice.topic).lower()
         wrong = [o for o in choice.options if o not in liked and o.lower() not in notes]
         return wrong[(len(self.user) + len(said) * 3 + number) % len(wrong)] if wrong else None

@@ -10,7 +10,8 @@ Options = dict[str, list[str]]
 
 _SENTENCE = re.compile(r"[^.!?]+[.!?]*")
 _NOT = re.compile(
-    r"\b(?:no|not|never|nor|nothing|without|except|instead of|than|hates?|avoids?|(?:ca|wo|would|do|does|is)n't)\b[^,;:]{0,24}$",
+    r"\b(?:no|not|never|nor|nothing|without|except|instead"
+    r" of|than|hates?|avoids?|(?:ca|wo|would|do|does|is)n't)\b[^,;:]{0,24}$",
     re.IGNORECASE,
 )
 _NAME = re.compile(r"(?<=[a-z,] )(?!I\b|[A-Z]\w*days?\b)[A-Z][^\W\d_]+")
@@ -40,7 +41,9 @@ class Memory:
         return any(re.search(rf"\b(?:{w})", self.notes(user, topic), re.IGNORECASE) for w in words)
 
     def person(self, user: str, topic: str) -> str | None:
-        """Who is named most often in the notes on the topic, other than the user and what stands after "in" or "the"."""
+        """Who is named most often in the notes on the topic, other than the user and what stands after "in"
+        or "the".
+        """
         notes = self.notes(user, topic)
         names = [m[0] for m in _NAME.finditer(notes) if not _PLACE.search(notes[: m.start()])]
         own = [n for n in names if n.lower() not in user.lower()]
@@ -48,7 +51,9 @@ class Memory:
 
 
 def named(options: Options, text: str) -> list[str]:
-    """The options that the text names, by themselves or by one of their words, unless it says "not" before."""
+    """The options that the text names, by themselves or by one of their words,
+    unless it says "not" before.
+    """
     found: dict[str, tuple[bool, int]] = {}
     for option, words in options.items():
         for match in _pattern(option, *words).finditer(text):
@@ -61,5 +66,7 @@ def named(options: Options, text: str) -> list[str]:
 @cache
 def _pattern(*words: str) -> re.Pattern[str]:
     # "Signal" is an app, "no signal" is not: only what is written small may be written large.
-    parts = (f"(?i:{re.escape(w)})" if w.islower() else re.escape(w) for w in sorted(words, key=len, reverse=True))
+    parts = (
+        f"(?i:{re.escape(w)})" if w.islower() else re.escape(w) for w in sorted(words, key=len, reverse=True)
+    )
     return re.compile(rf"(?<!\w)(?:{'|'.join(parts)})(?!\w)")

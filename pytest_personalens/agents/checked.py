@@ -19,7 +19,8 @@ _NEEDED: Final[dict[AgentRole, tuple[str, str]]] = {
 
 
 def offered(role: AgentRole, ask: Callable[[], Any], where: str) -> Any:
-    """What `ask` gives for the role, which may be None. Raises `SpecError` where that fails, or gives what cannot play the role.
+    """What `ask` gives for the role, which may be None. Raises `SpecError` where that fails, or gives what
+    cannot play the role.
 
     `where` is the option that asked for it.
     """
@@ -41,11 +42,19 @@ def _problem(role: AgentRole, candidate: Any) -> str:
         return f"is the class {candidate.__name__}; give an instance of it"
     name, paid = getattr(candidate, named, None), getattr(candidate, "paid", None)
     if not isinstance(name, str) or not name.strip():
-        return f"is {type(candidate).__name__}, whose {named} is no text; it needs {named}, paid and {method}()"
+        return (
+            f"is {type(candidate).__name__}, whose {named} is no text; it needs {named}, paid and {method}()"
+        )
     if not isinstance(paid, int):  # True and False are such, and so are 0 and 1
-        return f"is {type(candidate).__name__}, whose paid is neither true nor false: may it be asked in a run that must not spend?"
+        return (
+            f"is {type(candidate).__name__}, whose paid is neither true nor false: may it be asked in a run"
+            " that must not spend?"
+        )
     if not callable(getattr(candidate, method, None)):
-        return f"is {type(candidate).__name__}, which has no method {method}(); it needs {named}, paid and {method}()"
+        return (
+            f"is {type(candidate).__name__}, which has no method {method}(); it needs {named}, paid and"
+            f" {method}()"
+        )
     return ""
 
 

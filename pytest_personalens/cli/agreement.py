@@ -1,4 +1,6 @@
-"""``python -m pytest_personalens agreement LABELS.jsonl``: how far to trust a judge, on dialogues that somebody labelled."""
+"""``python -m pytest_personalens agreement LABELS.jsonl``: how far to trust a judge, on dialogues that
+somebody labelled.
+"""
 
 from __future__ import annotations
 
@@ -41,14 +43,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from pytest_personalens.judge_quality import measure, read_labels, render, wanted
     from pytest_personalens.models.meter import Budget, Meter
 
-    labelled, chosen, prices = read_labels(options.labels), dimensions(options.dimensions.split(",")), read_prices(options.price)
+    labelled, chosen, prices = (
+        read_labels(options.labels),
+        dimensions(options.dimensions.split(",")),
+        read_prices(options.price),
+    )
     if not any(item.majority(d) is not None for item in labelled for d in chosen):
         raise SpecError(
-            f"{options.labels}: holds no label of {', '.join(d.short for d in chosen)}; put them in (docs/how-to/check-your-judge.md)"
+            f"{options.labels}: holds no label of {', '.join(d.short for d in chosen)}; put them in"
+            " (docs/how-to/check-your-judge.md)"
         )
     caps = dict(options.budget)
     with tempfile.TemporaryDirectory(prefix="personalens-") as folder:
-        budget = Budget(Path(folder) / "run", max_calls=caps.get("calls"), max_usd=caps.get("usd"), option="--budget")
+        budget = Budget(
+            Path(folder) / "run", max_calls=caps.get("calls"), max_usd=caps.get("usd"), option="--budget"
+        )
         meter = Meter(budget=budget, prices=prices)
         judge = open_judge(options.judge_model, meter, prompts=options.prompts, at_once=options.concurrency)
         spending = _Spending(judge, options)
@@ -62,14 +71,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise SpecError(f"{options.judge_model} costs money: add --live to call it")
         if judge.paid and unread and "usd" in caps and spending.price(prices) is None:
             raise SpecError(f"--budget: no price is known for {options.judge_model}; give it with --price")
-        # Before anything is paid for: a path that cannot be written is told now, and a file of somebody else's is not replaced.
+        # Before anything is paid for: a path that cannot be written is told now, and a file of somebody
+        # else's is not replaced.
         files = [("--report", Path(text)) for text in options.report]
         refuse_shared_files(files, {"this command": options.labels})
         for flag, path in files:
             writable(path, flag, kind=str(file_kind(path)))
         try:
             progress = _progress(len(labelled))
-            agreement = measure(labelled, spending.judge, dimensions=chosen, progress=progress, at_once=options.concurrency)
+            agreement = measure(
+                labelled, spending.judge, dimensions=chosen, progress=progress, at_once=options.concurrency
+            )
         except KeyboardInterrupt:
             print(f"stopped; {_KEPT}" if judge.paid else "stopped", file=sys.stderr)
             return _INTERRUPTED
@@ -78,14 +90,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(*render.lines(agreement, most=len(labelled) if options.all else 5), sep="\n")
     spending.tell_usage(meter.usage, prices, replayed=len(readings) - len(unread))
     for _, path in files:
-        write_atomically(path, agreement.model_dump_json(indent=2) + "\n" if file_kind(path) == "json" else render.markdown(agreement))
+        write_atomically(
+            path,
+            (
+                agreement.model_dump_json(indent=2) + "\n"
+                if file_kind(path) == "json"
+                else render.markdown(agreement)
+            ),
+        )
     return 0
 
 
 def open_judge(spec: str, meter: Meter, *, prompts: Path | None = None, at_once: int = 1) -> Judge:
-    """The judge of a spec: ``embedded``, a model of ours, or ``module:attribute`` (a judge, or what makes one). Raises `SpecError`.
+    """The judge of a spec: ``embedded``, a model of ours, or ``module:attribute`` (a judge, or what makes
+    one). Raises `SpecError`.
 
-    A model reads by the templates in the folder `prompts`, where there is one, up to `at_once` readings at a time.
+    A model reads by the templates in the folder `prompts`, where there is one, up to `at_once` readings at a
+    time.
     """
     from pytest_personalens.agents import EmbeddedJudge
     from pytest_personalens.agents.by_model.model_judge import ModelJudge
@@ -102,15 +123,21 @@ def open_judge(spec: str, meter: Meter, *, prompts: Path | None = None, at_once:
         return ModelJudge(Reliable(model, limiter=Limiter(start=at_once)), meter, Prompts(prompts))
     module, colon, attribute = spec.partition(":")
     if not colon:
-        raise SpecError(f"--judge-model: expected embedded, bedrock:MODEL, openai:MODEL or module:attribute, not {spec!r}")
+        raise SpecError(
+            f"--judge-model: expected embedded, bedrock:MODEL, openai:MODEL or module:attribute, not {spec!r}"
+        )
     import importlib
 
     sys.path.insert(0, str(Path.cwd()))
     try:
         candidate = getattr(importlib.import_module(module), attribute)
     except Exception as error:  # whatever the module does when it is imported
-        raise SpecError(f"--judge-model: cannot take {attribute!r} from {module!r}: {error_text(error)}") from None
-    judge: Judge | None = offered("judge", lambda: candidate() if isinstance(candidate, type) else candidate, "--judge-model")
+        raise SpecError(
+            f"--judge-model: cannot take {attribute!r} from {module!r}: {error_text(error)}"
+        ) from None
+    judge: Judge | None = offered(
+        "judge", lambda: candidate() if isinstance(candidate, type) else candidate, "--judge-model"
+    )
     if judge is None:
         raise SpecError(f"--judge-model: {spec!r} is None, and no judge")
     return judge
@@ -132,7 +159,9 @@ class _Spending:
             except RuntimeError:  # no home: nothing is kept
                 return
             strict = options.records is not None
-            self.judge = self._recorded = RecordedJudge(judge, folder, may_spend=options.live, strict=strict, anew=options.anew)
+            self.judge = self._recorded = RecordedJudge(
+                judge, folder, may_spend=options.live, strict=strict, anew=options.anew
+            )
 
     @cached_property
     def _model(self) -> Model | None:
@@ -158,14 +187,24 @@ class _Spending:
         from pytest_personalens.models.meter import Meter
 
         if (model := self._model) is None:
-            print(f"{self._options.judge_model} is no model of ours: it makes {len(readings)} readings, at a cost that nobody here knows")
+            print(
+                f"{self._options.judge_model} is no model of ours: it makes {len(readings)} readings, at a"
+                " cost that nobody here knows"
+            )
             return
         meter = Meter()
         judge = ModelJudge(Placeholder(model.name, "judge"), meter, Prompts(self._options.prompts))
         for item, dimension in readings:
             judge.verdict(item.scenario, item.dialogue, dimension)
-        used = {p: u.model_copy(update={"output_tokens": output_tokens(p) * u.calls}) for p, u in meter.usage.items()}
-        print("an estimate, nothing read from a provider's cache:" if used else "every reading is recorded: it costs nothing")
+        used = {
+            p: u.model_copy(update={"output_tokens": output_tokens(p) * u.calls})
+            for p, u in meter.usage.items()
+        }
+        print(
+            "an estimate, nothing read from a provider's cache:"
+            if used
+            else "every reading is recorded: it costs nothing"
+        )
         self._table(used, prices)
 
     def tell_usage(self, usage: Mapping[str, Usage], prices: Mapping[str, Price], *, replayed: int) -> None:
@@ -178,7 +217,11 @@ class _Spending:
         from pytest_personalens.reports.terminal import usage_table
 
         price = self.price(prices)
-        print(*usage_table(usage, {p: price.of(u) for p, u in usage.items()} if price else {}), sep="\n", end="\n" if usage else "")
+        print(
+            *usage_table(usage, {p: price.of(u) for p, u in usage.items()} if price else {}),
+            sep="\n",
+            end="\n" if usage else "",
+        )
 
 
 def _cap(text: str) -> tuple[str, float]:
@@ -193,7 +236,12 @@ def _cap(text: str) -> tuple[str, float]:
 def _progress(total: int) -> Callable[[int], None]:
     def show(done: int) -> None:
         if sys.stderr.isatty():
-            print(f"\r{done} of {total} dialogues", end="\n" if done == total else "", file=sys.stderr, flush=True)
+            print(
+                f"\r{done} of {total} dialogues",
+                end="\n" if done == total else "",
+                file=sys.stderr,
+                flush=True,
+            )
 
     return show
 
@@ -201,17 +249,43 @@ def _progress(total: int) -> Callable[[int], None]:
 def _parser() -> argparse.ArgumentParser:
     parser = Parser(
         prog="personalens agreement",
-        description="Run a judge over labelled dialogues and report how it agrees with the labels, and these with each other.",
+        description=(
+            "Run a judge over labelled dialogues and report how it agrees with the labels, and these with"
+            " each other."
+        ),
         example="personalens agreement labels.jsonl --report agreement.md",
     )
-    parser.add_argument("labels", type=Path, help="labelled dialogues, a JSON object a line (docs/how-to/check-your-judge.md)")
-    parser.add_argument("--judge-model", default="embedded", metavar="SPEC", help="embedded, bedrock:MODEL, openai:MODEL, module:attribute")
-    parser.add_argument("--dimensions", default="all", metavar="LIST", help="readings to compare, such as tc,p (default: all six)")
     parser.add_argument(
-        "--prompts", type=Path, metavar="DIR", help="templates of your own for a model, as --personalens-prompts takes them"
+        "labels", type=Path, help="labelled dialogues, a JSON object a line (docs/how-to/check-your-judge.md)"
     )
-    parser.add_argument("--concurrency", type=at_least(1), default=8, metavar="N", help="readings by a model side by side (default: 8)")
-    parser.add_argument("--estimate", action="store_true", help="print calls, tokens and dollars that it would take, and end")
+    parser.add_argument(
+        "--judge-model",
+        default="embedded",
+        metavar="SPEC",
+        help="embedded, bedrock:MODEL, openai:MODEL, module:attribute",
+    )
+    parser.add_argument(
+        "--dimensions",
+        default="all",
+        metavar="LIST",
+        help="readings to compare, such as tc,p (default: all six)",
+    )
+    parser.add_argument(
+        "--prompts",
+        type=Path,
+        metavar="DIR",
+        help="templates of your own for a model, as --personalens-prompts takes them",
+    )
+    parser.add_argument(
+        "--concurrency",
+        type=at_least(1),
+        default=8,
+        metavar="N",
+        help="readings by a model side by side (default: 8)",
+    )
+    parser.add_argument(
+        "--estimate", action="store_true", help="print calls, tokens and dollars that it would take, and end"
+    )
     parser.add_argument(
         "--budget",
         type=_cap,
@@ -227,17 +301,27 @@ def _parser() -> argparse.ArgumentParser:
         metavar="'MODEL = IN, OUT'",
         help="US dollars for a million tokens, as in personalens_prices",
     )
-    parser.add_argument("--records", type=Path, metavar="DIR", help="keep what was paid for here (default: the user's cache folder)")
+    parser.add_argument(
+        "--records",
+        type=Path,
+        metavar="DIR",
+        help="keep what was paid for here (default: the user's cache folder)",
+    )
     parser.add_argument("--anew", action="store_true", help="read again what is recorded")
     parser.add_argument("--live", action="store_true", help="let a judge be called that costs money")
-    parser.add_argument("--all", action="store_true", help="every disagreement instead of the five widest of each reading")
+    parser.add_argument(
+        "--all", action="store_true", help="every disagreement instead of the five widest of each reading"
+    )
     parser.add_argument(
         "--report",
         type=report_of(("json", "markdown")),
         action="append",
         default=[],
         metavar="PATH",
-        help="write everything as JSON (PATH.json), or the figures as a Markdown table (PATH.md); may be repeated",
+        help=(
+            "write everything as JSON (PATH.json), or the figures as a Markdown table (PATH.md); may be"
+            " repeated"
+        ),
     )
     parser.refuse("json", "markdown")
     return parser

@@ -22,8 +22,14 @@ _STDOUT: Final = "-"
 
 
 @errors_told
-def main(arguments: Sequence[str] | None = None, *, offered: Callable[[str], Dataset | None] = lambda spec: None) -> int:
-    """Run the command. Returns 0 when nothing was found or a table was asked for, 1 when something was, 4 where no such dataset is."""
+def main(
+    arguments: Sequence[str] | None = None, *, offered: Callable[[str], Dataset | None] = lambda spec: None
+) -> int:
+    """Run the command.
+
+    Returns 0 when nothing was found or a table was asked for, 1 when something was, 4 where no such dataset
+    is.
+    """
     options = _parser().parse_args(arguments)
     from pytest_personalens.datasets.quality import assess, read_corpus  # only once the arguments are good
     from pytest_personalens.reports.tables.types import type_table
@@ -59,18 +65,37 @@ def _print(measured: Sequence[Quality], *, details: bool, every: bool) -> None:
 def _parser() -> argparse.ArgumentParser:
     parser = Parser(
         prog="personalens check-dataset",
-        description="Measure one or several datasets, side by side, and find what is inconsistent. Exit code 1 if anything is.",
+        description=(
+            "Measure one or several datasets, side by side, and find what is inconsistent. Exit code 1 if"
+            " anything is."
+        ),
         example="personalens check-dataset embedded my-data/ --details",
     )
     parser.add_argument(
         "dataset",
         nargs="+",
-        help="'embedded', a folder in the embedded layout, PersonaLens data, or the name of a dataset that conftest.py offers",
+        help=(
+            "'embedded', a folder in the embedded layout, PersonaLens data, or the name of a dataset that"
+            " conftest.py offers"
+        ),
     )
-    parser.add_argument("--details", action="store_true", help="every domain, preference type and demographic category")
-    parser.add_argument("--table", type=int, choices=(8, 9), help="the preference types as in Tables 8 and 9 of the paper, and no findings")
+    parser.add_argument(
+        "--details", action="store_true", help="every domain, preference type and demographic category"
+    )
+    parser.add_argument(
+        "--table",
+        type=int,
+        choices=(8, 9),
+        help="the preference types as in Tables 8 and 9 of the paper, and no findings",
+    )
     parser.add_argument("--all", action="store_true", help="every finding instead of a few of each rule")
-    parser.add_argument("--words", type=at_least(1000), default=50_000, metavar="N", help="compare the texts over N words (default: 50000)")
+    parser.add_argument(
+        "--words",
+        type=at_least(1000),
+        default=50_000,
+        metavar="N",
+        help="compare the texts over N words (default: 50000)",
+    )
     parser.add_argument(
         "--report",
         type=report_of(("json",), _STDOUT),

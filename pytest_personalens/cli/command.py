@@ -28,15 +28,24 @@ _Value = TypeVar("_Value")
 
 #: Command -> its module in this folder, and what it does.
 COMMANDS: Final = {
-    "report": ("report", "make a summary, Markdown, a page or a table from stored results, of one run or two"),
+    "report": (
+        "report",
+        "make a summary, Markdown, a page or a table from stored results, of one run or two",
+    ),
     "merge": ("merge", "put the shards of a run together and decide its gates"),
     "agreement": ("agreement", "measure how far a judge agrees with labelled dialogues"),
     "draw-for-annotation": ("draw_for_annotation", "draw dialogues of stored runs for people to label"),
     "check-dataset": ("check_dataset", "measure datasets of scenarios and find what is inconsistent"),
-    "show-prompts": ("show_prompts", "print what a model is sent when it plays the user, the judge or the assistant"),
+    "show-prompts": (
+        "show_prompts",
+        "print what a model is sent when it plays the user, the judge or the assistant",
+    ),
     "sample-size": ("sample_size", "tell how many scenarios a comparison needs"),
     "train": ("train", "train the embedded judge on labelled dialogues"),
-    "robustness": ("robustness", "test the embedded judge with other words, other meanings and empty replies"),
+    "robustness": (
+        "robustness",
+        "test the embedded judge with other words, other meanings and empty replies",
+    ),
 }
 
 
@@ -44,23 +53,31 @@ COMMANDS: Final = {
 _OPEN_DATASETS: Final = ("check-dataset",)
 
 
-def main(arguments: Sequence[str] | None = None, *, offered: Callable[[str], Dataset | None] = lambda spec: None) -> int:
+def main(
+    arguments: Sequence[str] | None = None, *, offered: Callable[[str], Dataset | None] = lambda spec: None
+) -> int:
     """Run the command that the first argument names. Returns its exit code: 0 for success, 4 for bad input.
 
     `offered` gives the dataset that a plugin or ``conftest.py`` offers under a name.
     """
     parser = Parser(
         prog="personalens",
-        description="Commands for results, judges and datasets. `personalens COMMAND --help` explains one of them.",
+        description=(
+            "Commands for results, judges and datasets. `personalens COMMAND --help` explains one of them."
+        ),
         example="personalens report results.json --report page.html",
     )
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=argparse.ArgumentParser)
+    commands = parser.add_subparsers(
+        dest="command", required=True, metavar="COMMAND", parser_class=argparse.ArgumentParser
+    )
     for name, (_, does) in COMMANDS.items():
         commands.add_parser(name, help=does, add_help=False)
     words = list(sys.argv[1:] if arguments is None else arguments)
     chosen = parser.parse_args(words[:1]).command
     more = {"offered": offered} if chosen in _OPEN_DATASETS else {}
-    result: int = importlib.import_module(f"pytest_personalens.cli.{COMMANDS[chosen][0]}").main(words[1:], **more)
+    result: int = importlib.import_module(f"pytest_personalens.cli.{COMMANDS[chosen][0]}").main(
+        words[1:], **more
+    )
     return result
 
 
@@ -97,7 +114,8 @@ def run(main: Callable[[], int]) -> NoReturn:
     try:
         sys.exit(main())
     except BrokenPipeError:
-        # Somebody read as much as they wanted ("... | head"); Python would complain once more when it closes the pipe.
+        # Somebody read as much as they wanted ("... | head"); Python would complain once more when it closes
+        # the pipe.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
 
@@ -115,7 +133,9 @@ def value_of(read: Callable[[str], _Value]) -> Callable[[str], _Value]:
 
 
 def report_of(kinds: Sequence[str], *words: str) -> Callable[[str], str]:
-    """What reads where a command is to report to: the path of a file of one of the `kinds`, by its ending, or one of the `words`."""
+    """What reads where a command is to report to: the path of a file of one of the `kinds`, by its ending, or
+    one of the `words`.
+    """
     endings = ", ".join(ending for ending, kind in ENDINGS.items() if kind in kinds)
     expected = " or ".join((f"a path that ends in {endings}", *map(repr, words)))
 
@@ -151,7 +171,9 @@ class _Refused(argparse.Action):
 
 
 class Parser(argparse.ArgumentParser):
-    """One that tells a bad command in one line and exits with pytest's own status for it; `example` ends its help."""
+    """One that tells a bad command in one line and exits with pytest's own status for it; `example` ends its
+    help.
+    """
 
     def __init__(self, *, prog: str, description: str | None, example: str) -> None:
         super().__init__(prog=prog, description=description, epilog=f"example: {example}", allow_abbrev=False)

@@ -26,13 +26,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not annotators:
         raise SpecError("--annotators: expected names separated by commas, such as ann,bo,cy")
     if writable(options.write, "--write").exists():
-        raise SpecError(f"--write: {options.write} is there already and may hold labels; give another path, or remove it")
-    drawn = annotation.draw_dialogues([read_results(path) for path in options.results], options.count, seed=options.seed)
+        raise SpecError(
+            f"--write: {options.write} is there already and may hold labels; give another path, or remove it"
+        )
+    drawn = annotation.draw_dialogues(
+        [read_results(path) for path in options.results], options.count, seed=options.seed
+    )
     write_atomically(options.write, annotation.label_lines(annotation.entries(drawn, annotators)))
     kinds = [sum(c.scenario.kind == kind for c in drawn) for kind in ("single", "multi")]
     print(
-        f"{len(drawn)} dialogues are in {options.write}: {kinds[0]} single-domain and {kinds[1]} multi-domain ones. Put the labels of "
-        f"{', '.join(annotators)} in the place of null, then: python -m pytest_personalens agreement {options.write}"
+        f"{len(drawn)} dialogues are in {options.write}: {kinds[0]} single-domain and {kinds[1]} multi-domain"
+        f" ones. Put the labels of {', '.join(annotators)} in the place of null, then: python -m"
+        f" pytest_personalens agreement {options.write}"
     )
     return 0
 
@@ -40,13 +45,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = Parser(
         prog="personalens draw-for-annotation",
-        description="Draw dialogues of stored runs for people to label, stratified by run, kind of task, TC and P as the judge saw them. "
-        "The file says nothing of what the judge thought.",
+        description=(
+            "Draw dialogues of stored runs for people to label, stratified by run, kind of task, TC and P as"
+            " the judge saw them. The file says nothing of what the judge thought."
+        ),
         example="personalens draw-for-annotation results.json --write labels.jsonl",
     )
     parser.add_argument("results", type=Path, nargs="+", metavar="RESULTS.json", help="JSON results of runs")
-    parser.add_argument("--write", type=Path, required=True, metavar="FILE", help="labelled dialogues to be, a JSON object a line")
-    parser.add_argument("--count", type=at_least(1), default=100, metavar="N", help="how many (default: 100, as in the paper)")
-    parser.add_argument("--annotators", default="ann,bo,cy", metavar="LIST", help="names of those who label (default: ann,bo,cy)")
+    parser.add_argument(
+        "--write",
+        type=Path,
+        required=True,
+        metavar="FILE",
+        help="labelled dialogues to be, a JSON object a line",
+    )
+    parser.add_argument(
+        "--count", type=at_least(1), default=100, metavar="N", help="how many (default: 100, as in the paper)"
+    )
+    parser.add_argument(
+        "--annotators",
+        default="ann,bo,cy",
+        metavar="LIST",
+        help="names of those who label (default: ann,bo,cy)",
+    )
     parser.add_argument("--seed", default="personalens", metavar="TEXT", help="another text draws others")
     return parser

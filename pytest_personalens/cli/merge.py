@@ -1,4 +1,6 @@
-"""``python -m pytest_personalens merge RESULTS.json...``: the shards of a run put together, under its gates and in one report."""
+"""``python -m pytest_personalens merge RESULTS.json...``: the shards of a run put together, under its gates
+and in one report.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,10 @@ if TYPE_CHECKING:
 
 @errors_told
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command. Returns 0, 1 when a gate or an item failed or not all of the run is there, or 4 for what cannot be merged."""
+    """Run the command.
+
+    Returns 0, 1 when a gate or an item failed or not all of the run is there, or 4 for what cannot be merged.
+    """
     options = _parser().parse_args(arguments)
     replaced = {} if options.baseline is None else {"baseline": options.baseline}
     if options.gate is not None:
@@ -35,7 +40,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _refuse_gates(shards[0], [*replaced, *(["save_baseline"] if options.save_baseline else [])])
     merged = merge(shards, replaced, partial=options.partial, save_baseline=options.save_baseline)
     written = write_files(merged, files)
-    print(f"personalens: {len(shards)} of {shards[0].of} shards of a run over {merged.drawn} scenarios of {merged.dataset}")
+    print(
+        f"personalens: {len(shards)} of {shards[0].of} shards of a run over {merged.drawn} scenarios of"
+        f" {merged.dataset}"
+    )
     for text, _ in summary_lines(merged, verbose=options.verbose, written=written.done):
         print(harmless(text))
     failed = [item.nodeid for item in merged.items if item.failed]
@@ -43,7 +51,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(harmless(f"failed items: {len(failed)}, whose runs say why; the first is {failed[0]}"))
     print(*written.annotations, sep="\n", end="\n" if written.annotations else "")
     status = tell([harmless(problem) for problem in written.problems])
-    passed = not failed and not merged.lost and merged.complete and (merged.report_only or all(gate.passed for gate in merged.gates))
+    passed = (
+        not failed
+        and not merged.lost
+        and merged.complete
+        and (merged.report_only or all(gate.passed for gate in merged.gates))
+    )
     return status if passed else 1
 
 
@@ -51,8 +64,8 @@ def _refuse_gates(shard: Shard, replaced: Sequence[str]) -> None:
     """Raise `SpecError` where the command line asks for gates of a run that was to fail on nothing."""
     if shard.results.settings.get("report_only") and replaced:
         raise SpecError(
-            f"--{replaced[0].replace('_', '-')}: asks for a gate, and the shards are of a run that fails on nothing (--personalens-gate "
-            "none); leave it out, or run them without that"
+            f"--{replaced[0].replace('_', '-')}: asks for a gate, and the shards are of a run that fails on"
+            " nothing (--personalens-gate none); leave it out, or run them without that"
         )
 
 
@@ -74,27 +87,49 @@ def _gates(text: str) -> tuple[GateExpression, ...]:
 def _parser() -> argparse.ArgumentParser:
     parser = Parser(
         prog="personalens merge",
-        description="Put the results of all shards of a run together, decide its gates, report. Exit code 1 if a gate or an item failed.",
+        description=(
+            "Put the results of all shards of a run together, decide its gates, report. Exit code 1 if a gate"
+            " or an item failed."
+        ),
         example="personalens merge shard-*.json --gate 'tcr >= 0.9' --report page.html",
     )
-    parser.add_argument("results", type=Path, nargs="+", metavar="RESULTS.json", help="the JSON results of a shard, a file a shard")
+    parser.add_argument(
+        "results",
+        type=Path,
+        nargs="+",
+        metavar="RESULTS.json",
+        help="the JSON results of a shard, a file a shard",
+    )
     parser.add_argument(
         "--report",
         type=value_of(report),
         action="append",
         default=[],
         metavar="PATH|github",
-        help="write the results of the whole run as JSON (PATH.json), a page (PATH.html, needs the extra html) or a summary (PATH.md); "
-        "github: the summary of the step and annotations, in GitHub Actions; may be repeated",
+        help=(
+            "write the results of the whole run as JSON (PATH.json), a page (PATH.html, needs the extra html)"
+            " or a summary (PATH.md); github: the summary of the step and annotations, in GitHub Actions; may"
+            " be repeated"
+        ),
     )
-    parser.add_argument("--baseline", metavar="PATH", help="hold the run against this baseline (default: the run's)")
-    parser.add_argument("--save-baseline", type=Path, metavar="PATH", help="keep the run's scores as a baseline")
     parser.add_argument(
-        "--gate", type=value_of(_gates), action="append", metavar="LIST", help="gates, such as 'tcr >= 0.9, p >= 2.3' (default: the run's)"
+        "--baseline", metavar="PATH", help="hold the run against this baseline (default: the run's)"
+    )
+    parser.add_argument(
+        "--save-baseline", type=Path, metavar="PATH", help="keep the run's scores as a baseline"
+    )
+    parser.add_argument(
+        "--gate",
+        type=value_of(_gates),
+        action="append",
+        metavar="LIST",
+        help="gates, such as 'tcr >= 0.9, p >= 2.3' (default: the run's)",
     )
     parser.refuse("json", "html", "markdown", "min-tcr", "min-p", "min-valid")
     parser.add_argument(
-        "--partial", action="store_true", help="report also if shards are missing or were stopped; without gates, exit code 1"
+        "--partial",
+        action="store_true",
+        help="report also if shards are missing or were stopped; without gates, exit code 1",
     )
     parser.add_argument("-v", "--verbose", action="store_true", help="every item below its threshold")
     return parser

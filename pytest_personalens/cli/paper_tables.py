@@ -42,7 +42,10 @@ def add_table_options(parser: argparse.ArgumentParser) -> None:
 
 
 def asks_for_tables(options: argparse.Namespace) -> bool:
-    """True if the command line asks for a table. Raises `SpecError` for options that do not go together, and tables that we have not."""
+    """True if the command line asks for a table.
+
+    Raises `SpecError` for options that do not go together, and tables that we have not.
+    """
     if options.beside is not None and options.table != 3:
         raise SpecError("--beside: the rows are printed in Table 3; give --table 3 too")
     if options.kind is not None and options.figure is None:
@@ -52,11 +55,19 @@ def asks_for_tables(options: argparse.Namespace) -> bool:
     if options.table is not None and options.figure is not None:
         raise SpecError("--table, --figure: give one of them")
     if options.table in _ELSEWHERE:
-        raise SpecError(f"--table {options.table}: not made of a run's results: python -m pytest_personalens {_ELSEWHERE[options.table]}")
+        raise SpecError(
+            f"--table {options.table}: not made of a run's results: python -m pytest_personalens"
+            f" {_ELSEWHERE[options.table]}"
+        )
     if options.table not in (None, 3, *_TABLES):
-        raise SpecError(f"--table {options.table}: expected 3, 4, 10, 12 or 13; what else the paper has, no run's results hold")
+        raise SpecError(
+            f"--table {options.table}: expected 3, 4, 10, 12 or 13; what else the paper has, no run's results"
+            " hold"
+        )
     if options.figure not in (None, 4, 5):
-        raise SpecError(f"--figure {options.figure}: expected 4 or 5; what else the paper has, no run's results hold")
+        raise SpecError(
+            f"--figure {options.figure}: expected 4 or 5; what else the paper has, no run's results hold"
+        )
     return options.table is not None or options.figure is not None
 
 
@@ -65,7 +76,11 @@ def tables_of(options: argparse.Namespace, read: Sequence[tuple[Path, Results]])
     runs = named(read)
     if options.figure is not None:
         kinds: Kinds | None = options.kind
-        return domain_tables(runs, kinds or "single") if options.figure == 4 else turn_tables(runs, kinds or "all")
+        return (
+            domain_tables(runs, kinds or "single")
+            if options.figure == 4
+            else turn_tables(runs, kinds or "all")
+        )
     if options.table == 3:
         return assistant_tables(runs, () if options.beside is None else read_rows(options.beside))
     return _TABLES[options.table](runs)

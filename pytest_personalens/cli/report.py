@@ -1,4 +1,6 @@
-"""``python -m pytest_personalens report RESULTS.json...``: stored results as a summary, a page, Markdown or a table of the paper."""
+"""``python -m pytest_personalens report RESULTS.json...``: stored results as a summary, a page, Markdown or a
+table of the paper.
+"""
 
 from __future__ import annotations
 
@@ -34,11 +36,16 @@ _STDOUT: Final = "-"
 
 @errors_told
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command. Returns 0, whatever the gates said, for a report is none; or 4 for what cannot be read or reported on."""
+    """Run the command.
+
+    Returns 0, whatever the gates said, for a report is none; or 4 for what cannot be read or reported on.
+    """
     options = _parser().parse_args(arguments)
     of_paper, paths = asks_for_tables(options), list(options.results)
     if len(paths) > 2 and not of_paper:
-        raise SpecError(f"{paths[2]}: a report holds one run against another; for more of them give --table or --figure")
+        raise SpecError(
+            f"{paths[2]}: a report holds one run against another; for more of them give --table or --figure"
+        )
     read = [(path, read_computed(path)) for path in paths]
     results, before = read[0][1], None
     if len(read) > 1 and not of_paper:
@@ -52,7 +59,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     checked(files, "--", read=known)
     pages = files._replace(reports=tuple(path for path in files.reports if path not in tables))
     if len(paths) > 1 and of_paper and pages.reports:
-        raise SpecError(f"--report: {pages.reports[0]} would be of one run alone; leave it or --table and --figure out")
+        raise SpecError(
+            f"--report: {pages.reports[0]} would be of one run alone; leave it or --table and --figure out"
+        )
     made = tables_of(options, read) if of_paper else []
     written = write_files(results, pages, before=before)
     for line in (*written.done, *written.annotations):
@@ -72,7 +81,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _compared(results: Results, before: Results, name: str) -> Results:
-    """The results with the paired test against `before`, if both are whole and nothing but the assistant can have changed."""
+    """The results with the paired test against `before`, if both are whole and nothing but the assistant can
+    have changed.
+    """
     whole = all(run.complete and not run.settings.get("shard") for run in (results, before))
     comparison = None
     try:
@@ -94,17 +105,25 @@ def _summary(results: Results, before: Results | None, *, verbose: bool) -> Iter
 
 def _print(text: str) -> None:
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(encoding="utf-8")  # it goes to a file or another program, whatever the terminal can show
+        sys.stdout.reconfigure(
+            encoding="utf-8"
+        )  # it goes to a file or another program, whatever the terminal can show
     print(text, end="")
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = Parser(
         prog="personalens report",
-        description="Report on the results of a run, or of two, or make a table of the paper. The exit code is 0 whatever the gates said.",
+        description=(
+            "Report on the results of a run, or of two, or make a table of the paper. The exit code is 0"
+            " whatever the gates said."
+        ),
         example="personalens report --table 3 haiku.json sonnet.json --report table.md",
     )
-    parser.usage = "personalens report [options] RESULTS.json [BEFORE.json]\n       personalens report --table N|--figure N RESULTS.json..."
+    parser.usage = (
+        "personalens report [options] RESULTS.json [BEFORE.json]\n       personalens report --table"
+        " N|--figure N RESULTS.json..."
+    )
     parser.add_argument(
         "results",
         type=Path,
@@ -118,10 +137,18 @@ def _parser() -> argparse.ArgumentParser:
         action="append",
         default=[],
         metavar="PATH|-|github",
-        help="write a page (PATH.html, needs the extra html) or Markdown for a comment on a pull request (PATH.md; -: to standard output); "
-        "github: the summary of the step and annotations, in GitHub Actions; may be repeated",
+        help=(
+            "write a page (PATH.html, needs the extra html) or Markdown for a comment on a pull request"
+            " (PATH.md; -: to standard output); github: the summary of the step and annotations, in GitHub"
+            " Actions; may be repeated"
+        ),
     )
     parser.refuse("html", "markdown")
     add_table_options(parser)
-    parser.add_argument("-v", "--verbose", action="store_true", help="every item below its threshold, and every score that differs")
+    parser.add_argument(
+        "-v",
+        "--verbose",
+        action="store_true",
+        help="every item below its threshold, and every score that differs",
+    )
     return parser

@@ -1,4 +1,6 @@
-"""Whether the embedded judge's verdicts stay where only words change, fall where the meaning does, and stay low for empty replies."""
+"""Whether the embedded judge's verdicts stay where only words change, fall where the meaning does, and stay
+low for empty replies.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +21,19 @@ if TYPE_CHECKING:
 @errors_told
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command. Returns 0, or 4 for what cannot be read."""
-    parser = Parser(prog="personalens robustness", description=__doc__, example="personalens robustness data/agreement/heldout.jsonl")
+    parser = Parser(
+        prog="personalens robustness",
+        description=__doc__,
+        example="personalens robustness data/agreement/heldout.jsonl",
+    )
     parser.add_argument("labels", nargs="+", type=Path, help="labelled dialogues")
-    parser.add_argument("--scenarios", type=int, default=100, metavar="N", help="scenarios for each constant bot (default: 100)")
+    parser.add_argument(
+        "--scenarios",
+        type=int,
+        default=100,
+        metavar="N",
+        help="scenarios for each constant bot (default: 100)",
+    )
     args = parser.parse_args(argv)
     labelled = [one for path in args.labels for one in read_labels(path)]
     judge = EmbeddedJudge()

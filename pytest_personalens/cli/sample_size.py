@@ -28,16 +28,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def sample_size_table(*, level: float, power: float) -> Iterator[str]:
-    """The lines of a Markdown table: by number of scenarios, the smallest drop found at a probability of `power`, tested at `level`.
+    """The lines of a Markdown table: by number of scenarios, the smallest drop found at a probability of
+    `power`, tested at `level`.
 
-    Task completion drops in percentage points and personalization in points of its scale; a dash where nothing would be found.
+    Task completion drops in percentage points and personalization in points of its scale; a dash where
+    nothing would be found.
     """
     heads = [*(f"TCR, {flips:.0%} flip" for flips in FLIPS), *(f"P, sd {sd:g}" for sd in DEVIATIONS)]
     yield f"| scenarios | {' | '.join(heads)} |"
     yield "| ---: |" + " ---: |" * len(heads)
     for scenarios in SCENARIOS:
-        rates = [smallest_drop(Noise.deviation(sqrt(flips)), [1] * scenarios, level=level, power=power) for flips in FLIPS]
-        means = [smallest_drop(Noise.deviation(sd), [1] * scenarios, level=level, power=power, most=3.0) for sd in DEVIATIONS]
+        rates = [
+            smallest_drop(Noise.deviation(sqrt(flips)), [1] * scenarios, level=level, power=power)
+            for flips in FLIPS
+        ]
+        means = [
+            smallest_drop(Noise.deviation(sd), [1] * scenarios, level=level, power=power, most=3.0)
+            for sd in DEVIATIONS
+        ]
         cells = [*(_cell(drop, 100, 0) for drop in rates), *(_cell(drop, 1, 2) for drop in means)]
         yield f"| {scenarios} | {' | '.join(cells)} |"
 
@@ -49,14 +57,29 @@ def _cell(drop: float | None, times: int, digits: int) -> str:
 def _parser() -> argparse.ArgumentParser:
     parser = Parser(
         prog="personalens sample-size",
-        description="Print, as Markdown, the smallest drop of the task completion rate (TCR, in percentage points) and of the mean "
-        "personalization (P, in points) that a comparison of two runs finds, by the number of scenarios and by how much the scores of "
-        "identical runs differ.",
+        description=(
+            "Print, as Markdown, the smallest drop of the task completion rate (TCR, in percentage points)"
+            " and of the mean personalization (P, in points) that a comparison of two runs finds, by the"
+            " number of scenarios and by how much the scores of identical runs differ."
+        ),
         example="personalens sample-size --power 0.9",
     )
-    parser.add_argument("--level", type=_share, default=0.05, help="false alarms in all comparisons without a change (default: 0.05)")
-    parser.add_argument("--power", type=_share, default=0.8, help="the probability to find the drop (default: 0.8)")
-    parser.add_argument("--tests", type=at_least(1), default=2, metavar="N", help="scores compared, which share the level (default: 2)")
+    parser.add_argument(
+        "--level",
+        type=_share,
+        default=0.05,
+        help="false alarms in all comparisons without a change (default: 0.05)",
+    )
+    parser.add_argument(
+        "--power", type=_share, default=0.8, help="the probability to find the drop (default: 0.8)"
+    )
+    parser.add_argument(
+        "--tests",
+        type=at_least(1),
+        default=2,
+        metavar="N",
+        help="scores compared, which share the level (default: 2)",
+    )
     return parser
 
 

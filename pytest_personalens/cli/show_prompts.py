@@ -1,4 +1,6 @@
-"""``python -m pytest_personalens show-prompts SCENARIO``: what a model is sent when it plays the user, the judge or the assistant."""
+"""``python -m pytest_personalens show-prompts SCENARIO``: what a model is sent when it plays the user, the
+judge or the assistant.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,10 @@ if TYPE_CHECKING:
 
 ROLES: Final = ("user", "assistant", "judge")
 #: Stands where a dialogue would: its first two turns.
-_TALK: Final = (Message(role="user", content="(what the user said)"), Message(role="assistant", content="(what the assistant said)"))
+_TALK: Final = (
+    Message(role="user", content="(what the user said)"),
+    Message(role="assistant", content="(what the assistant said)"),
+)
 
 
 class _Seen(PersonalensError):
@@ -69,10 +74,14 @@ def find_scenario(dataset: Dataset, wanted: str) -> Scenario:
             if ref.id == wanted:
                 return dataset.load(ref)
     example = dataset.refs(users[0])[0].id if users and dataset.refs(users[0]) else "none"
-    raise SpecError(f"no scenario {wanted!r} in dataset {dataset.name!r}; an id is that of a test item, such as {example}")
+    raise SpecError(
+        f"no scenario {wanted!r} in dataset {dataset.name!r}; an id is that of a test item, such as {example}"
+    )
 
 
-def _requests(role: str, agents: ModelAgents, scenario: Scenario, options: argparse.Namespace) -> Iterator[tuple[str, Request]]:
+def _requests(
+    role: str, agents: ModelAgents, scenario: Scenario, options: argparse.Namespace
+) -> Iterator[tuple[str, Request]]:
     """What a role is sent, in the order of a dialogue, each with its title."""
     model, meter = _Listener(options.model), Meter()
 
@@ -89,9 +98,14 @@ def _requests(role: str, agents: ModelAgents, scenario: Scenario, options: argpa
         yield "user: opening", sent(lambda: user.turn(scenario, ()))
         yield "user: every later message", sent(lambda: user.turn(scenario, _TALK))
     elif role == "assistant":
-        assistant = agents.assistant(model, meter, setting=options.assistant_prompt, context=scenario.context(options.context))
+        assistant = agents.assistant(
+            model, meter, setting=options.assistant_prompt, context=scenario.context(options.context)
+        )
         said = [{"role": m.role, "content": m.content} for m in (*_TALK, _TALK[0])]
-        yield f"assistant: {options.assistant_prompt}, context {options.context or 'none'}", sent(lambda: assistant(said))
+        yield (
+            f"assistant: {options.assistant_prompt}, context {options.context or 'none'}",
+            sent(lambda: assistant(said)),
+        )
     else:
         judge = agents.judge(model, meter)
         for dimension in dimensions(options.dimensions.split(",")):
@@ -115,21 +129,56 @@ def _parser() -> argparse.ArgumentParser:
         description="Print what a model is sent when it plays a role in a scenario. No model is called.",
         example="personalens show-prompts movies-1-amara --role judge",
     )
-    parser.add_argument("scenario", metavar="SCENARIO", help="the id of a scenario, as in the name of its test item: movies-1-user7")
-    parser.add_argument("--role", choices=ROLES, action="append", help="this role only; may be repeated (default: all three)")
-    parser.add_argument("--data", default="embedded", metavar="embedded|PATH", help="the dataset, as for --personalens-data")
-    parser.add_argument("--protocol", choices=("default", "paper"), default="default", help="as --personalens-protocol")
+    parser.add_argument(
+        "scenario",
+        metavar="SCENARIO",
+        help="the id of a scenario, as in the name of its test item: movies-1-user7",
+    )
+    parser.add_argument(
+        "--role", choices=ROLES, action="append", help="this role only; may be repeated (default: all three)"
+    )
+    parser.add_argument(
+        "--data", default="embedded", metavar="embedded|PATH", help="the dataset, as for --personalens-data"
+    )
+    parser.add_argument(
+        "--protocol", choices=("default", "paper"), default="default", help="as --personalens-protocol"
+    )
     parser.add_argument("--prompts", metavar="DIR|official:PATH", help="as --personalens-prompts")
-    parser.add_argument("--official-bugs", default="reproduce", metavar="NAMES", help="as the ini key personalens_official_bugs")
-    parser.add_argument("--user-agent", choices=("plain", "reasoning", "state"), default="plain", help="as personalens_user_agent")
     parser.add_argument(
-        "--assistant-prompt", choices=("base", "vanilla"), default="base", help="as the ini key personalens_assistant_prompt"
+        "--official-bugs",
+        default="reproduce",
+        metavar="NAMES",
+        help="as the ini key personalens_official_bugs",
     )
     parser.add_argument(
-        "--context", type=value_of(letters), default="DIS", metavar="LETTERS", help="what the assistant may know: of D, I, S, or none"
+        "--user-agent",
+        choices=("plain", "reasoning", "state"),
+        default="plain",
+        help="as personalens_user_agent",
     )
-    parser.add_argument("--dimensions", default="tc,p", metavar="LIST", help="the judge's readings, such as tc,p or all (default: tc,p)")
     parser.add_argument(
-        "--model", default="claude", metavar="NAME", help="whose official prompts: claude, llama or mistral (default: claude)"
+        "--assistant-prompt",
+        choices=("base", "vanilla"),
+        default="base",
+        help="as the ini key personalens_assistant_prompt",
+    )
+    parser.add_argument(
+        "--context",
+        type=value_of(letters),
+        default="DIS",
+        metavar="LETTERS",
+        help="what the assistant may know: of D, I, S, or none",
+    )
+    parser.add_argument(
+        "--dimensions",
+        default="tc,p",
+        metavar="LIST",
+        help="the judge's readings, such as tc,p or all (default: tc,p)",
+    )
+    parser.add_argument(
+        "--model",
+        default="claude",
+        metavar="NAME",
+        help="whose official prompts: claude, llama or mistral (default: claude)",
     )
     return parser

@@ -1,4 +1,6 @@
-"""Trains the embedded judge on labelled dialogues, or tells how well judges so trained agree with the labels."""
+"""Trains the embedded judge on labelled dialogues,
+or tells how well judges so trained agree with the labels.
+"""
 
 from __future__ import annotations
 
@@ -28,14 +30,18 @@ def _report(named: Iterable[tuple[str, Sequence[Example]]], statements: Sequence
         begin, start = (0, start) if name == "all" else (start, start + len(part))
         got = scores[begin : begin + len(part)]
         for dimension in SCORED:
-            pairs = [(e.labelled.majority(dimension), s[0][dimension]) for e, s in zip(part, got, strict=True)]
+            pairs = [
+                (e.labelled.majority(dimension), s[0][dimension]) for e, s in zip(part, got, strict=True)
+            ]
             both = [(a, b) for a, b in pairs if a is not None]
             if both:
                 plain, weighted = cohen(both), cohen(both, quadratic=True)
                 rows.append(f"{name:24} {dimension.short:14} {len(both):5}  {_two(plain)}  {_two(weighted)}")
     strangers = [s[1][Dimension.PERSONALIZATION] for s in scores]
     own = [s[0][Dimension.PERSONALIZATION] for s in scores]
-    rows.append(f"mean P: {sum(own) / len(own):.2f}, under a stranger's profile {sum(strangers) / len(strangers):.2f}")
+    rows.append(
+        f"mean P: {sum(own) / len(own):.2f}, under a stranger's profile {sum(strangers) / len(strangers):.2f}"
+    )
     return "\n".join([f"{'labels':24} {'reading':14} {'n':>5}  kappa  weighted", *rows])
 
 
@@ -46,10 +52,21 @@ def _two(value: float | None) -> str:
 @errors_told
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command. Returns 0, or 4 for what cannot be read or learned from."""
-    parser = Parser(prog="personalens train", description=__doc__, example="personalens train data/agreement/calibration.jsonl")
+    parser = Parser(
+        prog="personalens train",
+        description=__doc__,
+        example="personalens train data/agreement/calibration.jsonl",
+    )
     parser.add_argument("labels", nargs="+", type=Path, help="labelled dialogues")
-    parser.add_argument("--statements", type=Path, metavar="FILE", help="single statements with tags, to learn acts from as well")
-    parser.add_argument("--write", type=Path, metavar="FOLDER", help="train on all of them and write the tables here")
+    parser.add_argument(
+        "--statements",
+        type=Path,
+        metavar="FILE",
+        help="single statements with tags, to learn acts from as well",
+    )
+    parser.add_argument(
+        "--write", type=Path, metavar="FOLDER", help="train on all of them and write the tables here"
+    )
     args = parser.parse_args(argv)
     everything = [(path.stem, read_labels(path)) for path in args.labels]
     labelled = [one for _, part in everything for one in part]

@@ -21,8 +21,9 @@ _DRAFTS: Final[dict[Path, dict[str, list[Path]]]] = {}
 def write_atomically(path: Path, content: str | bytes) -> None:
     """Write the whole file, so that a reader or a crash sees the old one or the new one, never half of it.
 
-    The folder must exist. A link keeps pointing where it does. Of two processes at the same file the last one wins. Raises `OSError` for
-    what is there and no file: a device, which root would replace for the whole machine.
+    The folder must exist. A link keeps pointing where it does. Of two processes at the same file the last one
+    wins. Raises `OSError` for what is there and no file: a device, which root would replace for the whole
+    machine.
     """
     path = Path(os.path.realpath(path))
     if path.exists() and not path.is_file():
@@ -33,7 +34,9 @@ def write_atomically(path: Path, content: str | bytes) -> None:
     _remove_old_drafts(path.parent, stem)
     try:
         # Nothing that was bought is lost for a character that cannot be written.
-        draft.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8", errors="replace"))
+        draft.write_bytes(
+            content if isinstance(content, bytes) else content.encode("utf-8", errors="replace")
+        )
         draft.replace(path)
     except BaseException:
         draft.unlink(missing_ok=True)
@@ -41,12 +44,17 @@ def write_atomically(path: Path, content: str | bytes) -> None:
 
 
 def _remove_old_drafts(folder: Path, stem: str) -> None:
-    """Remove drafts of a file that processes left behind when they were killed. A folder is looked through once, not at every write."""
+    """Remove drafts of a file that processes left behind when they were killed.
+
+    A folder is looked through once, not at every write.
+    """
     if folder not in _DRAFTS:
         _DRAFTS[folder] = {}
         with suppress(OSError):
             for entry in os.scandir(folder):
-                if (draft := _DRAFT.fullmatch(entry.name)) and entry.stat(follow_symlinks=False).st_mtime < time.time() - _OLD:
+                if (draft := _DRAFT.fullmatch(entry.name)) and entry.stat(
+                    follow_symlinks=False
+                ).st_mtime < time.time() - _OLD:
                     _DRAFTS[folder].setdefault(draft["stem"], []).append(Path(entry.path))
     for draft_of_it in _DRAFTS[folder].pop(stem, ()):
         with suppress(OSError):

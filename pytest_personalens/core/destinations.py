@@ -1,4 +1,6 @@
-"""Where files may be written: never over a file of somebody else's, over one that is read, or over each other."""
+"""Where files may be written: never over a file of somebody else's, over one that is read, or over each
+other.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ _HEAD: Final = 4096
 _JSON: Final = re.compile(r'"schema(?:_version)?": *"personalens-')
 _OURS: Final = {
     "html": re.compile(r'<meta name="generator" content="pytest-personalens '),
-    "markdown": re.compile(r"\A(?:## \S+ personalens |### .*(?:Tables?|Figure) \d.* of the paper \(Zhao |Judge: `)"),
+    "markdown": re.compile(
+        r"\A(?:## \S+ personalens |### .*(?:Tables?|Figure) \d.* of the paper \(Zhao |Judge: `)"
+    ),
 }
 
 
@@ -31,7 +35,9 @@ def file_kind(path: Path | str) -> str | None:
     return ENDINGS.get(Path(path).suffix.lower())
 
 
-def refuse_shared_files(written: Sequence[tuple[str, Path]], read: Mapping[str, Path], *, replaces: tuple[str, str] = ("", "")) -> None:
+def refuse_shared_files(
+    written: Sequence[tuple[str, Path]], read: Mapping[str, Path], *, replaces: tuple[str, str] = ("", "")
+) -> None:
     """Raise `SpecError` where one of the files `written` would replace another, or one that is `read`.
 
     All are named as the user knows them. `replaces` are one of either kind that may be the same.
@@ -42,7 +48,9 @@ def refuse_shared_files(written: Sequence[tuple[str, Path]], read: Mapping[str, 
     for name, path in written:
         for other, place in read.items():
             if (name, other) != replaces and _same(path, place):
-                raise SpecError(f"{name}: {path} is what {other} reads, and would be replaced; give another path")
+                raise SpecError(
+                    f"{name}: {path} is what {other} reads, and would be replaced; give another path"
+                )
 
 
 def _same(one: Path, other: Path) -> bool:
@@ -54,7 +62,8 @@ def _same(one: Path, other: Path) -> bool:
 
 
 def writable(path: Path, flag: str, *, kind: str = "json") -> Path:
-    """The path, with its folder made. `flag` is the option that it was given by, `kind` what is to be written: json, html, markdown.
+    """The path, with its folder made. `flag` is the option that it was given by, `kind` what is to be
+    written: json, html, markdown.
 
     Raises `SpecError` for what cannot be written, or is a file of somebody else's.
     """
@@ -65,7 +74,9 @@ def writable(path: Path, flag: str, *, kind: str = "json") -> Path:
     except (FileNotFoundError, NotADirectoryError):
         pass
     except (OSError, ValueError) as error:  # too long, a loop of links, a NUL in it
-        raise SpecError(f"{flag}: {str(path)[:200]!r} is no path of a file: {getattr(error, 'strerror', None) or error}") from None
+        raise SpecError(
+            f"{flag}: {str(path)[:200]!r} is no path of a file: {getattr(error, 'strerror', None) or error}"
+        ) from None
     if path.is_dir():
         raise SpecError(f"{flag}: {path} is a folder; give the path of a file")
     if path.exists() and not path.is_file():

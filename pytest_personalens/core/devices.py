@@ -11,7 +11,10 @@ if TYPE_CHECKING:
 
 
 def no_device(path: Path) -> Path:
-    """The path, to be read. Raises `OSError` for a device, such as ``/dev/zero``: it may have no end, and would fill the memory."""
+    """The path, to be read.
+
+    Raises `OSError` for a device, such as ``/dev/zero``: it may have no end, and would fill the memory.
+    """
     mode = path.stat().st_mode
     if stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
         raise OSError(errno.EINVAL, "a device, and no file", str(path))

@@ -7,7 +7,13 @@ import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Protocol
 
-from pytest_personalens.core.errors import AssistantFault, PersonalensError, UserAgentFault, ends_the_run, error_text
+from pytest_personalens.core.errors import (
+    AssistantFault,
+    PersonalensError,
+    UserAgentFault,
+    ends_the_run,
+    error_text,
+)
 from pytest_personalens.core.redaction import redacted
 from pytest_personalens.core.scenario import Frozen, Kind, Scenario, Text, clean
 
@@ -22,7 +28,9 @@ MAX_REPLY_CHARS: Final = 100_000
 #: Characters of what an exception says that are kept.
 _LONGEST_ERROR: Final = 300
 #: Folders of Python's own modules and of installed packages.
-_LIBRARIES: Final = tuple({sysconfig.get_paths()[kind] for kind in ("stdlib", "platstdlib", "purelib", "platlib")})
+_LIBRARIES: Final = tuple(
+    {sysconfig.get_paths()[kind] for kind in ("stdlib", "platstdlib", "purelib", "platlib")}
+)
 
 Role = Literal["user", "assistant"]
 
@@ -37,8 +45,8 @@ class Message(Frozen):
 class Dialogue(Frozen):
     """The transcript of one simulated dialogue.
 
-    `end` is "user" (the user agent ended it, and its last message was answered), "silence" (it ended without a
-    closing word), "limit" (the turn limit cut it short; the last user message is unanswered) or "fault"
+    `end` is "user" (the user agent ended it, and its last message was answered), "silence" (it ended without
+    a closing word), "limit" (the turn limit cut it short; the last user message is unanswered) or "fault"
     (somebody broke off; `messages` holds the transcript so far).
     """
 
@@ -67,8 +75,9 @@ class UserAgent(Protocol):
     """Plays the user of a scenario.
 
     `identity` names the agent, its version and all that shapes its answers; `paid` is true when a turn costs
-    money, and then it is only asked when the run may spend. Where it has an attribute `keeps_empty` that is true, an end without a
-    word stays in the transcript as an empty message and is answered, as in the official code.
+    money, and then it is only asked when the run may spend. Where it has an attribute `keeps_empty` that is
+    true, an end without a word stays in the transcript as an empty message and is answered, as in the
+    official code.
     """
 
     identity: str
@@ -99,10 +108,10 @@ def converse(
 ) -> Outcome:
     """Simulate the dialogue of `scenario` by the benchmark's protocol (paper, section 3.1).
 
-    The user agent opens; then up to `max_turns` rounds (0: the benchmark's 20 for a single-domain and 30 for a
-    multi-domain task) of assistant and user follow. When the user agent is done, the assistant has one last
-    reply. `progress` is called with the dialogue so far after every message: `end` is "fault" until the user has ended it.
-    Never raises for what an agent does: a fault is returned with the transcript so far.
+    The user agent opens; then up to `max_turns` rounds (0: the benchmark's 20 for a single-domain and 30 for
+    a multi-domain task) of assistant and user follow. When the user agent is done, the assistant has one last
+    reply. `progress` is called with the dialogue so far after every message: `end` is "fault" until the user
+    has ended it. Never raises for what an agent does: a fault is returned with the transcript so far.
     """
     messages: list[Message] = []
     limit = max_turns or MAX_TURNS[scenario.kind]
@@ -145,7 +154,9 @@ def _user_turn(user_agent: UserAgent, scenario: Scenario, messages: Sequence[Mes
     if said is turn:
         raise UserAgentFault(f"the user agent returned {type(turn).__name__}; it must return a UserTurn")
     if not isinstance(said, str):
-        raise UserAgentFault(f"the user agent returned {type(said).__name__} as its message; it must be text (str)")
+        raise UserAgentFault(
+            f"the user agent returned {type(said).__name__} as its message; it must be text (str)"
+        )
     content = clean(said).strip()
     if not content and not (done and messages):
         raise UserAgentFault("the user agent said nothing and did not end the dialogue")
@@ -162,11 +173,17 @@ def _reply(assistant: Callable[[AssistantMessages], object], messages: Sequence[
     except Exception as error:
         if ends_the_run(error):
             raise
-        raise AssistantFault(f"the assistant raised {_shortened(error_text(error))}{_place(error)}") from error
+        raise AssistantFault(
+            f"the assistant raised {_shortened(error_text(error))}{_place(error)}"
+        ) from error
     if not isinstance(reply, str):
-        raise AssistantFault(f"the assistant returned {type(reply).__name__}; it must return text (str){_text_in(reply)}")
+        raise AssistantFault(
+            f"the assistant returned {type(reply).__name__}; it must return text (str){_text_in(reply)}"
+        )
     if len(reply) > MAX_REPLY_CHARS:
-        raise AssistantFault(f"the assistant's reply has {len(reply):,} characters; the limit is {MAX_REPLY_CHARS:,}")
+        raise AssistantFault(
+            f"the assistant's reply has {len(reply):,} characters; the limit is {MAX_REPLY_CHARS:,}"
+        )
     content = clean(reply).strip()
     if not content:
         raise AssistantFault("the assistant returned an empty text")
@@ -174,7 +191,9 @@ def _reply(assistant: Callable[[AssistantMessages], object], messages: Sequence[
 
 
 def _shortened(text: str) -> str:
-    """At most as long as leaves room for the place after it, without a secret: half of one could not be found any more."""
+    """At most as long as leaves room for the place after it, without a secret: half of one could not be found
+    any more.
+    """
     line = redacted(text)
     return line if len(line) <= _LONGEST_ERROR else f"{line[:_LONGEST_ERROR]}..."
 
@@ -186,31 +205,59 @@ def _text_in(reply: object) -> str:
             return ": the text is that of the last message, such as result['messages'][-1].content"
         if "choices" in reply:
             return ": the text is response['choices'][0]['message']['content']"
-        return next((f": the text may be reply[{key!r}]" for key in ("content", "text", "output") if key in reply), "")
+        return next(
+            (f": the text may be reply[{key!r}]" for key in ("content", "text", "output") if key in reply), ""
+        )
     if isinstance(reply, (list, tuple)):
-        return ": join the texts of its parts" if reply and all(isinstance(_text_of_part(part), str) for part in reply) else ""
+        return (
+            ": join the texts of its parts"
+            if reply and all(isinstance(_text_of_part(part), str) for part in reply)
+            else ""
+        )
     if hasattr(reply, "choices"):
         return ": the text is response.choices[0].message.content"
     # By its class: an object that makes up every attribute it is asked for is no message.
     fields = {*dir(type(reply)), *getattr(reply, "__dict__", {})}
-    return next((f": the text may be reply.{name}" for name in ("content", "text", "output", "output_text") if name in fields), "")
+    return next(
+        (
+            f": the text may be reply.{name}"
+            for name in ("content", "text", "output", "output_text")
+            if name in fields
+        ),
+        "",
+    )
 
 
 def _text_of_part(part: object) -> object:
-    return part if isinstance(part, str) else part.get("text") if isinstance(part, dict) else getattr(part, "text", None)
+    return (
+        part
+        if isinstance(part, str)
+        else part.get("text")
+        if isinstance(part, dict)
+        else getattr(part, "text", None)
+    )
 
 
 def _place(error: Exception) -> str:
-    """Where it was raised, by module file and line; no folder above its packages, which differs from machine to machine.
+    """Where it was raised, by module file and line; no folder above its packages, which differs from machine
+    to machine.
 
     The last line that is the assistant's own, and not one of a library that it called.
     """
     package = str(Path(__file__).parent.parent)
-    frames = [(frame, line) for frame, line in traceback.walk_tb(error.__traceback__) if not frame.f_code.co_filename.startswith(package)]
+    frames = [
+        (frame, line)
+        for frame, line in traceback.walk_tb(error.__traceback__)
+        if not frame.f_code.co_filename.startswith(package)
+    ]
     if not frames:  # it was not even entered
         return "; it is called with one argument, the messages so far" if isinstance(error, TypeError) else ""
     names = [frame.f_code.co_filename for frame, _ in frames]
-    own = [place for place, name in zip(frames, names, strict=True) if not name.startswith(_LIBRARIES) and "<" not in name]
+    own = [
+        place
+        for place, name in zip(frames, names, strict=True)
+        if not name.startswith(_LIBRARIES) and "<" not in name
+    ]
     frame, line = (own or frames)[-1]
     return f" ({_module_file(frame)}, line {line})"
 

@@ -11,9 +11,10 @@ if TYPE_CHECKING:
 class DimensionNames(NamedTuple):
     """The names of one dimension.
 
-    `short` stands in options, `title` where there is room, `mean_of` in a gate's sentence. `score` and `mean` name one score and
-    a mean over scenarios. `heading` is that of a mean's column in a table of text, `paper_heading` the same in the shape of the
-    paper's Table 3, which says of the user's dimensions alone whose they are.
+    `short` stands in options, `title` where there is room, `mean_of` in a gate's sentence. `score` and `mean`
+    name one score and a mean over scenarios. `heading` is that of a mean's column in a table of text,
+    `paper_heading` the same in the shape of the paper's Table 3, which says of the user's dimensions alone
+    whose they are.
     """
 
     short: str

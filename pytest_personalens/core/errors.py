@@ -28,7 +28,8 @@ _EXITS: Final = {("_pytest.outcomes", "Exit"), ("bdb", "BdbQuit")}
 
 
 class PersonalensError(Exception):
-    """Base of every error this package raises on purpose; its text is one line for the user, without any secret.
+    """Base of every error this package raises on purpose; its text is one line for the user, without any
+    secret.
 
     The text often repeats what a provider said, and a provider may repeat the key that it was given.
     """
@@ -54,7 +55,9 @@ def _data_error(file: str, field: str, problem: str) -> DataError:
 
 
 def error_text(error: BaseException) -> str:
-    """What an exception of somebody else's says of itself: its type and its text, if it has one that can be read."""
+    """What an exception of somebody else's says of itself: its type and its text, if it has one that can be
+    read.
+    """
     name = type(error).__name__
     try:
         return f"{name}: {error}"
@@ -63,7 +66,9 @@ def error_text(error: BaseException) -> str:
 
 
 def short_repr(value: object, most: int = 80) -> str:
-    """A value of somebody else's as it would stand in a program, cut short; what it is, where it cannot be shown."""
+    """A value of somebody else's as it would stand in a program, cut short; what it is, where it cannot be
+    shown.
+    """
     try:
         return repr(value)[:most]
     except Exception:  # its own __repr__
@@ -71,7 +76,8 @@ def short_repr(value: object, most: int = 80) -> str:
 
 
 def ends_the_run(error: BaseException) -> bool:
-    """True for what the user asked for, and no agent is at fault for: pytest's own exit, which 'q' in its debugger raises too.
+    """True for what the user asked for, and no agent is at fault for: pytest's own exit, which 'q' in its
+    debugger raises too.
 
     By name, because this part of the package does not import pytest.
     """

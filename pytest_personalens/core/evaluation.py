@@ -1,4 +1,7 @@
-"""One scenario evaluated: simulate the dialogue, then judge it. Knows nothing of pytest, files or networks."""
+"""One scenario evaluated: simulate the dialogue, then judge it.
+
+Knows nothing of pytest, files or networks.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,9 @@ Cause = Literal["", "assistant", "user-agent", "judge", "record", "budget", "los
 
 
 class Evaluation(Frozen):
-    """The result of one scenario: its dialogue and either every verdict asked for, or a `cause` and no score."""
+    """The result of one scenario: its dialogue and either every verdict asked for,
+    or a `cause` and no score.
+    """
 
     scenario: str = Field(description="The scenario's id.")
     user: str
@@ -41,12 +46,16 @@ class Evaluation(Frozen):
     dataset: str
     user_agent: str = Field(description="Identity of the user agent.")
     judge: str = Field(description="Identity of the judge.")
-    assistant: str = Field(default="", description="Identity of the assistant, where it is a model of ours; empty for yours.")
+    assistant: str = Field(
+        default="", description="Identity of the assistant, where it is a model of ours; empty for yours."
+    )
     dialogue: Dialogue
     verdicts: tuple[Verdict, ...] = ()
     cause: Cause = ""
     detail: str = Field(default="", description="One line: what went wrong, when `cause` is set.")
-    usage: dict[str, Usage] = Field(default_factory=dict, description="Purpose (user agent, assistant, judge tc, ...) -> what it cost.")
+    usage: dict[str, Usage] = Field(
+        default_factory=dict, description="Purpose (user agent, assistant, judge tc, ...) -> what it cost."
+    )
 
     @property
     def scored(self) -> bool:
@@ -81,10 +90,10 @@ def evaluate(
 ) -> Evaluation:
     """Simulate the dialogue of `scenario` with `assistant`, then judge it on `dimensions`.
 
-    `progress` is called with the unfinished evaluation whenever something more is known (each message, each verdict), one
-    call after the other, so that a caller can keep what was paid for. A judge whose attribute `parallel` is true gives its
-    readings side by side, in threads. Faults of the three parties end up in `cause` and `detail`, never as an exception and
-    never as a low score.
+    `progress` is called with the unfinished evaluation whenever something more is known (each message, each
+    verdict), one call after the other, so that a caller can keep what was paid for. A judge whose attribute
+    `parallel` is true gives its readings side by side, in threads. Faults of the three parties end up in
+    `cause` and `detail`, never as an exception and never as a low score.
     """
     start = unscored(scenario, user_agent.identity, judge.identity)
     if identity := getattr(assistant, "identity", ""):
@@ -94,10 +103,14 @@ def evaluate(
         if progress is not None:
             progress(start.model_copy(update={"dialogue": dialogue}))
 
-    outcome = converse(scenario, assistant, user_agent, max_turns=max_turns, progress=so_far if progress else None)
+    outcome = converse(
+        scenario, assistant, user_agent, max_turns=max_turns, progress=so_far if progress else None
+    )
     evaluation = start.model_copy(update={"dialogue": outcome.dialogue})
     if outcome.fault is not None:
-        return evaluation.model_copy(update={"cause": _cause(outcome.fault, "user-agent"), "detail": _line(outcome.fault)})
+        return evaluation.model_copy(
+            update={"cause": _cause(outcome.fault, "user-agent"), "detail": _line(outcome.fault)}
+        )
     try:
         so_far(outcome.dialogue)
     except PersonalensError as fault:
@@ -105,8 +118,12 @@ def evaluate(
     return _judged(evaluation, scenario, judge, dimensions, progress)
 
 
-def unscored(scenario: Scenario, user_agent: str = "", judge: str = "", *, cause: Cause = "", detail: str = "") -> Evaluation:
-    """An evaluation of `scenario` in which nothing has been said yet; `cause` tells why it stays so, if it does."""
+def unscored(
+    scenario: Scenario, user_agent: str = "", judge: str = "", *, cause: Cause = "", detail: str = ""
+) -> Evaluation:
+    """An evaluation of `scenario` in which nothing has been said yet; `cause` tells why it stays so, if it
+    does.
+    """
     return Evaluation(
         scenario=scenario.id,
         user=scenario.user,
@@ -129,7 +146,9 @@ def _judged(
     dimensions: Sequence[Dimension],
     progress: Callable[[Evaluation], None] | None,
 ) -> Evaluation:
-    """The evaluation with its verdicts, in the order of `dimensions` whichever came first; with the first fault, if there is one."""
+    """The evaluation with its verdicts, in the order of `dimensions` whichever came first; with the first
+    fault, if there is one.
+    """
     read: dict[Dimension, Verdict] = {}
     faults: dict[Dimension, PersonalensError] = {}
     ended: list[BaseException] = []
@@ -159,7 +178,10 @@ def _judged(
         return evaluation.model_copy(update={"verdicts": tuple(read[d] for d in dimensions if d in read)})
 
     if getattr(judge, "parallel", False):
-        threads = [threading.Thread(target=beside, args=(d,), name=f"personalens-{d.short}", daemon=True) for d in dimensions[1:]]
+        threads = [
+            threading.Thread(target=beside, args=(d,), name=f"personalens-{d.short}", daemon=True)
+            for d in dimensions[1:]
+        ]
         for thread in threads:
             thread.start()
         reading(dimensions[0])
@@ -176,11 +198,19 @@ def _judged(
     failed = next((d for d in dimensions if d in faults), None)
     if failed is None:
         return evaluation
-    return evaluation.model_copy(update={"cause": _cause(faults[failed], "judge"), "detail": f"{failed.short}: {_line(faults[failed])}"})
+    return evaluation.model_copy(
+        update={
+            "cause": _cause(faults[failed], "judge"),
+            "detail": f"{failed.short}: {_line(faults[failed])}",
+        }
+    )
 
 
 def read_dialogue(judge: Judge, scenario: Scenario, dialogue: Dialogue, dimension: Dimension) -> Verdict:
-    """The verdict of `judge`, whatever a judge of somebody's own may raise or return. Raises `PersonalensError`."""
+    """The verdict of `judge`, whatever a judge of somebody's own may raise or return.
+
+    Raises `PersonalensError`.
+    """
     try:
         verdict = judge.verdict(scenario, dialogue, dimension)
     except PersonalensError:
@@ -195,7 +225,9 @@ def read_dialogue(judge: Judge, scenario: Scenario, dialogue: Dialogue, dimensio
 
 
 def _whole(verdict: Verdict) -> bool:
-    """False for a verdict that was made past its own checks (`model_construct`): what reads it would fail, far from here."""
+    """False for a verdict that was made past its own checks (`model_construct`): what reads it would fail,
+    far from here.
+    """
     low, high = verdict.dimension.scale
     lists = (verdict.evidence, verdict.reasons, verdict.turns, verdict.votes)
     return (
@@ -207,7 +239,8 @@ def _whole(verdict: Verdict) -> bool:
 
 
 def _line(fault: PersonalensError) -> str:
-    # What an assistant raises may hold anything: several lines, half a character, a whole page. (A secret is out of it already.)
+    # What an assistant raises may hold anything: several lines, half a character, a whole page. (A secret is
+    # out of it already.)
     return " ".join(clean(str(fault)).split())[:_LONGEST_DETAIL]
 
 

@@ -26,7 +26,10 @@ def read_gate(text: str) -> GateExpression:
     metric = {"tc": TCR, "task_completion": TCR, "personalization": "p"}.get(metric, metric)
     if not is_metric(metric):
         near = difflib.get_close_matches(metric, _METRICS, n=1)
-        raise ValueError(f"unknown metric {metric!r}{f' (did you mean {near[0]}?)' if near else ''}; known: {', '.join(_METRICS)}")
+        raise ValueError(
+            f"unknown metric {metric!r}{f' (did you mean {near[0]}?)' if near else ''}; known:"
+            f" {', '.join(_METRICS)}"
+        )
     try:
         value = round(float(expression["value"]) / (100 if expression["percent"] else 1), 6)
     except ValueError:

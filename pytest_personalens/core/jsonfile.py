@@ -1,4 +1,6 @@
-"""Versioned JSON files of ours: written by one run, read by another, and told in one line where they cannot be used."""
+"""Versioned JSON files of ours: written by one run, read by another, and told in one line where they cannot
+be used.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,8 @@ _Model = TypeVar("_Model", bound=BaseModel)
 def read_versioned(path: Path, model: type[_Model], schema: str, *, what: str, advice: str) -> _Model:
     """The value in the file, whose field ``schema`` must be `schema`.
 
-    Raises `DataError` in one line; `what` names such a file ("a results file"), `advice` says what to do about a bad one.
+    Raises `DataError` in one line; `what` names such a file ("a results file"), `advice` says what to do
+    about a bad one.
     """
     try:
         data = json.loads(no_device(path).read_text(encoding="utf-8"))
@@ -30,7 +33,9 @@ def read_versioned(path: Path, model: type[_Model], schema: str, *, what: str, a
         raise DataError(path, f"not valid JSON ({problem}); {advice}") from None
     stated = data.get("schema") if isinstance(data, dict) else None
     if stated != schema:
-        raise DataError(path, f"not {what} of this version: its schema is {str(stated)[:60]!r}, not {schema!r}; {advice}")
+        raise DataError(
+            path, f"not {what} of this version: its schema is {str(stated)[:60]!r}, not {schema!r}; {advice}"
+        )
     try:
         return model.model_validate(data)
     except ValidationError as error:
@@ -39,7 +44,10 @@ def read_versioned(path: Path, model: type[_Model], schema: str, *, what: str, a
 
 
 def first_problem(error: ValidationError, *, count_from: int = 0) -> tuple[str, str]:
-    """The first thing that is wrong: the field, with dots, and what is wrong with it. `count_from` is the place of a list's first."""
+    """The first thing that is wrong: the field, with dots, and what is wrong with it.
+
+    `count_from` is the place of a list's first.
+    """
     return all_problems(error, count_from=count_from)[0]
 
 
@@ -56,7 +64,15 @@ def all_problems(error: ValidationError, *, count_from: int = 0) -> list[tuple[s
 
 def text_of(value: BaseModel, *, indent: int = 1, sort_keys: bool = False) -> str:
     """The content of the value's file; equal values give equal files."""
-    return json.dumps(value.model_dump(mode="json", by_alias=True), indent=indent, sort_keys=sort_keys, ensure_ascii=False) + "\n"
+    return (
+        json.dumps(
+            value.model_dump(mode="json", by_alias=True),
+            indent=indent,
+            sort_keys=sort_keys,
+            ensure_ascii=False,
+        )
+        + "\n"
+    )
 
 
 def schema_of(path: Path) -> str:

@@ -1,4 +1,6 @@
-"""Node ids of items and gates: written here and taken apart here, because a dead worker leaves nothing else of an item."""
+"""Node ids of items and gates: written here and taken apart here, because a dead worker leaves nothing else
+of an item.
+"""
 
 from __future__ import annotations
 
@@ -15,21 +17,30 @@ _APART: Final = re.compile(r"(?:\+(?P<control>(?!t[0-9]+[+-])[^+-]+))?(?:\+t(?P<
 
 
 class CaseId(NamedTuple):
-    """The parameter of an item: a scenario's id, its control (empty for the run itself), and its trial from 1."""
+    """The parameter of an item: a scenario's id, its control (empty for the run itself), and its trial from
+    1.
+    """
 
     scenario: str
     control: str = ""
     trial: int = 1
 
     def __str__(self) -> str:
-        """``movies-1-user7+swapped+t2``; trial 1 of the run itself is the plain id, so that its record serves later runs too."""
-        return self.scenario + (f"+{self.control}" if self.control else "") + (f"+t{self.trial}" if self.trial > 1 else "")
+        """``movies-1-user7+swapped+t2``; trial 1 of the run itself is the plain id, so that its record serves
+        later runs too.
+        """
+        return (
+            self.scenario
+            + (f"+{self.control}" if self.control else "")
+            + (f"+t{self.trial}" if self.trial > 1 else "")
+        )
 
 
 def parse_case(nodeid: str, scenarios: Iterable[str]) -> CaseId | None:
     """What `str` of a case wrote into the node id; None if it holds none of the `scenarios`.
 
-    Another parameter of the test, or its folder, may be called as a control is: it counts only right after the scenario.
+    Another parameter of the test, or its folder, may be called as a control is: it counts only right after
+    the scenario.
     """
     parameters = f"-{_parameters(nodeid)}-"
     for scenario in scenarios:
@@ -40,12 +51,16 @@ def parse_case(nodeid: str, scenarios: Iterable[str]) -> CaseId | None:
 
 
 def holds_case(nodeid: str, case: str) -> bool:
-    """True if the item is of that very case. pytest joins the ids of all parameters by hyphens, which ours hold too."""
+    """True if the item is of that very case. pytest joins the ids of all parameters by hyphens, which ours
+    hold too.
+    """
     return f"-{case}-" in f"-{_parameters(nodeid)}-"
 
 
 def without_case(nodeid: str, parameters: str, case: str) -> str:
-    """The test, as it is called whatever the sample: file, function, and those of its `parameters` that are not the case."""
+    """The test, as it is called whatever the sample: file, function, and those of its `parameters` that are
+    not the case.
+    """
     before, _, after = f"-{parameters}-".partition(f"-{case}-")
     own = "-".join(part for part in (before.strip("-"), after.strip("-")) if part)
     return nodeid[: -len(parameters) - 2] + (f"[{own}]" if own else "")

@@ -1,4 +1,6 @@
-"""How the text of an option or ini key is read: each reader turns a text into a value or raises ValueError saying what it expected."""
+"""How the text of an option or ini key is read: each reader turns a text into a value or raises ValueError
+saying what it expected.
+"""
 
 from __future__ import annotations
 
@@ -65,7 +67,11 @@ def control(text: str) -> tuple[ControlName, ...]:
 def budget(text: str) -> tuple[str, float]:
     """``200calls`` or ``5usd`` as (unit, cap); dollars also as ``$5`` and ``5 USD``."""
     match = _CAP.fullmatch(text.strip())
-    if match is None or bool(match["dollars"]) + bool(match["unit"]) == 0 or (match["dollars"] and "call" in (match["unit"] or "").lower()):
+    if (
+        match is None
+        or bool(match["dollars"]) + bool(match["unit"]) == 0
+        or (match["dollars"] and "call" in (match["unit"] or "").lower())
+    ):
         raise ValueError("expected a number of calls or of dollars, such as 200calls or 5usd")
     if match["unit"] and "call" in match["unit"].lower():
         return "calls", number(1, BILLION, kind=int)(match["number"])
@@ -93,7 +99,12 @@ def margin(text: str) -> tuple[str, float]:
     try:
         least = float(number(0, high - low)(value.strip()))
     except ValueError:
-        raise ValueError(f"expected DIMENSION=X, X from 0 to less than {high - low}, such as tc=0.02") from None
+        raise ValueError(
+            f"expected DIMENSION=X, X from 0 to less than {high - low}, such as tc=0.02"
+        ) from None
     if least >= high - low:
-        raise ValueError(f"no drop of {dim.short} is larger than {high - low}, so a margin of that lets everything pass; give less")
+        raise ValueError(
+            f"no drop of {dim.short} is larger than {high - low}, so a margin of that lets everything pass;"
+            " give less"
+        )
     return dim.value, least

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
-from pytest_personalens.core.option_types import budget, control, dimension_name, executor, gate, margin, report, threshold
+from pytest_personalens.core.option_types import (
+    budget,
+    control,
+    dimension_name,
+    executor,
+    gate,
+    margin,
+    report,
+    threshold,
+)
 from pytest_personalens.core.parse import BILLION, choice, letters, number, odd, sample, shard, some
 
 if TYPE_CHECKING:
@@ -30,8 +39,9 @@ Shape = Literal[
 class Option(NamedTuple):
     """One option and the ini key of the same name; `read` turns a text into the value, raising ValueError.
 
-    `default` None or () stands for what was not given. `many`: a list, by repetition and by commas. `flag`: without a value. `path`: may be
-    one. `on`: where it may be given; `mark`: whether the mark of a test may set it.
+    `default` None or () stands for what was not given. `many`: a list, by repetition and by commas. `flag`:
+    without a value. `path`: may be one. `on`: where it may be given; `mark`: whether the mark of a test may
+    set it.
     """
 
     name: str
@@ -60,7 +70,9 @@ class Option(NamedTuple):
 
     @property
     def called(self) -> str:
-        """What a message calls it: as it stands on the command line, or in the configuration where it stands there only."""
+        """What a message calls it: as it stands on the command line, or in the configuration where it stands
+        there only.
+        """
         return self.ini if self.on == "ini" else self.long
 
     @property
@@ -122,7 +134,10 @@ REPLACED: Final = {
     "min-p": ("gate", "'p >= X'"),
     "min-valid": ("gate", "'valid >= X'"),
     "gates": ("gate", "EXPRESSION"),
-    "fail-on": ("gate", "none to fail on nothing; else gates decide where there are any, and items where there are none"),
+    "fail-on": (
+        "gate",
+        "none to fail on nothing; else gates decide where there are any, and items where there are none",
+    ),
     "ablation": ("control", "ablation"),
     "json": ("report", "PATH.json"),
     "html": ("report", "PATH.html"),

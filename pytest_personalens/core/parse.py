@@ -78,8 +78,15 @@ def some(what: str) -> Callable[[str], str]:
 def letters(text: str) -> str:
     """Context letters, in the order D, I, S."""
     parts = "" if text.lower() == "none" else text.upper().replace("+", "").replace(",", "")
-    if (not parts and text.lower() != "none") or set(parts) - set(CONTEXT_LETTERS) or len(set(parts)) != len(parts):
-        raise ValueError("expected 'none' or any of the letters D (demographics), I (interactions), S (situation), each once")
+    if (
+        (not parts and text.lower() != "none")
+        or set(parts) - set(CONTEXT_LETTERS)
+        or len(set(parts)) != len(parts)
+    ):
+        raise ValueError(
+            "expected 'none' or any of the letters D (demographics), I (interactions), S (situation), each"
+            " once"
+        )
     return "".join(c for c in CONTEXT_LETTERS if c in parts)
 
 

@@ -7,14 +7,22 @@ import re
 import unicodedata
 from typing import Annotated, Any, Final, Literal, NamedTuple
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+)
 
 Kind = Literal["single", "multi"]
 
 #: The twenty domains of the PersonaLens benchmark (paper, Table 1).
 DOMAINS: Final = (
     "Alarm", "Books", "Buses", "Calendar", "Events", "Finance", "Flights", "Games", "Hotels", "Media",
-    "Messaging", "Movies", "Music", "Rental Cars", "Restaurants", "Services", "Shopping", "Sports", "Train", "Travel",
+    "Messaging", "Movies", "Music", "Rental Cars", "Restaurants", "Services", "Shopping", "Sports", "Train",
+    "Travel",
 )  # fmt: skip
 
 
@@ -23,7 +31,8 @@ def clean(text: str) -> str:
     return str(text).encode("utf-8", "replace").decode("utf-8")
 
 
-#: What a model, a file or an assistant may have written. JSON can hold half an emoji, which no file and no terminal takes.
+#: What a model, a file or an assistant may have written. JSON can hold half an emoji, which no file and no
+#: terminal takes.
 Text = Annotated[str, AfterValidator(clean)]
 _SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _SLUG_LIMIT: Final = 80
@@ -114,7 +123,9 @@ class PreferenceWords(Frozen):
 
 
 class DomainWords(Frozen):
-    """How an assistant speaks of a domain of somebody's own: words for the domain, and for each preference type."""
+    """How an assistant speaks of a domain of somebody's own: words for the domain, and for each preference
+    type.
+    """
 
     words: tuple[Text, ...] = ()
     types: dict[str, PreferenceWords] = Field(default_factory=dict)
@@ -135,19 +146,24 @@ class Scenario(Frozen):
     situation: Situation
     task: Task
     words: dict[str, DomainWords] = Field(
-        default_factory=dict, description="Domain -> the words that the embedded agents listen for, beside their own."
+        default_factory=dict,
+        description="Domain -> the words that the embedded agents listen for, beside their own.",
     )
 
     @model_serializer(mode="wrap")
     def _without_empty_words(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
         data: dict[str, Any] = serialize(self)
-        if not data.get("words", True):  # so that a scenario without them keeps the digest that it had before there were any
+        if not data.get(
+            "words", True
+        ):  # so that a scenario without them keeps the digest that it had before there were any
             del data["words"]
         return data
 
     @property
     def digest(self) -> str:
-        """A short digest of all that is in it but the version of its dataset: two runs of equal ones can be compared."""
+        """A short digest of all that is in it but the version of its dataset: two runs of equal ones can be
+        compared.
+        """
         return hashlib.sha256(self.model_dump_json(exclude={"dataset"}).encode()).hexdigest()[:12]
 
     def context(self, letters: str = "DIS") -> Context:
@@ -170,10 +186,15 @@ class Context(Frozen):
     user: str = Field(description="The user's id, to key a memory store with.")
     dialogue: str = Field(
         default="",
-        description="An id of this dialogue, to key a conversation with: another for each test, scenario, control, trial and attempt.",
+        description=(
+            "An id of this dialogue, to key a conversation with: another for each test, scenario, control,"
+            " trial and attempt."
+        ),
     )
     demographics: dict[str, str] = Field(default_factory=dict)
-    interactions: dict[str, str] = Field(default_factory=dict, description="Domain -> past-interaction summary.")
+    interactions: dict[str, str] = Field(
+        default_factory=dict, description="Domain -> past-interaction summary."
+    )
     situation: Situation | None = None
 
     def text(self) -> str:

@@ -1,4 +1,5 @@
 """What a run or one test is to do, as one frozen value."""
+
 # No postponed annotations: pydantic reads the types here, for the settings in a results file.
 
 from typing import Final, Literal, NamedTuple
@@ -99,7 +100,9 @@ class Settings(NamedTuple):
 
     @property
     def fails_on(self) -> Literal["item", "gate", "nothing"]:
-        """What fails the run: nothing if it is to report only, else its gates if it has any, else low items."""
+        """What fails the run: nothing if it is to report only, else its gates if it has any,
+        else low items.
+        """
         return "nothing" if self.report_only else "gate" if self.asks_for_gates else "item"
 
     @property

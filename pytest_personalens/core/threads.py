@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 class Threads(Executor):
     """A pool of daemon threads.
 
-    Not the standard library's: its threads are joined when Python exits, so Ctrl-C would wait for every call in flight.
+    Not the standard library's: its threads are joined when Python exits, so Ctrl-C would wait for every call
+    in flight.
     """
 
     def __init__(self, size: int) -> None:
@@ -27,7 +28,9 @@ class Threads(Executor):
         future: Future[Any] = Future()
         self._queue.put((future, lambda: fn(*args, **kwargs)))
         if len(self._threads) < self._size:
-            self._threads.append(threading.Thread(target=self._run, name=f"personalens-{len(self._threads)}", daemon=True))
+            self._threads.append(
+                threading.Thread(target=self._run, name=f"personalens-{len(self._threads)}", daemon=True)
+            )
             self._threads[-1].start()
         return future
 
@@ -54,13 +57,18 @@ class Threads(Executor):
 
 
 class ThreadBeside:
-    """One other thread for each calling one, so that a call in it can be given up: what it keeps by thread stays with its caller."""
+    """One other thread for each calling one, so that a call in it can be given up: what it keeps by thread
+    stays with its caller.
+    """
 
     def __init__(self) -> None:
         self._of = threading.local()
 
     def call(self, timeout: float, call: Callable[..., Any], *args: Any) -> Future[Any] | None:
-        """The call when it is done, or None if it is not within `timeout` seconds. It then goes on, in a thread that nobody waits for."""
+        """The call when it is done, or None if it is not within `timeout` seconds.
+
+        It then goes on, in a thread that nobody waits for.
+        """
         thread: Threads | None = getattr(self._of, "thread", None)
         if thread is None:
             thread = self._of.thread = Threads(1)

@@ -15,7 +15,9 @@ _MILLION: Final = 1_000_000
 
 
 class Price(NamedTuple):
-    """US dollars for a million tokens: input at full price, output, input read from a cache, input written to one."""
+    """US dollars for a million tokens: input at full price, output, input read from a cache, input written to
+    one.
+    """
 
     input: float
     output: float
@@ -42,11 +44,17 @@ def read_prices(lines: Sequence[str]) -> dict[str, Price]:
         model, equals, numbers = line.rpartition("=")
         try:
             values = [float(n) for n in numbers.split(",")]
-            if not equals or not model.strip() or not 2 <= len(values) <= 4 or not all(0 <= v < float("inf") for v in values):
+            if (
+                not equals
+                or not model.strip()
+                or not 2 <= len(values) <= 4
+                or not all(0 <= v < float("inf") for v in values)
+            ):
                 raise ValueError
         except ValueError:
             raise SpecError(
-                f"expected 'MODEL = INPUT, OUTPUT[, CACHED[, WRITTEN]]' in dollars for a million tokens, found {line!r}"
+                "expected 'MODEL = INPUT, OUTPUT[, CACHED[, WRITTEN]]' in dollars for a million tokens,"
+                f" found {line!r}"
             ) from None
         prices[model.strip()] = Price(*values, *[values[0]] * (4 - len(values)))
     return prices
@@ -59,13 +67,16 @@ def price_of(name: str, prices: Mapping[str, Price]) -> Price | None:
 
 def together(one: Mapping[str, Usage], other: Mapping[str, Usage]) -> dict[str, Usage]:
     """The sum of both for each purpose, by its name."""
-    return {purpose: one.get(purpose, Usage()) + other.get(purpose, Usage()) for purpose in sorted({*one, *other})}
+    return {
+        purpose: one.get(purpose, Usage()) + other.get(purpose, Usage()) for purpose in sorted({*one, *other})
+    }
 
 
 class Usage(Frozen):
     """What was asked of models: calls, and tokens where they tell.
 
-    `input_tokens` were billed at full price; `cached_tokens` were read from a provider's cache, `written_tokens` written to it.
+    `input_tokens` were billed at full price; `cached_tokens` were read from a provider's cache,
+    `written_tokens` written to it.
     """
 
     calls: int = 0

@@ -38,10 +38,16 @@ class Dimension(StrEnum):
 
     @property
     def scale(self) -> Scale:
-        """0-1 for task completion (TC) and the leak check, 1-4 for personalization (P), 1-5 for the others."""
+        """0-1 for task completion (TC) and the leak check, 1-4 for personalization (P),
+        1-5 for the others.
+        """
         if self in (Dimension.TASK_COMPLETION, Dimension.OPENING_LEAK):
             return Scale(0, 1)
-        return Scale(1, 4) if self in (Dimension.PERSONALIZATION, Dimension.PERSONALIZATION_TURNS) else Scale(1, 5)
+        return (
+            Scale(1, 4)
+            if self in (Dimension.PERSONALIZATION, Dimension.PERSONALIZATION_TURNS)
+            else Scale(1, 5)
+        )
 
     @property
     def names(self) -> DimensionNames:
@@ -50,12 +56,14 @@ class Dimension(StrEnum):
 
     @property
     def short(self) -> str:
-        """The name used in options: tc, p, nat-user, nat-assistant, coh-user, coh-assistant, p-turns, leak."""
+        """The name used in options: tc, p, nat-user, nat-assistant, coh-user, coh-assistant, p-turns,
+        leak.
+        """
         return self.names.short
 
 
-#: The six readings of a dialogue (paper, Table 3). The other two look closer: P by turn (Figure 5), and whether the simulated
-#: user's opening states a preference, which would spoil P.
+#: The six readings of a dialogue (paper, Table 3). The other two look closer: P by turn (Figure 5), and
+#: whether the simulated user's opening states a preference, which would spoil P.
 READINGS: Final = tuple(Dimension)[:6]
 DEFAULT_DIMENSIONS: Final = (Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION)
 
@@ -71,7 +79,9 @@ def dimension(name: str) -> Dimension:
 
 def dimensions(names: Iterable[str]) -> tuple[Dimension, ...]:
     """Dimensions by name, in the benchmark's order, each once; "all" stands for the six `READINGS`."""
-    wanted = {d for name in names for d in (READINGS if name.strip().lower() == "all" else (dimension(name),))}
+    wanted = {
+        d for name in names for d in (READINGS if name.strip().lower() == "all" else (dimension(name),))
+    }
     return tuple(d for d in Dimension if d in wanted)
 
 
@@ -93,7 +103,9 @@ class Evidence(Frozen):
 
 
 #: What became of a preference: a verdict on personalization rests on it.
-PreferenceCode = Literal["asks-known", "contradicts", "ignores", "recites", "uses-stated", "applies", "anticipates"]
+PreferenceCode = Literal[
+    "asks-known", "contradicts", "ignores", "recites", "uses-stated", "applies", "anticipates"
+]
 #: The last state of a part of the goal: a verdict on task completion rests on it.
 PartState = Literal["done", "promised", "proposed", "refused", "handed-back", "wrong", "missing"]
 ReasonCode = Literal[PreferenceCode, PartState]
@@ -102,7 +114,8 @@ ReasonCode = Literal[PreferenceCode, PartState]
 class Reason(Frozen):
     """A reason that a program can read: a code, what it is about, and the message it was seen in.
 
-    About a preference: `domain`, `type` and `value`. About a part of the goal: `part`, and `code` is its last state.
+    About a preference: `domain`, `type` and `value`. About a part of the goal: `part`, and `code` is its last
+    state.
     """
 
     code: ReasonCode
@@ -125,13 +138,15 @@ _RARE: Final = ("observations", "improvements", "unfound_quotes", "unsupported")
 
 
 class Verdict(Frozen):
-    """One reading of one dialogue; `score` lies on the dimension's scale (task completion: 1 is done, 0 is not).
+    """One reading of one dialogue; `score` lies on the dimension's scale (task completion: 1 is done, 0 is
+    not).
 
-    `turns` holds a score for each turn of the assistant where the reading is by turn; `score` is then the last one. `votes`
-    holds every vote where more than one was cast. `observations` and `improvements` are what a judge gives beside its
-    justification under the paper's protocol (Figure 17). The quotes of a model are looked up in the transcript:
-    `unfound_quotes` were not in it and are no evidence; the verdict is `unsupported` where none was, also when the model was
-    asked again. None of these four is stored where there is none of it.
+    `turns` holds a score for each turn of the assistant where the reading is by turn; `score` is then the
+    last one. `votes` holds every vote where more than one was cast. `observations` and `improvements` are
+    what a judge gives beside its justification under the paper's protocol (Figure 17). The quotes of a model
+    are looked up in the transcript: `unfound_quotes` were not in it and are no evidence; the verdict is
+    `unsupported` where none was, also when the model was asked again. None of these four is stored where
+    there is none of it.
     """
 
     dimension: Dimension

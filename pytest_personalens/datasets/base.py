@@ -32,7 +32,10 @@ class Dataset(Protocol):
         ...
 
     def refs(self, user: str) -> Sequence[ScenarioRef]:
-        """The scenarios of one user, in a fixed order. Raises `DataError` for an unknown user or a bad file."""
+        """The scenarios of one user, in a fixed order.
+
+        Raises `DataError` for an unknown user or a bad file.
+        """
         ...
 
     def load(self, ref: ScenarioRef) -> Scenario:
@@ -41,7 +44,10 @@ class Dataset(Protocol):
 
 
 def readable_name(folder: Path, name: str) -> str:
-    """The name of a user's file or folder, which is their id. Raises `DataError` for one that cannot be written anywhere."""
+    """The name of a user's file or folder, which is their id.
+
+    Raises `DataError` for one that cannot be written anywhere.
+    """
     if name.isprintable() or clean(name) == name:
         return name
     raise DataError(folder, f"the name {name!r} in it is no UTF-8; rename it")

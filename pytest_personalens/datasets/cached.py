@@ -1,4 +1,6 @@
-"""The user's cache folder, and parsed TOML in it: the standard library's parser, all in Python, would take a third of a start."""
+"""The user's cache folder, and parsed TOML in it: the standard library's parser, all in Python, would take a
+third of a start.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,10 @@ from pytest_personalens.core.devices import no_device
 
 
 def cache_folder() -> Path:
-    """``$PERSONALENS_CACHE_DIR``, or a folder of ours in the user's cache. Raises `RuntimeError` if the user has no home."""
+    """``$PERSONALENS_CACHE_DIR``, or a folder of ours in the user's cache.
+
+    Raises `RuntimeError` if the user has no home.
+    """
     if own := os.environ.get("PERSONALENS_CACHE_DIR"):
         return Path(own)
     shared = os.environ.get("XDG_CACHE_HOME")
@@ -30,7 +35,8 @@ def write_cached(file: Path, content: bytes) -> None:
 def read_toml(file: Path) -> dict[str, Any]:
     """What stands in a TOML file. Raises `OSError`, or `ValueError` if it is none.
 
-    What was parsed before is kept with a digest of the file and of itself: nothing rests on the cache, and it cannot be stale.
+    What was parsed before is kept with a digest of the file and of itself: nothing rests on the cache, and it
+    cannot be stale.
     """
     source = no_device(file).read_bytes()
     stored = _stored(file)
@@ -40,7 +46,9 @@ def read_toml(file: Path) -> dict[str, Any]:
     import tomllib
 
     data = tomllib.loads(source.decode("utf-8"))
-    with suppress(OSError, TypeError, ValueError, RecursionError):  # no place for it; a date, which JSON has not
+    with suppress(
+        OSError, TypeError, ValueError, RecursionError
+    ):  # no place for it; a date, which JSON has not
         if stored is not None:
             parsed = json.dumps(data).encode("ascii")
             write_cached(stored, _seal(source, parsed) + parsed)

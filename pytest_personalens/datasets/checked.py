@@ -23,7 +23,9 @@ _FIELDS: Final = set(Scenario.model_fields)
 
 
 class CheckedDataset:
-    """`dataset` as it is, but for whatever it raises or returns that is none of what `Dataset` promises: that is a `DataError`."""
+    """`dataset` as it is, but for whatever it raises or returns that is none of what `Dataset` promises: that
+    is a `DataError`.
+    """
 
     def __init__(self, dataset: Dataset) -> None:
         self._dataset = dataset
@@ -34,7 +36,9 @@ class CheckedDataset:
         self.name, self.version = dataset.name, dataset.version
 
     def domains(self) -> Sequence[str]:
-        """As the dataset's own: texts whose slugs differ, and none the name of a kind, by which gates are asked for too."""
+        """As the dataset's own: texts whose slugs differ, and none the name of a kind, by which gates are
+        asked for too.
+        """
         return _sound(*self.examined_domains())
 
     def users(self) -> Sequence[str]:
@@ -59,7 +63,10 @@ class CheckedDataset:
         found: list[DataError] = []
         slugs: dict[str, str] = {}
         for name in names:
-            found += [DataError(self.where, problem, field="domains()") for _, problem in name_problems(slug(name), name, slugs)]
+            found += [
+                DataError(self.where, problem, field="domains()")
+                for _, problem in name_problems(slug(name), name, slugs)
+            ]
             slugs.setdefault(slug(name), name)
         return names, found
 
@@ -78,7 +85,9 @@ class CheckedDataset:
             except DataError as error:
                 found.append(error)
         twice = [task for (_, task), times in Counter(ref[:2] for ref in refs).items() if times > 1]
-        found += [DataError(self.where, f"the task {task!r} stands there twice", field=where) for task in twice]
+        found += [
+            DataError(self.where, f"the task {task!r} stands there twice", field=where) for task in twice
+        ]
         return list(dict.fromkeys(refs)), found
 
     def examined(self, ref: ScenarioRef) -> tuple[Scenario | None, list[DataError]]:
@@ -89,23 +98,33 @@ class CheckedDataset:
             if not isinstance(found, Scenario):
                 raise DataError(self.where, f"expected a Scenario, not {type(found).__name__}", field=where)
             # `model_construct` and `model_copy` take any value.
-            scenario = self._call(where, lambda: Scenario.model_validate(found.model_dump(include=_FIELDS, warnings="none")))
+            scenario = self._call(
+                where, lambda: Scenario.model_validate(found.model_dump(include=_FIELDS, warnings="none"))
+            )
         except DataError as error:
             return None, [error]
         return scenario, [DataError(self.where, problem, field=where) for problem in _problems(scenario)]
 
     def _ref(self, ref: object, where: str) -> ScenarioRef:
         if not isinstance(ref, ScenarioRef):
-            raise DataError(self.where, f"expected values of ScenarioRef, not {type(ref).__name__}", field=where)
+            raise DataError(
+                self.where, f"expected values of ScenarioRef, not {type(ref).__name__}", field=where
+            )
         if ref.kind not in TASK_KINDS:
-            raise DataError(self.where, f"the kind of a scenario is 'single' or 'multi', not {short_repr(ref.kind, 40)}", field=where)
+            raise DataError(
+                self.where,
+                f"the kind of a scenario is 'single' or 'multi', not {short_repr(ref.kind, 40)}",
+                field=where,
+            )
         self._texts([ref.user, ref.task], where)
         where = f"{where}: domains of {ref.task}"
         domains = self._texts(ref.domains, where)
         if not domains:
             raise DataError(self.where, "expected one domain or more", field=where)
         if self._declared and (strange := [name for name in domains if name not in self._declared]):
-            raise DataError(self.where, f"{strange[0]!r} is not among domains(): {', '.join(self._declared)}", field=where)
+            raise DataError(
+                self.where, f"{strange[0]!r} is not among domains(): {', '.join(self._declared)}", field=where
+            )
         if len(set(domains)) < len(domains):
             raise DataError(self.where, "a domain stands there twice", field=where)
         return ref._replace(domains=tuple(domains))
@@ -130,13 +149,19 @@ class CheckedDataset:
             raise DataError(self.where, f"raised {error_text(error)}", field=where) from error
 
     def _texts(self, found: object, where: str) -> Sequence[str]:
-        if isinstance(found, str) or not isinstance(found, (list, tuple)) or not all(isinstance(text, str) for text in found):
+        if (
+            isinstance(found, str)
+            or not isinstance(found, (list, tuple))
+            or not all(isinstance(text, str) for text in found)
+        ):
             raise DataError(self.where, f"expected a list of texts, not {short_repr(found, 60)}", field=where)
         return found
 
 
 def _problems(scenario: Scenario) -> Iterator[str]:
-    """What nobody can mean: a task that says nothing to its user or to the judge, or rests on a preference that nobody has."""
+    """What nobody can mean: a task that says nothing to its user or to the judge, or rests on a preference
+    that nobody has.
+    """
     for field in ("intent", "goal"):
         if not getattr(scenario.task, field).strip():
             yield f"the task's {field} is empty"
@@ -144,7 +169,9 @@ def _problems(scenario: Scenario) -> Iterator[str]:
         if times > 1:
             yield f"the task's relevant preference {name!r} of {domain} stands there twice"
         if name not in (has := scenario.preferences.get(domain, {})):
-            known = f"those of {domain} are {', '.join(map(repr, has))}" if has else f"there are none of {domain}"
+            known = (
+                f"those of {domain} are {', '.join(map(repr, has))}" if has else f"there are none of {domain}"
+            )
             yield f"the task's relevant preference {name!r} is not among the preferences: {known}"
 
 

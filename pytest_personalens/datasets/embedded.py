@@ -16,7 +16,13 @@ from pytest_personalens.core.scenario import Scenario, ScenarioRef, Situation, T
 from pytest_personalens.datasets.base import readable_name
 from pytest_personalens.datasets.cached import read_toml
 from pytest_personalens.datasets.entries import Day, Domain, MultiTasks, ProfileEntry, Routine, TaskEntry
-from pytest_personalens.datasets.layout import domain_problems, multi_problems, name_problems, profile_problems, unknown
+from pytest_personalens.datasets.layout import (
+    domain_problems,
+    multi_problems,
+    name_problems,
+    profile_problems,
+    unknown,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -28,10 +34,11 @@ _PACKAGE: Final = Path(__file__).resolve().parent.parent
 
 
 class EmbeddedDataset:
-    """The benchmark that travels in the package (free to use under CC-BY-4.0), or a folder of that layout at `root`.
+    """The benchmark that travels in the package (free to use under CC-BY-4.0), or a folder of that layout at
+    `root`.
 
-    Each file of ``domains/`` is a domain. Scenarios of a folder carry the words by which its domains and types are asked for;
-    those of the package need not: the embedded agents know them.
+    Each file of ``domains/`` is a domain. Scenarios of a folder carry the words by which its domains and
+    types are asked for; those of the package need not: the embedded agents know them.
     """
 
     def __init__(self, root: Path | None = None) -> None:
@@ -39,7 +46,9 @@ class EmbeddedDataset:
         head = _read(self.root / "dataset.toml")
         for field in ("name", "version"):
             if not isinstance(head.get(field), str) or not head[field].strip():
-                raise DataError(self.root / "dataset.toml", f'expected a text, such as {field} = "..."', field=field)
+                raise DataError(
+                    self.root / "dataset.toml", f'expected a text, such as {field} = "..."', field=field
+                )
         self.name, self.version = str(head["name"]), str(head["version"])
         self._says_words = root is not None and root.resolve() != data_folder().resolve()
         self.multi = cache(self._read_multi)
@@ -61,15 +70,25 @@ class EmbeddedDataset:
         for user in self.users():
             found += self._examined_profile(user, domains)[1]
         if not self.users():
-            found.append(DataError(self.root / "profiles", "nobody in it; write a file for each person, such as profiles/ada.toml"))
+            found.append(
+                DataError(
+                    self.root / "profiles",
+                    "nobody in it; write a file for each person, such as profiles/ada.toml",
+                )
+            )
         return found
 
     def domains(self) -> tuple[str, ...]:
-        """The names in the files of ``domains/``, in the order of the files: the benchmark's twenty, or a folder's own."""
+        """The names in the files of ``domains/``, in the order of the files: the benchmark's twenty, or a
+        folder's own.
+        """
         return tuple(self._catalogue)
 
     def domain(self, name: str) -> Domain:
-        """The domain of that name. Raises `DataError` if there is none, or something is wrong with a domain's file."""
+        """The domain of that name.
+
+        Raises `DataError` if there is none, or something is wrong with a domain's file.
+        """
         domain = self._catalogue.get(name)
         if domain is None:
             raise DataError(self.root / "domains", unknown(name, self.domains()))
@@ -159,15 +178,25 @@ class EmbeddedDataset:
             name = domain.name if domain is not None else _name_in(file)
             if name is None:
                 continue
-            problems = [*name_problems(file.stem, name, slugs), *(domain_problems(domain) if domain is not None else ())]
+            problems = [
+                *name_problems(file.stem, name, slugs),
+                *(domain_problems(domain) if domain is not None else ()),
+            ]
             found += [DataError(file, told, field=field) for field, told in problems]
             slugs.setdefault(slug(name), name)
             domains.setdefault(name, domain)
         if not domains and not found:
-            found.append(DataError(self.root / "domains", "no domain in it; write a file for each, such as domains/billing.toml"))
+            found.append(
+                DataError(
+                    self.root / "domains",
+                    "no domain in it; write a file for each, such as domains/billing.toml",
+                )
+            )
         return domains, found
 
-    def _examined_multi(self, domains: Mapping[str, Domain | None]) -> tuple[MultiTasks | None, list[DataError]]:
+    def _examined_multi(
+        self, domains: Mapping[str, Domain | None]
+    ) -> tuple[MultiTasks | None, list[DataError]]:
         file = self.multi_file
         if not os.path.lexists(file):
             return MultiTasks(tasks=()), []  # a folder need not have such tasks
@@ -175,7 +204,9 @@ class EmbeddedDataset:
         problems = multi_problems(multi, domains) if multi is not None else ()
         return multi, found + [DataError(file, told, field=field) for field, told in problems]
 
-    def _examined_profile(self, user: str, domains: Mapping[str, Domain | None]) -> tuple[ProfileEntry | None, list[DataError]]:
+    def _examined_profile(
+        self, user: str, domains: Mapping[str, Domain | None]
+    ) -> tuple[ProfileEntry | None, list[DataError]]:
         file = self.root / "profiles" / f"{user}.toml"
         if Path(user).name != user or not file.is_file():
             raise DataError(self.root / "profiles", f"no such user: {user!r}")
@@ -238,7 +269,9 @@ def _examined(file: Path, model: type[_Model]) -> tuple[_Model | None, list[Data
     except DataError as error:
         return None, [error]
     except ValidationError as error:
-        return None, [DataError(file, problem, field=field) for field, problem in all_problems(error, count_from=1)]
+        return None, [
+            DataError(file, problem, field=field) for field, problem in all_problems(error, count_from=1)
+        ]
 
 
 def _name_in(file: Path) -> str | None:

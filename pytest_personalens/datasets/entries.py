@@ -56,7 +56,14 @@ class PartEntry(_Entry):
     def part(self) -> GoalPart:
         """The part as scenarios hold it."""
         kind: Literal["done", "told"] = "done" if self.done else "told"
-        return GoalPart(text=self.done or self.told, kind=kind, slots=self.slots, words=self.words, domain=self.domain, never=self.never)
+        return GoalPart(
+            text=self.done or self.told,
+            kind=kind,
+            slots=self.slots,
+            words=self.words,
+            domain=self.domain,
+            never=self.never,
+        )
 
 
 class TaskEntry(_Entry):
@@ -91,7 +98,10 @@ class Domain(_Entry):
 
     def as_said(self) -> DomainWords:
         """The words as scenarios hold them."""
-        types = {name: PreferenceWords(ask=t.ask, values=t.values, multiple=t.multiple) for name, t in self.preferences.items()}
+        types = {
+            name: PreferenceWords(ask=t.ask, values=t.values, multiple=t.multiple)
+            for name, t in self.preferences.items()
+        }
         return DomainWords(words=self.words, types=types)
 
 
@@ -120,14 +130,18 @@ class Demographics(_Entry):
     age: Literal["18-24", "25-34", "35-44", "45-54", "55-64", "65+"]
     gender: Literal["Female", "Male", "Non-binary", "Prefer not to say"]
     employment_status: Literal[
-        "Working full-time", "Working part-time", "Student", "Homemaker", "Retired", "Unemployed, seeking work",
+        "Working full-time", "Working part-time", "Student", "Homemaker", "Retired",
+        "Unemployed, seeking work",
         "Unemployed, not seeking work", "Prefer not to say",
     ]  # fmt: skip
     education: Literal[
-        "Primary school", "Some secondary school", "Secondary school", "Vocational training", "Some university",
+        "Primary school", "Some secondary school", "Secondary school", "Vocational training",
+        "Some university",
         "Bachelor's degree", "Graduate degree", "Prefer not to say",
     ]  # fmt: skip
-    marital_status: Literal["Never married", "Married", "Divorced or separated", "Widowed", "Prefer not to say"]
+    marital_status: Literal[
+        "Never married", "Married", "Divorced or separated", "Widowed", "Prefer not to say"
+    ]
     english_proficiency: Literal["Native", "Fluent", "Advanced", "Intermediate", "Basic"]
     ethnicity: FilledText
     religion: FilledText
@@ -136,7 +150,10 @@ class Demographics(_Entry):
 
 
 class ProfileEntry(_Entry):
-    """One file of ``data/profiles``: a person. `domains` maps a domain of interest to preferences and ``summary``."""
+    """One file of ``data/profiles``: a person.
+
+    `domains` maps a domain of interest to preferences and ``summary``.
+    """
 
     name: FilledText
     demographics: Demographics

@@ -1,4 +1,6 @@
-"""An index of the official data in the user's cache folder, so that a draw from many users need not read all their files."""
+"""An index of the official data in the user's cache folder, so that a draw from many users need not read all
+their files.
+"""
 
 from __future__ import annotations
 
@@ -25,14 +27,18 @@ SHOWN_FROM: Final = 100
 
 
 class IndexedUser(BaseModel):
-    """One user: size and time of tasks.json and tasks_md.json as they were read, and the places of the scenarios in the index's list."""
+    """One user: size and time of tasks.json and tasks_md.json as they were read, and the places of the
+    scenarios in the index's list.
+    """
 
     stamp: tuple[int, int, int, int]
     places: list[NonNegativeInt]
 
 
 class Index(BaseModel):
-    """The scenarios of many users, who share nearly all of them: the official data has about a hundred different ones."""
+    """The scenarios of many users, who share nearly all of them: the official data has about a hundred
+    different ones.
+    """
 
     format: Literal[1] = FORMAT
     scenarios: list[tuple[str, Kind, tuple[str, ...]]] = []
@@ -47,14 +53,19 @@ class Index(BaseModel):
     def refs(self, user: str) -> tuple[ScenarioRef, ...] | None:
         """The scenarios of a user as the files give them; None for a user who is not in the index."""
         entry = self.users.get(user)
-        return None if entry is None else tuple([ScenarioRef(user, *self.scenarios[place]) for place in entry.places])
+        return (
+            None
+            if entry is None
+            else tuple([ScenarioRef(user, *self.scenarios[place]) for place in entry.places])
+        )
 
 
 def open_index(root: Path, users: Sequence[str], read: Callable[[str], Sequence[ScenarioRef]]) -> Index:
-    """The index of `users` of the data under `root`, brought up to date: who is new or has changed is read by `read`.
+    """The index of `users` of the data under `root`, brought up to date: who is new or has changed is read by
+    `read`.
 
-    A stored index that is missing, damaged or another version's is built anew, and one that cannot be written is not stored.
-    No process waits for another. Users whose files `read` refuses are left out.
+    A stored index that is missing, damaged or another version's is built anew, and one that cannot be written
+    is not stored. No process waits for another. Users whose files `read` refuses are left out.
     """
     index = _load(root)
     stamps = {user: stamp for user in users if (stamp := _stamp(root / "profile" / user)) is not None}
@@ -66,10 +77,17 @@ def open_index(root: Path, users: Sequence[str], read: Callable[[str], Sequence[
     shown = len(changed) >= SHOWN_FROM and _on_terminal()
     for number, user in enumerate(changed, 1):
         with suppress(DataError):  # told when the user is drawn
-            current[user] = IndexedUser(stamp=stamps[user], places=[places.setdefault(ref[1:], len(places)) for ref in read(user)])
+            current[user] = IndexedUser(
+                stamp=stamps[user], places=[places.setdefault(ref[1:], len(places)) for ref in read(user)]
+            )
         if shown and (number % SHOWN_FROM == 0 or number == len(changed)):
             end = "" if number < len(changed) else "\n"
-            print(f"\rpersonalens: indexing the data, {number:,} of {len(changed):,} users", end=end, file=sys.stderr, flush=True)
+            print(
+                f"\rpersonalens: indexing the data, {number:,} of {len(changed):,} users",
+                end=end,
+                file=sys.stderr,
+                flush=True,
+            )
     index = Index(scenarios=list(places), users=current)
     with suppress(OSError, ValueError, RuntimeError):  # a name may be no Unicode
         write_cached(index_file(root), index.model_dump_json().encode("utf-8"))

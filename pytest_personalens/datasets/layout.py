@@ -19,7 +19,9 @@ TASK_KINDS: Final[tuple[str, ...]] = get_args(Kind)
 
 
 def name_problems(stem: str, name: str, earlier: Mapping[str, str]) -> Iterator[Problem]:
-    """What is wrong with the name of a domain in the file `stem`; `earlier` maps slugs to the names of the domains before it."""
+    """What is wrong with the name of a domain in the file `stem`; `earlier` maps slugs to the names of the
+    domains before it.
+    """
     own = slug(name)
     if not name.strip():
         yield "name", "expected a text that is not empty"
@@ -35,7 +37,11 @@ def domain_problems(domain: Domain) -> Iterator[Problem]:
     """What is wrong with the preference types and the tasks of a domain."""
     for name, spec in domain.preferences.items():
         if (spec.kind == "categorical") != bool(spec.values):
-            expected = "a categorical type needs the list of its values" if not spec.values else "an open type has no list of values"
+            expected = (
+                "a categorical type needs the list of its values"
+                if not spec.values
+                else "an open type has no list of values"
+            )
             yield f"preferences.{name}.values", expected
         yield from ((f"preferences.{name}.values", f"{v!r} stands there twice") for v in _twice(spec.values))
         if name == "summary":
@@ -44,24 +50,38 @@ def domain_problems(domain: Domain) -> Iterator[Problem]:
     for task in domain.tasks:
         field = f"tasks.{task.number}.relevant"
         yield from ((field, f"{name!r} stands there twice") for name in _twice(task.relevant))
-        yield from ((field, f"no preference type {n!r} in this domain") for n in task.relevant if n not in domain.preferences)
+        yield from (
+            (field, f"no preference type {n!r} in this domain")
+            for n in task.relevant
+            if n not in domain.preferences
+        )
 
 
 def multi_problems(multi: MultiTasks, domains: Mapping[str, Domain | None]) -> Iterator[Problem]:
-    """What is wrong with tasks over several domains; `domains` maps the name of one that could not be read to None."""
+    """What is wrong with tasks over several domains; `domains` maps the name of one that could not be read to
+    None.
+    """
     yield from _numbers(multi.tasks)
     for task in multi.tasks:
         field = f"tasks.{task.number}"
         if len(set(task.domains)) < len(task.domains):
             yield f"{field}.domains", "a domain stands there twice"
-        yield from ((f"{field}.domains", unknown(name, domains)) for name in task.domains if name not in domains)
+        yield from (
+            (f"{field}.domains", unknown(name, domains)) for name in task.domains if name not in domains
+        )
         for name, types in task.relevant.items():
             if name not in task.domains:
                 yield f"{field}.relevant", f"{name!r} is not among the task's domains"
-            yield from ((f"{field}.relevant.{name}", f"{twice!r} stands there twice") for twice in _twice(types))
+            yield from (
+                (f"{field}.relevant.{name}", f"{twice!r} stands there twice") for twice in _twice(types)
+            )
             read = domains.get(name)
             has = types if read is None else read.preferences
-            yield from ((f"{field}.relevant.{name}", f"no preference type {n!r} in {name}") for n in types if n not in has)
+            yield from (
+                (f"{field}.relevant.{name}", f"no preference type {n!r} in {name}")
+                for n in types
+                if n not in has
+            )
 
 
 def profile_problems(profile: ProfileEntry, domains: Mapping[str, Domain | None]) -> Iterator[Problem]:
@@ -74,7 +94,10 @@ def profile_problems(profile: ProfileEntry, domains: Mapping[str, Domain | None]
             continue
         summary = entry.get("summary", "")
         if not isinstance(summary, str) or not summary.strip():
-            yield f"domains.{name}.summary", "expected one text" if "summary" in entry else "the field is missing"
+            yield (
+                f"domains.{name}.summary",
+                "expected one text" if "summary" in entry else "the field is missing",
+            )
         if (domain := domains[name]) is not None:
             yield from _preferences(domain, entry)
 
@@ -87,7 +110,10 @@ def unknown(name: str, known: Iterable[str]) -> str:
 def _numbers(tasks: Sequence[TaskEntry]) -> Iterator[Problem]:
     for expected, task in enumerate(tasks, 1):
         if task.number != expected:
-            yield f"tasks.{task.number}.number", f"expected {expected}: tasks are numbered 1, 2, 3, ... in the file"
+            yield (
+                f"tasks.{task.number}.number",
+                f"expected {expected}: tasks are numbered 1, 2, 3, ... in the file",
+            )
 
 
 def _preferences(domain: Domain, entry: Mapping[str, str | tuple[str, ...]]) -> Iterator[Problem]:
@@ -106,7 +132,11 @@ def _preferences(domain: Domain, entry: Mapping[str, str | tuple[str, ...]]) -> 
         elif _twice(values):
             yield field, "a value stands there twice"
         elif spec.kind == "categorical":
-            yield from ((field, f"{v!r} is not one of: {', '.join(spec.values)}") for v in values if v not in spec.values)
+            yield from (
+                (field, f"{v!r} is not one of: {', '.join(spec.values)}")
+                for v in values
+                if v not in spec.values
+            )
     for name in entry:
         if name != "summary" and name not in domain.preferences:
             yield f"domains.{domain.name}.{name}", f"no such preference type in {domain.name}"

@@ -16,7 +16,8 @@ from pytest_personalens.core.scenario import DOMAINS, Scenario, ScenarioRef, Sit
 from pytest_personalens.datasets.base import readable_name
 from pytest_personalens.datasets.index import Index, open_index
 
-#: Of so many users the files are read faster than the index. With more than these, all are looked up in the index.
+#: Of so many users the files are read faster than the index. With more than these, all are looked up in the
+#: index.
 INDEX_FROM: Final = 250
 
 SITUATION: Final = {
@@ -53,7 +54,11 @@ class OfficialDataset:
     def users(self) -> tuple[str, ...]:
         """The names of the folders in ``profile/``, in the order of their numbers."""
         folder = self.root / "profile"
-        names = (readable_name(folder, p.name) for p in folder.iterdir() if p.is_dir() and not p.name.startswith("."))
+        names = (
+            readable_name(folder, p.name)
+            for p in folder.iterdir()
+            if p.is_dir() and not p.name.startswith(".")
+        )
         return tuple(sorted(names, key=_natural))
 
     def refs(self, user: str) -> tuple[ScenarioRef, ...]:
@@ -75,8 +80,13 @@ class OfficialDataset:
         demographics = table_in(profile_file, profile, "demographics")
         affinities = table_in(profile_file, profile, "affinities")
         interactions = table_in(profile_file, profile, "interactions")
-        preferences = {d: _preferences(profile_file, d, table_in(profile_file, affinities, d, "affinities.")) for d in ref.domains}
-        relevant = texts_in(file, raw.get("Relevant Affinity Types"), f"{raw['task_id']}: Relevant Affinity Types")
+        preferences = {
+            d: _preferences(profile_file, d, table_in(profile_file, affinities, d, "affinities."))
+            for d in ref.domains
+        }
+        relevant = texts_in(
+            file, raw.get("Relevant Affinity Types"), f"{raw['task_id']}: Relevant Affinity Types"
+        )
         situations = table_in(file, raw, "situations", f"{raw['task_id']}: ")
         return Scenario(
             id=ref.id,
@@ -84,9 +94,15 @@ class OfficialDataset:
             dataset=f"{self.name} {self.version}",
             kind=ref.kind,
             domains=ref.domains,
-            demographics={k: text_in(profile_file, v, f"demographics.{k}") for k, v in demographics.items() if k != "user_id"},
+            demographics={
+                k: text_in(profile_file, v, f"demographics.{k}")
+                for k, v in demographics.items()
+                if k != "user_id"
+            },
             preferences=preferences,
-            summaries={d: text_in(profile_file, interactions.get(d), f"interactions.{d}") for d in ref.domains},
+            summaries={
+                d: text_in(profile_file, interactions.get(d), f"interactions.{d}") for d in ref.domains
+            },
             situation=Situation(
                 **{
                     field: text_in(file, situations.get(theirs), f"{raw['task_id']}: situations.{theirs}")
@@ -127,7 +143,8 @@ class OfficialDataset:
 
 
 def _version(root: Path) -> str:
-    # The published data carries no version of its own: the licence file and the list of users stand in for one.
+    # The published data carries no version of its own: the licence file and the list of users stand in for
+    # one.
     digest = hashlib.sha256()
     for entry in sorted(p.name for p in (root / "profile").iterdir()):
         digest.update(os.fsencode(entry) + b"\n")
@@ -139,13 +156,21 @@ def _ref(file: Path, position: str, user: str, raw: dict[str, Any]) -> ScenarioR
     domains = texts_in(file, raw.get("Relevant Domains"), f"{position}: Relevant Domains")
     match = TASK_ID.fullmatch(task_id)
     if match is None:
-        raise DataError(file, f"expected 'SD-<domain>-task-<n>' or 'MD-task-<n>', found {task_id!r}", field=f"{position}: task_id")
+        raise DataError(
+            file,
+            f"expected 'SD-<domain>-task-<n>' or 'MD-task-<n>', found {task_id!r}",
+            field=f"{position}: task_id",
+        )
     unknown = [d for d in domains if d not in DOMAINS]
     if unknown or not domains:
         problem = f"unknown domain {unknown[0]!r}" if unknown else "no domain"
-        raise DataError(file, f"{problem}; known: {', '.join(DOMAINS)}", field=f"{position}: Relevant Domains")
+        raise DataError(
+            file, f"{problem}; known: {', '.join(DOMAINS)}", field=f"{position}: Relevant Domains"
+        )
     stem = "multi" if match["multi"] else match["domain"].lower().replace(" ", "-")
-    return ScenarioRef(user, f"{stem}-{match['number']}", "multi" if match["multi"] else "single", tuple(domains))
+    return ScenarioRef(
+        user, f"{stem}-{match['number']}", "multi" if match["multi"] else "single", tuple(domains)
+    )
 
 
 def read_json(file: Path) -> dict[str, Any]:
@@ -169,7 +194,9 @@ def table_in(file: Path, data: dict[str, Any], key: str, prefix: str = "") -> di
     """The table `key` of a file's data. Raises `DataError` if it is missing or something else."""
     value = data.get(key)
     if not isinstance(value, dict):
-        raise DataError(file, "the field is missing" if value is None else "expected a table", field=f"{prefix}{key}")
+        raise DataError(
+            file, "the field is missing" if value is None else "expected a table", field=f"{prefix}{key}"
+        )
     return value
 
 
@@ -183,7 +210,9 @@ def text_in(file: Path, value: object, field: str) -> str:
 def texts_in(file: Path, value: object, field: str) -> tuple[str, ...]:
     """The value, which is a list of such texts. Raises `DataError` for anything else."""
     if not isinstance(value, list) or not all(isinstance(v, str) for v in value):
-        raise DataError(file, "the field is missing" if value is None else "expected a list of texts", field=field)
+        raise DataError(
+            file, "the field is missing" if value is None else "expected a list of texts", field=field
+        )
     if any(not v.strip() for v in value):
         raise DataError(file, "expected texts that are not empty", field=field)
     return tuple(value)
@@ -192,7 +221,8 @@ def texts_in(file: Path, value: object, field: str) -> tuple[str, ...]:
 def _preferences(file: Path, domain: str, types: dict[str, Any]) -> dict[str, tuple[str, ...]]:
     # Single values are strings and multiple ones lists; an empty list means "none stated".
     return {
-        name: texts_in(file, [value] if isinstance(value, str) else value, f"affinities.{domain}.{name}") for name, value in types.items()
+        name: texts_in(file, [value] if isinstance(value, str) else value, f"affinities.{domain}.{name}")
+        for name, value in types.items()
     }
 
 

@@ -1,4 +1,6 @@
-"""The benchmark's own samples of users, each within the next larger one: numbers of users (official code, ``src/*.py``)."""
+"""The benchmark's own samples of users, each within the next larger one: numbers of users (official code,
+``src/*.py``).
+"""
 
 from __future__ import annotations
 

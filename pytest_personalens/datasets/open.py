@@ -13,9 +13,12 @@ if TYPE_CHECKING:
     from pytest_personalens.datasets.base import Dataset
 
 
-def open_dataset(spec: str, *, base: Path | None = None, offered: Callable[[str], Dataset | None] = lambda spec: None) -> Dataset:
-    """The dataset named by `spec`: ``embedded``, the path of an official checkout or of its ``data`` folder, or of a folder
-    in the embedded layout (one with a ``dataset.toml``); else what is `offered` under that name.
+def open_dataset(
+    spec: str, *, base: Path | None = None, offered: Callable[[str], Dataset | None] = lambda spec: None
+) -> Dataset:
+    """The dataset named by `spec`: ``embedded``, the path of an official checkout or of its ``data`` folder,
+    or of a folder in the embedded layout (one with a ``dataset.toml``); else what is `offered` under that
+    name.
 
     A relative path counts from `base` (default: the working directory). Raises `DataError` if it is neither.
     """
@@ -32,10 +35,21 @@ def open_dataset(spec: str, *, base: Path | None = None, offered: Callable[[str]
             if (root / "dataset.toml").is_file():
                 return EmbeddedDataset(root)
         exists = path.exists()
-    except (OSError, RuntimeError) as error:  # a name that is too long, a loop of links, a folder that is not ours, the home of nobody
+    except (
+        OSError,
+        RuntimeError,
+    ) as error:  # a name that is too long, a loop of links, a folder that is not ours, the home of nobody
         raise DataError(spec[:200], f"cannot be read: {getattr(error, 'strerror', None) or error}") from None
     if (own := offered(spec)) is not None:
         return own
     if not exists:
-        raise DataError(path, "no such folder; give 'embedded', a data folder, or a name that the hook pytest_personalens_dataset knows")
-    raise DataError(path, "not a data folder: it has neither a profile/ folder (official layout) nor a dataset.toml (ours) in it")
+        raise DataError(
+            path,
+            "no such folder; give 'embedded', a data folder, or a name that the hook"
+            " pytest_personalens_dataset knows",
+        )
+    raise DataError(
+        path,
+        "not a data folder: it has neither a profile/ folder (official layout) nor a dataset.toml (ours)"
+        " in it",
+    )

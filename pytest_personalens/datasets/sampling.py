@@ -36,18 +36,23 @@ class Sample(NamedTuple):
         return self.drawn < self.requested
 
     def shard(self, number: int, of: int) -> Sample:
-        """Part `number` (from 1) of the `of` disjoint parts that make up this sample; empty where there are more parts than scenarios.
+        """Part `number` (from 1) of the `of` disjoint parts that make up this sample; empty where there are
+        more parts than scenarios.
 
-        Each scenario falls to the part that has least of its kind, then least of all, then least of its domains: so the parts
-        differ by one at most in number and in each kind (multi-domain dialogues are the longer ones). It depends on none that is
-        drawn after it, so a sample that grows leaves every scenario in its part.
+        Each scenario falls to the part that has least of its kind, then least of all, then least of its
+        domains: so the parts differ by one at most in number and in each kind (multi-domain dialogues are the
+        longer ones). It depends on none that is drawn after it, so a sample that grows leaves every scenario
+        in its part.
         """
         parts = range(min(of, len(self.refs)))
         kinds: list[Counter[str]] = [Counter() for _ in parts]
         domains: list[Counter[str]] = [Counter() for _ in parts]
         kept = []
         for ref in self.refs:
-            part = min(parts, key=lambda i: (kinds[i][ref.kind], kinds[i].total(), sum(domains[i][d] for d in ref.domains)))
+            part = min(
+                parts,
+                key=lambda i: (kinds[i][ref.kind], kinds[i].total(), sum(domains[i][d] for d in ref.domains)),
+            )
             kinds[part][ref.kind] += 1
             domains[part].update(ref.domains)
             if part == number - 1:
@@ -72,8 +77,8 @@ def draw(
     users drawn (with a `domains` filter, also of users who turn out to have no such task).
 
     `users` and `domains` restrict the universe before sampling; a multi-domain task counts for a domain if it
-    spans it; upper and lower case are the same in its name. "7" stands for "user7" where the dataset has that user and no other "7".
-    Raises `SpecError` for an unknown user or domain.
+    spans it; upper and lower case are the same in its name. "7" stands for "user7" where the dataset has that
+    user and no other "7". Raises `SpecError` for an unknown user or domain.
     """
     domains = [_domain(name, dataset.domains()) for name in domains]
     everyone = dataset.users()
@@ -82,9 +87,15 @@ def draw(
         # The official code names its users by their numbers, and the official data by their folders.
         users = [f"user{u}" if u not in present and f"user{u}" in present else u for u in users]
         if missing := [u for u in users if u not in present]:
-            near = [missing[0].lower()] if missing[0].lower() in present else get_close_matches(missing[0], everyone, 1)
+            near = (
+                [missing[0].lower()]
+                if missing[0].lower() in present
+                else get_close_matches(missing[0], everyone, 1)
+            )
             meant = f"; did you mean {near[0]!r}?" if near else ""
-            raise SpecError(f"unknown user {missing[0]!r} in dataset {dataset.name!r} ({len(everyone)} users){meant}")
+            raise SpecError(
+                f"unknown user {missing[0]!r} in dataset {dataset.name!r} ({len(everyone)} users){meant}"
+            )
     chosen: list[ScenarioRef] = []
     balances: dict[Kind, _Balance] = {"single": _Balance(), "multi": _Balance()}
     left: dict[str, dict[Kind, _Groups]] = {}
@@ -93,7 +104,9 @@ def draw(
         have_more = []
         for user in waiting:
             if user not in left:
-                left[user] = _grouped(seed, [ref for ref in dataset.refs(user) if _matches(ref, domains, kind)], balances)
+                left[user] = _grouped(
+                    seed, [ref for ref in dataset.refs(user) if _matches(ref, domains, kind)], balances
+                )
             wanted: Kind = "multi" if len(chosen) % MULTI_EVERY == MULTI_EVERY - 1 else "single"
             drawn_kind = wanted if left[user][wanted] else _OTHER[wanted]
             groups = left[user][drawn_kind]
@@ -117,7 +130,11 @@ def _domain(name: str, known: Collection[str]) -> str:
     same = [other for other in known if other.lower() == name.lower()]
     if not same:
         near = get_close_matches(name, known, 1)
-        raise SpecError(f"unknown domain {name!r}; " + (f"did you mean {near[0]!r}? " if near else "") + f"known: {', '.join(known)}")
+        raise SpecError(
+            f"unknown domain {name!r}; "
+            + (f"did you mean {near[0]!r}? " if near else "")
+            + f"known: {', '.join(known)}"
+        )
     return name if name in same else same[0]
 
 
@@ -130,8 +147,8 @@ class _Span:
         self.domains, self.load = domains, 0.0
 
 
-#: A user's scenarios that are left: (digest, position, scenario), the next to be drawn at the end of its group. All of a
-#: group bring the same load, so that a choice compares one scenario of each.
+#: A user's scenarios that are left: (digest, position, scenario), the next to be drawn at the end of its
+#: group. All of a group bring the same load, so that a choice compares one scenario of each.
 _Groups = dict[_Span, list[tuple[bytes, int, "ScenarioRef"]]]
 
 

@@ -1,4 +1,6 @@
-"""Another user for a scenario: whose context an assistant is given in a control, to see what knowing the right one is worth."""
+"""Another user for a scenario: whose context an assistant is given in a control, to see what knowing the
+right one is worth.
+"""
 
 from __future__ import annotations
 
@@ -20,22 +22,31 @@ class Strangers:
         self._found: dict[ScenarioRef, ScenarioRef] = {}
 
     def of(self, ref: ScenarioRef) -> ScenarioRef:
-        """Another user's scenario with the same task or, where tasks are everybody's own, in the same domains. Raises `SpecError`."""
+        """Another user's scenario with the same task or, where tasks are everybody's own, in the same
+        domains. Raises `SpecError`.
+        """
         if ref not in self._found:
             self._found[ref] = self._find(ref)
         return self._found[ref]
 
     def _find(self, ref: ScenarioRef) -> ScenarioRef:
         alike: ScenarioRef | None = None
-        for user in sorted((u for u in self._dataset.users() if u != ref.user), key=lambda u: self._digest(ref, u)):
+        for user in sorted(
+            (u for u in self._dataset.users() if u != ref.user), key=lambda u: self._digest(ref, u)
+        ):
             for other in self._dataset.refs(user):
                 if (other.domains, other.kind) == (ref.domains, ref.kind):
                     if other.task == ref.task:
                         return other
                     alike = alike or other
         if alike is None:
-            raise SpecError(f"--personalens-control other-user: nobody else in dataset {self._dataset.name!r} has a task like {ref.id}")
+            raise SpecError(
+                f"--personalens-control other-user: nobody else in dataset {self._dataset.name!r} has a task"
+                f" like {ref.id}"
+            )
         return alike
 
     def _digest(self, ref: ScenarioRef, user: str) -> bytes:
-        return hashlib.sha256("\x1f".join((self._seed, ref.user, ref.task, user)).encode("utf-8", "surrogatepass")).digest()
+        return hashlib.sha256(
+            "\x1f".join((self._seed, ref.user, ref.task, user)).encode("utf-8", "surrogatepass")
+        ).digest()

@@ -1,4 +1,6 @@
-"""Calling the assistant under test: sync or async, with a time limit, on one event loop for the whole session."""
+"""Calling the assistant under test: sync or async, with a time limit, on one event loop for the whole
+session.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,8 @@ class _OutOfTime(BaseException):
 class EventLoop:
     """One event loop in a daemon thread, started when first needed.
 
-    A client that an async assistant creates in one turn is bound to its loop; a new loop each turn would break it.
+    A client that an async assistant creates in one turn is bound to its loop; a new loop each turn would
+    break it.
     """
 
     def __init__(self) -> None:
@@ -53,7 +56,9 @@ class EventLoop:
         with self._lock:
             if self._loop is None:
                 self._loop, self._ended = asyncio.new_event_loop(), threading.Event()
-                self._thread = threading.Thread(target=_run, args=(self._loop, self._ended), name="personalens-loop", daemon=True)
+                self._thread = threading.Thread(
+                    target=_run, args=(self._loop, self._ended), name="personalens-loop", daemon=True
+                )
                 self._thread.start()
             loop = self._loop
 
@@ -89,7 +94,9 @@ class EventLoop:
 
 
 def _run(loop: asyncio.AbstractEventLoop, ended: threading.Event) -> None:
-    """Run the loop until the session ends, whatever an assistant does to it: one that exits or stops the loop takes no other with it."""
+    """Run the loop until the session ends, whatever an assistant does to it: one that exits or stops the loop
+    takes no other with it.
+    """
     while not ended.is_set():
         # An exit is also the outcome of the call that raised it, which hands it on.
         with suppress(SystemExit, KeyboardInterrupt):
@@ -97,10 +104,15 @@ def _run(loop: asyncio.AbstractEventLoop, ended: threading.Event) -> None:
 
 
 def import_assistant(spec: str, base: Path) -> Callable[[Any], Any]:
-    """The callable meant by ``module:attribute``, imported as if from the folder `base`. Raises `SpecError` if there is none."""
+    """The callable meant by ``module:attribute``, imported as if from the folder `base`.
+
+    Raises `SpecError` if there is none.
+    """
     module, colon, attribute = spec.partition(":")
     if not colon or not all(part.isidentifier() for part in [*module.split("."), *attribute.split(".")]):
-        raise SpecError(f"--personalens-assistant: expected bedrock:MODEL, openai:MODEL or module:attribute, not {spec!r}")
+        raise SpecError(
+            f"--personalens-assistant: expected bedrock:MODEL, openai:MODEL or module:attribute, not {spec!r}"
+        )
     if str(base) not in sys.path:
         sys.path.insert(0, str(base))
     try:
@@ -113,16 +125,29 @@ def import_assistant(spec: str, base: Path) -> Callable[[Any], Any]:
             from difflib import get_close_matches
 
             near = get_close_matches(name, dir(assistant), 1)
-            raise SpecError(f"--personalens-assistant: {place} has no {name!r}" + (f"; did you mean {near[0]!r}?" if near else ""))
+            raise SpecError(
+                f"--personalens-assistant: {place} has no {name!r}"
+                + (f"; did you mean {near[0]!r}?" if near else "")
+            )
         assistant, place = getattr(assistant, name), f"{place}.{name}"
     if not callable(assistant):
-        raise SpecError(f"--personalens-assistant: {place} is {type(assistant).__name__}, which cannot be called{how_to_call(assistant)}")
+        raise SpecError(
+            f"--personalens-assistant: {place} is {type(assistant).__name__}, which cannot be"
+            f" called{how_to_call(assistant)}"
+        )
     return assistant  # type: ignore[no-any-return]
 
 
 def how_to_call(value: object) -> str:
     """A hint for the agents of frameworks, which have a method in the place of a call."""
-    method = next((name for name in ("invoke", "run_sync", "run", "kickoff") if callable(getattr(type(value), name, None))), "")
+    method = next(
+        (
+            name
+            for name in ("invoke", "run_sync", "run", "kickoff")
+            if callable(getattr(type(value), name, None))
+        ),
+        "",
+    )
     return f"; write a function that calls its .{method}(...) and returns the reply's text" if method else ""
 
 
@@ -135,13 +160,14 @@ def guarded(
     before: Callable[[], None] = lambda: None,
     raised: list[Exception] | None = None,
 ) -> Callable[[Any], Any]:
-    """`assistant` as a sync callable that raises `AssistantFault` when a reply takes longer than `timeout` seconds.
+    """`assistant` as a sync callable that raises `AssistantFault` when a reply takes longer than `timeout`
+    seconds.
 
-    An assistant with a parameter `context` is given it with every call. `before` is called ahead of each, and may refuse it
-    by raising a `PersonalensError`; what the assistant raises is put into `raised` too. A sync
-    assistant runs in the calling thread wherever a signal can interrupt it, because much
-    of what an assistant uses (database connections, test clients) is bound to the thread that made it; elsewhere all its calls
-    for one thread run in one other.
+    An assistant with a parameter `context` is given it with every call. `before` is called ahead of each, and
+    may refuse it by raising a `PersonalensError`; what the assistant raises is put into `raised` too. A sync
+    assistant runs in the calling thread wherever a signal can interrupt it, because much of what an assistant
+    uses (database connections, test clients) is bound to the thread that made it; elsewhere all its calls for
+    one thread run in one other.
     """
     if takes_context(assistant):
         assistant = functools.partial(assistant, context=context)
@@ -163,12 +189,14 @@ def guarded(
             # A timeout of the assistant's own (of its database, say) is an error like any other.
             if time.monotonic() - started < timeout:
                 raise
-            raise AssistantFault(f"the assistant did not answer within {timeout:g} s (personalens_turn_timeout)") from None
+            raise AssistantFault(
+                f"the assistant did not answer within {timeout:g} s (personalens_turn_timeout)"
+            ) from None
         except RuntimeError as error:
             if "different loop" in str(error) or "different event loop" in str(error):
                 raise AssistantFault(
-                    f"the assistant uses an object bound to another event loop ({error}); create its async client on first use, "
-                    "inside the call, and not in an async fixture"
+                    f"the assistant uses an object bound to another event loop ({error}); create its async"
+                    " client on first use, inside the call, and not in an async fixture"
                 ) from error
             keep(error)
             raise

@@ -1,4 +1,6 @@
-"""Evaluations on a Dask cluster: the same work, on machines that have this package and the assistant installed."""
+"""Evaluations on a Dask cluster: the same work, on machines that have this package and the assistant
+installed.
+"""
 
 from __future__ import annotations
 
@@ -21,10 +23,11 @@ _PACKAGE: Final = "pytest-personalens"
 
 
 class Cluster(Executor):
-    """A cluster behind its scheduler's address, as an executor of jobs. Raises `SpecError` if it is of no use.
+    """A cluster behind its scheduler's address, as an executor of jobs. Raises `SpecError` if it is of no
+    use.
 
-    `places` is how many dialogues its workers run at once, which is their threads; `widest`, how many one of them does. A worker
-    that dies costs the dialogues that it ran; the scheduler has others run them.
+    `places` is how many dialogues its workers run at once, which is their threads; `widest`, how many one of
+    them does. A worker that dies costs the dialogues that it ran; the scheduler has others run them.
     """
 
     def __init__(self, address: str) -> None:
@@ -60,7 +63,9 @@ class Cluster(Executor):
         try:
             self._client.wait_for_workers(1, timeout=_PATIENCE)
         except TimeoutError:
-            raise SpecError(f"{_FLAG}: the scheduler at {address} has no workers; start some with: dask worker {address}") from None
+            raise SpecError(
+                f"{_FLAG}: the scheduler at {address} has no workers; start some with: dask worker {address}"
+            ) from None
 
         def installed(name: str = _PACKAGE) -> str:
             # Defined in here, it travels whole: a worker may have no module of ours to look it up in.
@@ -75,11 +80,16 @@ class Cluster(Executor):
         for worker, theirs in self._client.run(installed).items():
             if theirs != installed_here:
                 installed_there = f"{_PACKAGE} {theirs}" if theirs else f"no {_PACKAGE}"
-                raise SpecError(f"{_FLAG}: the worker {worker} has {installed_there}; install {_PACKAGE} {installed_here} there, as here")
+                raise SpecError(
+                    f"{_FLAG}: the worker {worker} has {installed_there}; install {_PACKAGE} {installed_here}"
+                    " there, as here"
+                )
 
 
 def work_there(recipe: ParticipantSpecs, job: Job) -> JobResult:
-    """Do a job on a worker, with agents opened there: keys come from its environment, the assistant from its packages."""
+    """Do a job on a worker, with agents opened there: keys come from its environment, the assistant from its
+    packages.
+    """
     return work(job, _participants(recipe), None)._replace(raised=None)  # it may not pickle
 
 

@@ -12,7 +12,13 @@ from pytest_personalens.core.evaluation import Evaluation, evaluate
 from pytest_personalens.core.usage import together
 from pytest_personalens.engine.assistant import guarded
 from pytest_personalens.engine.record import Record
-from pytest_personalens.engine.replay import Replay, ReplayAssistant, ReplayJudge, ReplayUserAgent, ResumedAssistant
+from pytest_personalens.engine.replay import (
+    Replay,
+    ReplayAssistant,
+    ReplayJudge,
+    ReplayUserAgent,
+    ResumedAssistant,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -31,9 +37,9 @@ class Job(NamedTuple):
     """One evaluation to be done; all of it pickles.
 
     `records` are what may be reused, the best first; of a `resumable` run the assistant's replies are kept
-    like the rest, and those in `broken_off` count. `votes` are those on verdicts that were not decided when a run ended, `spent`
-    is what the earlier parts of this run used. `elsewhere` tells where other tests' records of the same case may be; `where` is
-    for the error that says that nothing may be bought.
+    like the rest, and those in `broken_off` count. `votes` are those on verdicts that were not decided when a
+    run ended, `spent` is what the earlier parts of this run used. `elsewhere` tells where other tests'
+    records of the same case may be; `where` is for the error that says that nothing may be bought.
     """
 
     scenario: Scenario
@@ -53,15 +59,23 @@ class Job(NamedTuple):
 
 
 class Keep(Protocol):
-    """Puts what was bought where a crash cannot reach it: an evaluation, finished or not, and the votes on what is not decided."""
+    """Puts what was bought where a crash cannot reach it: an evaluation, finished or not, and the votes on
+    what is not decided.
+    """
 
-    def __call__(self, evaluation: Evaluation, spent: Mapping[str, Usage], votes: Sequence[StoredVerdict] = (), /) -> None:
-        """Keep it, and what all parts of this run have `spent` on it. Raises `RecordError` where nothing can be written."""
+    def __call__(
+        self, evaluation: Evaluation, spent: Mapping[str, Usage], votes: Sequence[StoredVerdict] = (), /
+    ) -> None:
+        """Keep it, and what all parts of this run have `spent` on it.
+
+        Raises `RecordError` where nothing can be written.
+        """
 
 
 class JobResult(NamedTuple):
-    """A job done: the evaluation with what this run used in all its parts, what all of it has cost by purpose, how often an agent
-    was asked, and the seconds it took. `raised` is what the assistant raised, if that ended it: for a debugger, in this process only.
+    """A job done: the evaluation with what this run used in all its parts, what all of it has cost by
+    purpose, how often an agent was asked, and the seconds it took. `raised` is what the assistant raised, if
+    that ended it: for a debugger, in this process only.
     """
 
     evaluation: Evaluation
@@ -72,7 +86,10 @@ class JobResult(NamedTuple):
 
 
 def work(job: Job, participants: Participants, assistant: Assistant, keep: Keep | None = None) -> JobResult:
-    """Do a job. `keep` is called with all that was bought so far, at its whole cost, before more is bought."""
+    """Do a job.
+
+    `keep` is called with all that was bought so far, at its whole cost, before more is bought.
+    """
     started = time.perf_counter()
     agents = participants.agents(job.context, job.thresholds)
     others = job.elsewhere.records if job.elsewhere is not None else None
@@ -93,7 +110,11 @@ def work(job: Job, participants: Participants, assistant: Assistant, keep: Keep 
             # Only what was bought just now: a replay must not push out what an earlier run paid for.
             if keep is not None and replay.news:
                 try:
-                    keep(unfinished.model_copy(update={"usage": cost(unfinished)}), spent(), undecided(unfinished))
+                    keep(
+                        unfinished.model_copy(update={"usage": cost(unfinished)}),
+                        spent(),
+                        undecided(unfinished),
+                    )
                 except RecordError as error:
                     participants.stop_buying(error)
                     raise
@@ -120,7 +141,12 @@ def work(job: Job, participants: Participants, assistant: Assistant, keep: Keep 
     else:
         callable_ = agents.assistant or assistant
         under_test = guarded(
-            callable_, timeout=job.turn_timeout, loop=participants.loop, context=job.context, before=participants.go_on, raised=raised
+            callable_,
+            timeout=job.turn_timeout,
+            loop=participants.loop,
+            context=job.context,
+            before=participants.go_on,
+            raised=raised,
         )
         if job.resumable:
             under_test = ResumedAssistant(under_test, replay, job.broken_off)

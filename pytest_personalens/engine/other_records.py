@@ -1,4 +1,6 @@
-"""Records that other tests of the repository have of an item's scenario: what they hold need not be bought again."""
+"""Records that other tests of the repository have of an item's scenario: what they hold need not be bought
+again.
+"""
 
 from __future__ import annotations
 
@@ -24,10 +26,11 @@ _APART: Final = frozenset({"node_modules", "site-packages", "__pycache__", "__sn
 
 
 class OtherRecords(NamedTuple):
-    """Where records for the same case as that of `own` may be: the path of an item's record. All of it pickles.
+    """Where records for the same case as that of `own` may be: the path of an item's record. All of it
+    pickles.
 
-    `case` is the id of a case with its control and its trial: trials are repeated to see how much they differ, and controls to be
-    compared, so that none of them takes what was said or judged in another.
+    `case` is the id of a case with its control and its trial: trials are repeated to see how much they
+    differ, and controls to be compared, so that none of them takes what was said or judged in another.
     """
 
     root: str
@@ -36,7 +39,9 @@ class OtherRecords(NamedTuple):
     scenario: str
 
     def records(self) -> Iterator[Record]:
-        """The readable ones, looked for anew each time: another test of this run may just have written one."""
+        """The readable ones, looked for anew each time: another test of this run may just have written
+        one.
+        """
         for file in self._files():
             try:
                 record = read_record(no_device(Path(file)).read_text(encoding="utf-8"), file)
@@ -66,7 +71,12 @@ def _folders(root: str) -> tuple[str, ...]:
         if FOLDER in below:
             folders.append(str(Path(folder, FOLDER)))
         below[:] = [
-            name for name in below if name not in _APART and name != FOLDER and name[0] != "." and not _is_environment(Path(folder, name))
+            name
+            for name in below
+            if name not in _APART
+            and name != FOLDER
+            and name[0] != "."
+            and not _is_environment(Path(folder, name))
         ]
     return tuple(sorted(folders))
 

@@ -1,4 +1,6 @@
-"""Who takes part in evaluations: user agent, judge and assistant, opened once for a process from plain values."""
+"""Who takes part in evaluations: user agent, judge and assistant, opened once for a process from plain
+values.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,8 @@ _VOTE_TEMPERATURE: Final = 0.7
 class ParticipantSpecs(NamedTuple):
     """All that it takes to open the agents, as plain values: it pickles, and holds no secret.
 
-    `root` is the folder that imports and relative paths count from; `side_by_side` how many dialogues one process runs at once.
+    `root` is the folder that imports and relative paths count from; `side_by_side` how many dialogues one
+    process runs at once.
     """
 
     root: str
@@ -58,8 +61,8 @@ class ParticipantSpecs(NamedTuple):
 class Agents(NamedTuple):
     """Who takes part in one evaluation, and the meter that counts what those played by a model use.
 
-    `assistant` is the callable that an option names, `played` the model that plays the assistant; both are None where the
-    fixture hands it over.
+    `assistant` is the callable that an option names, `played` the model that plays the assistant; both are
+    None where the fixture hands it over.
     """
 
     user_agent: UserAgent
@@ -72,8 +75,8 @@ class Agents(NamedTuple):
 class Participants:
     """The agents of a process. Raises `SpecError` for those that cannot be had.
 
-    `added` gives what a plugin adds for a role and a spec, or None; `budget` caps what models may cost. Evaluations may ask for
-    agents from several threads.
+    `added` gives what a plugin adds for a role and a spec, or None; `budget` caps what models may cost.
+    Evaluations may ask for agents from several threads.
     """
 
     def __init__(
@@ -109,11 +112,13 @@ class Participants:
         return ModelAgents(self.recipe.told, Path(self.recipe.root))
 
     def agents(self, context: Context, thresholds: Mapping[str, int]) -> Agents:
-        """Agents for one evaluation; `context` is what an assistant of ours may know, `thresholds` decide on further votes."""
+        """Agents for one evaluation; `context` is what an assistant of ours may know, `thresholds` decide on
+        further votes.
+        """
         meter = Meter(budget=self.budget, prices=self._prices, total=self.total, before=self.go_on)
         models, further = self._played, None
-        # The embedded ones remember a little of the dialogue at hand, so each evaluation has its own. What a run without models
-        # does not need is not loaded: it would be felt in a replay.
+        # The embedded ones remember a little of the dialogue at hand, so each evaluation has its own. What a
+        # run without models does not need is not loaded: it would be felt in a replay.
         judge: Judge = self._judge or EmbeddedJudge()
         if "judge" in models:
             further = self.model_agents.judge(models["judge"], meter, temperature=_VOTE_TEMPERATURE)
@@ -125,7 +130,9 @@ class Participants:
             judge = VotingJudge(judge, further or judge, votes=self.recipe.judge_votes, thresholds=limits)
         played: ModelAssistant | OfficialAssistant | None = None
         if "assistant" in models:
-            played = self.model_agents.assistant(models["assistant"], meter, setting=self.recipe.assistant_prompt, context=context)
+            played = self.model_agents.assistant(
+                models["assistant"], meter, setting=self.recipe.assistant_prompt, context=context
+            )
         user_agent: UserAgent = self._user_agent or EmbeddedUserAgent()
         if "user agent" in models:
             user_agent = self.model_agents.user_agent(models["user agent"], meter)
@@ -156,19 +163,32 @@ class Participants:
                 model.check_ready()
             except Exception as error:
                 why = str(error) if isinstance(error, PersonalensError) else error_text(error)
-                raise SpecError(f"{model.name}: {why}; or replay records with --personalens-record none") from None
+                raise SpecError(
+                    f"{model.name}: {why}; or replay records with --personalens-record none"
+                ) from None
 
     def refuse_context(self, letters: str) -> None:
-        """Raise `SpecError` if there is no prompt for a model as the assistant that knows these of D, I and S."""
+        """Raise `SpecError` if there is no prompt for a model as the assistant that knows these of D, I and
+        S.
+        """
         if "assistant" in self._played and self.recipe.told.official:
             self.model_agents.assistant(
-                self._played["assistant"], Meter(), setting=self.recipe.assistant_prompt, context=_example_of(letters)
+                self._played["assistant"],
+                Meter(),
+                setting=self.recipe.assistant_prompt,
+                context=_example_of(letters),
             )
 
     def untold(self) -> list[str]:
         """The roles that no prompt reaches, for a run that asks for other prompts than the default ones."""
-        roles = {"user": "user agent", "judge": "judge"} | ({"assistant": "assistant"} if self.recipe.assistant else {})
-        return [name for name, role in roles.items() if role not in self._played] if self.recipe.told.named else []
+        roles = {"user": "user agent", "judge": "judge"} | (
+            {"assistant": "assistant"} if self.recipe.assistant else {}
+        )
+        return (
+            [name for name, role in roles.items() if role not in self._played]
+            if self.recipe.told.named
+            else []
+        )
 
     def _refuse_what_reaches_nobody(self) -> None:
         told = self.recipe.told
@@ -179,16 +199,24 @@ class Participants:
                 "name one with --personalens-user-model, --personalens-judge-model or --personalens-assistant"
             )
         if told.user_agent != "plain" and ("user agent" not in self._played or told.official):
-            why = "the official prompts have no such user agent" if told.official else "no model plays the user"
-            raise SpecError(f"personalens_user_agent = {told.user_agent}: {why}; leave it out, or name one with --personalens-user-model")
+            why = (
+                "the official prompts have no such user agent" if told.official else "no model plays the user"
+            )
+            raise SpecError(
+                f"personalens_user_agent = {told.user_agent}: {why}; leave it out, or name one with"
+                " --personalens-user-model"
+            )
         if told.named and self.recipe.judge_votes > 1:
-            raise SpecError(f"personalens_judge_votes: a judge is asked once under {told.flag}; leave one of them out")
+            raise SpecError(
+                f"personalens_judge_votes: a judge is asked once under {told.flag}; leave one of them out"
+            )
 
     def go_on(self) -> None:
-        """Raise `Stopped` if the run has ended: a dialogue that nobody waits for any more takes no further turn. Raise `RecordError` if
-        what is bought cannot be kept.
+        """Raise `Stopped` if the run has ended: a dialogue that nobody waits for any more takes no further
+        turn. Raise `RecordError` if what is bought cannot be kept.
 
-        A worker sees the end of the process that started it by having another parent: nobody else tells it in time.
+        A worker sees the end of the process that started it by having another parent: nobody else tells it in
+        time.
         """
         if self._unkept is not None:
             raise RecordError(str(self._unkept))
@@ -219,14 +247,22 @@ class Participants:
             # Readings of a dialogue run side by side too, hence more connections than dialogues.
             most = max(64, 4 * self.recipe.side_by_side)
             added = offered("model", lambda: self._added("model", spec), flag)
-            model = added if added is not None else open_model(spec, dict(self.recipe.parameters), connections=most)
+            model = (
+                added
+                if added is not None
+                else open_model(spec, dict(self.recipe.parameters), connections=most)
+            )
             if model is None:
                 return None
-            self._models[spec] = Reliable(model, limiter=Limiter(start=2 * self.recipe.side_by_side, most=most), before=self.go_on)
+            self._models[spec] = Reliable(
+                model, limiter=Limiter(start=2 * self.recipe.side_by_side, most=most), before=self.go_on
+            )
         return self._models[spec]
 
     def _role(self, role: AgentRole, spec: str, flag: str) -> Any:
-        """What a plugin adds for `spec`: an agent ready-made, or a model to play the role; None for the embedded agent."""
+        """What a plugin adds for `spec`: an agent ready-made, or a model to play the role; None for the
+        embedded agent.
+        """
         if spec == "embedded":
             return None
         player = offered(role, lambda: self._added(role, spec), flag)

@@ -19,7 +19,8 @@ TICK: Final = 0.2
 class Engine:
     """Evaluations under way, by the node id of the item that will ask for each. Used from one thread.
 
-    `executor` runs `size` of them at once; so many more may wait in line that the slowest dialogue leaves no place idle.
+    `executor` runs `size` of them at once; so many more may wait in line that the slowest dialogue leaves no
+    place idle.
     """
 
     def __init__(self, executor: Executor, size: int) -> None:
@@ -35,8 +36,12 @@ class Engine:
     def __contains__(self, key: str) -> bool:
         return key in self._under_way
 
-    def submit(self, key: str, task: Callable[..., JobResult], *args: Any, bought: Keep | None = None) -> None:
-        """Have `task` run for the item `key`; `bought` is called with what came of it, at its whole cost, as soon as it is there."""
+    def submit(
+        self, key: str, task: Callable[..., JobResult], *args: Any, bought: Keep | None = None
+    ) -> None:
+        """Have `task` run for the item `key`; `bought` is called with what came of it, at its whole cost, as
+        soon as it is there.
+        """
         future = self._under_way[key] = self._executor.submit(task, *args)
 
         def came(future: Future[JobResult]) -> None:
@@ -50,7 +55,9 @@ class Engine:
         future.add_done_callback(came)
 
     def take(self, key: str, idle: Callable[[], None]) -> JobResult:
-        """Wait for the evaluation of the item `key`; `idle` is called at once and every `TICK` seconds while there is none."""
+        """Wait for the evaluation of the item `key`; `idle` is called at once and every `TICK` seconds while
+        there is none.
+        """
         future = self._under_way.pop(key)
         while not future.done():
             idle()

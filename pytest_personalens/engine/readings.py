@@ -26,12 +26,18 @@ _ELSEWHERE = "not of this run"
 class RecordedJudge:
     """A judge that repeats what it said before, from the records in `folder`, one a dialogue. Thread-safe.
 
-    A damaged record is a `RecordError` if `strict`, else it is not used. Without `may_spend` nothing is asked that costs money. With
-    `anew` the records there are not used, but replaced.
+    A damaged record is a `RecordError` if `strict`, else it is not used. Without `may_spend` nothing is asked
+    that costs money. With `anew` the records there are not used, but replaced.
     """
 
-    def __init__(self, judge: Judge, folder: Path, *, may_spend: bool, strict: bool, anew: bool = False) -> None:
-        self.identity, self.paid, self.parallel = judge.identity, judge.paid, getattr(judge, "parallel", False)
+    def __init__(
+        self, judge: Judge, folder: Path, *, may_spend: bool, strict: bool, anew: bool = False
+    ) -> None:
+        self.identity, self.paid, self.parallel = (
+            judge.identity,
+            judge.paid,
+            getattr(judge, "parallel", False),
+        )
         self._judge, self._folder, self._may_spend, self._strict = judge, folder, may_spend, strict
         self._anew = anew
         self._records: dict[Path, Record | None] = {}
@@ -44,7 +50,9 @@ class RecordedJudge:
         return record is not None and any(stored.evidence_digest == digest for stored in record.verdicts)
 
     def verdict(self, scenario: Scenario, dialogue: Dialogue, dimension: Dimension) -> Verdict:
-        """The recorded verdict if all that the judge would see is equal, else the judge's, which is recorded before it is returned."""
+        """The recorded verdict if all that the judge would see is equal, else the judge's, which is recorded
+        before it is returned.
+        """
         file = self._file(scenario, dialogue)
         record = self._record(file)
         replay = Replay(scenario, [record] if record else [], may_spend=self._may_spend, where=str(file))
@@ -55,7 +63,9 @@ class RecordedJudge:
 
     def _file(self, scenario: Scenario, dialogue: Dialogue) -> Path:
         evidence = EvidenceDigests(scenario)
-        return self._folder / f"{evidence.of_user(self.identity)[:16]}{evidence.of_dialogue(dialogue)[:16]}.json"
+        return (
+            self._folder / f"{evidence.of_user(self.identity)[:16]}{evidence.of_dialogue(dialogue)[:16]}.json"
+        )
 
     def _record(self, file: Path) -> Record | None:
         with self._lock:
@@ -70,12 +80,16 @@ class RecordedJudge:
             return None
         except (OSError, ValueError, RecordError) as error:
             if self._strict:
-                raise RecordError(f"{file}: the record cannot be read; delete it to have the dialogue read anew ({error})") from None
+                raise RecordError(
+                    f"{file}: the record cannot be read; delete it to have the dialogue read anew ({error})"
+                ) from None
             return None
 
     def _keep(self, file: Path, scenario: Scenario, dialogue: Dialogue, verdict: Verdict) -> None:
         evidence = EvidenceDigests(scenario)
-        stored = StoredVerdict(evidence_digest=evidence.of_reading(self.identity, dialogue, verdict.dimension), verdict=verdict)
+        stored = StoredVerdict(
+            evidence_digest=evidence.of_reading(self.identity, dialogue, verdict.dimension), verdict=verdict
+        )
         with self._lock:
             before = self._records[file]
             record = Record(

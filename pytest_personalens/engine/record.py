@@ -36,10 +36,11 @@ class StoredVerdict(Frozen):
 
 
 class Record(Frozen):
-    """One evaluation as it is kept on disk: the dialogue, whose user agent it was, the verdicts, and what buying them cost.
+    """One evaluation as it is kept on disk: the dialogue, whose user agent it was, the verdicts, and what
+    buying them cost.
 
-    `user_digest` covers the user agent and the scenario; `integrity` covers the rest of the record, so that an
-    edit by hand is seen.
+    `user_digest` covers the user agent and the scenario; `integrity` covers the rest of the record, so that
+    an edit by hand is seen.
     """
 
     record: int = RECORD_VERSION
@@ -79,7 +80,9 @@ def record_of(evaluation: Evaluation, scenario: Scenario) -> Record:
         user_digest=evidence.of_user(evaluation.user_agent),
         dialogue=dialogue,
         verdicts=tuple(
-            StoredVerdict(evidence_digest=evidence.of_reading(evaluation.judge, dialogue, v.dimension), verdict=v)
+            StoredVerdict(
+                evidence_digest=evidence.of_reading(evaluation.judge, dialogue, v.dimension), verdict=v
+            )
             for v in evaluation.verdicts
         ),
         usage=evaluation.usage,
@@ -87,7 +90,10 @@ def record_of(evaluation: Evaluation, scenario: Scenario) -> Record:
 
 
 def read_record(text: str, where: str) -> Record:
-    """The record in `text`, read from the file `where`. Raises `RecordError` if it is corrupt or was edited."""
+    """The record in `text`, read from the file `where`.
+
+    Raises `RecordError` if it is corrupt or was edited.
+    """
     advice = "restore it from version control, or write it anew with --personalens-record new"
     try:
         data = json.loads(text)
@@ -95,14 +101,19 @@ def read_record(text: str, where: str) -> Record:
     except (ValueError, RecursionError) as error:
         problem = ": ".join(first_problem(error)) if isinstance(error, ValidationError) else str(error)
         raise RecordError(f"{where}: the record cannot be read ({problem}); {advice}") from None
-    # What was sealed stands in the file as it was, unless somebody wrote the same content otherwise: only then is it made anew.
+    # What was sealed stands in the file as it was, unless somebody wrote the same content otherwise: only
+    # then is it made anew.
     if _digest({k: v for k, v in data.items() if k != "integrity"}) != record.integrity != record.seal():
-        raise RecordError(f"{where}: the record was edited by hand (its integrity digest does not match); {advice}")
+        raise RecordError(
+            f"{where}: the record was edited by hand (its integrity digest does not match); {advice}"
+        )
     return record
 
 
 class TurnDifference(NamedTuple):
-    """The first turn of a dialogue that is not what it was, who said it, and both texts; `before` is empty where the record had ended."""
+    """The first turn of a dialogue that is not what it was, who said it, and both texts; `before` is empty
+    where the record had ended.
+    """
 
     turn: int
     role: Role
@@ -122,7 +133,9 @@ def first_difference(before: Sequence[Message], now: Sequence[Message]) -> TurnD
     for turn, message in enumerate(now):
         stored = before[turn] if turn < len(before) else None
         if stored != message:
-            return TurnDifference(turn, message.role, stored.content if stored is not None else "", message.content)
+            return TurnDifference(
+                turn, message.role, stored.content if stored is not None else "", message.content
+            )
     return None
 
 
@@ -138,7 +151,9 @@ class EvidenceDigests:
     def of_user(self, identity: str) -> str:
         """All that shapes a simulated user apart from the transcript."""
         if identity not in self._users:
-            self._users[identity] = _hash(f'{{"scenario": {self._scenario}, "user_agent": {_json(identity)}}}')
+            self._users[identity] = _hash(
+                f'{{"scenario": {self._scenario}, "user_agent": {_json(identity)}}}'
+            )
         return self._users[identity]
 
     @staticmethod

@@ -24,11 +24,13 @@ Found = TypeVar("Found")
 
 
 class Replay:
-    """What a run may reuse of an item's own `records` and of those `elsewhere`, and whether it may ask an agent where they have nothing.
+    """What a run may reuse of an item's own `records` and of those `elsewhere`, and whether it may ask an
+    agent where they have nothing.
 
-    `questions` counts the questions that the item's own records did not answer; 0 at the end means that all was replayed from them. `news`
-    is set when somebody said something that no record has, be it the assistant under test. `before` is called ahead of each question to
-    an agent, and may refuse it by raising a `PersonalensError`; `voted` is called after each further vote.
+    `questions` counts the questions that the item's own records did not answer; 0 at the end means that all
+    was replayed from them. `news` is set when somebody said something that no record has, be it the assistant
+    under test. `before` is called ahead of each question to an agent, and may refuse it by raising a
+    `PersonalensError`; `voted` is called after each further vote.
     """
 
     def __init__(
@@ -55,7 +57,9 @@ class Replay:
         self._lock = threading.Lock()
 
     def stored(self, find: Callable[[Record], Found | None], *, paid: bool) -> Found | None:
-        """What `find` finds in the item's own records, else in those of other tests, where it would have to be paid for."""
+        """What `find` finds in the item's own records, else in those of other tests, where it would have to
+        be paid for.
+        """
         for record in self.records:
             if (answer := find(record)) is not None:
                 return answer
@@ -67,7 +71,10 @@ class Replay:
         return None
 
     def admit(self, *, paid: bool, what: str) -> None:
-        """Let a question through to an agent. Raises `RecordError` if it would cost money that the run may not spend."""
+        """Let a question through to an agent.
+
+        Raises `RecordError` if it would cost money that the run may not spend.
+        """
         if paid and not self.may_spend:
             state = f"is stale ({what})" if self.records else "is missing"
             raise RecordError(f"{self.where}: the record {state}; {ADVICE}")
@@ -95,14 +102,21 @@ class Replay:
 
     def changed(self, role: Literal["user_agent", "judge"], identity: str) -> str:
         """Why no record holds anything of the agent that plays `role` now."""
-        others = [before for before in (getattr(record, role) for record in self.records) if before != identity]
-        return f"the {role.replace('_', ' ')} was {others[-1]}, and is {identity} now" if others else "its scenario has changed"
+        others = [
+            before for before in (getattr(record, role) for record in self.records) if before != identity
+        ]
+        return (
+            f"the {role.replace('_', ' ')} was {others[-1]}, and is {identity} now"
+            if others
+            else "its scenario has changed"
+        )
 
     def cost(self, evaluation: Evaluation, spent: dict[str, Usage]) -> dict[str, Usage]:
-        """What the content of `evaluation` cost in all: what was `spent` now, and what the records it goes on from had cost.
+        """What the content of `evaluation` cost in all: what was `spent` now, and what the records it goes on
+        from had cost.
 
-        A dialogue goes on where its record breaks off, so its costs add up; a reading is bought anew or not at all, unless votes on it
-        were cast before.
+        A dialogue goes on where its record breaks off, so its costs add up; a reading is bought anew or not
+        at all, unless votes on it were cast before.
         """
         digest = self.evidence.of_user(evaluation.user_agent)
         before = next((r.usage for r in reversed(self.records) if r.user_digest == digest), {})
@@ -146,7 +160,8 @@ def _stored_turn(dialogue: Dialogue, transcript: tuple[Message, ...]) -> UserTur
     if position == len(messages):
         # The user left without a word, or the record breaks off here.
         return UserTurn("", done=True) if dialogue.end == "silence" else None
-    # Nobody answers the last message of a dialogue that the limit cut; a user who ended got one last reply, if the run lived on.
+    # Nobody answers the last message of a dialogue that the limit cut; a user who ended got one last reply,
+    # if the run lived on.
     return UserTurn(messages[position].content, done=dialogue.end == "user" and position >= len(messages) - 2)
 
 
@@ -164,7 +179,11 @@ class ReplayJudge:
         digest = self._replay.evidence.of_reading(self.identity, dialogue, dimension)
 
         def find(record: Record) -> Verdict | None:
-            fitting = (s.verdict for s in record.verdicts if s.evidence_digest == digest and s.verdict.dimension is dimension)
+            fitting = (
+                s.verdict
+                for s in record.verdicts
+                if s.evidence_digest == digest and s.verdict.dimension is dimension
+            )
             return next(fitting, None)
 
         stored = self._replay.stored(find, paid=self.paid)
@@ -177,9 +196,13 @@ class ReplayJudge:
             difference = first_difference(known.dialogue.messages, dialogue.messages)
             what = str(difference or f"no verdict on {dimension.short} for this dialogue")
         self._replay.admit(paid=self.paid, what=what)
-        if (decide := getattr(self._judge, "decide", None)) is not None:  # a judge of several votes, each of which is paid for
+        if (
+            decide := getattr(self._judge, "decide", None)
+        ) is not None:  # a judge of several votes, each of which is paid for
             cast = self._replay.votes_on(digest, dimension)
-            decided: Verdict = decide(scenario, dialogue, dimension, cast, lambda vote: self._replay.vote(digest, vote))
+            decided: Verdict = decide(
+                scenario, dialogue, dimension, cast, lambda vote: self._replay.vote(digest, vote)
+            )
             return decided
         return self._judge.verdict(scenario, dialogue, dimension)
 
@@ -208,9 +231,13 @@ class ReplayAssistant:
 
 
 class ResumedAssistant:
-    """The assistant under test, asked only for what it has not said already in the run that was broken off."""
+    """The assistant under test, asked only for what it has not said already in the run that was broken
+    off.
+    """
 
-    def __init__(self, assistant: Callable[[AssistantMessages], object], replay: Replay, broken_off: Record | None) -> None:
+    def __init__(
+        self, assistant: Callable[[AssistantMessages], object], replay: Replay, broken_off: Record | None
+    ) -> None:
         self._assistant, self._replay, self._broken_off = assistant, replay, broken_off
 
     def __call__(self, messages: AssistantMessages) -> object:
@@ -224,5 +251,7 @@ class ResumedAssistant:
 
 def _stored_reply(dialogue: Dialogue, messages: AssistantMessages) -> str | None:
     stored, position = dialogue.messages, len(messages)
-    same = len(stored) > position and all((m.role, m.content) == (n["role"], n["content"]) for m, n in zip(stored, messages, strict=False))
+    same = len(stored) > position and all(
+        (m.role, m.content) == (n["role"], n["content"]) for m, n in zip(stored, messages, strict=False)
+    )
     return stored[position].content if same else None

@@ -1,4 +1,6 @@
-"""What the assistant under test is made of, as far as files tell: a resumed run knows by it whether the replies kept are still its own."""
+"""What the assistant under test is made of, as far as files tell: a resumed run knows by it whether the
+replies kept are still its own.
+"""
 
 from __future__ import annotations
 
@@ -15,20 +17,44 @@ if TYPE_CHECKING:
 
 #: Files that shape what an assistant says, where no version control tells them from what a run leaves behind.
 _SUFFIXES: Final = frozenset(
-    {".py", ".pyx", ".toml", ".yaml", ".yml", ".ini", ".cfg", ".txt", ".md", ".prompt", ".j2", ".jinja", ".jinja2", ".tmpl", ".env"}
+    {
+        ".py",
+        ".pyx",
+        ".toml",
+        ".yaml",
+        ".yml",
+        ".ini",
+        ".cfg",
+        ".txt",
+        ".md",
+        ".prompt",
+        ".j2",
+        ".jinja",
+        ".jinja2",
+        ".tmpl",
+        ".env",
+    }
 )
 #: Folders that a run writes to, or that hold what is installed and not written here.
-_APART: Final = frozenset({"__personalens__", "__snapshots__", "__pycache__", "node_modules", "site-packages"})
+_APART: Final = frozenset(
+    {"__personalens__", "__snapshots__", "__pycache__", "node_modules", "site-packages"}
+)
 _PATIENCE: Final = 20.0
 #: How CI services call a run, the same in all its jobs and when some of these are run again.
 _RUNS: Final = (
-    "PERSONALENS_RUN_ID", "GITHUB_RUN_ID", "CI_PIPELINE_ID", "CIRCLE_WORKFLOW_ID", "BUILDKITE_BUILD_ID", "BUILD_BUILDID", "BUILD_TAG",
+    "PERSONALENS_RUN_ID", "GITHUB_RUN_ID", "CI_PIPELINE_ID", "CIRCLE_WORKFLOW_ID", "BUILDKITE_BUILD_ID",
+    "BUILD_BUILDID", "BUILD_TAG",
 )  # fmt: skip
 
 
 def sources(root: Path) -> dict[str, str]:
-    """What -> its digest: the commit and every file that differs from it; without git, every source file below `root`."""
-    commit, status = _git(root, "rev-parse", "HEAD"), _git(root, "status", "--porcelain", "-z", "--no-renames", "--untracked-files=all")
+    """What -> its digest: the commit and every file that differs from it; without git, every source file
+    below `root`.
+    """
+    commit, status = (
+        _git(root, "rev-parse", "HEAD"),
+        _git(root, "status", "--porcelain", "-z", "--no-renames", "--untracked-files=all"),
+    )
     top = _git(root, "rev-parse", "--show-toplevel")
     if commit is None or status is None or top is None:
         return {name: _digest(root / name) for name in sorted(_walk(root))}
@@ -41,7 +67,9 @@ def sources(root: Path) -> dict[str, str]:
 
 
 def origin(root: Path) -> dict[str, str]:
-    """What all parts of one run have in common, wherever each ran: the commit, and the run of the CI service."""
+    """What all parts of one run have in common, wherever each ran:
+    the commit, and the run of the CI service.
+    """
     commit = _git(root, "rev-parse", "HEAD")
     facts = {"the commit": commit.strip()} if commit is not None else {}
     name = next((name for name in _RUNS if os.environ.get(name)), None)
@@ -66,9 +94,13 @@ def _git(root: Path, *words: str) -> str | None:
 def _walk(root: Path) -> Iterator[str]:
     for folder, folders, files in os.walk(root):
         folders[:] = [
-            name for name in folders if name not in _APART and name[0] != "." and not (Path(folder) / name / "pyvenv.cfg").exists()
+            name
+            for name in folders
+            if name not in _APART and name[0] != "." and not (Path(folder) / name / "pyvenv.cfg").exists()
         ]
-        yield from (os.path.relpath(Path(folder) / name, root) for name in files if Path(name).suffix in _SUFFIXES)
+        yield from (
+            os.path.relpath(Path(folder) / name, root) for name in files if Path(name).suffix in _SUFFIXES
+        )
 
 
 def _digest(file: Path) -> str:

@@ -27,8 +27,9 @@ class Scored(Frozen):
 class AdoptedJudge(Frozen):
     """How a judge read the anchors, and what the run scored that it was adopted in.
 
-    `exact` is true for a judge that gives equal verdicts on equal dialogues. `setup` is what shapes scores beside judge and
-    assistant; `scores` has a key ``DATASET VERSION/SCENARIO`` for each item that could be scored.
+    `exact` is true for a judge that gives equal verdicts on equal dialogues. `setup` is what shapes scores
+    beside judge and assistant; `scores` has a key ``DATASET VERSION/SCENARIO`` for each item that could be
+    scored.
     """
 
     model_config = ConfigDict(populate_by_name=True)
@@ -59,7 +60,13 @@ class AdoptedJudge(Frozen):
 def read_adopted(path: Path) -> AdoptedJudge:
     """The baseline in a file. Raises `DataError` saying in one line what is wrong with it."""
     if not path.exists():
-        raise DataError(path, "cannot be read: No such file or directory; write it with --personalens-adopt-judge")
+        raise DataError(
+            path, "cannot be read: No such file or directory; write it with --personalens-adopt-judge"
+        )
     return read_versioned(
-        path, AdoptedJudge, SCHEMA, what="a baseline of --personalens-adopt-judge", advice="restore it, or adopt the judge again"
+        path,
+        AdoptedJudge,
+        SCHEMA,
+        what="a baseline of --personalens-adopt-judge",
+        advice="restore it, or adopt the judge again",
     )

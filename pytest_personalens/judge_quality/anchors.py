@@ -43,12 +43,20 @@ def open_anchors(path: Path | None = None) -> Anchors:
     found = sorted(read_labels(path or data_folder() / "agreement" / "anchors.jsonl"), key=lambda a: a.id)
     # The parts of a goal are how we read it; a judge is shown the goal.
     hidden = {"task": {"parts"}}
-    seen = [[a.id, a.scenario.model_dump(mode="json", exclude=hidden), a.dialogue.model_dump(mode="json")] for a in found]
+    seen = [
+        [a.id, a.scenario.model_dump(mode="json", exclude=hidden), a.dialogue.model_dump(mode="json")]
+        for a in found
+    ]
     return Anchors(tuple(found), hashlib.sha256(json.dumps(seen, sort_keys=True).encode()).hexdigest()[:32])
 
 
-def read_anchors(anchors: Anchors, judge: Judge, dimensions: Sequence[Dimension], *, at_once: int = 1) -> Readings:
-    """Have `judge` read every anchor on every dimension, `at_once` at a time. Faults and a spent budget are told, never raised."""
+def read_anchors(
+    anchors: Anchors, judge: Judge, dimensions: Sequence[Dimension], *, at_once: int = 1
+) -> Readings:
+    """Have `judge` read every anchor on every dimension, `at_once` at a time.
+
+    Faults and a spent budget are told, never raised.
+    """
     verdicts: dict[Dimension, dict[str, int]] = {d: {} for d in dimensions}
     faults: list[str] = []
     in_a_row = 0
@@ -57,7 +65,10 @@ def read_anchors(anchors: Anchors, judge: Judge, dimensions: Sequence[Dimension]
     try:
         for start in range(0, len(wanted), at_once):
             part = wanted[start : start + at_once]
-            under_way = [pool.submit(read_dialogue, judge, anchor.scenario, anchor.dialogue, dimension) for anchor, dimension in part]
+            under_way = [
+                pool.submit(read_dialogue, judge, anchor.scenario, anchor.dialogue, dimension)
+                for anchor, dimension in part
+            ]
             for (anchor, dimension), reading in zip(part, under_way, strict=True):
                 try:
                     verdicts[dimension][anchor.id] = reading.result().score

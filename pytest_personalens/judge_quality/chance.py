@@ -24,10 +24,11 @@ def sign_p(up: int, down: int) -> float:
 
 
 def otherwise_p(reference: Sequence[tuple[int, int]], seen: Sequence[tuple[int, int]]) -> float:
-    """The p that `seen` pairs (before, after) moved no other way than the `reference` pairs with the same score before.
+    """The p that `seen` pairs (before, after) moved no other way than the `reference` pairs with the same
+    score before.
 
-    Compared within each score before, because a score at the end of its scale can only move one way. 1.0 where the two sets
-    have no score in common. Drawn with a fixed seed: equal input gives an equal p.
+    Compared within each score before, because a score at the end of its scale can only move one way. 1.0
+    where the two sets have no score in common. Drawn with a fixed seed: equal input gives an equal p.
     """
     strata: dict[int, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
     for side, pairs in enumerate((reference, seen)):

@@ -21,14 +21,18 @@ if TYPE_CHECKING:
 Rewrite = Callable[[str, int], str]
 
 _FACT: Final = re.compile(
-    r"(?<![\w*`])(\d{1,2}[:.]\d{2}(?: ?[AaPp]\.?[Mm]\.?)?|[$€£¥₦₹]\s?\d[\d.,]*\d|[A-Z][\w'-]+(?: [A-Z][\w'-]+)+)(?![\w*`])"
+    r"(?<![\w*`])(\d{1,2}[:.]\d{2}(?: ?[AaPp]\.?[Mm]\.?)?|[$€£¥₦₹]\s?\d[\d.,]*\d|[A-Z][\w'-]+(?:"
+    r" [A-Z][\w'-]+)+)(?![\w*`])"
 )
 _CLOCK: Final = re.compile(r"\b([01]?\d|2[0-3]):([0-5]\d)\b(?!\s?[AaPp]\.?[Mm])")
 _NOT_LAID_OUT: Final = re.compile(r"^\s*(?:[-*•|#>]|\d+[.)])", re.MULTILINE)
 
 
 class Change(NamedTuple):
-    """A way to say the same otherwise; `held` ones are kept out of training. `rewrite` takes a reply and a number to choose by."""
+    """A way to say the same otherwise; `held` ones are kept out of training.
+
+    `rewrite` takes a reply and a number to choose by.
+    """
 
     name: str
     held: bool
@@ -37,7 +41,11 @@ class Change(NamedTuple):
     def __call__(self, dialogue: Dialogue) -> Dialogue:
         """The dialogue with every reply rewritten; equal to it where nothing could be."""
         messages = tuple(
-            m if m.role == "user" else m.model_copy(update={"content": self.rewrite(m.content, _number(self.name, m.content))})
+            (
+                m
+                if m.role == "user"
+                else m.model_copy(update={"content": self.rewrite(m.content, _number(self.name, m.content))})
+            )
             for m in dialogue.messages
         )
         return dialogue.model_copy(update={"messages": messages})
@@ -97,7 +105,10 @@ def _each_sentence(mark: Callable[[int, str], str], joint: str) -> Rewrite:
 
 
 def _clocks(reply: str, _: int) -> str:
-    """Hours in the other way of writing them: 19:30 as 7:30 PM. What is no hour of the day (a length) does not look like one."""
+    """Hours in the other way of writing them: 19:30 as 7:30 PM.
+
+    What is no hour of the day (a length) does not look like one.
+    """
 
     def other(found: re.Match[str]) -> str:
         hour, minute = int(found[1]), found[2]
@@ -129,7 +140,9 @@ def _lower(reply: str, _: int) -> str:
 def _tabled(reply: str, _: int) -> str:
     """The facts of the reply once more in a table behind it."""
     facts = list(dict.fromkeys(m[1] for m in _FACT.finditer(reply)))[:4]
-    rows = "\n".join(f"| {'Time' if times(f.lower()) else 'Day' if days(f.lower()) else 'Detail'} | {f} |" for f in facts)
+    rows = "\n".join(
+        f"| {'Time' if times(f.lower()) else 'Day' if days(f.lower()) else 'Detail'} | {f} |" for f in facts
+    )
     return f"{reply}\n\n| Item | Value |\n|---|---|\n{rows}" if facts and "?" not in reply else reply
 
 

@@ -15,9 +15,10 @@ if TYPE_CHECKING:
 
     Pairs = Sequence[tuple[int, int]]
 
-#: What a judge played by a model may read otherwise from one call to the next: one far change in eight, and one alone is
-#: none. On 24 anchors that makes four: a judge that reads 3 verdicts in 100 otherwise by chance gets there in 5 of 1,000
-#: checks (three changes would make it 34). Scores are held to the same, because assistants vary as well.
+#: What a judge played by a model may read otherwise from one call to the next: one far change in eight, and
+#: one alone is none. On 24 anchors that makes four: a judge that reads 3 verdicts in 100 otherwise by chance
+#: gets there in 5 of 1,000 checks (three changes would make it 34). Scores are held to the same, because
+#: assistants vary as well.
 TOLERANCE: Final = 1 / 8
 _FEWEST: Final = 2
 #: Beside that, changes that all lean one way, however small: p of all dimensions together.
@@ -25,7 +26,9 @@ ALPHA: Final = 0.05
 
 
 def compare(then: AdoptedJudge, now: AdoptedJudge) -> Drift:
-    """What changed from `then` to `now`; both have the same anchors and dimensions, and enough of them could be read."""
+    """What changed from `then` to `now`; both have the same anchors and dimensions, and enough of them could
+    be read.
+    """
     exact, alpha = then.exact and now.exact, ALPHA / max(1, len(then.verdicts))
     common, why = _comparable(then, now)
     anchors, scores, notes = [], [], _identities(then, now)
@@ -35,7 +38,12 @@ def compare(then: AdoptedJudge, now: AdoptedJudge) -> Drift:
         reading = _shift(dimension, readings)
         anchors.append(reading)
         changed = reading.changed > 0 if exact else _differs(reading, alpha)
-        found = [(pair, same) for key in common if (pair := _pair(then, now, key, dimension)) for same in (_same(then, now, key),)]
+        found = [
+            (pair, same)
+            for key in common
+            if (pair := _pair(then, now, key, dimension))
+            for same in (_same(then, now, key),)
+        ]
         score = _shift(dimension, [pair for pair, _ in found])
         # Where the same words were said, the assistant has nothing to do with it.
         others = [pair for pair, same in found if not same]
@@ -44,10 +52,14 @@ def compare(then: AdoptedJudge, now: AdoptedJudge) -> Drift:
             score = score.model_copy(update={"beyond_judge": round(otherwise_p(readings, others), 6)})
         scores.append(score)
         # Where the judge reads otherwise, its change must not explain the scores'.
-        if _differs(_shift(dimension, others), alpha, of=score.compared) and (score.beyond_judge is None or score.beyond_judge < alpha):
+        if _differs(_shift(dimension, others), alpha, of=score.compared) and (
+            score.beyond_judge is None or score.beyond_judge < alpha
+        ):
             assistant.append(score)
         if words := sum(same and before != after for (before, after), same in found):
-            notes.append(f"{dimension.short}: {words} scores differ on the same words: not the assistant's doing")
+            notes.append(
+                f"{dimension.short}: {words} scores differ on the same words: not the assistant's doing"
+            )
     compared = sum(s.compared for s in anchors)
     outcome, sentence = _say(then, now, judge, assistant, scores, why)
     return Drift(
@@ -63,7 +75,11 @@ def compare(then: AdoptedJudge, now: AdoptedJudge) -> Drift:
 
 def _identities(then: AdoptedJudge, now: AdoptedJudge) -> list[str]:
     pairs = (("judge", then.judge, now.judge), ("assistant", then.assistant, now.assistant))
-    return [f"the {who} was {before}, it is {after}" for who, before, after in pairs if before and after and before != after]
+    return [
+        f"the {who} was {before}, it is {after}"
+        for who, before, after in pairs
+        if before and after and before != after
+    ]
 
 
 def _comparable(then: AdoptedJudge, now: AdoptedJudge) -> tuple[Sequence[str], str]:
@@ -73,28 +89,49 @@ def _comparable(then: AdoptedJudge, now: AdoptedJudge) -> tuple[Sequence[str], s
         if now.scores and then.scores and before != after:
             return (), f"the scores cannot be compared, because {part} was {before} and is {after}"
     common = sorted(then.scores.keys() & now.scores.keys())
-    return common, "" if common else "the scores cannot be compared, because no scenario was scored in both runs"
+    return (
+        common,
+        "" if common else "the scores cannot be compared, because no scenario was scored in both runs",
+    )
 
 
 def _say(
-    then: AdoptedJudge, now: AdoptedJudge, judge: Sequence[Shift], assistant: Sequence[Shift], scores: Sequence[Shift], why: str
+    then: AdoptedJudge,
+    now: AdoptedJudge,
+    judge: Sequence[Shift],
+    assistant: Sequence[Shift],
+    scores: Sequence[Shift],
+    why: str,
 ) -> tuple[DriftOutcome, str]:
     if judge:
-        who = "under another identity" if then.judge != now.judge else "under the same identity"  # the endpoint kept the name
+        who = (
+            "under another identity" if then.judge != now.judge else "under the same identity"
+        )  # the endpoint kept the name
         sentence = f"{who} it reads the anchors otherwise ({'; '.join(map(_told, judge))})"
         caution = "do not compare scores with the baseline until the judge is adopted again"
         if assistant:
             told = "; ".join(map(_told, assistant))
-            return "both changed", f"the judge, {sentence}, and your assistant's scores moved in a way of their own ({told}); {caution}"
+            return (
+                "both changed",
+                (
+                    f"the judge, {sentence}, and your assistant's scores moved in a way of their own"
+                    f" ({told}); {caution}"
+                ),
+            )
         return "the judge changed", f"{sentence}; {caution}"
     if why:
         return "the judge did not change", why
     if assistant:
         told = "; ".join(map(_told, assistant))
-        return "your assistant changed", f"its scores differ ({told}), and the judge reads the anchors as it did"
+        return (
+            "your assistant changed",
+            f"its scores differ ({told}), and the judge reads the anchors as it did",
+        )
     small = sum(s.changed for s in scores)
     return "neither changed", "the judge reads the anchors as it did, and " + (
-        f"the scores differ by no more than chance ({small} of {sum(s.compared for s in scores)})" if small else "the scores are the same"
+        f"the scores differ by no more than chance ({small} of {sum(s.compared for s in scores)})"
+        if small
+        else "the scores are the same"
     )
 
 

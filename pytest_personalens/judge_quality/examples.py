@@ -1,4 +1,6 @@
-"""Labelled dialogues as the embedded judge's training sees them: statements with their tags, under their own and a stranger's profile."""
+"""Labelled dialogues as the embedded judge's training sees them: statements with their tags, under their own
+and a stranger's profile.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,9 @@ _SHARE, _WORDS = 0.25, 4
 
 
 class Side(NamedTuple):
-    """A dialogue under a profile: its statements, and the acts of each as letters; None where nobody tagged it."""
+    """A dialogue under a profile: its statements, and the acts of each as letters; None where nobody tagged
+    it.
+    """
 
     scenario: Scenario
     lines: tuple[Line, ...]
@@ -92,7 +96,13 @@ def _aligned(message: Message, pieces: Sequence[tuple[str, str]]) -> list[str | 
                 place = here + 1
         start = max(place, start)
         total = sum(used.values())
-        found.append("".join(sorted({c for i, n in used.items() if n >= _SHARE * total or n >= _WORDS for c in pieces[i][0]})))
+        found.append(
+            "".join(
+                sorted(
+                    {c for i, n in used.items() if n >= _SHARE * total or n >= _WORDS for c in pieces[i][0]}
+                )
+            )
+        )
     return found
 
 
@@ -105,7 +115,11 @@ def _stranger(one: Labelled, by_domain: dict[str, list[Labelled]]) -> Scenario:
             continue
         number = int.from_bytes(hashlib.sha256(f"{one.id} {domain}".encode()).digest()[:4], "big")
         other = candidates[number % len(candidates)].scenario
-        preferences[domain], summaries[domain], situation = other.preferences[domain], other.summaries[domain], other.situation
+        preferences[domain], summaries[domain], situation = (
+            other.preferences[domain],
+            other.summaries[domain],
+            other.situation,
+        )
     relevant = tuple((d, t) for d, types in preferences.items() for t in types)
     return one.scenario.model_copy(
         update={
@@ -125,7 +139,11 @@ def word_lists(labelled: Sequence[Labelled]) -> dict[str, list[str]]:
         for message in one.dialogue.messages:
             for word in _WORD.findall(plain(message.content)):
                 groups[word].add(one.group)
-        stems.update(frozenset[str]().union(*(content(m.content) for m in one.dialogue.messages if m.role == "assistant")))
+        stems.update(
+            frozenset[str]().union(
+                *(content(m.content) for m in one.dialogue.messages if m.role == "assistant")
+            )
+        )
     return {
         "known": sorted(w for w, g in groups.items() if len(g) >= KNOWN),
         "vocabulary": sorted(w for w, g in groups.items() if len(g) >= LEARNED),

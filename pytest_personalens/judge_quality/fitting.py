@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 #: The readings that the judge gives.
 SCORED: Final = (
-    Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION, Dimension.NATURALNESS_ASSISTANT, Dimension.COHERENCE_ASSISTANT,
+    Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION, Dimension.NATURALNESS_ASSISTANT,
+    Dimension.COHERENCE_ASSISTANT,
 )  # fmt: skip
 #: A cue seen in fewer statements is left out: it would be learned by heart.
 RARE: Final = 8
@@ -58,7 +59,8 @@ def fold_of(text: str, count: int) -> int:
 def train(chosen: Sequence[Example], statements: Sequence[Tagged] = ()) -> Trained:
     """The tables learned from the examples and from statements that stand alone.
 
-    What later tables learn from is read by earlier ones that were trained without the same scenario, as it will be with what is new.
+    What later tables learn from is read by earlier ones that were trained without the same scenario, as it
+    will be with what is new.
     """
     read: list[tuple[list[Spoken], list[Spoken]]] = [([], []) for _ in chosen]
     for k in range(INNER_FOLDS):
@@ -80,7 +82,13 @@ def train(chosen: Sequence[Example], statements: Sequence[Tagged] = ()) -> Train
 def predict(trained: Trained, example: Example, *, stranger: bool = False) -> dict[Dimension, int]:
     """The scores that a judge of these tables gives."""
     features = trained.features(example.stranger if stranger else example.own, example)
-    return {d: d.scale.low + trained.tables[d.value].steps(score_numbers(d, features, trained.tables["goal-parts"])) for d in SCORED}
+    return {
+        d: (
+            d.scale.low
+            + trained.tables[d.value].steps(score_numbers(d, features, trained.tables["goal-parts"]))
+        )
+        for d in SCORED
+    }
 
 
 def score_numbers(dimension: Dimension, features: Features, parts: Table) -> dict[str, float]:
@@ -91,8 +99,14 @@ def score_numbers(dimension: Dimension, features: Features, parts: Table) -> dic
 
 
 def _sides(example: Example) -> tuple[Side, ...]:
-    """The dialogue under its own profile, and for one in `STRANGERS` under another person's: there, nothing is personal."""
-    return (example.own, example.stranger) if fold_of(f"stranger {example.labelled.id}", STRANGERS) == 0 else (example.own,)
+    """The dialogue under its own profile, and for one in `STRANGERS` under another person's: there, nothing
+    is personal.
+    """
+    return (
+        (example.own, example.stranger)
+        if fold_of(f"stranger {example.labelled.id}", STRANGERS) == 0
+        else (example.own,)
+    )
 
 
 def _alone(side: Side, tables: Mapping[str, Table]) -> list[Spoken]:
@@ -127,14 +141,20 @@ def _acts(chosen: Sequence[Example], statements: Sequence[Tagged]) -> dict[str, 
             rows += statements
         seen = Counter(cue for cues, _ in rows for cue in cues)
         if not any(n >= 2 * RARE for n in seen.values()):
-            raise PersonalensError(f"{len(chosen)} tagged dialogues are too few to learn from (some hundred are a start)")
+            raise PersonalensError(
+                f"{len(chosen)} tagged dialogues are too few to learn from (some hundred are a start)"
+            )
         kept = {cue for cue, n in seen.items() if n >= RARE}
         fit = _Fit([dict.fromkeys(cues & kept, 1.0) for cues, _ in rows], scaled=False)
-        found[f"acts-{role}"] = fit.table({act: [letter in tag for _, tag in rows] for letter, act in acts.items()}, C_ACTS)
+        found[f"acts-{role}"] = fit.table(
+            {act: [letter in tag for _, tag in rows] for letter, act in acts.items()}, C_ACTS
+        )
     return found
 
 
-def _in_context(chosen: Sequence[Example], read: Sequence[tuple[Sequence[Spoken], Sequence[Spoken]]]) -> Table:
+def _in_context(
+    chosen: Sequence[Example], read: Sequence[tuple[Sequence[Spoken], Sequence[Spoken]]]
+) -> Table:
     rows = [
         (numbers, tag)
         for e, both in zip(chosen, read, strict=True)
@@ -143,21 +163,27 @@ def _in_context(chosen: Sequence[Example], read: Sequence[tuple[Sequence[Spoken]
         if line.role == "assistant" and tag is not None
     ]
     fit = _Fit([numbers for numbers, _ in rows])
-    return fit.table({act: [letter in tag for _, tag in rows] for letter, act in ACTS["assistant"].items()}, C_CONTEXT)
+    return fit.table(
+        {act: [letter in tag for _, tag in rows] for letter, act in ACTS["assistant"].items()}, C_CONTEXT
+    )
 
 
 def _parts(chosen: Sequence[Example], own: Sequence[Features]) -> Table:
     rows = [
         (numbers, label)
         for e, features in zip(chosen, own, strict=True)
-        for numbers, label in zip(features.part_numbers, part_labels(e, len(features.part_numbers)), strict=True)
+        for numbers, label in zip(
+            features.part_numbers, part_labels(e, len(features.part_numbers)), strict=True
+        )
         if label is not None
     ]
     return _Fit([numbers for numbers, _ in rows]).table({"reached": [label for _, label in rows]}, C_PARTS)
 
 
 def part_labels(example: Example, count: int) -> list[bool | None]:
-    """Which parts of the goal were reached: all if the task was completed; None for those that nobody told."""
+    """Which parts of the goal were reached: all if the task was completed;
+    None for those that nobody told.
+    """
     if example.labelled.majority(Dimension.TASK_COMPLETION):
         return [True] * count
     states = example.labelled.parts
@@ -166,7 +192,13 @@ def part_labels(example: Example, count: int) -> list[bool | None]:
     return [False] if count == 1 else [None] * count
 
 
-def _score(dimension: Dimension, chosen: Sequence[Example], own: Sequence[Features], strange: Sequence[Features], parts: Table) -> Table:
+def _score(
+    dimension: Dimension,
+    chosen: Sequence[Example],
+    own: Sequence[Features],
+    strange: Sequence[Features],
+    parts: Table,
+) -> Table:
     low, high = dimension.scale
     rows = [
         (score_numbers(dimension, features, parts), label)
@@ -181,7 +213,10 @@ def _score(dimension: Dimension, chosen: Sequence[Example], own: Sequence[Featur
             if len(_sides(e)) > 1 and (label := e.labelled.majority(dimension)) is not None
         ]
     fit = _Fit([numbers for numbers, _ in rows])
-    return fit.table({str(step): [label >= step for _, label in rows] for step in range(low + 1, high + 1)}, C_SCORES[dimension])
+    return fit.table(
+        {str(step): [label >= step for _, label in rows] for step in range(low + 1, high + 1)},
+        C_SCORES[dimension],
+    )
 
 
 class _Fit:
@@ -204,9 +239,13 @@ class _Fit:
             self._mean, self._spread = list(mean[kept]), list(spread[kept])
 
     def table(self, questions: Mapping[str, Sequence[bool]], strength: float) -> Table:
-        """A table with a column for each question; one to which every example has the same answer gets that answer."""
+        """A table with a column for each question; one to which every example has the same answer gets that
+        answer.
+        """
         columns = {name: self._column(yes, strength) for name, yes in questions.items()}
-        cues = sorted({cue for column in columns.values() for cue, weight in column.items() if weight} | {BIAS})
+        cues = sorted(
+            {cue for column in columns.values() for cue, weight in column.items() if weight} | {BIAS}
+        )
         return Table(columns, {cue: [column.get(cue, 0) for column in columns.values()] for cue in cues})
 
     def _column(self, yes: Sequence[bool], strength: float) -> dict[str, int]:
@@ -217,4 +256,7 @@ class _Fit:
         model = LogisticRegression(C=strength, max_iter=1000, tol=1e-3).fit(self._table, yes)
         slope = [c / s for c, s in zip(model.coef_[0], self._spread, strict=True)]
         bias = model.intercept_[0] - sum(c * m for c, m in zip(slope, self._mean, strict=True))
-        return {BIAS: round(UNIT * float(bias)), **{n: round(UNIT * float(c)) for n, c in zip(self._names, slope, strict=True)}}
+        return {
+            BIAS: round(UNIT * float(bias)),
+            **{n: round(UNIT * float(c)) for n, c in zip(self._names, slope, strict=True)},
+        }

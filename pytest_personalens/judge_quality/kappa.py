@@ -14,7 +14,8 @@ RESAMPLES: Final = 1000
 
 
 def cohen(pairs: Sequence[tuple[int, int]], *, quadratic: bool = False) -> float | None:
-    """Cohen's kappa of two raters (Cohen 1960), at most 1; None where it is undefined: no pairs, or one and the same score throughout.
+    """Cohen's kappa of two raters (Cohen 1960), at most 1; None where it is undefined: no pairs, or one and
+    the same score throughout.
 
     With `quadratic` weights a disagreement counts by the square of its distance (Cohen 1968).
     """
@@ -32,22 +33,29 @@ def cohen(pairs: Sequence[tuple[int, int]], *, quadratic: bool = False) -> float
 def fleiss(ratings: Sequence[Sequence[int]]) -> float | None:
     """Fleiss' kappa among any number of raters (Fleiss 1971); None where it is undefined.
 
-    Subjects with fewer than two ratings say nothing and are left out; the others may differ in their number of ratings.
+    Subjects with fewer than two ratings say nothing and are left out; the others may differ in their number
+    of ratings.
     """
     rated = [Counter(r) for r in ratings if len(r) > 1]
     total = sum(c.total() for c in rated)
     if not total:
         return None
-    agreement = sum((sum(k * k for k in c.values()) - c.total()) / (c.total() * (c.total() - 1)) for c in rated) / len(rated)
+    agreement = sum(
+        (sum(k * k for k in c.values()) - c.total()) / (c.total() * (c.total() - 1)) for c in rated
+    ) / len(rated)
     pooled: Counter[int] = sum(rated, Counter())
     chance = sum((k / total) ** 2 for k in pooled.values())
     return None if chance == 1 else (agreement - chance) / (1 - chance)
 
 
 def interval(
-    groups: Mapping[Hashable, Sequence[tuple[int, int]]], statistic: Callable[[Sequence[tuple[int, int]]], float | None], *, seed: int = 0
+    groups: Mapping[Hashable, Sequence[tuple[int, int]]],
+    statistic: Callable[[Sequence[tuple[int, int]]], float | None],
+    *,
+    seed: int = 0,
 ) -> tuple[float, float] | None:
-    """A 95 % bootstrap interval of `statistic` (percentile method), drawing whole groups: dialogues of one scenario are not independent.
+    """A 95 % bootstrap interval of `statistic` (percentile method), drawing whole groups: dialogues of one
+    scenario are not independent.
 
     None where fewer than half of the resamples define the statistic.
     """
@@ -55,7 +63,11 @@ def interval(
     chance = random.Random(seed)
     found = []
     for _ in range(RESAMPLES):
-        value = statistic([pair for name in chance.choices(names, k=len(names)) for pair in groups[name]]) if names else None
+        value = (
+            statistic([pair for name in chance.choices(names, k=len(names)) for pair in groups[name]])
+            if names
+            else None
+        )
         if value is not None:
             found.append(value)
     if len(found) < RESAMPLES / 2:

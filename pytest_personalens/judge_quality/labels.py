@@ -1,4 +1,6 @@
-"""Labelled dialogues: a JSON object a line, each a scenario, a dialogue, and what annotators thought of it."""
+"""Labelled dialogues: a JSON object a line, each a scenario, a dialogue,
+and what annotators thought of it.
+"""
 
 from __future__ import annotations
 
@@ -64,10 +66,12 @@ class _Entry(_Line):
 
 
 class Labelled(BaseModel):
-    """One dialogue with its scenario and, for each annotator, a score on each dimension that they labelled, and their reason.
+    """One dialogue with its scenario and, for each annotator, a score on each dimension that they labelled,
+    and their reason.
 
-    `pieces`, where somebody tagged what the sentences do, holds for each message its pieces: the acts as a string of letters, and the
-    text. `parts` holds what became of each part of the goal: done, promised, proposed, refused, handed-back, wrong, undone, missing.
+    `pieces`, where somebody tagged what the sentences do, holds for each message its pieces: the acts as a
+    string of letters, and the text. `parts` holds what became of each part of the goal: done, promised,
+    proposed, refused, handed-back, wrong, undone, missing.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -81,7 +85,10 @@ class Labelled(BaseModel):
     voice: str = ""
 
     def majority(self, dimension: Dimension) -> int | None:
-        """The label that most annotators gave; where there is no such one, the (lower) median of them. None without labels."""
+        """The label that most annotators gave; where there is no such one, the (lower) median of them.
+
+        None without labels.
+        """
         given = [scores[dimension] for scores in self.labels.values() if dimension in scores]
         if not given:
             return None
@@ -98,7 +105,8 @@ class Labelled(BaseModel):
 def read_labels(path: Path) -> list[Labelled]:
     """The dialogues of a file. Raises `DataError` naming file, line and field."""
     try:
-        # Not `splitlines`: what a dialogue says may hold a line separator of Unicode's, which ends no line of such a file.
+        # Not `splitlines`: what a dialogue says may hold a line separator of Unicode's, which ends no line of
+        # such a file.
         lines = no_device(path).read_text(encoding="utf-8").split("\n")
     except (OSError, ValueError) as error:  # the path itself may be none
         raise DataError(path, f"cannot be read: {error}") from None
@@ -112,7 +120,9 @@ def read_labels(path: Path) -> list[Labelled]:
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
             field = ".".join(str(part) for part in first["loc"])
-            raise DataError(path, first["msg"][0].lower() + first["msg"][1:], field=f"{where}: {field}") from None
+            raise DataError(
+                path, first["msg"][0].lower() + first["msg"][1:], field=f"{where}: {field}"
+            ) from None
         except RecursionError:
             raise DataError(path, "not valid JSON: nested too deeply", field=where) from None
         except ValueError as error:
@@ -130,7 +140,10 @@ def _labelled(entry: _Entry, path: Path, where: str) -> Labelled:
     for domain in s.task.domains:
         if domain not in s.preferences:
             raise DataError(path, f"no preferences for {domain!r}", field=f"{where}: scenario.preferences")
-    situation = {k.lower().replace(" of the ", "_of_").replace(" of ", "_of_").replace(" ", "_"): v for k, v in s.situation.items()}
+    situation = {
+        k.lower().replace(" of the ", "_of_").replace(" of ", "_of_").replace(" ", "_"): v
+        for k, v in s.situation.items()
+    }
     parts = ("location", "device", "time_of_day", "day_of_week", "environment")
     return Labelled(
         id=entry.id,
@@ -154,9 +167,12 @@ def _labelled(entry: _Entry, path: Path, where: str) -> Labelled:
             ),
         ),
         dialogue=Dialogue(
-            messages=tuple(entry.dialogue), end=entry.end or ("user" if entry.dialogue[-1].role == "assistant" else "silence")
+            messages=tuple(entry.dialogue),
+            end=entry.end or ("user" if entry.dialogue[-1].role == "assistant" else "silence"),
         ),
-        labels={name: _scores(given, path, f"{where}: labels.{name}") for name, given in entry.labels.items()},
+        labels={
+            name: _scores(given, path, f"{where}: labels.{name}") for name, given in entry.labels.items()
+        },
         reasons={name: clean(given["why"]) for name, given in entry.labels.items() if given.get("why")},
         pieces=_pieces(entry, path, where),
         parts=tuple(entry.parts),
@@ -165,9 +181,14 @@ def _labelled(entry: _Entry, path: Path, where: str) -> Labelled:
 
 
 def _relevant(scenario: _Scenario) -> tuple[tuple[str, str], ...]:
-    """The types that are named, in every domain of the task that has them; "Domain: Type" is that of one domain."""
+    """The types that are named, in every domain of the task that has them; "Domain: Type" is that of one
+    domain.
+    """
     named = (
-        (d, t) for name in scenario.task.relevant_preferences for d in scenario.task.domains for t in (name, name.removeprefix(f"{d}: "))
+        (d, t)
+        for name in scenario.task.relevant_preferences
+        for d in scenario.task.domains
+        for t in (name, name.removeprefix(f"{d}: "))
     )
     return tuple(dict.fromkeys((d, t) for d, t in named if t in scenario.preferences[d]))
 
@@ -184,7 +205,9 @@ def _pieces(entry: _Entry, path: Path, where: str) -> tuple[tuple[tuple[str, str
     if entry.pieces:
         if len(entry.pieces) != len(entry.dialogue):
             raise DataError(
-                path, f"expected the pieces of {len(entry.dialogue)} messages, found {len(entry.pieces)}", field=f"{where}: pieces"
+                path,
+                f"expected the pieces of {len(entry.dialogue)} messages, found {len(entry.pieces)}",
+                field=f"{where}: pieces",
             )
         return tuple(tuple(of_message) for of_message in entry.pieces)
     if not entry.acts:
@@ -192,8 +215,15 @@ def _pieces(entry: _Entry, path: Path, where: str) -> tuple[tuple[tuple[str, str
     expected = [len(sentences(m.content)) for m in entry.dialogue]
     found = [len(of_message) for of_message in entry.acts]
     if found != expected:
-        raise DataError(path, f"expected acts for {expected} sentences of the messages, found {found}", field=f"{where}: acts")
-    return tuple(tuple(zip(acts, sentences(m.content), strict=True)) for acts, m in zip(entry.acts, entry.dialogue, strict=True))
+        raise DataError(
+            path,
+            f"expected acts for {expected} sentences of the messages, found {found}",
+            field=f"{where}: acts",
+        )
+    return tuple(
+        tuple(zip(acts, sentences(m.content), strict=True))
+        for acts, m in zip(entry.acts, entry.dialogue, strict=True)
+    )
 
 
 def _scores(given: Mapping[str, Any], path: Path, where: str) -> dict[Dimension, int]:

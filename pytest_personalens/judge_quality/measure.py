@@ -25,7 +25,9 @@ class _Part(BaseModel):
 
 
 class Kappa(_Part):
-    """Cohen's kappa over `dialogues`, plain and with quadratic weights, with 95 % intervals; None where undefined."""
+    """Cohen's kappa over `dialogues`, plain and with quadratic weights, with 95 % intervals; None where
+    undefined.
+    """
 
     dialogues: int
     plain: float | None
@@ -54,7 +56,8 @@ class Reading(_Part):
     dimension: Dimension
     majority: Kappa
     annotators: dict[str, Kappa]
-    #: The mean of the plain kappas against each annotator, as Table 5 of the paper has it; None where one is undefined.
+    #: The mean of the plain kappas against each annotator, as Table 5 of the paper has it; None where one is
+    #: undefined.
     annotators_mean: float | None = None
     fleiss: float | None
     between: dict[str, Kappa]
@@ -81,12 +84,18 @@ def measure(
     progress: Callable[[int], None] = lambda done: None,
     at_once: int = 1,
 ) -> Agreement:
-    """Have `judge` give the `wanted` readings, `at_once` at a time. A dialogue it cannot judge counts nowhere."""
+    """Have `judge` give the `wanted` readings, `at_once` at a time.
+
+    A dialogue it cannot judge counts nowhere.
+    """
     faults: dict[str, str] = {}
     verdicts: dict[tuple[str, Dimension], tuple[int, str]] = {}
     pool = Threads(at_once if getattr(judge, "parallel", False) else 1)
     try:
-        under_way = [(i, d, pool.submit(judge.verdict, i.scenario, i.dialogue, d)) for i, d in wanted(labelled, dimensions)]
+        under_way = [
+            (i, d, pool.submit(judge.verdict, i.scenario, i.dialogue, d))
+            for i, d in wanted(labelled, dimensions)
+        ]
         for item, dimension, reading in under_way:
             try:
                 verdict = reading.result()
@@ -100,25 +109,43 @@ def measure(
         judge=judge.identity,
         dialogues=len(labelled),
         scenarios=len({item.group for item in labelled}),
-        readings=tuple(_reading(labelled, d, verdicts) for d in dimensions if any((i.id, d) in verdicts for i in labelled)),
+        readings=tuple(
+            _reading(labelled, d, verdicts)
+            for d in dimensions
+            if any((i.id, d) in verdicts for i in labelled)
+        ),
         faults=faults,
     )
 
 
 def wanted(labelled: Sequence[Labelled], dimensions: Sequence[Dimension]) -> list[tuple[Labelled, Dimension]]:
     """The readings that labels can be held against."""
-    return [(item, dimension) for item in labelled for dimension in dimensions if item.majority(dimension) is not None]
+    return [
+        (item, dimension)
+        for item in labelled
+        for dimension in dimensions
+        if item.majority(dimension) is not None
+    ]
 
 
-def _reading(labelled: Sequence[Labelled], dimension: Dimension, verdicts: dict[tuple[str, Dimension], tuple[int, str]]) -> Reading:
+def _reading(
+    labelled: Sequence[Labelled], dimension: Dimension, verdicts: dict[tuple[str, Dimension], tuple[int, str]]
+) -> Reading:
     judged = [(item, *verdicts[item.id, dimension]) for item in labelled if (item.id, dimension) in verdicts]
     names = sorted({name for item in labelled for name, scores in item.labels.items() if dimension in scores})
     against = [(item.group, (_majority(item, dimension), score)) for item, score, _ in judged]
     apart = sorted(
-        (j for j in judged if _majority(j[0], dimension) != j[1]), key=lambda j: (-abs(_majority(j[0], dimension) - j[1]), j[0].id)
+        (j for j in judged if _majority(j[0], dimension) != j[1]),
+        key=lambda j: (-abs(_majority(j[0], dimension) - j[1]), j[0].id),
     )
     annotators = {
-        name: _kappa([(i.group, (i.labels[name][dimension], score)) for i, score, _ in judged if dimension in i.labels.get(name, {})])
+        name: _kappa(
+            [
+                (i.group, (i.labels[name][dimension], score))
+                for i, score, _ in judged
+                if dimension in i.labels.get(name, {})
+            ]
+        )
         for name in names
     }
     return Reading(

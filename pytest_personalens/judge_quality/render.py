@@ -21,7 +21,11 @@ def lines(found: Agreement, *, most: int = 5) -> Iterator[str]:
     yield f"{'':16}{'dialogues':>10}{'plain':>8}{'95 %':>16}{'weighted':>10}{'95 %':>16}{'annotators':>13}"
     for reading in found.readings:
         k = reading.majority
-        weighted = (_number(k.weighted), _interval(k.weighted_interval)) if reading.dimension.scale.high > 1 else ("", "")
+        weighted = (
+            (_number(k.weighted), _interval(k.weighted_interval))
+            if reading.dimension.scale.high > 1
+            else ("", "")
+        )
         yield (
             f"{reading.dimension.short:16}{k.dialogues:>10}{_number(k.plain):>8}{_interval(k.plain_interval):>16}"
             f"{weighted[0]:>10}{weighted[1]:>16}{_number(reading.fleiss):>13}"
@@ -37,7 +41,9 @@ def lines(found: Agreement, *, most: int = 5) -> Iterator[str]:
 
 
 def _table_5(found: Agreement) -> PaperTable:
-    return agreement_table((r.dimension.short, r.annotators_mean, r.majority.plain, r.fleiss) for r in found.readings)
+    return agreement_table(
+        (r.dimension.short, r.annotators_mean, r.majority.plain, r.fleiss) for r in found.readings
+    )
 
 
 def _reading(reading: Reading, most: int) -> Iterator[str]:
@@ -69,8 +75,17 @@ def markdown(found: Agreement) -> str:
     ]
     for r in found.readings:
         k = r.majority
-        weighted = (_number(k.weighted), _interval(k.weighted_interval)) if r.dimension.scale.high > 1 else ("", "")
-        cells = (r.dimension.short, str(k.dialogues), _number(k.plain), _interval(k.plain_interval), *weighted, _number(r.fleiss))
+        weighted = (
+            (_number(k.weighted), _interval(k.weighted_interval)) if r.dimension.scale.high > 1 else ("", "")
+        )
+        cells = (
+            r.dimension.short,
+            str(k.dialogues),
+            _number(k.plain),
+            _interval(k.plain_interval),
+            *weighted,
+            _number(r.fleiss),
+        )
         rows.append("| " + " | ".join(re.sub(r"\|", r"\\|", c) for c in cells) + " |")
     return "\n".join([*rows, "", _table_5(found).markdown()])
 

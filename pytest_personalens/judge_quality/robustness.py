@@ -1,4 +1,5 @@
-"""Does a judge's verdict stay where only words change, fall where the meaning does, and stay low for replies that say nothing?
+"""Does a judge's verdict stay where only words change, fall where the meaning does, and stay low for replies
+that say nothing?
 
 ``python -m pytest_personalens robustness LABELS.jsonl...`` prints three tables for the embedded judge.
 """
@@ -50,9 +51,12 @@ def kept_under_changes(judge: Judge, labelled: Sequence[Labelled]) -> dict[tuple
             continue
         for change, dialogue in pairs(one.dialogue, every):
             after = scores(judge, one.scenario, dialogue)
-            same[change.name, change.held].append((False, False) if after is None else (after[TC] == before[TC], after[P] == before[P]))
+            same[change.name, change.held].append(
+                (False, False) if after is None else (after[TC] == before[TC], after[P] == before[P])
+            )
     return {
-        key: Kept(len(found), sum(t for t, _ in found) / len(found), sum(p for _, p in found) / len(found)) for key, found in same.items()
+        key: Kept(len(found), sum(t for t, _ in found) / len(found), sum(p for _, p in found) / len(found))
+        for key, found in same.items()
     }
 
 
@@ -60,27 +64,41 @@ def kept_under_changes(judge: Judge, labelled: Sequence[Labelled]) -> dict[tuple
 CONSTANT: Final[Mapping[str, Callable[[Scenario, Sequence[Message]], str]]] = {
     "All done.": lambda _s, _m: "All done.",
     "booked for 19:30": lambda _s, _m: "I've booked it for 19:30, reference QX77.",
-    "the same, counted": lambda _s, m: f"I've booked it for 19:30, reference QX77. ({len(m)} messages so far)",
-    "two wordings by turns": lambda _s, m: (
-        "It's all booked for 19:30, code QX71." if len(m) % 4 == 1 else "That's confirmed for half past seven, number QX73."
+    "the same, counted": lambda _s, m: (
+        f"I've booked it for 19:30, reference QX77. ({len(m)} messages so far)"
     ),
-    "here are some options": lambda _s, _m: "Here are some great options for you! Let me know which one you like best.",
-    "everything taken care of": lambda _s, _m: "I've taken care of everything for you, based on your preferences. You're all set! 🎉",
+    "two wordings by turns": lambda _s, m: (
+        "It's all booked for 19:30, code QX71."
+        if len(m) % 4 == 1
+        else "That's confirmed for half past seven, number QX73."
+    ),
+    "here are some options": lambda _s, _m: (
+        "Here are some great options for you! Let me know which one you like best."
+    ),
+    "everything taken care of": lambda _s, _m: (
+        "I've taken care of everything for you, based on your preferences. You're all set! 🎉"
+    ),
     "refusal": lambda _s, _m: "I'm sorry, but I'm not able to help with that.",
     "a question for ever": lambda _s, _m: "Could you tell me a bit more about what you are looking for?",
     "echo": lambda _s, m: m[-1].content,
     "echo as a deed": lambda _s, m: f"Done: {m[-1].content}",
     "the goal's words": lambda s, _m: s.task.goal,
     "another domain's reply": lambda s, _m: (
-        "I've set your alarm for 6:30 AM on weekdays with the sound of rain; it rings for the first time tomorrow."
+        "I've set your alarm for 6:30 AM on weekdays with the sound of rain; it rings for the first time"
+        " tomorrow."
         if "Alarm" not in s.domains
-        else "Two tickets for Friday at 8 PM are booked, row F, seats 4 and 5, 24 euros in all; the code is on your phone."
+        else (
+            "Two tickets for Friday at 8 PM are booked, row F, seats 4 and 5, 24 euros in all; the code is on"
+            " your phone."
+        )
     ),
 }
 
 
 def constant_bots(judge: Judge, scenarios: Iterable[Scenario]) -> dict[str, tuple[int, int, int]]:
-    """For each constant bot, played against the embedded user: scenarios, completed ones, those with P above 2."""
+    """For each constant bot, played against the embedded user: scenarios, completed ones, those with P above
+    2.
+    """
     from pytest_personalens.agents import EmbeddedUserAgent
     from pytest_personalens.core.dialogue import converse
 
@@ -97,12 +115,16 @@ def constant_bots(judge: Judge, scenarios: Iterable[Scenario]) -> dict[str, tupl
     return found
 
 
-def _played(reply: Callable[[Scenario, Sequence[Message]], str], scenario: Scenario) -> Callable[[Sequence[Mapping[str, str]]], str]:
+def _played(
+    reply: Callable[[Scenario, Sequence[Message]], str], scenario: Scenario
+) -> Callable[[Sequence[Mapping[str, str]]], str]:
     return lambda messages: reply(scenario, [Message.model_validate(m) for m in messages])
 
 
 class Fallen(NamedTuple):
-    """Of pairs that differ by a small change of meaning: how many, whose right score fell, whose other score moved."""
+    """Of pairs that differ by a small change of meaning: how many, whose right score fell, whose other score
+    moved.
+    """
 
     pairs: int
     right: float
@@ -120,8 +142,16 @@ def sensitivity(judge: Judge, labelled: Sequence[Labelled]) -> dict[Dimension, F
         gold = [(one.majority(d) or 0, other.majority(d) or 0) for d in (TC, P)]
         for (dimension, rest), (changed, still) in (((TC, P), gold), ((P, TC), gold[::-1])):
             if changed[1] < changed[0] and still[0] == still[1]:
-                before, after = scores(judge, one.scenario, one.dialogue), scores(judge, other.scenario, other.dialogue)
+                before, after = (
+                    scores(judge, one.scenario, one.dialogue),
+                    scores(judge, other.scenario, other.dialogue),
+                )
                 # Where the first is not seen to be good there is nothing to lose.
                 if before and after and before[dimension] >= changed[0]:
-                    found[dimension].append((after[dimension] < before[dimension], after[rest] != before[rest]))
-    return {d: Fallen(len(f), sum(r for r, _ in f) / len(f), sum(w for _, w in f) / len(f)) for d, f in found.items()}
+                    found[dimension].append(
+                        (after[dimension] < before[dimension], after[rest] != before[rest])
+                    )
+    return {
+        d: Fallen(len(f), sum(r for r, _ in f) / len(f), sum(w for _, w in f) / len(f))
+        for d, f in found.items()
+    }

@@ -1,7 +1,9 @@
-"""Trains the embedded judge: from labelled dialogues and statements to tables of weights; or tells how well such judges agree.
+"""Trains the embedded judge: from labelled dialogues and statements to tables of weights; or tells how well
+such judges agree.
 
-``python -m pytest_personalens train LABELS.jsonl... --write FOLDER`` (with scikit-learn installed) writes the tables;
-without ``--write`` it cross-validates by scenario and prints how far judges agree that were trained without the scenario.
+``python -m pytest_personalens train LABELS.jsonl... --write FOLDER`` (with scikit-learn installed) writes the
+tables; without ``--write`` it cross-validates by scenario and prints how far judges agree that were trained
+without the scenario.
 """
 
 from __future__ import annotations
@@ -22,8 +24,12 @@ FOLDS: Final = 4
 Scores = dict[Dimension, int]
 
 
-def cross_validate(chosen: Sequence[Example], statements: Sequence[Tagged] = ()) -> list[tuple[Scores, Scores]]:
-    """For each example the scores by a judge trained without its scenario, for its own profile and for the stranger's."""
+def cross_validate(
+    chosen: Sequence[Example], statements: Sequence[Tagged] = ()
+) -> list[tuple[Scores, Scores]]:
+    """For each example the scores by a judge trained without its scenario, for its own profile and for the
+    stranger's.
+    """
     found: list[Any] = [None] * len(chosen)
     # A fork shares what is read already; nothing else runs in this process.
     with ProcessPoolExecutor(mp_context=get_context("fork")) as pool:
@@ -33,7 +39,9 @@ def cross_validate(chosen: Sequence[Example], statements: Sequence[Tagged] = ())
     return found
 
 
-def _held_out(work: tuple[Sequence[Example], Sequence[Tagged], int]) -> list[tuple[int, tuple[Scores, Scores]]]:
+def _held_out(
+    work: tuple[Sequence[Example], Sequence[Tagged], int],
+) -> list[tuple[int, tuple[Scores, Scores]]]:
     chosen, statements, k = work
     outside = [i for i, e in enumerate(chosen) if fold_of(e.labelled.group, FOLDS) == k]
     trained = train([e for i, e in enumerate(chosen) if i not in set(outside)], statements)

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from pytest_personalens.models.specs import Spec
 
-#: Short names, those of the official repository first; any other id is passed through. ``{geo}`` is the inference profile's
-#: prefix for the region: these models cannot be called by their own id.
+#: Short names, those of the official repository first; any other id is passed through. ``{geo}`` is the
+#: inference profile's prefix for the region: these models cannot be called by their own id.
 ALIASES: Final[Mapping[str, str]] = {
     "claude-3-haiku-v1": "anthropic.claude-3-haiku-20240307-v1:0",
     "claude-3-sonnet-v1": "anthropic.claude-3-sonnet-20240229-v1:0",
@@ -46,18 +46,39 @@ ALIASES: Final[Mapping[str, str]] = {
 }
 _GEO: Final = {"us": "us", "ca": "us", "sa": "us", "eu": "eu", "ap": "apac"}
 #: The provider refused a call for its rate; the others failed for reasons of their own.
-_THROTTLED: Final = frozenset({"ThrottlingException", "TooManyRequestsException", "ServiceQuotaExceededException", "RequestLimitExceeded"})
+_THROTTLED: Final = frozenset(
+    {
+        "ThrottlingException",
+        "TooManyRequestsException",
+        "ServiceQuotaExceededException",
+        "RequestLimitExceeded",
+    }
+)
 _FAILED: Final = frozenset(
-    {"ServiceUnavailableException", "InternalServerException", "ModelTimeoutException", "ModelNotReadyException", "ModelErrorException"}
+    {
+        "ServiceUnavailableException",
+        "InternalServerException",
+        "ModelTimeoutException",
+        "ModelNotReadyException",
+        "ModelErrorException",
+    }
 )
 _CREDENTIALS: Final = frozenset(
-    {"ExpiredTokenException", "ExpiredToken", "UnrecognizedClientException", "InvalidSignatureException", "InvalidClientTokenId"}
+    {
+        "ExpiredTokenException",
+        "ExpiredToken",
+        "UnrecognizedClientException",
+        "InvalidSignatureException",
+        "InvalidClientTokenId",
+    }
 )
 _TOOL: Final = "answer"
 
 
 class Bedrock:
-    """A model behind ``bedrock:MODEL?region=...&profile=...``. boto3 is imported and its client made on the first call."""
+    """A model behind ``bedrock:MODEL?region=...&profile=...``. boto3 is imported and its client made on the
+    first call.
+    """
 
     paid = True
 
@@ -73,7 +94,10 @@ class Bedrock:
         self._model = ""
 
     def complete(self, request: Request) -> Completion:
-        """One Converse call. Raises `ModelBusy` for what may pass, `ModelError` with advice for what will not."""
+        """One Converse call.
+
+        Raises `ModelBusy` for what may pass, `ModelError` with advice for what will not.
+        """
         from botocore.exceptions import BotoCoreError, ClientError
 
         try:
@@ -109,7 +133,9 @@ class Bedrock:
                 from botocore.config import Config
 
                 p = self._spec.parameters
-                session = boto3.Session(profile_name=p.get("profile"), region_name=p.get("region") or _region())
+                session = boto3.Session(
+                    profile_name=p.get("profile"), region_name=p.get("region") or _region()
+                )
                 credentials = session.get_credentials()
                 _tidy(credentials)
                 self._keyless = credentials is None and not os.environ.get("AWS_BEARER_TOKEN_BEDROCK")
@@ -170,9 +196,14 @@ class Bedrock:
         )
 
     def _adapt(self, error: Any) -> bool:
-        """Give up what this model does not offer (tools, system texts, cache points), once each; True if that may help."""
+        """Give up what this model does not offer (tools, system texts, cache points), once each; True if that
+        may help.
+        """
         text = str(error).lower()
-        if error.response.get("Error", {}).get("Code") not in ("ValidationException", "AccessDeniedException"):
+        if error.response.get("Error", {}).get("Code") not in (
+            "ValidationException",
+            "AccessDeniedException",
+        ):
             return False
         if self._tools and "tool" in text:
             self._tools = False
@@ -187,38 +218,72 @@ class Bedrock:
 
     def _client_error(self, error: Any) -> Exception:
         response = error.response
-        code, message = response.get("Error", {}).get("Code", ""), response.get("Error", {}).get("Message", "") or "no message"
+        code, message = (
+            response.get("Error", {}).get("Code", ""),
+            response.get("Error", {}).get("Message", "") or "no message",
+        )
         meta = response.get("ResponseMetadata", {})
         status = meta.get("HTTPStatusCode", 0)
         if code in _THROTTLED or status == 429:
-            return ModelBusy(f"Bedrock throttles: {message}", throttled=True, retry_after=retry_after(meta.get("HTTPHeaders", {})))
+            return ModelBusy(
+                f"Bedrock throttles: {message}",
+                throttled=True,
+                retry_after=retry_after(meta.get("HTTPHeaders", {})),
+            )
         if code in _FAILED or status >= 500:
-            return ModelBusy(f"Bedrock failed: {code or status}: {message}", retry_after=retry_after(meta.get("HTTPHeaders", {})))
+            return ModelBusy(
+                f"Bedrock failed: {code or status}: {message}",
+                retry_after=retry_after(meta.get("HTTPHeaders", {})),
+            )
         if code in _CREDENTIALS:
-            return ModelError(f"AWS does not accept the credentials ({code}); renew them, for example with 'aws sso login', and run again")
+            return ModelError(
+                f"AWS does not accept the credentials ({code}); renew them, for example with 'aws sso login',"
+                " and run again"
+            )
         if code == "AccessDeniedException":
-            return ModelError(f"AWS denies access to {self._model} ({message}); allow bedrock:InvokeModel on it, and request the model")
+            return ModelError(
+                f"AWS denies access to {self._model} ({message}); allow bedrock:InvokeModel on it, and"
+                " request the model"
+            )
         if "on-demand throughput" in message:
-            return ModelError(f"{self._model} is called through an inference profile; write its id, such as us.{self._model}")
+            return ModelError(
+                f"{self._model} is called through an inference profile; write its id, such as"
+                f" us.{self._model}"
+            )
         if code == "ResourceNotFoundException" or "model identifier is invalid" in message:
             region = self._client.meta.region_name
-            return ModelError(f"no model {self._model!r} in region {region}; check the id, or give ?region=...")
+            return ModelError(
+                f"no model {self._model!r} in region {region}; check the id, or give ?region=..."
+            )
         return ModelError(f"Bedrock refuses the call: {code or status}: {message}")
 
     def _unknown_region(self) -> bool:
         import boto3
 
         # boto3 lists the regions of "bedrock" and none for "bedrock-runtime", which is in the same ones.
-        return self._client is not None and self._client.meta.region_name not in boto3.Session().get_available_regions("bedrock")
+        return (
+            self._client is not None
+            and self._client.meta.region_name not in boto3.Session().get_available_regions("bedrock")
+        )
 
     def _core_error(self, error: Any) -> Exception:
         from botocore import exceptions as e
 
         text = " ".join(str(error).split())
         if isinstance(
-            error, (e.NoCredentialsError, e.PartialCredentialsError, e.TokenRetrievalError, e.SSOError, e.CredentialRetrievalError)
+            error,
+            (
+                e.NoCredentialsError,
+                e.PartialCredentialsError,
+                e.TokenRetrievalError,
+                e.SSOError,
+                e.CredentialRetrievalError,
+            ),
         ):
-            return ModelError(f"no usable AWS credentials ({text}); set AWS_PROFILE, give ?profile=..., or run 'aws sso login'")
+            return ModelError(
+                f"no usable AWS credentials ({text}); set AWS_PROFILE, give ?profile=..., or run 'aws sso"
+                " login'"
+            )
         if isinstance(error, e.ProfileNotFound):
             return ModelError(f"{text}; see 'aws configure list-profiles'")
         if isinstance(error, e.NoRegionError):
@@ -229,7 +294,10 @@ class Bedrock:
             return ModelError(f"{text}; give ?region=..., or set AWS_REGION")
         if isinstance(error, e.EndpointConnectionError) and self._unknown_region():
             region = self._client.meta.region_name
-            return ModelError(f"no Bedrock in region {region!r} that this boto3 knows; check ?region= or AWS_REGION, or upgrade boto3")
+            return ModelError(
+                f"no Bedrock in region {region!r} that this boto3 knows; check ?region= or AWS_REGION, or"
+                " upgrade boto3"
+            )
         # The rest is the network: connections refused, cut or silent, answers that are no answers.
         return ModelBusy(f"no answer from Bedrock: {text}")
 
@@ -238,18 +306,26 @@ def _in_first_message(request: Request) -> Request:
     """The same with the system text at the head of the first message, for models that take none."""
     head = request.system if request.system.endswith("\n") else f"{request.system}\n\n"
     if not request.history:
-        return request._replace(system="", prompt=head + request.prompt, shared=len(head) + request.shared if request.shared else 0)
+        return request._replace(
+            system="",
+            prompt=head + request.prompt,
+            shared=len(head) + request.shared if request.shared else 0,
+        )
     (role, text), *later = request.history
     return request._replace(system="", history=((role, head + text), *later))
 
 
 def _region() -> str | None:
-    """The region of AWS_REGION, which every other SDK of AWS reads and boto3 does not; None leaves it to boto3."""
+    """The region of AWS_REGION, which every other SDK of AWS reads and boto3 does not; None leaves it to
+    boto3.
+    """
     return None if os.environ.get("AWS_DEFAULT_REGION") else os.environ.get("AWS_REGION") or None
 
 
 def _tidy(credentials: Any) -> None:
-    """Take the line break off what was pasted into the environment, which no header can hold; let no error text repeat the rest."""
+    """Take the line break off what was pasted into the environment, which no header can hold; let no error
+    text repeat the rest.
+    """
     for name in ("access_key", "secret_key", "token") if credentials is not None else ():
         value = getattr(credentials, name)
         keep_secret(value)

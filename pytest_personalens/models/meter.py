@@ -1,4 +1,6 @@
-"""What an evaluation asks of models: counted by purpose, priced, and refused once the run's means are spent."""
+"""What an evaluation asks of models: counted by purpose, priced,
+and refused once the run's means are spent.
+"""
 
 from __future__ import annotations
 
@@ -20,15 +22,20 @@ if TYPE_CHECKING:
 class Budget:
     """Caps on the calls and the money of a run, shared by its processes through one file that only grows.
 
-    Each call writes a line of fixed length before it is made; its place in the file is its number, so no two processes can
-    both take the last call. Money is written after a call: it may be overdrawn by what the calls in flight cost. `option` is
-    what sets the caps.
+    Each call writes a line of fixed length before it is made; its place in the file is its number, so no two
+    processes can both take the last call. Money is written after a call: it may be overdrawn by what the
+    calls in flight cost. `option` is what sets the caps.
     """
 
     _LINE: Final = 32
 
     def __init__(
-        self, path: Path, *, max_calls: int | None = None, max_usd: float | None = None, option: str = "--personalens-budget"
+        self,
+        path: Path,
+        *,
+        max_calls: int | None = None,
+        max_usd: float | None = None,
+        option: str = "--personalens-budget",
     ) -> None:
         self._path, self._max_calls, self._max_usd, self._option = path, max_calls, max_usd, option
         self._refusal: str | None = None
@@ -55,7 +62,11 @@ class Budget:
     def spent(self) -> float:
         """US dollars spent by all processes of the run."""
         path = self._path.with_suffix(".usd")
-        return sum(float(line.split()[1]) for line in path.read_text(encoding="ascii").splitlines()) if path.exists() else 0.0
+        return (
+            sum(float(line.split()[1]) for line in path.read_text(encoding="ascii").splitlines())
+            if path.exists()
+            else 0.0
+        )
 
     def _append(self, text: str, suffix: str = ".calls") -> int:
         file = os.open(self._path.with_suffix(suffix), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
@@ -80,7 +91,8 @@ class Total:
 
 
 class Meter:
-    """One evaluation's calls to models, by purpose: ``user agent``, ``assistant``, ``judge tc`` and so on. Thread-safe.
+    """One evaluation's calls to models, by purpose: ``user agent``, ``assistant``, ``judge tc`` and so on.
+    Thread-safe.
 
     `before` is called ahead of every call and may refuse it by raising a `PersonalensError`.
     """
@@ -103,8 +115,18 @@ class Meter:
         with self._lock:
             return dict(sorted(self._usage.items()))
 
-    def complete(self, model: Model, request: Request, purpose: str, *, fault: type[PersonalensError] = PersonalensError) -> Completion:
-        """Have `model` answer. What it cannot is a `fault` of the role it plays; `BudgetSpent`, when nothing is left, is nobody's."""
+    def complete(
+        self,
+        model: Model,
+        request: Request,
+        purpose: str,
+        *,
+        fault: type[PersonalensError] = PersonalensError,
+    ) -> Completion:
+        """Have `model` answer.
+
+        What it cannot is a `fault` of the role it plays; `BudgetSpent`, when nothing is left, is nobody's.
+        """
         self._before()
         if self._budget is not None:
             self._budget.reserve()
@@ -115,7 +137,11 @@ class Meter:
                 self._budget.reserve()
 
         try:
-            completion = model.complete(request, empty=empty) if isinstance(model, Reliable) else model.complete(request)
+            completion = (
+                model.complete(request, empty=empty)
+                if isinstance(model, Reliable)
+                else model.complete(request)
+            )
         except BudgetSpent:
             raise
         except PersonalensError as error:

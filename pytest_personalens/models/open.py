@@ -12,16 +12,23 @@ if TYPE_CHECKING:
     from pytest_personalens.models.base import Model
 
 
-def open_model(text: str, defaults: Mapping[str, str] | None = None, *, connections: int = 64) -> Model | None:
-    """The model of a spec; None if its provider is not one of ours. Nothing is loaded or connected before its first call.
+def open_model(
+    text: str, defaults: Mapping[str, str] | None = None, *, connections: int = 64
+) -> Model | None:
+    """The model of a spec; None if its provider is not one of ours. Nothing is loaded or connected before its
+    first call.
 
-    `defaults` are parameters for specs that do not name them, as `read_parameters` returns them; `connections` is how many
-    calls may be in flight at once.
+    `defaults` are parameters for specs that do not name them, as `read_parameters` returns them;
+    `connections` is how many calls may be in flight at once.
     """
     spec = read_spec(text)
     if spec is None:
         return None
-    parameters = {k: PROVIDERS[spec.provider][k].read(v) for k, v in (defaults or {}).items() if k in PROVIDERS[spec.provider]}
+    parameters = {
+        k: PROVIDERS[spec.provider][k].read(v)
+        for k, v in (defaults or {}).items()
+        if k in PROVIDERS[spec.provider]
+    }
     spec = spec._replace(parameters={**parameters, **spec.parameters})
     if spec.provider == "bedrock":
         from pytest_personalens.models.bedrock import Bedrock

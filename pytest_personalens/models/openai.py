@@ -26,9 +26,10 @@ _PASSING: Final = frozenset({408, 409, 425})
 class OpenAI:
     """A model behind ``openai:MODEL``; the server is ``?base_url=``, else OPENAI_BASE_URL, else OpenAI's own.
 
-    It speaks the one call that every such server knows (POST chat/completions) over urllib3, which boto3 brings along: the
-    package openai takes half a second to import and four times the processor time for each call, with thirty dialogues side by
-    side more than the answers take. Proxies, SSL_CERT_FILE, OPENAI_ORG_ID and OPENAI_PROJECT_ID are honoured.
+    It speaks the one call that every such server knows (POST chat/completions) over urllib3, which boto3
+    brings along: the package openai takes half a second to import and four times the processor time for each
+    call, with thirty dialogues side by side more than the answers take. Proxies, SSL_CERT_FILE, OPENAI_ORG_ID
+    and OPENAI_PROJECT_ID are honoured.
     """
 
     paid = True
@@ -44,13 +45,18 @@ class OpenAI:
         self._temperature = True
 
     def complete(self, request: Request) -> Completion:
-        """One chat completion. Raises `ModelBusy` for what may pass, `ModelError` with advice for what will not."""
+        """One chat completion.
+
+        Raises `ModelBusy` for what may pass, `ModelError` with advice for what will not.
+        """
         import urllib3
 
         pool = self._connect()
         try:
             body = json.dumps(self._body(request)).encode()
-            answer = pool.request("POST", self._url, body=body, headers=self._headers, retries=False, redirect=False)
+            answer = pool.request(
+                "POST", self._url, body=body, headers=self._headers, retries=False, redirect=False
+            )
         except urllib3.exceptions.HTTPError as error:
             raise ModelBusy(f"no answer from the server: {_line(str(error))}") from error
         try:
@@ -68,7 +74,9 @@ class OpenAI:
             return self._read(data)
         except (AttributeError, TypeError, KeyError, IndexError) as error:
             # No chat completion came back: a proxy's page, an empty list of choices.
-            raise ModelBusy(f"the server's answer could not be read ({type(error).__name__}: {error})") from error
+            raise ModelBusy(
+                f"the server's answer could not be read ({type(error).__name__}: {error})"
+            ) from error
 
     def check_ready(self) -> None:
         """Ask nothing and nobody; raise `ModelError` where a key is needed and none is set."""
@@ -88,10 +96,15 @@ class OpenAI:
                     raise ModelError(f"OPENAI_BASE_URL: {NO_PASSWORD}")
                 key = _header("OPENAI_API_KEY") or ("none" if base_url else None)
                 if key is None:
-                    raise ModelError("OPENAI_API_KEY is not set; set it, or OPENAI_BASE_URL for a server that needs none")
+                    raise ModelError(
+                        "OPENAI_API_KEY is not set; set it, or OPENAI_BASE_URL for a server that needs none"
+                    )
                 self._url = f"{(base_url or _OPENAI).rstrip('/')}/chat/completions"
                 self._headers = {"Content-Type": "application/json", "Authorization": f"Bearer {key}"}
-                for header, name in (("OpenAI-Organization", "OPENAI_ORG_ID"), ("OpenAI-Project", "OPENAI_PROJECT_ID")):
+                for header, name in (
+                    ("OpenAI-Organization", "OPENAI_ORG_ID"),
+                    ("OpenAI-Project", "OPENAI_PROJECT_ID"),
+                ):
                     if value := _header(name):
                         self._headers[header] = value
                 self._pool = _pool(self._url, self._connections, self.timeout)
@@ -152,21 +165,34 @@ class OpenAI:
     def _error(self, status: int, problem: str, headers: Mapping[str, str]) -> Exception:
         if status == 429:
             if "insufficient_quota" in problem:
-                return ModelError("the OpenAI account has no quota left (insufficient_quota); see its billing page")
-            return ModelBusy(f"the server throttles: {problem}", throttled=True, retry_after=retry_after(headers))
+                return ModelError(
+                    "the OpenAI account has no quota left (insufficient_quota); see its billing page"
+                )
+            return ModelBusy(
+                f"the server throttles: {problem}", throttled=True, retry_after=retry_after(headers)
+            )
         if status in (401, 403):
             return ModelError(f"the server does not accept the key: {problem}; check OPENAI_API_KEY")
         if status == 404:
-            return ModelError(f"no model {self._spec.model!r} there: {problem}; check the name and the server's address (it ends in /v1)")
+            return ModelError(
+                f"no model {self._spec.model!r} there: {problem}; check the name and the server's address (it"
+                " ends in /v1)"
+            )
         if status >= 500 or status in _PASSING:
             return ModelBusy(f"the server failed: {status}: {problem}", retry_after=retry_after(headers))
         if status < 400:
-            return ModelError(f"the server sends this call elsewhere: {status} to {headers.get('Location', 'nowhere')}; give that address")
+            return ModelError(
+                f"the server sends this call elsewhere: {status} to {headers.get('Location', 'nowhere')};"
+                " give that address"
+            )
         return ModelError(f"the server refuses the call: {problem}")
 
 
 def _header(name: str) -> str:
-    """The environment variable as the value of a header; empty if it is not set. Raises `ModelError` for what no header can hold."""
+    """The environment variable as the value of a header; empty if it is not set.
+
+    Raises `ModelError` for what no header can hold.
+    """
     value = os.environ.get(name, "").strip()  # a secret is often pasted with its line break
     if not (value.isascii() and value.isprintable()):
         raise ModelError(f"{name} holds a line break, or a character that is no ASCII; set it again")

@@ -1,4 +1,6 @@
-"""How many calls to one model may be in flight: grows while all goes well, shrinks when the provider says stop."""
+"""How many calls to one model may be in flight: grows while all goes well, shrinks when the provider says
+stop.
+"""
 
 from __future__ import annotations
 
@@ -14,24 +16,30 @@ if TYPE_CHECKING:
 COOLDOWN: Final = 15.0
 CUT: Final = 0.8
 GROWTH: Final = 1.05
-#: Unless so much of what came back since the cut was refused: then the limit is far too high, and is cut again at once, by half.
+#: Unless so much of what came back since the cut was refused: then the limit is far too high, and is cut
+#: again at once, by half.
 FLOODED: Final = 0.5
 #: A limit that is not used proves nothing: it grows only when at least this share of it is in flight.
 SATURATED: Final = 0.8
 
 
 class Limiter:
-    """Doubling from `start` until the first throttling, then careful growth; never less than one call in flight.
+    """Doubling from `start` until the first throttling, then careful growth; never less than one call in
+    flight.
 
-    A start of 2 is careful with a quota that nobody knows; a run that was told how many dialogues to run side by side starts
-    there, and comes down fast where the provider refuses most of it. A provider's error of its own (5xx) pauses growth and cuts
-    nothing. Thread-safe; `clock` in seconds.
+    A start of 2 is careful with a quota that nobody knows; a run that was told how many dialogues to run side
+    by side starts there, and comes down fast where the provider refuses most of it. A provider's error of its
+    own (5xx) pauses growth and cuts nothing. Thread-safe; `clock` in seconds.
     """
 
-    def __init__(self, *, start: int = 2, most: int = 64, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, *, start: int = 2, most: int = 64, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self._limit, self._most, self._clock = float(min(start, most)), float(most), clock
         self._in_flight = self._clean = 0
-        self._back = self._refused = 0  # calls that came back since the last cut, and those of them that were refused
+        self._back = self._refused = (
+            0  # calls that came back since the last cut, and those of them that were refused
+        )
         self._slow_start = True
         self._calm_after = 0.0
         self._change = threading.Condition()
@@ -66,7 +74,10 @@ class Limiter:
             if self._clean < self.limit:
                 return  # a round is as many good calls as there are places
             self._clean = 0
-            self._limit = min(self._most, self._limit * 2 if self._slow_start else max(self._limit * GROWTH, self._limit + 0.25))
+            self._limit = min(
+                self._most,
+                self._limit * 2 if self._slow_start else max(self._limit * GROWTH, self._limit + 0.25),
+            )
             self._change.notify_all()
 
     def was_throttled(self) -> None:
@@ -77,7 +88,8 @@ class Limiter:
             self._clean = 0
             self._back += 1
             self._refused += 1
-            # What was in flight at the cut comes back refused like the call that led to it: a round of it proves nothing.
+            # What was in flight at the cut comes back refused like the call that led to it: a round of it
+            # proves nothing.
             flooded = self._back >= 2 * self.limit and self._refused > FLOODED * self._back
             if self._clock() >= self._calm_after or flooded:
                 self._limit = max(1.0, self._limit * (0.5 if flooded else CUT))

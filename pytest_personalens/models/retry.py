@@ -26,20 +26,24 @@ _BESIDE: Final = ThreadBeside()
 
 
 class Empty(Protocol):
-    """Is told each answer that held nothing, which is billed all the same, and whether it is asked for again."""
+    """Is told each answer that held nothing, which is billed all the same,
+    and whether it is asked for again.
+    """
 
     def __call__(self, completion: Completion, /, *, again: bool) -> None:
         """Count it. Raises a `PersonalensError` to have no further one asked for."""
 
 
 class Reliable:
-    """Wraps a model: `ModelBusy` is tried again with exponential backoff and full jitter, anything else is final.
+    """Wraps a model: `ModelBusy` is tried again with exponential backoff and full jitter, anything else is
+    final.
 
-    The wait before attempt k is drawn from 0 to ``min(30, 0.5 * 2**k)`` seconds, or is what the provider asked for
-    (Retry-After) where it is longer, up to the cap. A retry repeats this call and nothing else. Once a call was given up
-    and the model has yet to answer anything, the mistake is likelier in its address than in the moment: further calls are
-    tried once, so that a run against a wrong address ends soon, until one is answered. `before` is called ahead of each attempt, and
-    may refuse it by raising a `PersonalensError`. A model with a `timeout` has so many seconds for its whole answer.
+    The wait before attempt k is drawn from 0 to ``min(30, 0.5 * 2**k)`` seconds, or is what the provider
+    asked for (Retry-After) where it is longer, up to the cap. A retry repeats this call and nothing else.
+    Once a call was given up and the model has yet to answer anything, the mistake is likelier in its address
+    than in the moment: further calls are tried once, so that a run against a wrong address ends soon, until
+    one is answered. `before` is called ahead of each attempt, and may refuse it by raising a
+    `PersonalensError`. A model with a `timeout` has so many seconds for its whole answer.
     """
 
     def __init__(
@@ -59,7 +63,10 @@ class Reliable:
         self._answered = self._given_up = False
 
     def complete(self, request: Request, *, empty: Empty = lambda completion, *, again: None) -> Completion:
-        """The completion. Raises `ModelError` when it cannot be had. `empty` is told of answers that held nothing."""
+        """The completion.
+
+        Raises `ModelError` when it cannot be had. `empty` is told of answers that held nothing.
+        """
         attempts = 1 if self._given_up and not self._answered else ATTEMPTS
         for attempt in range(attempts):
             try:
@@ -69,7 +76,11 @@ class Reliable:
             except ModelBusy as busy:
                 if attempt == attempts - 1:
                     self._given_up = self._given_up or not busy.throttled
-                    why = f"gave up after {attempts} attempts" if attempts > 1 else "it has not answered once in this run"
+                    why = (
+                        f"gave up after {attempts} attempts"
+                        if attempts > 1
+                        else "it has not answered once in this run"
+                    )
                     raise ModelError(f"{busy} ({why})") from busy
                 self.retries += 1
                 self._sleep(self._wait(attempt, busy.retry_after))
@@ -106,7 +117,8 @@ class Reliable:
     def _complete(self, request: Request) -> Completion:
         if self._timeout is None:
             return self._model.complete(request)
-        # The timeouts of the libraries are those of a read: a server that sends a byte now and then would be waited for without end.
+        # The timeouts of the libraries are those of a read: a server that sends a byte now and then would be
+        # waited for without end.
         answer = _BESIDE.call(self._timeout + _GRACE, self._model.complete, request)
         if answer is None:
             raise ModelBusy(f"no whole answer within {self._timeout:g} s (?timeout=)")

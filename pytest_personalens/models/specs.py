@@ -33,8 +33,12 @@ def _some(text: str) -> str:
     return text
 
 
-#: What to do about an address that holds a password, which would be printed and stored with the settings, and is sent to nobody.
-NO_PASSWORD: Final = "the address holds a user or a password, which is not sent; leave it out, and set OPENAI_API_KEY if a key is needed"
+#: What to do about an address that holds a password, which would be printed and stored with the settings, and
+#: is sent to nobody.
+NO_PASSWORD: Final = (
+    "the address holds a user or a password, which is not sent; leave it out, and set OPENAI_API_KEY if a key"
+    " is needed"
+)
 
 
 def holds_password(address: str) -> bool:
@@ -80,13 +84,18 @@ class Spec(NamedTuple):
     @property
     def name(self) -> str:
         """Provider, model and the parameters that shape answers; not where or how patiently it is asked."""
-        shaping = sorted((k, v) for k, v in self.parameters.items() if k in ("temperature", "max_tokens", "tools"))
+        shaping = sorted(
+            (k, v) for k, v in self.parameters.items() if k in ("temperature", "max_tokens", "tools")
+        )
         query = "&".join(f"{k}={v}" for k, v in shaping)
         return f"{self.provider}:{self.model}" + (f"?{query}" if query else "")
 
 
 def read_spec(text: str) -> Spec | None:
-    """The parts of a spec of ours; None if its provider is not one of ours. Raises `SpecError` for a bad one."""
+    """The parts of a spec of ours; None if its provider is not one of ours.
+
+    Raises `SpecError` for a bad one.
+    """
     provider, _, rest = text.partition(":")
     if provider not in PROVIDERS:
         return None
@@ -109,7 +118,10 @@ def read_spec(text: str) -> Spec | None:
 
 
 def read_parameters(lines: Sequence[str]) -> dict[str, str]:
-    """The parameters of the ini file, a line ``NAME = VALUE`` each, for specs that do not name them. Raises `SpecError`."""
+    """The parameters of the ini file, a line ``NAME = VALUE`` each, for specs that do not name them.
+
+    Raises `SpecError`.
+    """
     parameters: dict[str, str] = {}
     for line in lines:
         key, equals, value = (part.strip() for part in line.partition("="))

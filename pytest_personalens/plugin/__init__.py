@@ -58,14 +58,19 @@ DEATHS: pytest.StashKey[Deaths] = pytest.StashKey()
 
 _LARGE = 10_000  # scenarios
 _TWO_SNAPSHOTS = (
-    "personalens: pytest-snapshot and syrupy, which keeps our records, have the option --snapshot-update both, and pytest cannot start "
-    "with the two; run with -p no:snapshot, or with -p no:syrupy where no test of personalens is run, or uninstall pytest-snapshot"
+    "personalens: pytest-snapshot and syrupy, which keeps our records, have the option --snapshot-update"
+    " both, and pytest cannot start with the two; run with -p no:snapshot, or with -p no:syrupy where no test"
+    " of personalens is run, or uninstall pytest-snapshot"
 )
 
 
 def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
-    # Both want --snapshot-update, and whichever pytest loads second ends it with a traceback. Looked up by name, which is quick.
-    blocked = any(map(pluginmanager.is_blocked, ("syrupy", "snapshot"))) or "PYTEST_DISABLE_PLUGIN_AUTOLOAD" in os.environ
+    # Both want --snapshot-update, and whichever pytest loads second ends it with a traceback. Looked up by
+    # name, which is quick.
+    blocked = (
+        any(map(pluginmanager.is_blocked, ("syrupy", "snapshot")))
+        or "PYTEST_DISABLE_PLUGIN_AUTOLOAD" in os.environ
+    )
     if not blocked and find_spec("pytest_snapshot") is not None:
         raise pytest.UsageError(_TWO_SNAPSHOTS)
     add_options(parser)
@@ -74,7 +79,8 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
 @pytest.hookimpl(tryfirst=True)
 @errors_in_one_line()
 def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
-    # Before any conftest: pytest has looked for the configuration in the wrong place by now, and so may not find what they import.
+    # Before any conftest: pytest has looked for the configuration in the wrong place by now, and so may not
+    # find what they import.
     check_paths(early_config)
 
 
@@ -86,25 +92,29 @@ def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers",
-        "personalens(domain, kind, context, max_turns, p, tc, ...): settings and thresholds of a test that asks for the "
-        "fixture personalens. Its items carry personalens(domain=..., kind=..., user=...), one mark a domain, for -m.",
+        "personalens(domain, kind, context, max_turns, p, tc, ...): settings and thresholds of a test that"
+        " asks for the fixture personalens. Its items carry personalens(domain=..., kind=..., user=...), one"
+        " mark a domain, for -m.",
     )
     settings = read_settings(config)
     config.stash[SETTINGS] = settings
     if settings.sample is None:
         return
     if settings.sample < _LARGE:
-        # Undoes what pytest_collection does, so that all is cleared away in the end as ever. Asked for here, it comes after pytest's
-        # own last look for garbage.
+        # Undoes what pytest_collection does, so that all is cleared away in the end as ever. Asked for here,
+        # it comes after pytest's own last look for garbage.
         config.add_cleanup(gc.unfreeze)
     if not config.pluginmanager.hasplugin("syrupy"):
-        raise pytest.UsageError("personalens: its records need the plugin syrupy, which is blocked (-p no:syrupy)")
+        raise pytest.UsageError(
+            "personalens: its records need the plugin syrupy, which is blocked (-p no:syrupy)"
+        )
     if not is_worker(config):
         from pytest_personalens.plugin.controller import Controller
 
         if config.pluginmanager.register(Controller(config, settings), "personalens-controller") is None:
             raise pytest.UsageError(
-                "personalens: its part that decides the gates is blocked (-p no:personalens-controller); leave that out"
+                "personalens: its part that decides the gates is blocked (-p no:personalens-controller);"
+                " leave that out"
             )
 
 
@@ -142,7 +152,10 @@ def pytest_report_header(config: pytest.Config) -> str | None:
     if RUN in config.stash:
         return config.stash[RUN].header()
     if gates_without_sample(config, config.stash[SETTINGS]):
-        return "personalens: there are gates in the configuration and no sample (--personalens-sample N): none is decided"
+        return (
+            "personalens: there are gates in the configuration and no sample (--personalens-sample N): none"
+            " is decided"
+        )
     return None
 
 
@@ -189,7 +202,8 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
             result = item.stash[ITEM_KEY]
             controller = item.config.pluginmanager.get_plugin("personalens-controller")
             if controller is None or not controller.enter(report.nodeid, result):
-                # A JSON string: execnet carries no richer object, and fails in a way that xdist takes for success.
+                # A JSON string: execnet carries no richer object, and fails in a way that xdist takes for
+                # success.
                 report.user_properties.append((PROPERTY, result.model_dump_json()))
             # These reach JUnit, which reads the report of the teardown.
             item.user_properties.extend(junit_properties(result))
@@ -197,7 +211,9 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
                 shorten_crash(report)  # every dialogue would stand there twice
         elif is_to_be_evaluated(item):
             case = spec_of(item)
-            report.user_properties.append((UNEVALUATED, json.dumps([case.control, case.ref.kind, *case.ref.domains])))
+            report.user_properties.append(
+                (UNEVALUATED, json.dumps([case.control, case.ref.kind, *case.ref.domains]))
+            )
     return report
 
 

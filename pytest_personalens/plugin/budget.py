@@ -37,11 +37,20 @@ def budget_folder(config: pytest.Config, settings: Settings) -> str:
 
 def budget_in(folder: str, settings: Settings) -> Budget | None:
     """The caps that are counted in the folder; None where nothing is capped."""
-    return Budget(Path(folder) / "run", max_calls=settings.max_calls, max_usd=settings.max_usd) if folder else None
+    return (
+        Budget(Path(folder) / "run", max_calls=settings.max_calls, max_usd=settings.max_usd)
+        if folder
+        else None
+    )
 
 
-def refuse_unknown_prices(settings: Settings, models: Mapping[str, Model], prices: Mapping[str, Price]) -> None:
+def refuse_unknown_prices(
+    settings: Settings, models: Mapping[str, Model], prices: Mapping[str, Price]
+) -> None:
     """Raise `SpecError` where money is capped and a model, by its role, has no price."""
     for role, model in models.items() if settings.max_usd is not None else ():
         if model.paid and price_of(model.name, prices) is None:
-            raise SpecError(f"--personalens-budget: no price is known for {model.name} ({role}); add it to personalens_prices")
+            raise SpecError(
+                f"--personalens-budget: no price is known for {model.name} ({role}); add it to"
+                " personalens_prices"
+            )

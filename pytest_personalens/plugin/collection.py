@@ -11,7 +11,13 @@ import pytest
 
 from pytest_personalens.core.node_ids import BUILT_IN
 from pytest_personalens.plugin.input_errors import as_one_line, errors_in_one_line
-from pytest_personalens.plugin.items import PARAM, asks_for_ours, is_scenario_item, is_to_be_evaluated, to_be_evaluated
+from pytest_personalens.plugin.items import (
+    PARAM,
+    asks_for_ours,
+    is_scenario_item,
+    is_to_be_evaluated,
+    to_be_evaluated,
+)
 from pytest_personalens.plugin.keys import RUN, SETTINGS, is_worker
 from pytest_personalens.plugin.marks import settings_of
 from pytest_personalens.plugin.option_checks import hint_of_node_ids, refuse_an_empty_run
@@ -20,7 +26,9 @@ from pytest_personalens.plugin.pytest_internals import files_not_collected
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-_NO_SAMPLE = "personalens: give --personalens-sample N (or personalens_sample in the configuration) to run this"
+_NO_SAMPLE = (
+    "personalens: give --personalens-sample N (or personalens_sample in the configuration) to run this"
+)
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -37,7 +45,8 @@ def pytest_collection(session: pytest.Session) -> Generator[None, Any, Any]:
 def _collection(session: pytest.Session) -> Generator[None, Any, Any]:
     if RUN not in session.config.stash or not gc.isenabled():
         return (yield)
-    # What is made here lives until the process ends. To look for garbage among it, now and later, takes longer than to make it.
+    # What is made here lives until the process ends. To look for garbage among it, now and later, takes
+    # longer than to make it.
     gc.disable()
     try:
         return (yield)
@@ -54,18 +63,32 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
     config, where = metafunc.config, metafunc.definition.nodeid
     try:
-        settings = settings_of(config.stash[SETTINGS], config, list(metafunc.definition.iter_markers("personalens")), where)
+        settings = settings_of(
+            config.stash[SETTINGS], config, list(metafunc.definition.iter_markers("personalens")), where
+        )
         planned = config.stash[RUN].plan(settings)
     except PersonalensError as error:
         raise pytest.Collector.CollectError(f"personalens: {error}") from None
     mark = cache(pytest.mark.personalens)  # as few as there are, because a sample may be of everything
-    own = pytest.mark.syrupy_snapshot  # what syrupy itself would mark them with, if each asked for its fixture
+    own = (
+        pytest.mark.syrupy_snapshot
+    )  # what syrupy itself would mark them with, if each asked for its fixture
     params = [
-        pytest.param(case, id=case.id, marks=[own, *(mark(domain=d, kind=case.ref.kind, user=case.ref.user) for d in case.ref.domains)])
+        pytest.param(
+            case,
+            id=case.id,
+            marks=[own, *(mark(domain=d, kind=case.ref.kind, user=case.ref.user) for d in case.ref.domains)],
+        )
         for case in planned
     ]
     if not params:  # a shard of a sample with fewer scenarios than shards: nothing to do is no failure
-        params = [pytest.param(None, id="none", marks=pytest.mark.skip(reason="personalens: this shard has no scenario of the sample"))]
+        params = [
+            pytest.param(
+                None,
+                id="none",
+                marks=pytest.mark.skip(reason="personalens: this shard has no scenario of the sample"),
+            )
+        ]
     metafunc.parametrize(PARAM, params, indirect=True)
 
 
@@ -89,7 +112,9 @@ def pytest_pycollect_makeitem(collector: pytest.Module | pytest.Class) -> Genera
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config, items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(
+    session: pytest.Session, config: pytest.Config, items: list[pytest.Item]
+) -> None:
     if config.stash[SETTINGS].sample is None:
         for item in filter(asks_for_ours, items):
             item.add_marker(pytest.mark.skip(reason=_NO_SAMPLE))
@@ -111,10 +136,14 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         return
     tally = session.config.stash[RUN].tally
     # --lf does not even collect the files in which nothing failed: of each, one item at least is left out.
-    tally.select(to_be_evaluated(session.items), uncollected=files_not_collected(session.config) if tally.made else 0)
+    tally.select(
+        to_be_evaluated(session.items), uncollected=files_not_collected(session.config) if tally.made else 0
+    )
     if is_worker(session.config):
         return
-    if not session.testsfailed and (session.config.option.setuponly or not any(map(is_to_be_evaluated, session.items))):
+    if not session.testsfailed and (
+        session.config.option.setuponly or not any(map(is_to_be_evaluated, session.items))
+    ):
         refuse_an_empty_run(session.config, settings, planned=bool(tally.made), left=bool(tally.remaining))
     if settings.shares_assistant:
         from pytest_personalens.plugin.prefetch import why_not_concurrent

@@ -1,4 +1,6 @@
-"""The controlling process's book of results: gathers reports, decides gates, writes reports, sees to the exit status."""
+"""The controlling process's book of results: gathers reports, decides gates, writes reports, sees to the exit
+status.
+"""
 
 from __future__ import annotations
 
@@ -35,9 +37,11 @@ if TYPE_CHECKING:
 
 #: Name of the report property that carries an item's result from a worker to the controller.
 PROPERTY: Final = "_personalens_item"
-#: That of an item to be evaluated that was not; its value are the control that the item belongs to, its kind and its domains.
+#: That of an item to be evaluated that was not; its value are the control that the item belongs to, its kind
+#: and its domains.
 UNEVALUATED: Final = "_personalens_unevaluated"
-#: Settings that the results do not hold: what the run leaves behind changes nothing in them, so that equal runs give equal ones.
+#: Settings that the results do not hold: what the run leaves behind changes nothing in them, so that equal
+#: runs give equal ones.
 _NOT_STORED: Final = frozenset({*keys_of("report"), "save_baseline", "adopt_judge"})
 #: Causes of an item without scores that say nothing about the assistant under test.
 _INFRASTRUCTURE: Final = ("user-agent", "judge", "budget")
@@ -79,9 +83,15 @@ class Controller:
 
         session = self._config.stash[RUN]
         try:
-            self._demands = self._demands._replace(gates=with_groups(self._demands.gates, session.dataset.domains()))
+            self._demands = self._demands._replace(
+                gates=with_groups(self._demands.gates, session.dataset.domains())
+            )
             # The workers of a cluster may have the key alone.
-            if self._settings.may_spend and self._settings.executor is None and not self._config.option.collectonly:
+            if (
+                self._settings.may_spend
+                and self._settings.executor is None
+                and not self._config.option.collectonly
+            ):
                 session.participants.refuse_unready()
         except PersonalensError as error:
             raise pytest.UsageError(str(error)) from None
@@ -91,7 +101,9 @@ class Controller:
             self._watch.admit(self._config, session)
 
     def enter(self, nodeid: str, item: Item) -> bool:
-        """Take the result of an item that ran in this very process; False in a fork of it (pytest-forked), whose book nobody reads."""
+        """Take the result of an item that ran in this very process; False in a fork of it (pytest-forked),
+        whose book nobody reads.
+        """
         if here := os.getpid() == self._process:
             self._items[nodeid] = item
         return here
@@ -157,7 +169,10 @@ class Controller:
         self._results = self._close(complete=whole and session.testscollected <= len(self._finished))
         if self._results is None and self._drawn and not self._failed:
             refuse_an_empty_run(
-                self._config, self._settings, planned=bool(self._drawn[0]), left=bool(self._drawn_from().remaining)
+                self._config,
+                self._settings,
+                planned=bool(self._drawn[0]),
+                left=bool(self._drawn_from().remaining),
             )  # with workers, it is known only now
         self._end_run()
         if self._watch is not None and whole and self._results is not None:
@@ -174,7 +189,9 @@ class Controller:
         result = yield
         empty = session.exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED
         if self._settings.shard is not None and empty and self._drawn_from().requested:
-            session.exitstatus = pytest.ExitCode.OK  # -k or -m left nothing of this shard; the merge refuses shards without any item
+            session.exitstatus = (
+                pytest.ExitCode.OK
+            )  # -k or -m left nothing of this shard; the merge refuses shards without any item
         if session.exitstatus in (pytest.ExitCode.USAGE_ERROR, pytest.ExitCode.NO_TESTS_COLLECTED):
             self._end_run()  # nothing was run, so there is nothing to go on from
         # When a worker fails to send its last report, xdist (3.8) prints INTERNALERROR and exits with 0.
@@ -183,13 +200,20 @@ class Controller:
         broken = self._internal_error or (unreported > 0 and not stopped) or self._died_unexplained
         if session.exitstatus == pytest.ExitCode.OK and (broken or self._written.problems):
             session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
-        if session.exitstatus == pytest.ExitCode.TESTS_FAILED and self._settings.exit_infra and self._only_infrastructure() and not broken:
+        if (
+            session.exitstatus == pytest.ExitCode.TESTS_FAILED
+            and self._settings.exit_infra
+            and self._only_infrastructure()
+            and not broken
+        ):
             session.exitstatus = self._settings.exit_infra
         return result
 
     @property
     def _died_unexplained(self) -> bool:
-        """True if workers died and no item is known to have ended one: after the last, say, or of two dialogues together."""
+        """True if workers died and no item is known to have ended one: after the last, say, or of two
+        dialogues together.
+        """
         return bool(self._died) and not self._crashed
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter, exitstatus: int) -> None:
@@ -199,16 +223,25 @@ class Controller:
             knows, infrastructure = self._drawn_from().knows, self._only_infrastructure()
             from pytest_personalens.plugin.summary import write_summary
 
-            write_summary(terminalreporter, self._results, self._written, knows=knows, infrastructure=infrastructure)
+            write_summary(
+                terminalreporter, self._results, self._written, knows=knows, infrastructure=infrastructure
+            )
         if self._died_unexplained:
             who = f"worker{'s' * (len(self._died) > 1)} {', '.join(self._died)} died"
-            message = f"personalens: {who}, and no item is known to have done that: what this run came to does not count; run it again"
+            message = (
+                f"personalens: {who}, and no item is known to have done that: what this run came to does not"
+                " count; run it again"
+            )
             terminalreporter.write_line(message, red=True)
 
     def _tell_nothing(self, terminalreporter: pytest.TerminalReporter, exitstatus: int) -> None:
         quiet = exitstatus != pytest.ExitCode.OK or self._config.option.collectonly
         if self._settings.asks_for_gates and self._drawn_from().requested and not quiet:
-            why = "the run was left before its first result" if self._left else "no test that ran asks for the fixture personalens"
+            why = (
+                "the run was left before its first result"
+                if self._left
+                else "no test that ran asks for the fixture personalens"
+            )
             terminalreporter.write_line(f"personalens: no gate is decided: {why}", yellow=True)
 
     def _close(self, *, complete: bool) -> Results | None:
@@ -216,7 +249,9 @@ class Controller:
 
         session, drawn = self._config.stash[RUN], self._drawn_from()
         refs = {ref.id: ref for ref in session.sample(self._settings).refs}
-        missing = missing_items(self._crashed, self._unevaluated, self._items, refs, {*session.ids, *drawn.ids}, drawn.skipped)
+        missing = missing_items(
+            self._crashed, self._unevaluated, self._items, refs, {*session.ids, *drawn.ids}, drawn.skipped
+        )
         if not self._items and not any(missing) and self._watch is None and self._settings.shard is None:
             return None
         settings = self._settings._asdict()
@@ -224,7 +259,11 @@ class Controller:
             settings["sample"] = size_text(ALL)
         results = summarize(
             self._items.values(),
-            settings={k: redacted(v) if isinstance(v, str) else v for k, v in settings.items() if k not in _NOT_STORED},
+            settings={
+                k: redacted(v) if isinstance(v, str) else v
+                for k, v in settings.items()
+                if k not in _NOT_STORED
+            },
             dataset=f"{session.dataset.name} {session.dataset.version}",
             requested=drawn.requested,
             drawn=drawn.drawn,
@@ -244,7 +283,11 @@ class Controller:
         from pytest_personalens.plugin.keys import RUN
         from pytest_personalens.plugin.tally import Drawn
 
-        return Drawn(*self._drawn)._replace(knows=self._knows) if self._drawn else self._config.stash[RUN].drawn()
+        return (
+            Drawn(*self._drawn)._replace(knows=self._knows)
+            if self._drawn
+            else self._config.stash[RUN].drawn()
+        )
 
     def _write(self) -> None:
         if self._results is not None:
@@ -259,8 +302,13 @@ class Controller:
         items = {i.nodeid for i in self._results.items if i.evaluation.cause in _INFRASTRUCTURE}
         if any(cause not in _INFRASTRUCTURE for cause in self._results.uncounted):
             return False
-        few = any(g.kind == "valid" and not g.passed for g in self._results.gates) or not self._results.overall.scored
-        gates = {gate_id(g.name) for g in self._results.gates if g.kind == "valid" or (few and g.value is None)}
+        few = (
+            any(g.kind == "valid" and not g.passed for g in self._results.gates)
+            or not self._results.overall.scored
+        )
+        gates = {
+            gate_id(g.name) for g in self._results.gates if g.kind == "valid" or (few and g.value is None)
+        }
         return self._failed <= items | gates
 
     def _end_run(self) -> None:

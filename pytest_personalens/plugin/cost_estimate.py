@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_personalens.agents.by_model.placeholder import ASSISTANT, CHARS, THOUGHTS, USER, Placeholder, output_tokens
+from pytest_personalens.agents.by_model.placeholder import (
+    ASSISTANT,
+    CHARS,
+    THOUGHTS,
+    USER,
+    Placeholder,
+    output_tokens,
+)
 from pytest_personalens.core.dialogue import UserAgent, UserTurn
 from pytest_personalens.core.evaluation import evaluate
 from pytest_personalens.core.usage import Usage
@@ -50,10 +57,14 @@ class _Judge:
 
 
 def estimate_cost(run: Run) -> dict[str, Usage]:
-    """Purpose -> calls and tokens for the run's sample, all trials and controls, as if nothing were recorded and nothing cached."""
+    """Purpose -> calls and tokens for the run's sample, all trials and controls, as if nothing were recorded
+    and nothing cached.
+    """
     settings, total, agents = run.settings, dict[str, Usage](), run.participants.model_agents
     whole = settings.protocol_in_force != "default"
-    models: dict[str, Model] = {role: Placeholder(model.name, role, whole=whole) for role, model in run.participants.models().items()}
+    models: dict[str, Model] = {
+        role: Placeholder(model.name, role, whole=whole) for role, model in run.participants.models().items()
+    }
     beside = THOUGHTS if settings.user_agent != "plain" else 0
     for case in cases(run.sample(settings).refs, settings):
         scenario, meter = run.dataset.load(case.ref), Meter()
@@ -64,7 +75,9 @@ def estimate_cost(run: Run) -> dict[str, Usage]:
         if "assistant" in models:
             context, setting = run.context(case, scenario), settings.assistant_prompt
             assistant = agents.assistant(models["assistant"], meter, setting=setting, context=context)
-        evaluate(scenario, assistant, _User(user), judge, dimensions=[Dimension(d) for d in settings.dimensions])
+        evaluate(
+            scenario, assistant, _User(user), judge, dimensions=[Dimension(d) for d in settings.dimensions]
+        )
         for purpose, used in meter.usage.items():
             tokens = output_tokens(purpose) + (beside if purpose == "user agent" else 0)
             expected = used.model_copy(update={"output_tokens": tokens * used.calls})
@@ -80,7 +93,11 @@ def _anchors(run: Run, model: Model) -> dict[str, Usage]:
 
     meter = Meter()
     anchors = open_anchors(anchors_path(run.config, run.settings))
-    read_anchors(anchors, run.participants.model_agents.judge(model, meter), [Dimension(d) for d in run.settings.dimensions])
+    read_anchors(
+        anchors,
+        run.participants.model_agents.judge(model, meter),
+        [Dimension(d) for d in run.settings.dimensions],
+    )
     return {
         f"anchor {purpose}": used.model_copy(update={"output_tokens": output_tokens(purpose) * used.calls})
         for purpose, used in meter.usage.items()
@@ -91,7 +108,11 @@ def print_estimate(run: Run) -> None:
     """What ``--personalens-estimate`` prints."""
     usage = estimate_cost(run)
     prices = run.participants.role_prices()
-    usd = {purpose: prices[role_of(purpose)].of(used) for purpose, used in usage.items() if role_of(purpose) in prices}
+    usd = {
+        purpose: prices[role_of(purpose)].of(used)
+        for purpose, used in usage.items()
+        if role_of(purpose) in prices
+    }
     if not usage:
         print("no role of this run is played by a model of ours: it costs nothing")
         return
@@ -100,6 +121,7 @@ def print_estimate(run: Run) -> None:
     if unpriced:
         print(f"without a price: {', '.join(unpriced)} (personalens_prices)")
     print(
-        "An estimate: these prompts, dialogues of the paper's length, nothing recorded yet, nothing read from a cache"
+        "An estimate: these prompts, dialogues of the paper's length, nothing recorded yet, nothing read from"
+        " a cache"
         + (f", no further votes ({run.settings.judge_votes} allowed)" if run.settings.judge_votes > 1 else "")
     )

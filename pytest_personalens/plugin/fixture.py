@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 class Personalens:
     """One scenario to be run against the assistant under test.
 
-    `check()` simulates, judges and asserts the thresholds; `evaluate()` only simulates and judges, and returns
-    the `Evaluation` for asserts of your own. Both run the dialogue once; calling them again gives the same. `control` is
-    empty, or says what the assistant was given to know instead of this user's context ("none", "swapped"): then scores are
-    only to be compared with, and `check()` asserts no threshold.
+    `check()` simulates, judges and asserts the thresholds; `evaluate()` only simulates and judges, and
+    returns the `Evaluation` for asserts of your own. Both run the dialogue once; calling them again gives the
+    same. `control` is empty, or says what the assistant was given to know instead of this user's context
+    ("none", "swapped"): then scores are only to be compared with, and `check()` asserts no threshold.
     """
 
     def __init__(
@@ -61,19 +61,24 @@ class Personalens:
         self._raised: Exception | None = None
 
     def evaluate(self) -> Evaluation:
-        """Simulate the dialogue and judge it, or replay what the record holds; never raises for a low score."""
+        """Simulate the dialogue and judge it, or replay what the record holds;
+        never raises for a low score.
+        """
         if self._evaluation is None:
             result = self._item.stash[ITEM_KEY] = self._result_of_item()
             self._evaluation = result.evaluation
-            self._item.ihook.pytest_personalens_evaluated(item=self._item, scenario=self.scenario, evaluation=self._evaluation)
+            self._item.ihook.pytest_personalens_evaluated(
+                item=self._item, scenario=self.scenario, evaluation=self._evaluation
+            )
         return self._evaluation
 
     def check(self) -> Evaluation:
-        """Evaluate, then fail below a threshold; where a gate of the run decides, a low item passes and is listed.
+        """Evaluate, then fail below a threshold; where a gate of the run decides, a low item passes and is
+        listed.
 
-        An item that could not be scored never passes: it fails if the assistant or its record is at fault, and
-        is skipped where the user agent or the judge is and a gate watches over the share of scored items, or where nothing is to
-        fail the run.
+        An item that could not be scored never passes: it fails if the assistant or its record is at fault,
+        and is skipped where the user agent or the judge is and a gate watches over the share of scored items,
+        or where nothing is to fail the run.
         """
         evaluation = self.evaluate()
         result = self._item.stash[ITEM_KEY]
@@ -81,22 +86,28 @@ class Personalens:
             message = failure_text(evaluation, self.scenario, result.shortfalls, self._rerun())
             if evaluation.cause == "budget":
                 pytest.skip(f"not run to its end: {harmless(evaluation.detail)}")
-            spared = {"item": (), "gate": ("user-agent", "judge"), "nothing": (evaluation.cause,)}[self._settings.fails_on]
+            spared = {"item": (), "gate": ("user-agent", "judge"), "nothing": (evaluation.cause,)}[
+                self._settings.fails_on
+            ]
             if evaluation.cause in spared:
                 pytest.skip(f"not scored: {evaluation.cause}: {harmless(evaluation.detail)}")
             if evaluation.cause == "record":
                 pytest.fail("\n".join([harmless(evaluation.detail), *self._difference]), pytrace=False)
             self._fail(message)
         if result.status == "low" and self._settings.fails_on == "item" and not self.control:
-            pytest.fail(failure_text(evaluation, self.scenario, result.shortfalls, self._rerun()), pytrace=False)
+            pytest.fail(
+                failure_text(evaluation, self.scenario, result.shortfalls, self._rerun()), pytrace=False
+            )
         return evaluation
 
     def _fail(self, message: str) -> NoReturn:
-        # A debugger (--pdb) opens at the end of the traceback: in the assistant's own code, where there is some. It is
-        # shown where it is asked for.
+        # A debugger (--pdb) opens at the end of the traceback: in the assistant's own code, where there is
+        # some. It is shown where it is asked for.
         __tracebackhide__ = True
         trace = own_traceback(self._raised) if self._raised is not None else None
-        shown = trace is not None and (self._item.config.option.tbstyle == "long" or self._item.config.option.fulltrace)
+        shown = trace is not None and (
+            self._item.config.option.tbstyle == "long" or self._item.config.option.fulltrace
+        )
         raise pytest.fail.Exception(message, pytrace=shown).with_traceback(trace)
 
     def _result_of_item(self) -> Item:
@@ -123,17 +134,25 @@ class Personalens:
             lost = {"verdicts": (), "cause": "record", "detail": str(error)}
             return self._result(done.evaluation.model_copy(update=lost))
         root, file = self._item.config.rootpath, store.path
-        return self._result(done.evaluation, record, (file.relative_to(root) if file.is_relative_to(root) else file).as_posix())
+        return self._result(
+            done.evaluation,
+            record,
+            (file.relative_to(root) if file.is_relative_to(root) else file).as_posix(),
+        )
 
     def _sees_context(self) -> bool:
         agents = self._run.participants.agents(self._context, self._settings.thresholds)
         if agents.played is not None:  # a model, which is told
             return True
-        return takes_context(agents.assistant or self._assistant) or (agents.assistant is None and asks_for_context(self._item))
+        return takes_context(agents.assistant or self._assistant) or (
+            agents.assistant is None and asks_for_context(self._item)
+        )
 
     def _broken(self, detail: str) -> Evaluation:
         agents = self._run.participants.agents(self._context, self._settings.thresholds)
-        return unscored(self.scenario, agents.user_agent.identity, agents.judge.identity, cause="record", detail=detail)
+        return unscored(
+            self.scenario, agents.user_agent.identity, agents.judge.identity, cause="record", detail=detail
+        )
 
     def _result(self, evaluation: Evaluation, record: str = "none", file: str = "") -> Item:
         shortfalls = shortfalls_of(evaluation, self._settings.thresholds)
@@ -152,7 +171,9 @@ class Personalens:
                 "content": self.scenario.digest,
                 "test": test_of(self._item),
                 "given": self._spec.given,
-                "given_user": self._run.strangers.of(self._spec.ref).user if self._spec.control == "swapped" else "",
+                "given_user": (
+                    self._run.strangers.of(self._spec.ref).user if self._spec.control == "swapped" else ""
+                ),
             }
         )
 

@@ -1,4 +1,6 @@
-"""The fixtures: the scenario of an item, what is known of its user, the assistant under test, and `personalens` itself."""
+"""The fixtures: the scenario of an item, what is known of its user, the assistant under test, and
+`personalens` itself.
+"""
 
 from __future__ import annotations
 
@@ -22,12 +24,14 @@ if TYPE_CHECKING:
     from pytest_personalens.plugin.fixture import Personalens
 
 _NO_PARAMETERS = (
-    "personalens: methods of unittest.TestCase and doctests cannot stand for scenarios; write a function, def test_it(personalens), and "
-    "let no fixture with autouse=True ask for a fixture of personalens where such tests are"
+    "personalens: methods of unittest.TestCase and doctests cannot stand for scenarios; write a function, def"
+    " test_it(personalens), and let no fixture with autouse=True ask for a fixture of personalens where such"
+    " tests are"
 )
 _NO_ASSISTANT = (
-    "personalens: no assistant to test; define a fixture personalens_assistant in conftest.py that returns a callable "
-    "taking the messages so far ([{'role': ..., 'content': ...}, ...]) and returning the reply's text"
+    "personalens: no assistant to test; define a fixture personalens_assistant in conftest.py that returns a"
+    " callable taking the messages so far ([{'role': ..., 'content': ...}, ...]) and returning the reply's"
+    " text"
 )
 
 
@@ -47,7 +51,8 @@ def personalens_scenario(_personalens_param: pytest.FixtureRequest) -> Scenario:
 
 @pytest.fixture
 def personalens_context(_personalens_param: pytest.FixtureRequest, personalens_scenario: Scenario) -> Context:
-    """What the assistant may know of this user before the dialogue (see --personalens-context): a memory to seed.
+    """What the assistant may know of this user before the dialogue (see --personalens-context): a memory to
+    seed.
 
     In a control (--personalens-control) it is nothing, or what is known of another user.
     """
@@ -74,7 +79,9 @@ def personalens(
     personalens_context: Context,
     personalens_assistant: Any,
 ) -> Personalens:
-    """This item's scenario, ready to run: `.check()` simulates, judges and asserts; `.evaluate()` returns the Evaluation."""
+    """This item's scenario, ready to run: `.check()` simulates, judges and asserts; `.evaluate()` returns the
+    Evaluation.
+    """
     from pytest_personalens.plugin.fixture import Personalens
 
     _check_scenario(personalens_scenario)  # for who overrides personalens_context too
@@ -88,7 +95,10 @@ def personalens(
             if kind in ("coroutine", "async_generator")
             else how_to_call(personalens_assistant)
         )
-        _stop(request, f"personalens: the fixture personalens_assistant returned {kind}, which cannot be called{hint}")
+        _stop(
+            request,
+            f"personalens: the fixture personalens_assistant returned {kind}, which cannot be called{hint}",
+        )
     stash = request.config.stash
     settings = stash[SETTINGS]
     if settings.shares_assistant and is_worker(request.config):
@@ -109,13 +119,19 @@ def personalens(
 
 
 def _syrupy(request: pytest.FixtureRequest) -> SnapshotSession:
-    """syrupy's session, from its fixture; as syrupy keeps it for itself, where the team has a fixture of their own by that name."""
+    """syrupy's session, from its fixture; as syrupy keeps it for itself, where the team has a fixture of
+    their own by that name.
+    """
     from syrupy.session import SnapshotSession
 
     of_fixture = getattr(request.getfixturevalue("snapshot"), "session", None)
     session = of_fixture if isinstance(of_fixture, SnapshotSession) else syrupy_session(request.config)
     if not isinstance(session, SnapshotSession):
-        _stop(request, "personalens: the fixture snapshot is not that of syrupy, which keeps our records; call your own by another name")
+        _stop(
+            request,
+            "personalens: the fixture snapshot is not that of syrupy, which keeps our records; call your own"
+            " by another name",
+        )
     return session
 
 
@@ -124,8 +140,8 @@ def _check_scenario(value: object) -> None:
 
     if not isinstance(value, Scenario):
         pytest.fail(
-            f"personalens: the fixture personalens_scenario returned {type(value).__name__}; one that overrides ours must return "
-            "a Scenario, such as personalens_scenario.model_copy(update=...)",
+            f"personalens: the fixture personalens_scenario returned {type(value).__name__}; one that"
+            " overrides ours must return a Scenario, such as personalens_scenario.model_copy(update=...)",
             pytrace=False,
         )
 
@@ -134,13 +150,21 @@ def _elsewhere(request: pytest.FixtureRequest) -> str:
     """Where the fixture is that the built-in suite does not see, if that is what runs."""
     if not any(file_of(item.nodeid) == BUILT_IN for item in request.session.items):
         return ""
-    conftests = [plugin for plugin in request.config.pluginmanager.get_plugins() if hasattr(plugin, "personalens_assistant")]
+    conftests = [
+        plugin
+        for plugin in request.config.pluginmanager.get_plugins()
+        if hasattr(plugin, "personalens_assistant")
+    ]
     root = request.config.rootpath
-    files = [Path(file) for plugin in conftests if (file := getattr(plugin, "__file__", None)) and plugin.__name__ != __package__]
+    files = [
+        Path(file)
+        for plugin in conftests
+        if (file := getattr(plugin, "__file__", None)) and plugin.__name__ != __package__
+    ]
     there = next((f"the one in {os.path.relpath(file, root)} there" for file in files), "it there")
     return (
-        f". The built-in suite sees the conftest.py of the root folder only: move {there}, or write a test that sees yours: "
-        "def test_it(personalens): personalens.check()"
+        f". The built-in suite sees the conftest.py of the root folder only: move {there}, or write a test"
+        " that sees yours: def test_it(personalens): personalens.check()"
     )
 
 

@@ -20,7 +20,11 @@ def report_gate(config: pytest.Config, gate: Gate) -> None:
     outcome: Any = "passed" if gate.passed else "failed"
     hook = config.hook
     hook.pytest_runtest_logstart(nodeid=nodeid, location=location)
-    for when, longrepr in (("setup", None), ("call", None if gate.passed else harmless(gate.message)), ("teardown", None)):
+    for when, longrepr in (
+        ("setup", None),
+        ("call", None if gate.passed else harmless(gate.message)),
+        ("teardown", None),
+    ):
         report = pytest.TestReport(
             nodeid=nodeid,
             location=location,
@@ -36,7 +40,9 @@ def report_gate(config: pytest.Config, gate: Gate) -> None:
 def junit_properties(item: Item) -> list[tuple[str, str]]:
     """What JUnit shows of an item: a property for each score, or the cause of there being none."""
     evaluation = item.evaluation
-    properties = [(f"personalens_{v.dimension.value}", str(v.score)) for v in evaluation.verdicts if evaluation.scored]
+    properties = [
+        (f"personalens_{v.dimension.value}", str(v.score)) for v in evaluation.verdicts if evaluation.scored
+    ]
     properties = properties or [("personalens_cause", evaluation.cause)]
     return (
         properties

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 def pytest_personalens_model(spec: str, config: pytest.Config) -> Model | None:
     """A language model for a spec such as ``acme:large?temperature=0``, or None if the spec is not yours.
 
-    It plays the user (``--personalens-user-model``) or judges (``--personalens-judge-model``) with the plugin's
-    own prompts. Called once a process, before collection; connect lazily.
+    It plays the user (``--personalens-user-model``) or judges (``--personalens-judge-model``) with the
+    plugin's own prompts. Called once a process, before collection; connect lazily.
     """
 
 

@@ -1,4 +1,6 @@
-"""What is wrong with an input, told in one line, whatever a file, a dataset or an option put into the text."""
+"""What is wrong with an input, told in one line, whatever a file,
+a dataset or an option put into the text.
+"""
 
 from __future__ import annotations
 
@@ -15,10 +17,11 @@ if TYPE_CHECKING:
 
 @contextmanager
 def errors_in_one_line(*, collecting: bool = False) -> Iterator[None]:
-    """Each text of a `pytest.UsageError` raised inside is one line that drives no terminal; so is that of a collection error.
+    """Each text of a `pytest.UsageError` raised inside is one line that drives no terminal; so is that of a
+    collection error.
 
-    Where no test is run, a dataset or an agent of somebody's own that calls `pytest.skip`, `pytest.fail` or `sys.exit` makes such an error
-    too. While `collecting`, pytest knows what to do with it.
+    Where no test is run, a dataset or an agent of somebody's own that calls `pytest.skip`, `pytest.fail` or
+    `sys.exit` makes such an error too. While `collecting`, pytest knows what to do with it.
     """
     try:
         yield
@@ -27,7 +30,9 @@ def errors_in_one_line(*, collecting: bool = False) -> Iterator[None]:
     except (pytest.fail.Exception, pytest.skip.Exception, SystemExit, GeneratorExit) as error:
         if collecting:
             raise
-        raise pytest.UsageError(as_one_line(f"personalens: no test is run yet that could end so: {error_text(error)}")) from None
+        raise pytest.UsageError(
+            as_one_line(f"personalens: no test is run yet that could end so: {error_text(error)}")
+        ) from None
 
 
 def as_one_line(text: object) -> str:

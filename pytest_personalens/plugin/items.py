@@ -1,4 +1,6 @@
-"""What an item of ours stands for: a scenario under the settings of its test, which trial of it, and what the assistant may know."""
+"""What an item of ours stands for: a scenario under the settings of its test, which trial of it, and what the
+assistant may know.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,9 @@ class ItemSpec(NamedTuple):
     @property
     def given(self) -> str:
         """What the assistant may know: letters of D, I, S."""
-        return {"": self.settings.context, "swapped": self.settings.context, "none": ""}.get(self.control, self.control)
+        return {"": self.settings.context, "swapped": self.settings.context, "none": ""}.get(
+            self.control, self.control
+        )
 
 
 def cases(refs: Iterable[ScenarioRef], settings: Settings) -> Iterator[ItemSpec]:
@@ -52,22 +56,25 @@ def cases(refs: Iterable[ScenarioRef], settings: Settings) -> Iterator[ItemSpec]
 
 
 def test_of(item: pytest.Item) -> str:
-    """The test of an item of ours, as it is called whatever the sample: file, function, and parameters of its own."""
+    """The test of an item of ours, as it is called whatever the sample: file, function, and parameters of its
+    own.
+    """
     return without_case(item.nodeid, item.callspec.id, spec_of(item).id)  # type: ignore[attr-defined]
 
 
 def dialogue_of(item: pytest.Item, attempt: int = 1) -> str:
     """The id of what is said in an item: no other of the run has it, and in the next run it is the same.
 
-    `attempt` counts how often the item was set up: a plugin such as pytest-rerunfailures runs the same one again.
+    `attempt` counts how often the item was set up: a plugin such as pytest-rerunfailures runs the same one
+    again.
     """
     digest = hashlib.sha256(f"{item.nodeid}\n{attempt}".encode("utf-8", "surrogatepass")).hexdigest()
     return f"{spec_of(item).ref.id}-{digest[:12]}"
 
 
 def asks_for_ours(item: pytest.Item) -> bool:
-    """True for a test that asks for a fixture of ours. A method of unittest's or a doctest may, through a fixture with autouse, and is
-    an item of no scenario: it takes no parameter."""
+    """True for a test that asks for a fixture of ours. A method of unittest's or a doctest may, through a
+    fixture with autouse, and is an item of no scenario: it takes no parameter."""
     return PARAM in getattr(item, "fixturenames", ())
 
 
@@ -78,7 +85,9 @@ def is_scenario_item(item: pytest.Item) -> bool:
 
 
 def asks_for_context(item: pytest.Item) -> bool:
-    """True if the test, or a fixture that it uses and that is none of ours, asks for the context (or for what it may be asked by)."""
+    """True if the test, or a fixture that it uses and that is none of ours, asks for the context (or for what
+    it may be asked by).
+    """
     wanted = {"personalens_context", "request"}
     theirs = [
         fixture
@@ -86,12 +95,21 @@ def asks_for_context(item: pytest.Item) -> bool:
         for fixture in fixtures
         if not str(getattr(fixture.func, "__module__", "")).startswith(_NEVER_TELLS)
     ]
-    return any(not wanted.isdisjoint(names) for names in (arguments_of(item), *(fixture.argnames for fixture in theirs)))
+    return any(
+        not wanted.isdisjoint(names)
+        for names in (arguments_of(item), *(fixture.argnames for fixture in theirs))
+    )
 
 
 def is_to_be_evaluated(item: pytest.Item) -> bool:
-    """True for an item of a scenario whose test asks for the fixture ``personalens``, and so for its dialogue."""
-    return "personalens" in getattr(item, "fixturenames", ()) and is_scenario_item(item) and spec_of(item) is not None
+    """True for an item of a scenario whose test asks for the fixture ``personalens``, and so for its
+    dialogue.
+    """
+    return (
+        "personalens" in getattr(item, "fixturenames", ())
+        and is_scenario_item(item)
+        and spec_of(item) is not None
+    )
 
 
 def to_be_evaluated(items: Iterable[pytest.Item]) -> int:

@@ -1,4 +1,6 @@
-"""Has the judge of a run read the anchors, in the controlling process, and holds the run against its baseline."""
+"""Has the judge of a run read the anchors, in the controlling process, and holds the run against its
+baseline.
+"""
 
 from __future__ import annotations
 
@@ -33,13 +35,18 @@ if TYPE_CHECKING:
 
 
 class JudgeCheck:
-    """What ``--personalens-adopt-judge`` or ``--personalens-check-judge`` asks for. Raises `pytest.UsageError` for bad input."""
+    """What ``--personalens-adopt-judge`` or ``--personalens-check-judge`` asks for.
+
+    Raises `pytest.UsageError` for bad input.
+    """
 
     def __init__(self, config: pytest.Config, settings: Settings) -> None:
         self._settings = settings
         self._dimensions = [Dimension(d) for d in settings.dimensions]
         self._flag = "--personalens-adopt-judge" if settings.adopt_judge else "--personalens-check-judge"
-        self._path = path_of(config, settings, BY_KEY["adopt_judge" if settings.adopt_judge else "check_judge"])
+        self._path = path_of(
+            config, settings, BY_KEY["adopt_judge" if settings.adopt_judge else "check_judge"]
+        )
         self._then: AdoptedJudge | None = None
         try:
             self.anchors = open_anchors(anchors_path(config, settings))
@@ -55,8 +62,8 @@ class JudgeCheck:
         idle = config.option.collectonly or self._settings.estimate
         if not (self._settings.may_spend or idle) and self._judge(run)[0].paid:
             raise pytest.UsageError(
-                f"{self._flag}: {self._settings.judge_model} costs money: add --personalens-record live to have it read "
-                f"{len(self.anchors.dialogues)} anchors on {len(self._dimensions)} dimensions"
+                f"{self._flag}: {self._settings.judge_model} costs money: add --personalens-record live to"
+                f" have it read {len(self.anchors.dialogues)} anchors on {len(self._dimensions)} dimensions"
             )
 
     def conclude(self, run: Run, results: Results) -> tuple[Drift, dict[str, Usage]]:
@@ -65,8 +72,12 @@ class JudgeCheck:
         at_once = self._settings.concurrency if getattr(judge, "parallel", False) else 1
         readings = read_anchors(self.anchors, judge, self._dimensions, at_once=at_once)
         now = self._baseline(run, judge, readings, results)
-        drift = self._unreadable(readings, judge) or (self._adopt(now) if self._then is None else compare(self._then, now))
-        drift = drift.model_copy(update={"notes": (*drift.notes, *(f"not read: {fault}" for fault in readings.faults))})
+        drift = self._unreadable(readings, judge) or (
+            self._adopt(now) if self._then is None else compare(self._then, now)
+        )
+        drift = drift.model_copy(
+            update={"notes": (*drift.notes, *(f"not read: {fault}" for fault in readings.faults))}
+        )
         return drift, {f"anchor {purpose}": used for purpose, used in usage().items()}
 
     def _judge(self, run: Run) -> tuple[Judge, Callable[[], dict[str, Usage]]]:
@@ -80,7 +91,9 @@ class JudgeCheck:
         for item in scored:
             e = item.evaluation
             key = f"{e.dataset}/{e.scenario}"
-            if tests[item.scenario_key] > 1:  # several tests ask for the same scenario, each with settings of its own
+            if (
+                tests[item.scenario_key] > 1
+            ):  # several tests ask for the same scenario, each with settings of its own
                 key += f" in {item.test}"
             if item.trial > 1:
                 key += f", trial {item.trial}"
@@ -88,7 +101,10 @@ class JudgeCheck:
             scores[key] = Scored(dialogue=words, scores={v.dimension: v.score for v in e.verdicts})
         # Models answer a little differently from call to call; so may a judge that says so of itself.
         exact = getattr(judge, "deterministic", not judge.paid and "judge" not in run.participants.models())
-        assistants = {i.evaluation.assistant or self._settings.assistant or "the fixture personalens_assistant" for i in results.items}
+        assistants = {
+            i.evaluation.assistant or self._settings.assistant or "the fixture personalens_assistant"
+            for i in results.items
+        }
         return AdoptedJudge(
             judge=judge.identity,
             exact=bool(exact),
@@ -109,7 +125,9 @@ class JudgeCheck:
         read = sum(map(len, readings.verdicts.values()))
         if not readings.stopped and read and read >= self._settings.valid_floor * wanted:
             return None
-        why = readings.stopped or f"the floor is {self._settings.valid_floor:.0%}; first: {readings.faults[0]}"
+        why = (
+            readings.stopped or f"the floor is {self._settings.valid_floor:.0%}; first: {readings.faults[0]}"
+        )
         coverage = f"{read} of {wanted} anchor verdicts were read ({why})"
         if self._then is not None:
             problem = f"the judge could not be checked: {coverage}"
@@ -121,11 +139,20 @@ class JudgeCheck:
             write_atomically(self._path, now.text())
         except OSError as error:
             return self._not_adopted(f"cannot write {self._path}: {error.strerror}", now.judge)
-        content = f"{len(self.anchors.dialogues)} anchors and the scores of {len(now.scores)} scenarios are in {self._settings.adopt_judge}"
-        return Drift(outcome="the judge was adopted", sentence=f"the judge was adopted: {content}", judge=now.judge)
+        content = (
+            f"{len(self.anchors.dialogues)} anchors and the scores of {len(now.scores)} scenarios are in"
+            f" {self._settings.adopt_judge}"
+        )
+        return Drift(
+            outcome="the judge was adopted", sentence=f"the judge was adopted: {content}", judge=now.judge
+        )
 
     def _not_adopted(self, why: str, judge: str) -> Drift:
-        return Drift(outcome="the judge could not be adopted", sentence=f"the judge could not be adopted: {why}", judge=judge)
+        return Drift(
+            outcome="the judge could not be adopted",
+            sentence=f"the judge could not be adopted: {why}",
+            judge=judge,
+        )
 
     def _prepare(self) -> None:
         try:
@@ -140,14 +167,17 @@ class JudgeCheck:
             raise pytest.UsageError(f"{self._flag}: {error}") from None
         if then.anchors != self.anchors.digest:
             raise pytest.UsageError(
-                f"{self._flag}: {self._path.name} was adopted with other anchors ({then.anchors}, these are {self.anchors.digest}); "
-                "give them with personalens_anchors in the configuration, or adopt the judge again"
+                f"{self._flag}: {self._path.name} was adopted with other anchors ({then.anchors}, these are"
+                f" {self.anchors.digest}); give them with personalens_anchors in the configuration, or adopt"
+                " the judge again"
             )
         if set(then.verdicts) != set(self._dimensions):
-            had, have = (",".join(d.short for d in Dimension if d in of) for of in (then.verdicts, self._dimensions))
+            had, have = (
+                ",".join(d.short for d in Dimension if d in of) for of in (then.verdicts, self._dimensions)
+            )
             raise pytest.UsageError(
-                f"{self._flag}: {self._path.name} was adopted with the dimensions {had}, this run reads {have}; "
-                f"give --personalens-dimensions {had}, or adopt the judge again"
+                f"{self._flag}: {self._path.name} was adopted with the dimensions {had}, this run reads"
+                f" {have}; give --personalens-dimensions {had}, or adopt the judge again"
             )
         return then
 

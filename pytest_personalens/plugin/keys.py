@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 # Of the run.
 SETTINGS: pytest.StashKey[Settings] = pytest.StashKey()
 RUN: pytest.StashKey[Run] = pytest.StashKey()
-#: syrupy's session, which its fixture `snapshot` tells; asked by one item, because the fixture takes long for each.
+#: syrupy's session, which its fixture `snapshot` tells; asked by one item, because the fixture takes long for
+#: each.
 SYRUPY: pytest.StashKey[SnapshotSession] = pytest.StashKey()
 
 # Of an item.
@@ -27,7 +28,8 @@ ATTEMPT: pytest.StashKey[int] = pytest.StashKey()
 SECONDS: pytest.StashKey[float] = pytest.StashKey()
 
 # Of what a worker is told.
-#: Set for one that takes the place of one that died: it evaluates no dialogue before its turn, so that the one that ends it is known.
+#: Set for one that takes the place of one that died: it evaluates no dialogue before its turn, so that the
+#: one that ends it is known.
 IN_TURN: Final = "personalens_in_turn"
 
 

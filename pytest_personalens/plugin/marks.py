@@ -21,12 +21,15 @@ if TYPE_CHECKING:
 def settings_of(run: Settings, config: pytest.Config, marks: Sequence[pytest.Mark], where: str) -> Settings:
     """The settings of one test: option before mark before ini. The closest mark wins; raises `SpecError`.
 
-    Our own marks on items carry `domain`, `kind` and `user`, so these keywords of a user's mark restrict the draw.
+    Our own marks on items carry `domain`, `kind` and `user`, so these keywords of a user's mark restrict the
+    draw.
     """
     changed: dict[str, Any] = {}
     for mark in reversed(marks):
         if mark.args:
-            raise SpecError(f"{where}: the mark personalens takes keywords only, not {short_repr(mark.args[0])}")
+            raise SpecError(
+                f"{where}: the mark personalens takes keywords only, not {short_repr(mark.args[0])}"
+            )
         for key, value in mark.kwargs.items():
             option = BY_KEY.get(key)
             if option is None or not option.mark:
@@ -34,7 +37,9 @@ def settings_of(run: Settings, config: pytest.Config, marks: Sequence[pytest.Mar
                     changed.setdefault("threshold", {}).update([_mark_threshold(key, value, where)])
                     continue
                 allowed = [o.key for o in OPTIONS if o.mark] + list(_short_thresholds())
-                raise SpecError(f"{where}: unknown keyword {key!r} of the mark personalens; known: {', '.join(allowed)}")
+                raise SpecError(
+                    f"{where}: unknown keyword {key!r} of the mark personalens; known: {', '.join(allowed)}"
+                )
             try:
                 read = read_value(option, value, f"{where}: personalens({key}=...)")
             except pytest.UsageError as error:
@@ -45,7 +50,9 @@ def settings_of(run: Settings, config: pytest.Config, marks: Sequence[pytest.Mar
                 changed[key] = read
     if "threshold" in changed:
         changed["threshold"] = tuple({**dict(run.threshold), **changed["threshold"]}.items())
-    settings = run._replace(**{k: v for k, v in changed.items() if config.getoption(BY_KEY[k].ini, None) is None})
+    settings = run._replace(
+        **{k: v for k, v in changed.items() if config.getoption(BY_KEY[k].ini, None) is None}
+    )
     check_thresholds(settings.threshold, settings.dimensions, where)
     return settings
 
@@ -58,7 +65,9 @@ def _short_thresholds() -> dict[str, str]:
 
 def _mark_threshold(key: str, value: object, where: str) -> tuple[str, int]:
     try:
-        return threshold(f"{_short_thresholds()[key]}>={int(value) if isinstance(value, (int, bool)) else value}")
+        return threshold(
+            f"{_short_thresholds()[key]}>={int(value) if isinstance(value, (int, bool)) else value}"
+        )
     except SpecError as error:
         raise SpecError(f"{where}: personalens({key}={short_repr(value)}): {error}") from None
     except Exception as error:  # the __str__ of somebody's own value too

@@ -32,11 +32,14 @@ def missing_items(
 ) -> Missing:
     """The items that brought no result.
 
-    By node id: those whose worker `crashed`, those `unevaluated` with their control, kind and domains, and those `done`. `refs` is the
-    sample by id, `ids` those of all scenarios, `skipped` the files that skipped themselves.
+    By node id: those whose worker `crashed`, those `unevaluated` with their control, kind and domains, and
+    those `done`. `refs` is the sample by id, `ids` those of all scenarios, `skipped` the files that skipped
+    themselves.
     """
     gone = {n: parse_case(n, ids) for n in set(crashed) - set(done)}
-    lost = {n: (case.control, *_groups(refs.get(case.scenario))) for n, case in gone.items() if case is not None}
+    lost = {
+        n: (case.control, *_groups(refs.get(case.scenario))) for n, case in gone.items() if case is not None
+    }
     others = {n: of for n, of in unevaluated.items() if n not in done and n not in lost}
     # A file that skipped itself has a test of the whole sample, at the least.
     others |= {skipped_id(file, ref.id): ("", *_groups(ref)) for file in skipped for ref in refs.values()}
@@ -45,7 +48,9 @@ def missing_items(
         lost=sorted(lost),
         unevaluated=sorted(others),
         of_controls=sorted(n for n, (control, *_) in every.items() if control),
-        missing_by_group=Counter(group for control, *groups in every.values() if not control for group in groups),
+        missing_by_group=Counter(
+            group for control, *groups in every.values() if not control for group in groups
+        ),
     )
 
 

@@ -1,4 +1,6 @@
-"""The dataset that the conftest.py files and plugins of a folder offer under a name, for commands outside of a run."""
+"""The dataset that the conftest.py files and plugins of a folder offer under a name, for commands outside of
+a run.
+"""
 
 from __future__ import annotations
 
@@ -33,20 +35,25 @@ class _Asked:
 
 
 def offered_dataset(spec: str) -> Dataset | None:
-    """The dataset of the hook ``pytest_personalens_dataset`` for `spec` in the working directory; None if nobody offers it.
+    """The dataset of the hook ``pytest_personalens_dataset`` for `spec` in the working directory; None if
+    nobody offers it.
 
     Raises `SpecError` in one line where a ``conftest.py`` cannot be loaded or the hook raises.
     """
     asked, said = _Asked(spec), io.StringIO()
     with redirect_stdout(said), redirect_stderr(said):
-        # Modules of ours are loaded by now, so that their asserts could not be rewritten any more, of which pytest would warn.
+        # Modules of ours are loaded by now, so that their asserts could not be rewritten any more, of which
+        # pytest would warn.
         status = pytest.main(["--assert=plain"], plugins=[asked])
     if isinstance(asked.problem, DataError):
         raise asked.problem
     if asked.problem is not None:
         raise SpecError(f"the dataset {spec!r} cannot be had: {error_text(asked.problem)}")
     if status:
-        raise SpecError(f"the dataset {spec!r} cannot be had: pytest cannot start here: {_reason(said.getvalue(), int(status))}")
+        raise SpecError(
+            f"the dataset {spec!r} cannot be had: pytest cannot start here:"
+            f" {_reason(said.getvalue(), int(status))}"
+        )
     return CheckedDataset(asked.found) if asked.found is not None else None
 
 

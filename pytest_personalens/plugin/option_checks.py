@@ -1,4 +1,6 @@
-"""What is wrong with options together, or with one beside what pytest makes of it; each is a `pytest.UsageError` in one line."""
+"""What is wrong with options together, or with one beside what pytest makes of it; each is a
+`pytest.UsageError` in one line.
+"""
 
 from __future__ import annotations
 
@@ -28,19 +30,28 @@ def flags_of(config: pytest.Config) -> list[str]:
 
 
 def check_alone(config: pytest.Config) -> None:
-    """Refuse options that are gone, those that need a sample and have none, and paths that pytest takes for tests."""
+    """Refuse options that are gone, those that need a sample and have none, and paths that pytest takes for
+    tests.
+    """
     for o in (o for o in OPTIONS if o.on == "ini"):
         if config.getoption(f"gone: {o.name}") is not None:
             raise pytest.UsageError(
-                f"{o.long}: now a key of the configuration; write {o.ini} = {o.metavar} there, or -o {o.ini}={o.metavar}"
+                f"{o.long}: now a key of the configuration; write {o.ini} = {o.metavar} there, or -o"
+                f" {o.ini}={o.metavar}"
             )
     for old, (new, value) in REPLACED.items():
         if config.getoption(f"gone: {old}") is not None:
-            raise pytest.UsageError(f"--personalens-{old}: this option is gone; write --personalens-{new} {value}")
+            raise pytest.UsageError(
+                f"--personalens-{old}: this option is gone; write --personalens-{new} {value}"
+            )
         key = f"personalens_{old.replace('-', '_')}"
         if _in_configuration(config, key):
-            raise pytest.UsageError(f"{key}: this key is gone; write personalens_{new} = {value.replace(chr(39), '')}")
-    sampled = config.getoption("personalens_sample") is not None or _in_configuration(config, "personalens_sample")
+            raise pytest.UsageError(
+                f"{key}: this key is gone; write personalens_{new} = {value.replace(chr(39), '')}"
+            )
+    sampled = config.getoption("personalens_sample") is not None or _in_configuration(
+        config, "personalens_sample"
+    )
     for flag in () if sampled else _given(config, "gate", "judge check", "report"):
         raise pytest.UsageError(f"{flag}: give --personalens-sample N too; without it there is no run")
     check_paths(config)
@@ -65,9 +76,13 @@ def check_paths(config: pytest.Config) -> None:
     for flag in (o.long for o in OPTIONS if o.path and o.on != "ini"):
         for place in (n + 1 for n, word in enumerate(flags[:-1]) if word == flag == words[n]):
             path = config.invocation_params.dir / words[place]
-            # What follows a space pytest takes for a path to tests, if it is there: it then looks for the configuration beside it.
+            # What follows a space pytest takes for a path to tests, if it is there: it then looks for the
+            # configuration beside it.
             if _there(path) and not path.resolve().is_relative_to(config.invocation_params.dir.resolve()):
-                raise pytest.UsageError(f"{flag}: write {flag}={words[place]}; after a space, pytest takes what lies elsewhere for tests")
+                raise pytest.UsageError(
+                    f"{flag}: write {flag}={words[place]}; after a space, pytest takes what lies elsewhere"
+                    " for tests"
+                )
 
 
 def _there(path: Path) -> bool:
@@ -78,7 +93,10 @@ def _there(path: Path) -> bool:
 
 
 def readable(judge: str, wanted: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The dimensions that the judge gives, and those that it does not. Raises `pytest.UsageError` where it gives none."""
+    """The dimensions that the judge gives, and those that it does not.
+
+    Raises `pytest.UsageError` where it gives none.
+    """
     if judge != "embedded" or not set(wanted) & set(EMBEDDED_JUDGE_LACKS):
         return wanted, ()
     dimensions_read = tuple(d for d in wanted if d not in EMBEDDED_JUDGE_LACKS)
@@ -95,7 +113,10 @@ def check_settings(config: pytest.Config, settings: Settings) -> None:
     _check_paths_given(settings)
     units = [unit for unit, _ in settings.budget]
     if len(set(units)) < len(units):
-        raise pytest.UsageError(f"--personalens-budget: two caps on {'calls' if units.count('calls') > 1 else 'dollars'}; give one")
+        raise pytest.UsageError(
+            f"--personalens-budget: two caps on {'calls' if units.count('calls') > 1 else 'dollars'};"
+            " give one"
+        )
     try:
         check_thresholds(settings.threshold, settings.dimensions, "--personalens-threshold")
         if settings.official_bugs != BY_KEY["official_bugs"].default:
@@ -117,19 +138,33 @@ def check_thresholds(thresholds: Sequence[tuple[str, int]], dims: Sequence[str],
     """Raise `SpecError` for a threshold of a dimension that is not judged."""
     for dim, _ in thresholds:
         if dim not in dims:
-            raise SpecError(f"{source}: {dim} is not among the dimensions judged ({', '.join(dims)}); add it with --personalens-dimensions")
+            raise SpecError(
+                f"{source}: {dim} is not among the dimensions judged ({', '.join(dims)}); add it with"
+                " --personalens-dimensions"
+            )
 
 
 def _check_paths_given(settings: Settings) -> None:
     """Refuse paths of the command line that are none, and what a shard cannot write or check."""
-    paths = [(o, path) for o in OPTIONS if o.on == "command line" and o.path and (path := getattr(settings, o.key)) is not None]
+    paths = [
+        (o, path)
+        for o in OPTIONS
+        if o.on == "command line" and o.path and (path := getattr(settings, o.key)) is not None
+    ]
     judged = [o.long for o, _ in paths if o.shapes == "judge check"]
     if len(judged) > 1:
-        raise pytest.UsageError(f"{' and '.join(judged)}: give one of them; a judge is checked against what was adopted before")
+        raise pytest.UsageError(
+            f"{' and '.join(judged)}: give one of them; a judge is checked against what was adopted before"
+        )
     for o, _ in paths if settings.shard is not None else ():
         if o.long in judged:
-            raise pytest.UsageError(f"{o.long}: the judge is held against whole runs; give it to a run without --personalens-shard")
-        raise pytest.UsageError(f"{o.long}: a shard is a part of a run; give it to python -m pytest_personalens merge")
+            raise pytest.UsageError(
+                f"{o.long}: the judge is held against whole runs; give it to a run without"
+                " --personalens-shard"
+            )
+        raise pytest.UsageError(
+            f"{o.long}: a shard is a part of a run; give it to python -m pytest_personalens merge"
+        )
 
 
 def _check_report_only(config: pytest.Config) -> None:
@@ -141,7 +176,9 @@ def _check_report_only(config: pytest.Config) -> None:
     gating = [flag for flag in _given(config, "gate", "judge check") if flag != option.long]
     gating += [f"{option.long} {text!r}" for text in _values(config, option.long) if text.lower() != "none"]
     if gating:
-        raise pytest.UsageError(f"{source}: such a run fails on nothing, and {gating[0]} asks for a gate; leave one of them out")
+        raise pytest.UsageError(
+            f"{source}: such a run fails on nothing, and {gating[0]} asks for a gate; leave one of them out"
+        )
 
 
 def _values(config: pytest.Config, flag: str) -> list[str]:
@@ -153,19 +190,30 @@ def _values(config: pytest.Config, flag: str) -> list[str]:
 
 
 def _check_controls(settings: Settings) -> None:
-    """Refuse a control in which the assistant would know what it does in the run itself, or what it does not there."""
+    """Refuse a control in which the assistant would know what it does in the run itself, or what it does not
+    there.
+    """
     flag, known = "--personalens-control", settings.context
     if set(ABLATION) <= set(settings.control) and known != "DIS":
-        raise pytest.UsageError(f"{flag} ablation: the run itself is its last row, D+I+S; leave out --personalens-context")
+        raise pytest.UsageError(
+            f"{flag} ablation: the run itself is its last row, D+I+S; leave out --personalens-context"
+        )
     for control in settings.control:
         if control in ("none", "swapped"):
             enough = bool(set(known) & set("DIS" if control == "none" else "DI"))
         else:
             enough = control in known and control != known
         if not enough:
-            knows = "nothing" if not known else f"{'+'.join(known)} of the user" if control in "DIS" else "no more of the user"
+            knows = (
+                "nothing"
+                if not known
+                else f"{'+'.join(known)} of the user"
+                if control in "DIS"
+                else "no more of the user"
+            )
             raise pytest.UsageError(
-                f"{flag} {control_word(control)}: the run itself knows {knows} (--personalens-context); there is nothing to compare"
+                f"{flag} {control_word(control)}: the run itself knows {knows} (--personalens-context); there"
+                " is nothing to compare"
             )
 
 
@@ -176,32 +224,42 @@ def gates_without_sample(config: pytest.Config, settings: Settings) -> bool:
 
 
 def refuse_an_empty_run(config: pytest.Config, settings: Settings, *, planned: bool, left: bool) -> None:
-    """Raise `pytest.UsageError` for a run that evaluates nothing, where its command line, and not the configuration alone, asks for a
-    sample or a gate. `planned`: there are tests of ours among what was collected; `left`:
-    some of them, which ask for no dialogue, are run.
+    """Raise `pytest.UsageError` for a run that evaluates nothing, where its command line, and not the
+    configuration alone, asks for a sample or a gate. `planned`: there are tests of ours among what was
+    collected; `left`: some of them, which ask for no dialogue, are run.
     """
     judged = settings.adopt_judge or settings.check_judge  # no item is needed for that
     files = [] if judged else _given(config, "report")
     here = "--personalens-sample" in flags_of(config) or _given(config, "gate")
-    if not here or (judged and not settings.asks_for_gates) or settings.shard is not None or config.option.collectonly:
+    if (
+        not here
+        or (judged and not settings.asks_for_gates)
+        or settings.shard is not None
+        or config.option.collectonly
+    ):
         return
     if left and not (settings.asks_for_gates or files or config.option.setuponly):
         return  # they test what they ask for
-    nothing = "there is nothing for the gates to decide on" if settings.asks_for_gates else "nothing is tested"
+    nothing = (
+        "there is nothing for the gates to decide on" if settings.asks_for_gates else "nothing is tested"
+    )
     if files and not settings.asks_for_gates:
         nothing = f"{files[0]} has nothing to write"
     if config.option.setuponly:  # which --setup-plan sets too
-        raise pytest.UsageError(f"--personalens-sample: --setup-only and --setup-plan run no test, so {nothing}; leave them out")
+        raise pytest.UsageError(
+            f"--personalens-sample: --setup-only and --setup-plan run no test, so {nothing}; leave them out"
+        )
     if planned:
         raise pytest.UsageError(
-            f"--personalens-sample: no test that is left asks for the fixture personalens, so {nothing}; ask for it and call "
-            f"personalens.check(), or see what the selection (-k, -m, --lf, --deselect) leaves of those that do: the sample of "
-            f"{size_text(settings.sample or 0)} is drawn first, and what fits them may not be in it (restrict the draw with "
-            "--personalens-domain, -kind or -users)"
+            f"--personalens-sample: no test that is left asks for the fixture personalens, so {nothing}; ask"
+            " for it and call personalens.check(), or see what the selection (-k, -m, --lf, --deselect)"
+            f" leaves of those that do: the sample of {size_text(settings.sample or 0)} is drawn first, and"
+            " what fits them may not be in it (restrict the draw with --personalens-domain, -kind or -users)"
         )
     raise pytest.UsageError(
-        f"--personalens-sample: no test of what was collected asks for the fixture personalens, so {nothing}: the built-in suite runs only "
-        "where no paths are given; leave them out, or write a test: def test_it(personalens): personalens.check()"
+        f"--personalens-sample: no test of what was collected asks for the fixture personalens, so {nothing}:"
+        " the built-in suite runs only where no paths are given; leave them out, or write a test: def"
+        " test_it(personalens): personalens.check()"
     )
 
 
@@ -211,6 +269,11 @@ def hint_of_node_ids(config: pytest.Config, sample: int | None) -> list[str]:
         file, _, rest = arg.partition("::")
         path = config.invocation_params.dir / file
         if rest.endswith("]") and path.is_file() and b"personalens" in path.read_bytes():
-            missing = "give --personalens-sample N, as the run did" if sample is None else "the sample of this run may lack its scenario"
-            return [f"personalens: if {arg} is an item of a scenario: {missing} (the same N, --personalens-seed and restrictions)"]
+            missing = (
+                "give --personalens-sample N, as the run did"
+                if sample is None
+                else "the sample of this run may lack its scenario"
+            )
+            same = "the same N, --personalens-seed and restrictions"
+            return [f"personalens: if {arg} is an item of a scenario: {missing} ({same})"]
     return []

@@ -31,7 +31,9 @@ _GROUPS: Final = {
 
 
 def add_options(parser: pytest.Parser) -> None:
-    """Declare every option and its typed ini key, and those that are gone: what they are now is told by `check_alone`."""
+    """Declare every option and its typed ini key, and those that are gone: what they are now is told by
+    `check_alone`.
+    """
     for name, title in _GROUPS.items():
         group = parser.getgroup(f"personalens: {name}", f"personalens, {name} ({title})")
         for o in (o for o in OPTIONS if o.group == name):
@@ -40,30 +42,54 @@ def add_options(parser: pytest.Parser) -> None:
                 kind = {"action": "store_true", "default": False} if o.flag else action
                 group.addoption(o.long, **{"default": None, **kind}, dest=o.ini, help=o.help)
             if o.on != "command line":
-                parser.addini(o.ini, o.help if o.on == "ini" else "the option of this name", type=o.type, default=None)
+                parser.addini(
+                    o.ini, o.help if o.on == "ini" else "the option of this name", type=o.type, default=None
+                )
     hidden = parser.getgroup("personalens: gate")
     for o in (o for o in OPTIONS if o.on == "ini"):
         _hide(hidden, o.name)
     for old, (new, _) in REPLACED.items():
         _hide(hidden, old)
-        parser.addini(f"personalens_{old.replace('-', '_')}", f"gone: write personalens_{new}", type="linelist", default=None)
-    parser.addini("personalens_prices", "MODEL = INPUT, OUTPUT[, CACHED[, WRITTEN]] in dollars for a million tokens", type="linelist")
+        parser.addini(
+            f"personalens_{old.replace('-', '_')}",
+            f"gone: write personalens_{new}",
+            type="linelist",
+            default=None,
+        )
     parser.addini(
-        "personalens_model_parameters", "NAME = VALUE for model specs that do not name it, such as region = eu-west-1", type="linelist"
+        "personalens_prices",
+        "MODEL = INPUT, OUTPUT[, CACHED[, WRITTEN]] in dollars for a million tokens",
+        type="linelist",
+    )
+    parser.addini(
+        "personalens_model_parameters",
+        "NAME = VALUE for model specs that do not name it, such as region = eu-west-1",
+        type="linelist",
     )
 
 
 def _hide(group: pytest.OptionGroup, name: str) -> None:
-    group.addoption(f"--personalens-{name}", nargs="?", const="", default=None, dest=f"gone: {name}", help=argparse.SUPPRESS)
+    group.addoption(
+        f"--personalens-{name}",
+        nargs="?",
+        const="",
+        default=None,
+        dest=f"gone: {name}",
+        help=argparse.SUPPRESS,
+    )
 
 
 def read_settings(config: pytest.Config) -> Settings:
-    """The settings of the run: option before ini before default. Raises `pytest.UsageError` naming the option."""
+    """The settings of the run: option before ini before default.
+
+    Raises `pytest.UsageError` naming the option.
+    """
     check_alone(config)
     values: dict[str, Any] = {}
     for o in OPTIONS:
         value, source = config.getoption(o.ini, None), o.long
-        # Without a sample there is no run, and a plain one of pytest does not pay for what the configuration says of it.
+        # Without a sample there is no run, and a plain one of pytest does not pay for what the configuration
+        # says of it.
         if value is None and o.on != "command line" and (o.key == "sample" or values["sample"] is not None):
             value, source = configured(config, o)
         values[o.key] = o.default if value is None else value if o.flag else read_value(o, value, source)
@@ -82,7 +108,9 @@ def configured(config: pytest.Config, option: Option) -> tuple[Any, str]:
     try:
         value = config.getini(option.ini)
     except (TypeError, ValueError, pytest.UsageError) as error:  # pytest 9 says what is wrong and not where
-        raise pytest.UsageError(f"{option.ini}: expected a value of type {option.type} in the configuration file ({error})") from None
+        raise pytest.UsageError(
+            f"{option.ini}: expected a value of type {option.type} in the configuration file ({error})"
+        ) from None
     return (None if value in ("", []) else value), option.ini
 
 
@@ -117,9 +145,11 @@ def _controls(named: Sequence[tuple[ControlName, ...]]) -> tuple[ControlName, ..
     return tuple(control for control in CONTROLS if control in wanted)
 
 
-def _gates(config: pytest.Config, wanted: Sequence[GateExpression | None], *, whole: bool) -> tuple[tuple[GateExpression, ...], bool]:
-    """The gates, and whether none of them counts. Those of the command line join those of the configuration, and go before one of the
-    same metric over the same scenarios."""
+def _gates(
+    config: pytest.Config, wanted: Sequence[GateExpression | None], *, whole: bool
+) -> tuple[tuple[GateExpression, ...], bool]:
+    """The gates, and whether none of them counts. Those of the command line join those of the configuration,
+    and go before one of the same metric over the same scenarios."""
     option, more = BY_KEY["gate"], tuple[Any, ...]()
     if whole and config.getoption(option.ini) is not None:
         texts, source = configured(config, option)
@@ -130,8 +160,9 @@ def _gates(config: pytest.Config, wanted: Sequence[GateExpression | None], *, wh
 
 
 def _reports(config: pytest.Config, wanted: Sequence[str]) -> tuple[str, ...]:
-    """The reports, whose paths begin at the working directory on the command line, and at the root folder in the configuration. Those of
-    the command line join those of the configuration, and go before those of the same kind."""
+    """The reports, whose paths begin at the working directory on the command line, and at the root folder in
+    the configuration. Those of the command line join those of the configuration, and go before those of the
+    same kind."""
     from pytest_personalens.core.destinations import GITHUB, file_kind
 
     option = BY_KEY["report"]
@@ -143,7 +174,9 @@ def _reports(config: pytest.Config, wanted: Sequence[str]) -> tuple[str, ...]:
     more = read_value(option, texts, source) if texts is not None else ()
     kinds = {file_kind(text) for text in wanted}
     here = _absolute(wanted, config.invocation_params.dir)
-    there = _absolute([text for text in more if text == GITHUB or file_kind(text) not in kinds], config.rootpath)
+    there = _absolute(
+        [text for text in more if text == GITHUB or file_kind(text) not in kinds], config.rootpath
+    )
     return tuple(dict.fromkeys((*here, *there))) if GITHUB in here else (*here, *there)
 
 
@@ -162,12 +195,17 @@ def _users(names: Sequence[str], base: Path) -> tuple[str, ...]:
 
             file = base / name.removeprefix("file:")
             try:
-                listed = [line.strip() for line in no_device(file).read_text(encoding="utf-8").splitlines() if line.strip()]
+                listed = [
+                    line.strip()
+                    for line in no_device(file).read_text(encoding="utf-8").splitlines()
+                    if line.strip()
+                ]
             except (OSError, ValueError) as error:  # the path itself may be none
                 raise pytest.UsageError(f"--personalens-users: cannot read {file}: {error}") from None
             if not listed:
                 raise pytest.UsageError(
-                    f"--personalens-users: no user is in {file}; write an id a line, or leave the option out for everybody"
+                    f"--personalens-users: no user is in {file}; write an id a line, or leave the option out"
+                    " for everybody"
                 )
             users += listed
         elif name.startswith("official-"):
@@ -175,8 +213,9 @@ def _users(names: Sequence[str], base: Path) -> tuple[str, ...]:
 
             if name not in OFFICIAL_SAMPLES:
                 raise pytest.UsageError(
-                    f"--personalens-users: {name} is no sample of the benchmark's own; known: {', '.join(OFFICIAL_SAMPLES)}; "
-                    "for others write a file with an id a line and give file:PATH"
+                    f"--personalens-users: {name} is no sample of the benchmark's own; known:"
+                    f" {', '.join(OFFICIAL_SAMPLES)}; for others write a file with an id a line and give"
+                    " file:PATH"
                 )
             users += OFFICIAL_SAMPLES[name]
         else:

@@ -1,4 +1,6 @@
-"""What a run leaves behind beside its terminal output: results, reports and baseline, each of which fails alone."""
+"""What a run leaves behind beside its terminal output: results, reports and baseline, each of which fails
+alone.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,10 @@ def _aside(path: Path) -> Path:
 
 
 class Outputs:
-    """The files that options ask for. Raises `pytest.UsageError` for one that could not be written in the end, before anything is run."""
+    """The files that options ask for.
+
+    Raises `pytest.UsageError` for one that could not be written in the end, before anything is run.
+    """
 
     def __init__(self, config: pytest.Config, settings: Settings) -> None:
         self._settings, self._root = settings, config.rootpath
@@ -40,7 +45,9 @@ class Outputs:
         }
         baseline = read.pop(BY_KEY["save_baseline"].called, None)
         try:
-            self._files = checked(Files.of(settings.report, save_baseline=baseline), "--personalens-", read=read)
+            self._files = checked(
+                Files.of(settings.report, save_baseline=baseline), "--personalens-", read=read
+            )
         except SpecError as error:
             raise pytest.UsageError(str(error)) from None
 
@@ -50,7 +57,8 @@ class Outputs:
         return bool(self._settings.report)
 
     def set_aside(self) -> None:
-        """Move what an earlier run wrote out of the way: if this one dies, it is not to be taken for its own. Of a shard, it is removed.
+        """Move what an earlier run wrote out of the way: if this one dies, it is not to be taken for its own.
+        Of a shard, it is removed.
 
         A folder or a device in the way is nobody's report, and stays.
         """
@@ -80,7 +88,10 @@ class Outputs:
                 yield Path(real)
 
     def keep(self, results: Results) -> None:
-        """Write the results before more is asked of anybody: what follows may fail. What is wrong with the file is told in the end."""
+        """Write the results before more is asked of anybody: what follows may fail.
+
+        What is wrong with the file is told in the end.
+        """
         for path in self._files.kind("json"):
             with suppress(OSError):
                 write_json(results, path)
@@ -93,7 +104,9 @@ class Outputs:
 
 
 def path_of(config: pytest.Config, settings: Settings, option: Option) -> Path:
-    """Where a path option points: from the working directory on the command line, from the root folder in the configuration."""
+    """Where a path option points: from the working directory on the command line, from the root folder in the
+    configuration.
+    """
     on_command_line = config.getoption(option.ini, None) is not None
     try:
         path = Path(str(getattr(settings, option.key))).expanduser()

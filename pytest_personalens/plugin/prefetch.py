@@ -28,24 +28,34 @@ _ASSISTANT: Final = "personalens_assistant"
 #: Fixtures that decide what an evaluation is about; where somebody overrides one, only the item itself knows.
 _OURS: Final = ("personalens", "personalens_scenario", "personalens_context")
 PREFETCHER: pytest.StashKey[Prefetcher] = pytest.StashKey()
-_HOMES: Final[dict[str, type[pytest.Collector]]] = {"session": pytest.Session, "package": pytest.Package, "module": pytest.Module}
+_HOMES: Final[dict[str, type[pytest.Collector]]] = {
+    "session": pytest.Session,
+    "package": pytest.Package,
+    "module": pytest.Module,
+}
 
 
 def why_not_concurrent(items: Iterable[pytest.Item], wanted: int) -> str:
-    """Why these items cannot be evaluated side by side: an assistant that each of them gets anew. Empty if they can."""
+    """Why these items cannot be evaluated side by side: an assistant that each of them gets anew.
+
+    Empty if they can.
+    """
     for fixture in {id(f): f for item in items if (f := _fixture(item, _ASSISTANT)) is not None}.values():
         if fixture.scope not in _HOMES:
             code = fixture.func.__code__
             return (
-                f"--personalens-concurrency {wanted}: the fixture {_ASSISTANT} must have scope 'session' or 'module'; the one in "
-                f"{code.co_filename}, line {code.co_firstlineno}, has scope '{fixture.scope}' (give the assistant a parameter `context` "
-                "to be told with each call what it may know of the user)"
+                f"--personalens-concurrency {wanted}: the fixture {_ASSISTANT} must have scope 'session' or"
+                f" 'module'; the one in {code.co_filename}, line {code.co_firstlineno}, has scope"
+                f" '{fixture.scope}' (give the assistant a parameter `context` to be told with each call what"
+                " it may know of the user)"
             )
     return ""
 
 
 class Prefetcher:
-    """Keeps `--personalens-concurrency` dialogues of this process under way; each item takes its own when its turn comes."""
+    """Keeps `--personalens-concurrency` dialogues of this process under way; each item takes its own when its
+    turn comes.
+    """
 
     def __init__(self, session: pytest.Session, run: Run) -> None:
         self._items, self._run = session.items, run
@@ -67,10 +77,18 @@ class Prefetcher:
             with suppress(PersonalensError):  # what is wrong is told at its turn
                 scenario = self._run.scenario(spec_of(other).ref)
                 store = store_of(other, self._run, scenario)
-                self._submit(other, job_of(other, self._run, store, context_of(other, self._run, scenario)), store.keeper, assistant)
+                self._submit(
+                    other,
+                    job_of(other, self._run, store, context_of(other, self._run, scenario)),
+                    store.keeper,
+                    assistant,
+                )
         participants = self._run.participants
         try:
-            return self._engine.take(item.nodeid, lambda: self._line.draw(self._engine.done, participants.total, participants.limiters()))
+            return self._engine.take(
+                item.nodeid,
+                lambda: self._line.draw(self._engine.done, participants.total, participants.limiters()),
+            )
         except Exception as error:
             if self._run.cluster is None:
                 raise
@@ -100,7 +118,9 @@ class Prefetcher:
         return () if self._named else _shared(item)
 
     def _after(self, item: pytest.Item) -> Iterator[pytest.Item]:
-        """The coming items, each once, while there is room for more and up to the first that is to have another assistant."""
+        """The coming items, each once, while there is room for more and up to the first that is to have
+        another assistant.
+        """
         if self._in_turn:
             return
         here = self._whose(item)
@@ -109,7 +129,11 @@ class Prefetcher:
             if not self._engine.room or (is_scenario_item(other) and self._whose(other) != here):
                 return
             self._seen = max(self._seen, place)
-            if is_scenario_item(other) and other.nodeid not in self._engine and not any(other.iter_markers("skip")):
+            if (
+                is_scenario_item(other)
+                and other.nodeid not in self._engine
+                and not any(other.iter_markers("skip"))
+            ):
                 yield other
 
     def _coming(self, place: int) -> Iterable[int]:

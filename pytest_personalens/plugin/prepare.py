@@ -1,4 +1,6 @@
-"""From an item to its job: the context and the record that an evaluation starts from; and the commands that repeat it."""
+"""From an item to its job: the context and the record that an evaluation starts from; and the commands that
+repeat it.
+"""
 
 from __future__ import annotations
 
@@ -21,13 +23,17 @@ if TYPE_CHECKING:
     from pytest_personalens.core.scenario import Context, Scenario
     from pytest_personalens.plugin.run import Run
 
-#: What a command that writes records leaves out of the run's own: it must not accept the team's snapshots on the way.
+#: What a command that writes records leaves out of the run's own: it must not accept the team's snapshots on
+#: the way.
 _SNAPSHOTS = ("--snapshot-update", "--snapshot-update-new-only")
 _RECORD = "--personalens-record"
 
 
 def context_of(item: pytest.Item, run: Run, scenario: Scenario, *, attempt: int = 1) -> Context:
-    """What the assistant of the item may know; `attempt` counts how often the item was set up. Raises `SpecError` as `Run.context` does."""
+    """What the assistant of the item may know; `attempt` counts how often the item was set up.
+
+    Raises `SpecError` as `Run.context` does.
+    """
     return run.context(spec_of(item), scenario, dialogue_of(item, attempt))
 
 
@@ -69,7 +75,9 @@ def rerun(item: pytest.Item) -> str:
     config = item.config
     words = ["pytest", *_configuration(config)]
     # Not the shard: the item is in the whole sample too.
-    for o in (o for o in OPTIONS if o.shapes in ("sample", "dialogue", "score", "record") and o.key != "shard"):
+    for o in (
+        o for o in OPTIONS if o.shapes in ("sample", "dialogue", "score", "record") and o.key != "shard"
+    ):
         setting = config.getoption(o.ini, None)
         for value in setting if isinstance(setting, list) else [setting] if setting is not None else []:
             words += [o.long, str(value)]
@@ -77,7 +85,9 @@ def rerun(item: pytest.Item) -> str:
     if file_of(item.nodeid) == BUILT_IN:
         words += ["-k", f"[{spec_of(item).id}]"]
     else:
-        words.append(f"{os.path.relpath(item.path, config.invocation_params.dir)}::{within_file(item.nodeid)}")
+        words.append(
+            f"{os.path.relpath(item.path, config.invocation_params.dir)}::{within_file(item.nodeid)}"
+        )
     return redacted(shlex.join(words))
 
 
@@ -95,7 +105,9 @@ def record_command(config: pytest.Config) -> str:
 
 
 def _configuration(config: pytest.Config) -> list[str]:
-    """What the command line puts in the place of the configuration, or of values in it: without that it is another run."""
+    """What the command line puts in the place of the configuration, or of values in it: without that it is
+    another run.
+    """
     file = config.getoption("inifilename", default=None)
     values = config.getoption("override_ini", default=None) or []
     return [*(["-c", str(file)] if file else []), *(word for value in values for word in ("-o", str(value)))]

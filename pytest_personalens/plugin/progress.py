@@ -1,4 +1,6 @@
-"""One live line on a terminal while many dialogues run: how far they are, what they use, what the provider bears."""
+"""One live line on a terminal while many dialogues run: how far they are, what they use, what the provider
+bears.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,8 @@ if TYPE_CHECKING:
     from pytest_personalens.models.meter import Total
     from pytest_personalens.models.rate_limit import Limiter
 
-#: A line below without moving sideways (scrolling where the screen ends) and back; keep the place; down; and back to it.
+#: A line below without moving sideways (scrolling where the screen ends) and back; keep the place; down; and
+#: back to it.
 _MAKE_ROOM: Final = "\x1bD\x1bM"
 _SAVE, _RESTORE, _DOWN, _ERASE = "\x1b7", "\x1b8", "\x1b[1B\r", "\x1b[K"
 
@@ -28,7 +31,9 @@ class LiveLine:
 
     def __init__(self, config: pytest.Config, *, total: int) -> None:
         reporter = config.pluginmanager.getplugin("terminalreporter")
-        shown = reporter is not None and reporter.isatty and reporter.hasmarkup and config.get_verbosity() >= 0
+        shown = (
+            reporter is not None and reporter.isatty and reporter.hasmarkup and config.get_verbosity() >= 0
+        )
         self._writer = terminal_writer(reporter) if shown and config.option.capture != "no" else None
         self._config = config
         self._total, self._started, self._drawn = total, time.monotonic(), False
@@ -49,10 +54,13 @@ class LiveLine:
 
     def _write(self, text: str) -> None:
         assert self._writer is not None
-        # While an item runs, what is written to the terminal would be captured as its output, and the terminal's width is not known.
+        # While an item runs, what is written to the terminal would be captured as its output, and the
+        # terminal's width is not known.
         with without_capture(self._config):
             room = _MAKE_ROOM if text else ""
-            write_beside(self._writer, f"{room}{_SAVE}{_DOWN}{text[: self._writer.fullwidth - 1]}{_ERASE}{_RESTORE}")
+            write_beside(
+                self._writer, f"{room}{_SAVE}{_DOWN}{text[: self._writer.fullwidth - 1]}{_ERASE}{_RESTORE}"
+            )
 
 
 def _text(done: int, total: int, seconds: float, used: Total, limiters: Sequence[Limiter]) -> str:

@@ -1,4 +1,6 @@
-"""What pytest and syrupy have no public way to ask or do, each by a plain name: an upgrade of theirs is met here."""
+"""What pytest and syrupy have no public way to ask or do, each by a plain name: an upgrade of theirs is met
+here.
+"""
 
 from __future__ import annotations
 
@@ -13,13 +15,17 @@ if TYPE_CHECKING:
     import pytest
 
 
-def run_instead_of_tests(config: pytest.Config, run: Callable[[pytest.Config, pytest.Session], None]) -> int | pytest.ExitCode:
+def run_instead_of_tests(
+    config: pytest.Config, run: Callable[[pytest.Config, pytest.Session], None]
+) -> int | pytest.ExitCode:
     """Call `run` in a session as pytest makes one, with its handling of errors; returns the exit status."""
     return wrap_session(config, run)
 
 
 def fixtures_of(item: pytest.Item) -> Mapping[str, Sequence[Any]]:
-    """Name -> the fixtures of that name that the item sees, the one that it gets last; before it is set up."""
+    """Name -> the fixtures of that name that the item sees, the one that it gets last;
+    before it is set up.
+    """
     names: Mapping[str, Sequence[Any]] = item._fixtureinfo.name2fixturedefs  # type: ignore[attr-defined]  # noqa: SLF001
     return names
 
@@ -38,7 +44,9 @@ def files_not_collected(config: pytest.Config) -> int:
 def without_capture(config: pytest.Config) -> AbstractContextManager[object]:
     """A context in which what is written reaches the terminal, and is not captured as an item's output."""
     capture = config.pluginmanager.getplugin("capturemanager")
-    suspended: AbstractContextManager[object] = nullcontext() if capture is None else capture.global_and_fixture_disabled()
+    suspended: AbstractContextManager[object] = (
+        nullcontext() if capture is None else capture.global_and_fixture_disabled()
+    )
     return suspended
 
 
@@ -61,7 +69,8 @@ def syrupy_session(config: pytest.Config) -> object:
 def shorten_crash(report: pytest.TestReport) -> None:
     """Cut what the short summary says of a failure down to its first line, without the exception's name.
 
-    Where CI is set, pytest repeats all of it; where it is not, the name would take the room of what was wrong.
+    Where CI is set, pytest repeats all of it; where it is not, the name would take the room of what was
+    wrong.
     """
     crash = getattr(report.longrepr, "reprcrash", None)
     if crash is not None:

@@ -1,4 +1,6 @@
-"""The run under way, as a file in pytest's cache: what a run that was broken off leaves behind, for another to go on from."""
+"""The run under way, as a file in pytest's cache: what a run that was broken off leaves behind, for another
+to go on from.
+"""
 
 from __future__ import annotations
 
@@ -29,40 +31,58 @@ _FILE: Final = "run"
 
 
 class RunState(NamedTuple):
-    """The run under way: its id, and in a few words how it stands to one that was broken off; empty where there was none to resume."""
+    """The run under way: its id, and in a few words how it stands to one that was broken off; empty where
+    there was none to resume.
+    """
 
     id: str = ""
     history: str = ""
 
 
 def begin_run(folder: Path | None, settings: Settings, *, root: Path, keeps: bool) -> RunState:
-    """The run that begins, or the one that was broken off and is gone on with; called once, in the controlling process.
+    """The run that begins, or the one that was broken off and is gone on with; called once, in the
+    controlling process.
 
-    `root` is where the assistant's sources lie; `keeps` tells whether this run keeps replies for another to go on from. Raises
-    `pytest.UsageError` where the run to resume had other settings, or where there is no cache to keep it in. Where its assistant was
-    another one, its replies say nothing of this one: a new run begins.
+    `root` is where the assistant's sources lie; `keeps` tells whether this run keeps replies for another to
+    go on from. Raises `pytest.UsageError` where the run to resume had other settings, or where there is no
+    cache to keep it in. Where its assistant was another one, its replies say nothing of this one: a new run
+    begins.
     """
     if folder is None:
         if settings.resume:
-            raise pytest.UsageError("--personalens-resume: needs pytest's cache, which is off (-p no:cacheprovider)")
+            raise pytest.UsageError(
+                "--personalens-resume: needs pytest's cache, which is off (-p no:cacheprovider)"
+            )
         return RunState()
     left = _read(folder) if settings.resume else None
-    wanted = {name: value for name, value in json.loads(json.dumps(settings._asdict())).items() if name in _SAME}
+    wanted = {
+        name: value for name, value in json.loads(json.dumps(settings._asdict())).items() if name in _SAME
+    }
     made_of = sources(root) if keeps else {}
     history = ""
     if left is not None:
         _refuse_others(left["settings"], wanted)
         age, differs = _age(left["began"]), changed(left["sources"], made_of)
         if not differs:
-            history = f"goes on with the run that was broken off, begun {age} ago, and counts its replies and its calls"
+            history = (
+                f"goes on with the run that was broken off, begun {age} ago, and counts its replies and its"
+                " calls"
+            )
             return RunState(str(left["run"]), history)
-        other = f"does not go on with the run that was broken off, begun {age} ago ({differs} has changed since)"
+        other = (
+            f"does not go on with the run that was broken off, begun {age} ago ({differs} has changed since)"
+        )
         history = f"{other}: the assistant is asked anew"
     run = uuid.uuid4().hex
     try:
-        write_atomically(folder / _FILE, json.dumps({"run": run, "settings": wanted, "sources": made_of, "began": time.time()}))
+        write_atomically(
+            folder / _FILE,
+            json.dumps({"run": run, "settings": wanted, "sources": made_of, "began": time.time()}),
+        )
     except OSError as error:
-        raise pytest.UsageError(f"personalens: pytest's cache cannot be written: {folder / _FILE}: {error.strerror}; remove it") from None
+        raise pytest.UsageError(
+            f"personalens: pytest's cache cannot be written: {folder / _FILE}: {error.strerror}; remove it"
+        ) from None
     return RunState(run, history)
 
 
@@ -70,8 +90,9 @@ def _refuse_others(before: dict[str, Any], wanted: dict[str, Any]) -> None:
     for o in OPTIONS:
         if wanted.get(o.key) != before.get(o.key):
             raise pytest.UsageError(
-                f"--personalens-resume: the run that was broken off had {o.called} {before.get(o.key)!r}, this one has "
-                f"{wanted.get(o.key)!r}; give the same, or leave out --personalens-resume to start anew"
+                f"--personalens-resume: the run that was broken off had {o.called} {before.get(o.key)!r},"
+                f" this one has {wanted.get(o.key)!r}; give the same, or leave out --personalens-resume to"
+                " start anew"
             )
 
 
@@ -90,7 +111,10 @@ def current_run(folder: Path | None) -> str:
 
 
 def end_run(folder: Path | None, settled: Iterable[str]) -> None:
-    """Note that the run came to its end. `settled` are the node ids of items whose records hold all that was bought for them."""
+    """Note that the run came to its end.
+
+    `settled` are the node ids of items whose records hold all that was bought for them.
+    """
     if folder is not None:
         for file in (folder / _FILE, *(journal_file(folder, nodeid) for nodeid in settled)):
             with suppress(OSError):  # whatever somebody made of it meanwhile

@@ -44,11 +44,17 @@ if TYPE_CHECKING:
 _LOADED_AHEAD: Final = 1000
 _TRIED: Final = 100
 #: Said of a run that pays for what it could not keep.
-KEPT_NOWHERE: Final = "pytest's cache is off or cannot be written: what is paid for and not in a record is bought again by the next run"
+KEPT_NOWHERE: Final = (
+    "pytest's cache is off or cannot be written: what is paid for and not in a record is bought again by the"
+    " next run"
+)
 
 
 class Run:
-    """Opens the dataset and the agents once, and draws samples. Raises `PersonalensError` for what cannot be had."""
+    """Opens the dataset and the agents once, and draws samples.
+
+    Raises `PersonalensError` for what cannot be had.
+    """
 
     def __init__(self, config: pytest.Config, settings: Settings) -> None:
         self.config, self.settings = config, settings
@@ -76,7 +82,9 @@ class Run:
         self.state = self._state()
 
     def sample(self, settings: Settings) -> Sample:
-        """The sample of a test with these settings, or this run's shard of it; drawn once for each kind of draw."""
+        """The sample of a test with these settings, or this run's shard of it; drawn once for each kind of
+        draw.
+        """
         assert settings.sample is not None
         key = _draw_of(settings)
         if key not in self._samples:
@@ -91,16 +99,21 @@ class Run:
                     kind=settings.kind,
                 )
             if not sample.refs:
-                raise SpecError(f"no scenario of dataset {self.dataset.name!r} fits the domains, kind and users asked for")
+                raise SpecError(
+                    f"no scenario of dataset {self.dataset.name!r} fits the domains, kind and users asked for"
+                )
             for ref in sample.refs:
                 if self.ids.setdefault(ref.id, ref[:2]) != ref[:2]:
-                    raise SpecError(f"scenarios {self.ids[ref.id]} and {ref[:2]} of dataset {self.dataset.name!r} share the id {ref.id!r}")
+                    raise SpecError(
+                        f"scenarios {self.ids[ref.id]} and {ref[:2]} of dataset {self.dataset.name!r} share"
+                        f" the id {ref.id!r}"
+                    )
             if settings.sample == ALL:
                 sample = sample._replace(requested=sample.drawn)
             if settings.shard is not None:
                 sample = sample.shard(*settings.shard)
-            # Loaded now, so that a bad file stops the run before anything is paid for, and in one line. A sample that takes
-            # long to load is only tried: what is wrong elsewhere is told by the item.
+            # Loaded now, so that a bad file stops the run before anything is paid for, and in one line. A
+            # sample that takes long to load is only tried: what is wrong elsewhere is told by the item.
             for ref in sample.refs if len(sample.refs) <= _LOADED_AHEAD else sample.refs[:_TRIED]:
                 self._loaded[ref] = self.dataset.load(ref)
                 if "swapped" in settings.control:
@@ -117,10 +130,11 @@ class Run:
         return planned
 
     def context(self, case: ItemSpec, scenario: Scenario, dialogue: str = "") -> Context:
-        """What the assistant of an item may know; `dialogue` is the id of what is to be said. Raises `SpecError`
-        for another user's context where nobody has such a task.
+        """What the assistant of an item may know; `dialogue` is the id of what is to be said. Raises
+        `SpecError` for another user's context where nobody has such a task.
 
-        In a control the user has an id of their own: an assistant that keeps what it was told must not find it again.
+        In a control the user has an id of their own: an assistant that keeps what it was told must not find
+        it again.
         """
         if not case.control:
             return scenario.context(case.given).model_copy(update={"dialogue": dialogue})
@@ -141,7 +155,10 @@ class Run:
     def scenarios(self, items: Iterable[Item]) -> dict[str, Scenario]:
         """Scenario id -> who asked for what, of the items of this run."""
         # Not from the samples: with workers, this process has not drawn those of every test.
-        refs = {e.scenario: ScenarioRef(e.user, e.task, e.kind, e.domains) for e in (item.evaluation for item in items)}
+        refs = {
+            e.scenario: ScenarioRef(e.user, e.task, e.kind, e.domains)
+            for e in (item.evaluation for item in items)
+        }
         return {id_: self.dataset.load(ref) for id_, ref in sorted(refs.items())}
 
     def contents(self) -> dict[tuple[str, str], str]:
@@ -149,7 +166,9 @@ class Run:
         return {(ref.user, ref.task): scenario.digest for ref, scenario in self._loaded.items()}
 
     def scenario(self, ref: ScenarioRef) -> Scenario:
-        """The whole scenario: the one that was loaded ahead, but to one who asks only, because tests may change what is in it."""
+        """The whole scenario: the one that was loaded ahead, but to one who asks only, because tests may
+        change what is in it.
+        """
         return self._loaded.pop(ref, None) or self.dataset.load(ref)
 
     def drawn(self) -> Drawn:
@@ -168,9 +187,15 @@ class Run:
         )
 
     def header(self) -> str:
-        """One line: what is sampled, by which seed, who plays the user, who judges, and whether nothing fails the run."""
+        """One line: what is sampled, by which seed, who plays the user, who judges, and whether nothing fails
+        the run.
+        """
         s, sample = self.settings, self.sample(self.settings)
-        drawn = str(sample.drawn) if s.shard is None else f"shard {s.shard[0]}/{s.shard[1]}, {len(sample.refs)} of {sample.drawn}"
+        drawn = (
+            str(sample.drawn)
+            if s.shard is None
+            else f"shard {s.shard[0]}/{s.shard[1]}, {len(sample.refs)} of {sample.drawn}"
+        )
         line = redacted(
             f"personalens: {drawn} scenarios of {self.dataset.name} {self.dataset.version}, seed {s.seed!r}, "
             f"context {s.context or 'none'}, user {s.user_model}, judge {s.judge_model}"
@@ -180,8 +205,17 @@ class Run:
             + (f", {self.state.history}" if self.state.history else "")
             + (f" ({s.assistant_prompt})" if "assistant" in self.participants.models() else "")
             + self._protocol()
-            + (f"; the embedded judge gives no reading of {', '.join(Dimension(d).short for d in s.not_read)}" if s.not_read else "")
-            + (f"; {REPORT_ONLY}" + (f", {REPORTED_GATES}" if s.asks_for_gates else "") if s.report_only else "")
+            + (
+                "; the embedded judge gives no reading of"
+                f" {', '.join(Dimension(d).short for d in s.not_read)}"
+                if s.not_read
+                else ""
+            )
+            + (
+                f"; {REPORT_ONLY}" + (f", {REPORTED_GATES}" if s.asks_for_gates else "")
+                if s.report_only
+                else ""
+            )
         )
         return one_line(line)
 
@@ -205,7 +239,9 @@ class Run:
             self.cluster.shutdown(cancel_futures=True)
 
     def _state(self) -> RunState:
-        """The run as pytest's cache has it: begun now, or the one that was broken off; a worker joins its controller's."""
+        """The run as pytest's cache has it: begun now, or the one that was broken off; a worker joins its
+        controller's.
+        """
         if self.config.option.collectonly or self.settings.estimate:
             return RunState()
         if hasattr(self.config, "workerinput"):
@@ -217,10 +253,16 @@ class Run:
         if s.executor is None or s.estimate or self.config.option.collectonly:
             return None
         if s.assistant is None:
-            raise SpecError(f"{flag}: a fixture stays in this process; name the assistant with --personalens-assistant module:attribute")
+            raise SpecError(
+                f"{flag}: a fixture stays in this process; name the assistant with --personalens-assistant"
+                " module:attribute"
+            )
         for spec in (s.user_model, s.judge_model):
             if spec != "embedded" and read_spec(spec) is None:
-                raise SpecError(f"{flag}: only embedded, bedrock: and openai: agents can be opened on its workers, not {spec!r}")
+                raise SpecError(
+                    f"{flag}: only embedded, bedrock: and openai: agents can be opened on its workers, not"
+                    f" {spec!r}"
+                )
         if self.participants.budget is not None:
             raise SpecError(f"{flag}: --personalens-budget is kept in one machine's files, not on a cluster")
         from pytest_personalens.engine.dask import Cluster
@@ -234,7 +276,9 @@ class Run:
         except PersonalensError:
             raise
         except Exception as error:  # whatever it takes somebody's own to be opened
-            raise SpecError(f"--personalens-data: the dataset {spec!r} cannot be had: {error_text(error)}") from error
+            raise SpecError(
+                f"--personalens-data: the dataset {spec!r} cannot be had: {error_text(error)}"
+            ) from error
         return CheckedDataset(added) if added is not None else open_dataset(spec, base=self.config.rootpath)
 
     def _recipe(self) -> ParticipantSpecs:

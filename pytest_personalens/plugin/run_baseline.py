@@ -1,4 +1,6 @@
-"""The baseline that a run is held against: read before anything is run, and refused where nothing can be compared."""
+"""The baseline that a run is held against: read before anything is run, and refused where nothing can be
+compared.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,10 @@ _OPTION = BY_KEY["baseline"]
 
 
 def baseline_of_run(config: pytest.Config, settings: Settings) -> Baseline | None:
-    """The baseline in the file of the option, if there is one. Raises `pytest.UsageError` for a file that is none."""
+    """The baseline in the file of the option, if there is one.
+
+    Raises `pytest.UsageError` for a file that is none.
+    """
     if settings.baseline is None:
         return None
     from pytest_personalens.results.baseline import read_baseline
@@ -40,10 +45,13 @@ def refuse_baseline(baseline: Baseline, run: Run) -> None:
 
     why = baseline.refuses(run.terms())
     if not why:
-        # A dataset may change under the same name and version. Told before anything is paid for, where so much of it did that the
-        # comparison would fail; else what changed is left out of it.
+        # A dataset may change under the same name and version. Told before anything is paid for, where so
+        # much of it did that the comparison would fail; else what changed is left out of it.
         changed, both = baseline.changed(run.contents())
         if both - len(changed) < run.settings.valid_floor * both:
-            why = f"the content of {len(changed)} of its {both} scenarios in this sample changed in the dataset, such as {changed[0]}"
+            why = (
+                f"the content of {len(changed)} of its {both} scenarios in this sample changed in the"
+                f" dataset, such as {changed[0]}"
+            )
     if why:
         raise pytest.UsageError(f"{_OPTION.long}: {refusal(str(run.settings.baseline), why)}")

@@ -19,15 +19,23 @@ if TYPE_CHECKING:
     from pytest_personalens.results.values import Results
 
 _WITHHOLDS_NOTHING: Final = (
-    "personalens: nothing asks for personalens_context (a fixture, or a parameter `context` of the assistant), so the controls withhold "
-    "nothing, and their lift says nothing"
+    "personalens: nothing asks for personalens_context (a fixture, or a parameter `context` of the"
+    " assistant), so the controls withhold nothing, and their lift says nothing"
 )
 
 
-def write_summary(reporter: pytest.TerminalReporter, results: Results, written: WrittenFiles, *, knows: bool, infrastructure: bool) -> None:
+def write_summary(
+    reporter: pytest.TerminalReporter,
+    results: Results,
+    written: WrittenFiles,
+    *,
+    knows: bool,
+    infrastructure: bool,
+) -> None:
     """The section ``personalens`` of the terminal summary, and what must be said beside it.
 
-    `knows`: an assistant that was asked could see what it may know of the user; `infrastructure`: nothing of it failed for the assistant.
+    `knows`: an assistant that was asked could see what it may know of the user; `infrastructure`: nothing of
+    it failed for the assistant.
     """
     run = reporter.config.stash[RUN]
     if run.state.history:
@@ -45,7 +53,9 @@ def write_summary(reporter: pytest.TerminalReporter, results: Results, written: 
     for problem in written.problems:
         reporter.write_line(problem, red=True)
     if infrastructure:
-        reporter.write_line("failed for lack of scores alone: this run says nothing about your assistant", red=True)
+        reporter.write_line(
+            "failed for lack of scores alone: this run says nothing about your assistant", red=True
+        )
     for line in written.annotations:
         reporter.write_line(line)
 
@@ -53,7 +63,9 @@ def write_summary(reporter: pytest.TerminalReporter, results: Results, written: 
 def _write_section(reporter: pytest.TerminalReporter, results: Results, written: WrittenFiles) -> None:
     verbosity, records = reporter.config.get_verbosity(), _about_records(reporter.config, results)
     reporter.write_sep("=", "personalens")
-    lines = summary_lines(results, verbose=verbosity > 0, domains=verbosity >= 0, written=written.done, records=records)
+    lines = summary_lines(
+        results, verbose=verbosity > 0, domains=verbosity >= 0, written=written.done, records=records
+    )
     for text, style in lines:
         reporter.write_line(harmless(text), **dict.fromkeys(style, True))
     if results.items or results.uncounted:  # a shard may have none
@@ -76,7 +88,9 @@ def _further_lines(config: pytest.Config, results: Results) -> list[str]:
 
 
 def _about_records(config: pytest.Config, results: Results) -> str:
-    """One line on how to write the records that are missing or stale; empty where none are, or where this run was to write them."""
+    """One line on how to write the records that are missing or stale; empty where none are, or where this run
+    was to write them.
+    """
     settings = config.stash[RUN].settings
     if settings.writes_records:
         return ""
@@ -88,5 +102,7 @@ def _about_records(config: pytest.Config, results: Results) -> str:
     accepting = option.update_snapshots or getattr(option, "update_new_snapshots_only", False)
     if accepting and any(i.record in ("none", "stale") for i in items):
         flag = "--snapshot-update" if option.update_snapshots else "--snapshot-update-new-only"
-        return f"{flag} does not write the records of personalens; this command does: {record_command(config)}"
+        return (
+            f"{flag} does not write the records of personalens; this command does: {record_command(config)}"
+        )
     return f"write the records that are missing or stale with: {record_command(config)}" if wrong else ""

@@ -6,11 +6,12 @@ from typing import NamedTuple
 
 
 class Drawn(NamedTuple):
-    """What the tests of a run draw from: scenarios asked for, those there were, items left out of them by a selection.
+    """What the tests of a run draw from: scenarios asked for, those there were, items left out of them by a
+    selection.
 
-    `ids` are those of the scenarios that only a mark's own sample has, `skipped` files of ours that skipped themselves whole;
-    `knows` is true if an assistant that was asked could see what it may know; `remaining` counts the items that a
-    selection left.
+    `ids` are those of the scenarios that only a mark's own sample has, `skipped` files of ours that skipped
+    themselves whole; `knows` is true if an assistant that was asked could see what it may know; `remaining`
+    counts the items that a selection left.
     """
 
     requested: int = 0
@@ -26,7 +27,8 @@ class Tally:
     """Counts the items of one process while they are collected and selected."""
 
     def __init__(self) -> None:
-        #: How many items the tests that were collected make of their samples, and how many of them a selection left, and left out.
+        #: How many items the tests that were collected make of their samples, and how many of them a
+        #: selection left, and left out.
         self.made = 0
         self.remaining = 0
         self.left_out = 0
@@ -44,7 +46,9 @@ class Tally:
         self.skipped.append(nodeid)
 
     def select(self, items: int, *, uncollected: int) -> None:
-        """Note how many items a selection left, and how many files with at least one were not even collected."""
+        """Note how many items a selection left, and how many files with at least one were not even
+        collected.
+        """
         self.remaining = items
         self.left_out = self.made - items + uncollected
 

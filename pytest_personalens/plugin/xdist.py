@@ -1,4 +1,6 @@
-"""All that rests on xdist's private names: how it hands out items, on whom it books a worker's death, what a worker was sent."""
+"""All that rests on xdist's private names: how it hands out items, on whom it books a worker's death, what a
+worker was sent.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +20,8 @@ if TYPE_CHECKING:
 class Deaths:
     """Counts the workers that died, and tells whether the item is known that ended one.
 
-    Of several dialogues side by side any may have done it, so none is booked: all of them run again, in turn, in the worker that takes
-    the place of the one that died. Whichever ends that one too is known.
+    Of several dialogues side by side any may have done it, so none is booked: all of them run again, in turn,
+    in the worker that takes the place of the one that died. Whichever ends that one too is known.
     """
 
     def __init__(self, config: pytest.Config, *, side_by_side: bool) -> None:
@@ -31,22 +33,26 @@ class Deaths:
         self.count += 1
 
     def culprit_is_known(self, node: WorkerController, unfinished: int) -> bool:
-        """True if the first of the worker's `unfinished` items ended it, or if no worker will run them again."""
+        """True if the first of the worker's `unfinished` items ended it,
+        or if no worker will run them again.
+        """
         alone = unfinished == 1 or not self._side_by_side or bool(node.workerinput.get(IN_TURN))
         return alone or (self._most is not None and self.count > self._most)
 
 
 class SupplyScheduling(LoadScheduling):  # type: ignore[misc]  # xdist has no types
-    """Keeps every worker supplied with twice the items that it runs side by side, and no worker with more than its share.
+    """Keeps every worker supplied with twice the items that it runs side by side, and no worker with more
+    than its share.
 
-    xdist's own ``load`` sends a few at a time, which would leave most places of a worker idle; ``worksteal`` takes items away
-    whose dialogues are under way, and they would be paid for twice.
+    xdist's own ``load`` sends a few at a time, which would leave most places of a worker idle; ``worksteal``
+    takes items away whose dialogues are under way, and they would be paid for twice.
     """
 
     def __init__(self, config: pytest.Config, log: Producer, *, side_by_side: int, deaths: Deaths) -> None:
         super().__init__(config, log)
         self._supply, self._deaths = 2 * side_by_side, deaths
-        #: Items of workers that died, one of which ended it: only a worker that runs them in turn may have them.
+        #: Items of workers that died, one of which ended it: only a worker that runs them in turn may have
+        #: them.
         self._suspects: list[int] = []
 
     @property
@@ -94,7 +100,9 @@ class SupplyScheduling(LoadScheduling):  # type: ignore[misc]  # xdist has no ty
         outstanding = len(self.pending) + len(self._suspects) + sum(map(len, self.node2pending.values()))
         # A worker starts an item only when it knows the next one: fewer than two would stop it.
         share = max(2, -(-outstanding // len(self.node2pending)))
-        lacks = max(0, min(2 if node.workerinput.get(IN_TURN) else self._supply, share) - len(self.node2pending[node]))
+        lacks = max(
+            0, min(2 if node.workerinput.get(IN_TURN) else self._supply, share) - len(self.node2pending[node])
+        )
         if first := self._suspects_for(node)[:lacks]:
             del self._suspects[: len(first)]
             self.node2pending[node].extend(first)
@@ -103,7 +111,9 @@ class SupplyScheduling(LoadScheduling):  # type: ignore[misc]  # xdist has no ty
 
 
 class _InUnits(LoadScopeScheduling):  # type: ignore[misc]
-    """Items that stay together, in one worker. xdist's own runs the item that ended a worker again, which ends the next one too."""
+    """Items that stay together, in one worker. xdist's own runs the item that ended a worker again, which
+    ends the next one too.
+    """
 
     def __init__(self, config: pytest.Config, log: Producer, *, deaths: Deaths) -> None:
         super().__init__(config, log)
@@ -112,7 +122,9 @@ class _InUnits(LoadScopeScheduling):  # type: ignore[misc]
     def remove_node(self, node: WorkerController) -> str | None:
         """Take back the items of a worker that is gone; returns the one that ended it, if that is known."""
         units: dict[str, dict[str, bool]] = self.assigned_work.pop(node)
-        unfinished = [(unit, nodeid) for unit in units.values() for nodeid, finished in unit.items() if not finished]
+        unfinished = [
+            (unit, nodeid) for unit in units.values() for nodeid, finished in unit.items() if not finished
+        ]
         culprit = None
         if unfinished and self._deaths.culprit_is_known(node, len(unfinished)):
             unit, culprit = unfinished[0]
@@ -135,7 +147,11 @@ class _ByGroup(_InUnits, LoadGroupScheduling):  # type: ignore[misc]
     pass
 
 
-_IN_UNITS: Final[dict[str, type[_InUnits]]] = {"loadscope": _ByScope, "loadfile": _ByFile, "loadgroup": _ByGroup}
+_IN_UNITS: Final[dict[str, type[_InUnits]]] = {
+    "loadscope": _ByScope,
+    "loadfile": _ByFile,
+    "loadgroup": _ByGroup,
+}
 
 
 def scheduling(config: pytest.Config, log: Producer, *, side_by_side: int, deaths: Deaths) -> Any:
@@ -150,8 +166,11 @@ def scheduling(config: pytest.Config, log: Producer, *, side_by_side: int, death
 
 def items_sent(config: pytest.Config) -> list[int]:
     """The places of the items that this worker was sent and has not begun, the next one first."""
-    # By its name: a worker runs xdist's module as a script, so that its class is not the one that can be imported.
-    worker: Any = next(p for p in config.pluginmanager.get_plugins() if type(p).__name__ == "WorkerInteractor")
+    # By its name: a worker runs xdist's module as a script, so that its class is not the one that can be
+    # imported.
+    worker: Any = next(
+        p for p in config.pluginmanager.get_plugins() if type(p).__name__ == "WorkerInteractor"
+    )
     with worker.torun.lock() as waiting:
         coming = [worker.nextitem_index, *waiting]
     return [index for index in coming if isinstance(index, int)]

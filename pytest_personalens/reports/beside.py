@@ -1,4 +1,7 @@
-"""Two runs side by side: the figures of both, and the scenarios whose scores differ. Says nothing of significance."""
+"""Two runs side by side: the figures of both, and the scenarios whose scores differ.
+
+Says nothing of significance.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,10 @@ class Changed(NamedTuple):
 
 
 class TwoRuns(NamedTuple):
-    """What two runs have in common, and where they differ. `only_before` and `only_after` count items scored in one run alone."""
+    """What two runs have in common, and where they differ.
+
+    `only_before` and `only_after` count items scored in one run alone.
+    """
 
     moved: tuple[Moved, ...]
     changed: tuple[Changed, ...]
@@ -71,7 +77,9 @@ def beside_lines(beside: TwoRuns, *, most: int | None = None) -> Iterator[str]:
         yield harmless(f"{moved.group:20}" + "".join(f"{_pair(moved, d, '->'):>15}" for d in shown))
     yield ""
     yield overlap(beside)
-    yield from (harmless(f"  {c.name}: {c.dimension.short} {c.before} -> {c.after}") for c in beside.changed[:most])
+    yield from (
+        harmless(f"  {c.name}: {c.dimension.short} {c.before} -> {c.after}") for c in beside.changed[:most]
+    )
     if most is not None and len(beside.changed) > most:
         yield f"  and {len(beside.changed) - most} more (-v lists them all)"
     yield from (harmless(f"note: {note}") for note in beside.notes)
@@ -80,7 +88,9 @@ def beside_lines(beside: TwoRuns, *, most: int | None = None) -> Iterator[str]:
 def overlap(beside: TwoRuns) -> str:
     """One sentence: how much of both runs can be held against each other."""
     items = len({c.name for c in beside.changed})
-    alone = [f"{n} only {when}" for n, when in ((beside.only_before, "before"), (beside.only_after, "after")) if n]
+    alone = [
+        f"{n} only {when}" for n, when in ((beside.only_before, "before"), (beside.only_after, "after")) if n
+    ]
     return f"scored in both: {beside.both}{''.join(f', {part}' for part in alone)}; scores differ in {items}"
 
 
@@ -88,7 +98,8 @@ def moved_table(beside: TwoRuns) -> list[str]:
     """The figures of both runs, as a Markdown table."""
     shown = _shown(beside)
     return markdown_table(
-        ("", *(d.names.heading for d in shown)), [(escaped(m.group), *(_pair(m, d, "→") for d in shown)) for m in beside.moved]
+        ("", *(d.names.heading for d in shown)),
+        [(escaped(m.group), *(_pair(m, d, "→") for d in shown)) for m in beside.moved],
     )
 
 
@@ -134,10 +145,24 @@ def unlike(before: Results, after: Results) -> Iterator[str]:
     for what, field in (("user agent", "user_agent"), ("judge", "judge")):
         was, now = _identities(before, field), _identities(after, field)
         if was and now and was != now:
-            yield f"the {what} was {', '.join(was)}, and is {', '.join(now)}: scores may differ for that alone"
-    for name in ("context", "max_turns", "judge_votes", "assistant_prompt", "protocol", "prompts", "official_bugs", "user_agent"):
+            yield (
+                f"the {what} was {', '.join(was)}, and is {', '.join(now)}: scores may differ for that alone"
+            )
+    for name in (
+        "context",
+        "max_turns",
+        "judge_votes",
+        "assistant_prompt",
+        "protocol",
+        "prompts",
+        "official_bugs",
+        "user_agent",
+    ):
         if before.settings.get(name) != after.settings.get(name):
-            yield f"{name.replace('_', ' ')} was {before.settings.get(name)!r}, and is {after.settings.get(name)!r}"
+            yield (
+                f"{name.replace('_', ' ')} was {before.settings.get(name)!r}, and is"
+                f" {after.settings.get(name)!r}"
+            )
 
 
 def _identities(results: Results, field: str) -> list[str]:

@@ -1,4 +1,6 @@
-"""What changed since other results of the same scenarios: as it was tested, or side by side where something else changed too."""
+"""What changed since other results of the same scenarios: as it was tested, or side by side where something
+else changed too.
+"""
 
 from __future__ import annotations
 

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
     from pytest_personalens.results.means import Estimate
 
-#: CSS pixels: as wide as a phone has room for, so that its text can be read there; three stand side by side on a desk.
+#: CSS pixels: as wide as a phone has room for, so that its text can be read there; three stand side by side
+#: on a desk.
 WIDTH: Final = 400
 _ROW: Final = 21
 _LONGEST_LABEL: Final = 18
@@ -26,7 +27,9 @@ _TEXT: Final = 12.5
 
 
 class Panel(NamedTuple):
-    """A scale that rows have a dot on: from `low` to `high`, a line at `mean`, and a dashed one at `floor`."""
+    """A scale that rows have a dot on: from `low` to `high`, a line at `mean`,
+    and a dashed one at `floor`.
+    """
 
     label: str
     low: float
@@ -62,12 +65,22 @@ def dots(rows: Sequence[DotRow], panels: Sequence[Panel], *, name: str, title: s
     wide = (WIDTH - left - 8 - gap * (len(panels) - 1)) / len(panels)
     for number, panel in enumerate(panels):
         axes = _axes(figure, left + number * (wide + gap), top, wide, _ROW * len(rows))
-        axes.set_xlim(panel.low - 0.03 * (panel.high - panel.low), panel.high + 0.03 * (panel.high - panel.low))
+        axes.set_xlim(
+            panel.low - 0.03 * (panel.high - panel.low), panel.high + 0.03 * (panel.high - panel.low)
+        )
         axes.set_ylim(len(rows) - 0.5, -0.5)
         axes.set_yticks([])
         axes.set_xticks(list(panel.ticks), [f"{t:g}" for t in panel.ticks])
         axes.grid(visible=True, axis="x", color=RULE, linewidth=1)
-        axes.text(0, 1 + 10 / (_ROW * len(rows)), panel.label, transform=axes.transAxes, fontsize=_TEXT, fontweight="bold", color=INK)
+        axes.text(
+            0,
+            1 + 10 / (_ROW * len(rows)),
+            panel.label,
+            transform=axes.transAxes,
+            fontsize=_TEXT,
+            fontweight="bold",
+            color=INK,
+        )
         if panel.mean is not None:
             axes.axvline(panel.mean, color=SOFT, linewidth=1)
         if panel.floor is not None:
@@ -76,10 +89,26 @@ def dots(rows: Sequence[DotRow], panels: Sequence[Panel], *, name: str, title: s
             _dot(axes, place, row.estimates[number], panel.colour)
             if not number:
                 label = harmless(row.label)
-                label = label if len(label) <= _LONGEST_LABEL else label[: _LONGEST_LABEL - 1] + "\N{HORIZONTAL ELLIPSIS}"
+                label = (
+                    label
+                    if len(label) <= _LONGEST_LABEL
+                    else label[: _LONGEST_LABEL - 1] + "\N{HORIZONTAL ELLIPSIS}"
+                )
                 across = ("axes fraction", "data")
-                _beside(axes, label, (0, place), (-left + 2, 0), coords=across, ha="left", va="center", fontsize=_TEXT, color=INK)
-                _beside(axes, row.note, (0, place), (-10, 0), coords=across, ha="right", va="center", color=SOFT)
+                _beside(
+                    axes,
+                    label,
+                    (0, place),
+                    (-left + 2, 0),
+                    coords=across,
+                    ha="left",
+                    va="center",
+                    fontsize=_TEXT,
+                    color=INK,
+                )
+                _beside(
+                    axes, row.note, (0, place), (-10, 0), coords=across, ha="right", va="center", color=SOFT
+                )
     return inline_svg(figure, name=name, title=title)
 
 
@@ -98,7 +127,15 @@ def histograms(shown: Sequence[Histogram], *, name: str, title: str) -> str:
         axes.set_xticks(range(len(histogram.ticks)), list(histogram.ticks))
         axes.bar(range(len(histogram.counts)), histogram.counts, width=0.72, color=histogram.colour)
         axes.axhline(0, color=SOFT, linewidth=1)
-        axes.text(0, 1 + 24 / tall, histogram.label, transform=axes.transAxes, fontsize=_TEXT, fontweight="bold", color=INK)
+        axes.text(
+            0,
+            1 + 24 / tall,
+            histogram.label,
+            transform=axes.transAxes,
+            fontsize=_TEXT,
+            fontweight="bold",
+            color=INK,
+        )
         for place, count in enumerate(histogram.counts):
             _beside(axes, f"{count:,}", (place, count), (0, 4), ha="center", color=SOFT)
     return inline_svg(figure, name=name, title=title)
@@ -157,7 +194,15 @@ def _span(axes: Axes, x: Sequence[float], y: Sequence[float], colour: str) -> No
     axes.plot(x, y, color=colour, linewidth=5, alpha=0.28, solid_capstyle="round", clip_on=False)
 
 
-def _beside(axes: Axes, words: str, at: tuple[float, float], off: tuple[float, float], *, coords: Any = "data", **style: Any) -> None:
+def _beside(
+    axes: Axes,
+    words: str,
+    at: tuple[float, float],
+    off: tuple[float, float],
+    *,
+    coords: Any = "data",
+    **style: Any,
+) -> None:
     # Names are anybody's: dollar signs in them are no formulas.
     style = {"fontsize": _SMALL, "parse_math": False, "annotation_clip": False, **style}
     axes.annotate(words, at, xycoords=coords, xytext=off, textcoords="offset points", **style)
@@ -173,7 +218,9 @@ def _figure(height: float, *, width: float = WIDTH) -> Figure:
 def _axes(figure: Figure, left: float, top: float, width: float, height: float) -> Axes:
     """Axes at a place in pixels from the upper left corner, without a frame."""
     across, down = figure.get_size_inches() * 72
-    axes = figure.add_axes((left / across, 1 - (top + height) / down, width / across, height / down), frameon=False)
+    axes = figure.add_axes(
+        (left / across, 1 - (top + height) / down, width / across, height / down), frameon=False
+    )
     axes.tick_params(length=0, labelsize=_SMALL, labelcolor=SOFT)
     axes.set_axisbelow(True)
     return axes

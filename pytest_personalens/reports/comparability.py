@@ -1,4 +1,6 @@
-"""How far a run's figures compare with those of the paper's tables, as docs/explanation/protocol.md says it."""
+"""How far a run's figures compare with those of the paper's tables,
+as docs/explanation/protocol.md says it.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +19,14 @@ if TYPE_CHECKING:
 PAPER_SCENARIOS: Final = (3_283, 813)
 _LEVELS: Final = (
     "the same prompts, filled and read alike; what differs is what the models are today",
-    "as near as our words get: the same quantities by our wording; expect the order of assistants to hold, not the levels",
-    "the same quantities over other people and tasks, or by other models, context or prompt: compare with runs of the same setting",
+    (
+        "as near as our words get: the same quantities by our wording; expect the order of assistants to"
+        " hold, not the levels"
+    ),
+    (
+        "the same quantities over other people and tasks, or by other models, context or prompt: compare with"
+        " runs of the same setting"
+    ),
     "figures of rules and small models: they compare with each other and with nothing else",
 )
 _PAPER_SAMPLE: Final = "official-50"
@@ -30,9 +38,11 @@ _MODELS: Final = {
 
 
 def comparability(results: Results, single: int, multi: int, *, of_assistants: bool = True) -> list[str]:
-    """Sentences: the level of likeness, and all that keeps `single` and `multi` scored scenarios of this run from the paper's.
+    """Sentences: the level of likeness, and all that keeps `single` and `multi` scored scenarios of this run
+    from the paper's.
 
-    A table that is not `of_assistants` compares what they are told, which is then no difference from the paper.
+    A table that is not `of_assistants` compares what they are told, which is then no difference from the
+    paper.
     """
     apart = list(_differences(results, of_assistants=of_assistants))
     s = results.settings
@@ -43,10 +53,14 @@ def comparability(results: Results, single: int, multi: int, *, of_assistants: b
     if apart:
         said.append(f"What is not as in the paper: {'; '.join(apart)}.")
     said.append(
-        f"The paper's sample: 50 users, {PAPER_SCENARIOS[0]:,} SD and {PAPER_SCENARIOS[1]:,} MD scenarios; here {single:,} and {multi:,}."
+        f"The paper's sample: 50 users, {PAPER_SCENARIOS[0]:,} SD and {PAPER_SCENARIOS[1]:,} MD scenarios;"
+        f" here {single:,} and {multi:,}."
     )
     ours = "" if official else "the prompts are our own, and "
-    said.append(f"No figure compares to the second decimal: {ours}the published TCR was probably judged by Claude 3 Sonnet.")
+    said.append(
+        f"No figure compares to the second decimal: {ours}the published TCR was probably judged by Claude 3"
+        " Sonnet."
+    )
     return said
 
 
@@ -55,13 +69,18 @@ def _differences(results: Results, *, of_assistants: bool) -> Iterator[str]:
     if not results.dataset.startswith("official "):
         yield f"the dataset is {results.dataset}, not the official one"
     elif (sample := _sample(s.get("users") or ())) != _PAPER_SAMPLE:
-        yield f"the users are {sample or 'not those of an official sample'}, not {_PAPER_SAMPLE} (--personalens-users {_PAPER_SAMPLE})"
+        yield (
+            f"the users are {sample or 'not those of an official sample'}, not {_PAPER_SAMPLE}"
+            f" (--personalens-users {_PAPER_SAMPLE})"
+        )
     for option, (role, names) in _MODELS.items():
         model = str(s.get(option, "-"))
         if not any(name in model for name in names):
             yield f"the {role} is {model}, not {names[0]}"
     if s.get("context") and of_assistants:
-        yield f"the assistant was told {'+'.join(str(s['context']))}, not nothing (--personalens-context none)"
+        yield (
+            f"the assistant was told {'+'.join(str(s['context']))}, not nothing (--personalens-context none)"
+        )
     if s.get("assistant") is None:
         yield "the assistant is one of your own"
     elif s.get("assistant_prompt", "base") != "base" and of_assistants:

@@ -22,14 +22,18 @@ _LONGEST: Final = 100
 def outcome_lines(results: Results, *, verbose: bool) -> Iterator[str]:
     """The lines, none where there is nothing of it."""
     if results.trials is not None:
-        passes = ", ".join(f"pass^{k} {'-' if p is None else f'{p:.2f}'}" for k, p in enumerate(results.trials.pass_k, 1))
+        passes = ", ".join(
+            f"pass^{k} {'-' if p is None else f'{p:.2f}'}" for k, p in enumerate(results.trials.pass_k, 1)
+        )
         yield f"{results.trials.count} trials of each scenario: {passes}"
         spread = ", ".join(f"{name.short} {value:.2f}" for name, value in results.trials.spread.items())
         if spread:
             yield f"standard deviation within a scenario: {spread}"
     ablation = set(ABLATION) <= {arm.name for arm in results.arms}
     if ablation:
-        from pytest_personalens.reports.tables.contexts import ablation_table  # which prints means as the summary does
+        from pytest_personalens.reports.tables.contexts import (
+            ablation_table,
+        )  # which prints means as the summary does
 
         yield from ablation_table(results).text().splitlines()
         yield ""
@@ -38,7 +42,10 @@ def outcome_lines(results: Results, *, verbose: bool) -> Iterator[str]:
             if lift.dimension in (Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION):
                 yield f"control {control_word(control.name)}: {_lift(lift)}"
         if unscored := control.overall.items - control.overall.scored:
-            yield f"control {control_word(control.name)}: {unscored} of {count(control.overall.items, 'item')} could not be scored"
+            yield (
+                f"control {control_word(control.name)}: {unscored} of {count(control.overall.items, 'item')}"
+                " could not be scored"
+            )
     if results.comparison is not None:
         # What has a gate is said there.
         gated = any(gate.kind == "regression" for gate in results.gates)
@@ -46,7 +53,9 @@ def outcome_lines(results: Results, *, verbose: bool) -> Iterator[str]:
 
 
 def low_lines(results: Results) -> list[str]:
-    """The scenarios of the run itself that were below a threshold, a line each, with what was missed and in how many trials."""
+    """The scenarios of the run itself that were below a threshold, a line each, with what was missed and in
+    how many trials.
+    """
     missed: dict[tuple[str, ...], list[Item]] = defaultdict(list)
     for item in results.own:
         if item.status == "low":
@@ -67,11 +76,16 @@ def _name(item: Item, several: bool) -> str:
 
 def _lift(lift: Paired) -> str:
     sentence = f"{lift.dimension.names.mean} {lift.before:.2f}, with this user's context {lift.after:.2f}"
-    return f"{sentence}: lift {signed(lift.change)} ({signed_interval(lift.low, lift.high)}, {p_text(lift.p)})"
+    return (
+        f"{sentence}: lift {signed(lift.change)} ({signed_interval(lift.low, lift.high)}, {p_text(lift.p)})"
+    )
 
 
 def _comparison(results: Results, comparison: Comparison, *, verbose: bool, gated: bool) -> Iterator[str]:
-    yield f"compared with {comparison.baseline}: {count(comparison.compared)}, at the level {comparison.level:g}"
+    yield (
+        f"compared with {comparison.baseline}: {count(comparison.compared)}, at the level"
+        f" {comparison.level:g}"
+    )
     for difference in comparison.differences:
         if not (gated and difference.gated):
             yield f"  {sentence(difference)}"
@@ -91,12 +105,20 @@ def _flips(flips: list[Flip], way: str, items: Mapping[str, Item], *, verbose: b
     number = f"{count(len(flips), 'score')} {way} than then"
     yield f"  {number}:" if shown else f"  {number} (-v lists them)"
     for flip in shown:
-        verdicts = [v for nodeid in flip.nodeids for v in items[nodeid].evaluation.verdicts if v.dimension is flip.dimension]
+        verdicts = [
+            v
+            for nodeid in flip.nodeids
+            for v in items[nodeid].evaluation.verdicts
+            if v.dimension is flip.dimension
+        ]
         # Of several trials, the one that moved furthest tells most.
         furthest = (min if way == "worse" else max)(verdicts, key=lambda verdict: verdict.score, default=None)
         why = f", {furthest.justification[:_LONGEST]}" if furthest else ""
         where = f"  ({', '.join(flip.records)})" if flip.records else ""
-        yield f"    {flip.scenario}: {flip.dimension.short} {_short(flip.before)} -> {_short(flip.after)}{why}{where}"
+        yield (
+            f"    {flip.scenario}: {flip.dimension.short} {_short(flip.before)} ->"
+            f" {_short(flip.after)}{why}{where}"
+        )
     if shown and len(shown) < len(flips):
         yield f"    and {len(flips) - len(shown)} more (-v lists them all)"
 

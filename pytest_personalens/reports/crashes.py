@@ -1,4 +1,6 @@
-"""What the assistant failed of, grouped: by the exception and its place, or by what was wrong with the reply."""
+"""What the assistant failed of, grouped: by the exception and its place,
+or by what was wrong with the reply.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,8 @@ if TYPE_CHECKING:
 
 #: As `dialogue` tells it.
 _RAISED: Final = re.compile(
-    r"the assistant raised (?P<kind>\w+)(?:: (?P<text>.*?))?(?: \((?P<file>[^()]+), line (?P<line>\d+)\))?", re.DOTALL
+    r"the assistant raised (?P<kind>\w+)(?:: (?P<text>.*?))?(?: \((?P<file>[^()]+), line (?P<line>\d+)\))?",
+    re.DOTALL,
 )
 _MOST: Final = 3
 _LONGEST: Final = 120
@@ -22,11 +25,17 @@ _LONGEST: Final = 120
 def crashes_title(results: Results) -> str:
     """In how many dialogues of the run itself the assistant failed; empty if in none."""
     crashed = results.uncounted.get("assistant", 0)
-    return f"the assistant failed in {crashed:,} of {count(results.expected, 'dialogue')}, which have no score" if crashed else ""
+    return (
+        f"the assistant failed in {crashed:,} of {count(results.expected, 'dialogue')}, which have no score"
+        if crashed
+        else ""
+    )
 
 
 def crash_groups(results: Results) -> list[str]:
-    """A line for each way in which it failed, the most frequent first; rare ones are put together in the last."""
+    """A line for each way in which it failed, the most frequent first; rare ones are put together in the
+    last.
+    """
     said: dict[str, Counter[str]] = defaultdict(Counter)
     for item in results.own:
         if item.evaluation.cause == "assistant":

@@ -24,9 +24,13 @@ def drift_lines(drift: Drift) -> Iterator[str]:
     for note in drift.notes[:_MOST_NOTES]:
         yield f"  {harmless(note)}"
     if len(drift.notes) > _MOST_NOTES:
-        yield f"  and {len(drift.notes) - _MOST_NOTES} more notes (--personalens-report PATH.json holds them all)"
+        yield (
+            f"  and {len(drift.notes) - _MOST_NOTES} more notes (--personalens-report PATH.json holds them"
+            " all)"
+        )
 
 
 def _row(what: str, s: Shift) -> str:
     beyond = "" if s.beyond_judge is None else f"  (as the anchors moved: two-sided p {s.beyond_judge:.3f})"
-    return f"  {what + ' ' + s.dimension.short:22}{s.compared:9}{s.changed:9}{s.far:5}{s.mean:+8.2f}{s.p:13.3f}{beyond}"
+    name = f"{what} {s.dimension.short}"
+    return f"  {name:22}{s.compared:9}{s.changed:9}{s.far:5}{s.mean:+8.2f}{s.p:13.3f}{beyond}"

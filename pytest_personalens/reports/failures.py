@@ -1,4 +1,6 @@
-"""What went wrong: the outcome in one line, and of single items the score that fell short and the turn that it rests on."""
+"""What went wrong: the outcome in one line, and of single items the score that fell short and the turn that
+it rests on.
+"""
 
 from __future__ import annotations
 
@@ -41,8 +43,16 @@ def verdict_line(results: Results) -> str:
     if not results.overall.scored:
         return "not decided: no dialogue could be scored"
     if results.report_only:
-        return REPORT_ONLY + (f" (it would fail: {_counted(len(low), 'gate', number=False)} {', '.join(low[:_MOST_NAMED])})" if low else "")
-    return f"passed: {_counted(len(results.gates), 'gate')}" if results.gates else "passed: no item failed; there was no gate"
+        return REPORT_ONLY + (
+            f" (it would fail: {_counted(len(low), 'gate', number=False)} {', '.join(low[:_MOST_NAMED])})"
+            if low
+            else ""
+        )
+    return (
+        f"passed: {_counted(len(results.gates), 'gate')}"
+        if results.gates
+        else "passed: no item failed; there was no gate"
+    )
 
 
 def _counted(number_of: int, what: str, *, number: bool = True) -> str:
@@ -50,7 +60,9 @@ def _counted(number_of: int, what: str, *, number: bool = True) -> str:
 
 
 def failures(results: Results) -> list[Item]:
-    """The items worth a look, worst first: those that failed, then low ones that a gate let pass, then those without scores."""
+    """The items worth a look, worst first: those that failed, then low ones that a gate let pass, then those
+    without scores.
+    """
     wrong = [item for item in results.items if item.failed or (not item.arm and item.status != "passed")]
     return sorted(wrong, key=lambda item: (not item.failed, item.status == "uncounted", item.nodeid))
 
@@ -70,9 +82,16 @@ def reason(item: Item) -> str:
 
 
 def failure_row(item: Item, results: Results, record: str) -> str:
-    """One entry of a list, of several lines: what fell short, what was wanted, the turns that cost the score. `record` is Markdown."""
+    """One entry of a list, of several lines: what fell short, what was wanted, the turns that cost the score.
+
+    `record` is Markdown.
+    """
     evaluation = item.evaluation
-    what = escaped(reason(item), _LONGEST) if evaluation.scored else f"not scored, {evaluation.cause}: {code(evaluation.detail, _LONGEST)}"
+    what = (
+        escaped(reason(item), _LONGEST)
+        if evaluation.scored
+        else f"not scored, {evaluation.cause}: {code(evaluation.detail, _LONGEST)}"
+    )
     lines = [f"- **{escaped(title(item))}**: {what}{f' ({record})' if record else ''}"]
     scenario = results.scenarios.get(evaluation.scenario)
     if scenario is not None:
@@ -89,7 +108,9 @@ def short_verdicts(item: Item) -> list[Verdict]:
 
 
 def costly_turn(item: Item) -> str:
-    """The quote that the first low verdict rests on, with its turn, as it was said; the empty string if there is none."""
+    """The quote that the first low verdict rests on, with its turn, as it was said; the empty string if there
+    is none.
+    """
     for verdict in short_verdicts(item):
         for evidence in verdict.evidence:
             return f'turn {evidence.turn}: "{short_line(evidence.quote, _LONGEST)}"'

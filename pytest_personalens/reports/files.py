@@ -1,4 +1,6 @@
-"""The files that results are written to: checked before anything is run, and written so that each fails alone."""
+"""The files that results are written to: checked before anything is run, and written so that each fails
+alone.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,10 @@ if TYPE_CHECKING:
 
 
 class Files(NamedTuple):
-    """Where reports and baseline are to go. `reports` are told apart by their endings; `github`: those of a step in GitHub Actions too."""
+    """Where reports and baseline are to go.
+
+    `reports` are told apart by their endings; `github`: those of a step in GitHub Actions too.
+    """
 
     reports: tuple[Path, ...] = ()
     github: bool = False
@@ -50,8 +55,16 @@ class WrittenFiles:
         try:
             write()
         except Exception as error:
-            known = error.strerror if isinstance(error, OSError) else str(error) if isinstance(error, PersonalensError) else None
-            self.problems.append(f"{what} could not be written to {path}: {known or f'{type(error).__name__}: {error}'}")
+            known = (
+                error.strerror
+                if isinstance(error, OSError)
+                else str(error)
+                if isinstance(error, PersonalensError)
+                else None
+            )
+            self.problems.append(
+                f"{what} could not be written to {path}: {known or f'{type(error).__name__}: {error}'}"
+            )
         else:
             self.done.append(f"{what}: {path}")
 
@@ -64,9 +77,11 @@ def write_files(
     root: Path | None = None,
     lines: Mapping[str, int] = MappingProxyType({}),
 ) -> WrittenFiles:
-    """Write all that is asked for. The reports hold the results against another run, `before`, if it is given.
+    """Write all that is asked for. The reports hold the results against another run, `before`, if it is
+    given.
 
-    For GitHub, `root` is the root folder of the tests (default: the working directory), and `lines` are those of tests by node id, from 1.
+    For GitHub, `root` is the root folder of the tests (default: the working directory), and `lines` are those
+    of tests by node id, from 1.
     """
     written = WrittenFiles()
     for path in files.kind("json"):
@@ -97,11 +112,21 @@ def _write_markdown(results: Results, path: Path, before: Results | None) -> Non
     write_atomically(path, markdown_report(results, before=before))
 
 
-def _tell_github(results: Results, written: WrittenFiles, before: Results | None, folder: Path, lines: Mapping[str, int]) -> None:
-    from pytest_personalens.reports.github import annotation_lines, append_summary, link, root_in_repository, summary_path
+def _tell_github(
+    results: Results, written: WrittenFiles, before: Results | None, folder: Path, lines: Mapping[str, int]
+) -> None:
+    from pytest_personalens.reports.github import (
+        annotation_lines,
+        append_summary,
+        link,
+        root_in_repository,
+        summary_path,
+    )
 
     root, page = root_in_repository(folder), summary_path()
-    written.attempt("step summary", page, lambda: append_summary(results, page, before=before, link=link(root)))
+    written.attempt(
+        "step summary", page, lambda: append_summary(results, page, before=before, link=link(root))
+    )
     try:
         written.annotations.extend(annotation_lines(results, root=root, lines=lines))
     except Exception as error:  # as of every report
@@ -109,8 +134,9 @@ def _tell_github(results: Results, written: WrittenFiles, before: Results | None
 
 
 def checked(files: Files, prefix: str, *, read: Mapping[str, Path] = MappingProxyType({})) -> Files:
-    """The same files, their folders made. `prefix` is that of the options, such as ``--``; `read` are the files that the command reads, by
-    what they are called. Raises `SpecError` for one that could not be written, or would replace another or somebody else's.
+    """The same files, their folders made. `prefix` is that of the options, such as ``--``; `read` are the
+    files that the command reads, by what they are called. Raises `SpecError` for one that could not be
+    written, or would replace another or somebody else's.
     """
     report, baseline = f"{prefix}report", f"{prefix}save-baseline"
     try:

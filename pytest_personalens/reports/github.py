@@ -1,4 +1,7 @@
-"""What GitHub Actions shows of a run: a summary of the step, and annotations. Nothing that a model says becomes a command."""
+"""What GitHub Actions shows of a run: a summary of the step, and annotations.
+
+Nothing that a model says becomes a command.
+"""
 
 from __future__ import annotations
 
@@ -29,35 +32,59 @@ _MOST: Final = 10
 _LONGEST: Final = 1_000
 
 
-def annotation_lines(results: Results, *, root: str = "", lines: Mapping[str, int] = MappingProxyType({})) -> list[str]:
-    """The lines to print: an error for each gate and item that failed; where a gate failed, a warning for each item that is low.
+def annotation_lines(
+    results: Results, *, root: str = "", lines: Mapping[str, int] = MappingProxyType({})
+) -> list[str]:
+    """The lines to print: an error for each gate and item that failed; where a gate failed, a warning for
+    each item that is low.
 
-    At most ten of each, the last of which says how many more there are. `root` is the folder that node ids begin from, as seen
-    from the root of the repository; `lines` holds the line of a test, from 1, by the node id of an item where it is known.
+    At most ten of each, the last of which says how many more there are. `root` is the folder that node ids
+    begin from, as seen from the root of the repository; `lines` holds the line of a test, from 1, by the node
+    id of an item where it is known.
     """
     failed_gates = [gate for gate in results.gates if not gate.passed]
     wrong = failures(results)
     of_gates = "warning" if results.report_only else "error"
-    gates = [_command(of_gates, gate.message, title=f"personalens: gate {gate.name}") for gate in failed_gates]
+    gates = [
+        _command(of_gates, gate.message, title=f"personalens: gate {gate.name}") for gate in failed_gates
+    ]
     errors = [] if results.report_only else gates
     errors += [_item("error", item, root, lines) for item in wrong if item.failed]
-    errors += [_command("error", f"{nodeid}: its worker died", title="personalens: lost") for nodeid in results.lost]
+    errors += [
+        _command("error", f"{nodeid}: its worker died", title="personalens: lost") for nodeid in results.lost
+    ]
     low = [item for item in wrong if not item.failed and not item.evaluation.cause] if failed_gates else []
     warnings = gates if results.report_only else []
     warnings += [_item("warning", item, root, lines) for item in low]
     if not results.complete:
-        warnings.insert(0, _command("warning", "the run was stopped, or shards are missing: no gate is decided", title="personalens"))
+        warnings.insert(
+            0,
+            _command(
+                "warning",
+                "the run was stopped, or shards are missing: no gate is decided",
+                title="personalens",
+            ),
+        )
     return [*_most("error", errors), *_most("warning", warnings)]
 
 
 def append_summary(results: Results, path: Path, *, before: Results | None = None, link: str = "") -> None:
-    """Append the report to the summary of a step. Raises `DataError` in one line if the file cannot be written to or is full."""
+    """Append the report to the summary of a step.
+
+    Raises `DataError` in one line if the file cannot be written to or is full.
+    """
     try:
         there = path.stat().st_size if path.exists() else 0
         if there > _SUMMARY_LIMIT - _LEAST:
-            raise DataError(path, f"holds {there:,} bytes already, and GitHub shows no more than 1 MiB; write less in this step")
+            raise DataError(
+                path,
+                f"holds {there:,} bytes already, and GitHub shows no more than 1 MiB; write less in this"
+                " step",
+            )
         with path.open("a", encoding="utf-8") as file:
-            file.write(markdown_report(results, before=before, limit=_SUMMARY_LIMIT - there - 1, link=link) + "\n")
+            file.write(
+                markdown_report(results, before=before, limit=_SUMMARY_LIMIT - there - 1, link=link) + "\n"
+            )
     except OSError as error:
         raise DataError(path, f"the summary cannot be written: {error.strerror}") from None
 
@@ -65,15 +92,23 @@ def append_summary(results: Results, path: Path, *, before: Results | None = Non
 def summary_path(environment: Mapping[str, str] = os.environ) -> Path:
     """The file of this step's summary. Raises `DataError` outside GitHub Actions."""
     if not environment.get(SUMMARY):
-        raise DataError(SUMMARY, "not set: the word github is for steps of GitHub Actions; elsewhere give PATH.md")
+        raise DataError(
+            SUMMARY, "not set: the word github is for steps of GitHub Actions; elsewhere give PATH.md"
+        )
     return Path(environment[SUMMARY])
 
 
 def root_in_repository(rootpath: Path, environment: Mapping[str, str] = os.environ) -> str:
-    """The root folder of the tests as seen from the root of the repository, with slashes; empty if it is the root, or not below it."""
+    """The root folder of the tests as seen from the root of the repository, with slashes; empty if it is the
+    root, or not below it.
+    """
     workspace = environment.get("GITHUB_WORKSPACE", "")
     try:
-        return "" if not workspace else rootpath.resolve().relative_to(Path(workspace).resolve()).as_posix().removeprefix(".")
+        return (
+            ""
+            if not workspace
+            else rootpath.resolve().relative_to(Path(workspace).resolve()).as_posix().removeprefix(".")
+        )
     except ValueError:
         return ""
 
@@ -116,4 +151,6 @@ def _most(kind: str, commands: Sequence[str]) -> Iterator[str]:
         yield from commands
         return
     yield from commands[: _MOST - 1]
-    yield _command(kind, f"and {len(commands) - _MOST + 1} more, in the summary of the step", title="personalens")
+    yield _command(
+        kind, f"and {len(commands) - _MOST + 1} more, in the summary of the step", title="personalens"
+    )

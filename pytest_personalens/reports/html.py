@@ -20,7 +20,15 @@ from pytest_personalens.reports.changes import changes_of
 from pytest_personalens.reports.payload import payload, script_json, shown_dimensions
 from pytest_personalens.reports.svg import TC
 from pytest_personalens.results.means import Estimate, by_turn, estimate, item_scores
-from pytest_personalens.results.wording import CONTROL_NAMES, NO_INTERVAL, decision, gate_outcome, p_value, part_note, signed
+from pytest_personalens.results.wording import (
+    CONTROL_NAMES,
+    NO_INTERVAL,
+    decision,
+    gate_outcome,
+    p_value,
+    part_note,
+    signed,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,7 +50,9 @@ def require_html() -> None:
     """Raise `SpecError`, in one line that says what to install, unless the report can be made."""
     missing = [name for name in _NEEDED if find_spec(name) is None]
     if missing:
-        raise SpecError(f"the HTML report needs {' and '.join(missing)}: pip install 'pytest-personalens[html]'")
+        raise SpecError(
+            f"the HTML report needs {' and '.join(missing)}: pip install 'pytest-personalens[html]'"
+        )
 
 
 def write_html(results: Results, path: Path, *, title: str = TITLE, before: Results | None = None) -> None:
@@ -53,8 +63,9 @@ def write_html(results: Results, path: Path, *, title: str = TITLE, before: Resu
 def html_page(results: Results, *, title: str = TITLE, before: Results | None = None) -> str:
     """The report as one HTML page, equal for equal arguments.
 
-    `before` are earlier results to show beside these, scenario by scenario; what the run itself was compared with
-    (`Results.comparison`) goes before that. Raises `SpecError` where jinja2 or matplotlib is not installed.
+    `before` are earlier results to show beside these, scenario by scenario; what the run itself was compared
+    with (`Results.comparison`) goes before that. Raises `SpecError` where jinja2 or matplotlib is not
+    installed.
     """
     require_html()
     import jinja2
@@ -64,14 +75,17 @@ def html_page(results: Results, *, title: str = TITLE, before: Results | None = 
 
     style, script = ("\n".join(map(read, names)) for names in (_STYLES, _SCRIPTS))
     environment = jinja2.Environment(
-        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=_finalize,
+        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True,
+        finalize=_finalize,
         loader=jinja2.FunctionLoader(read),
     )  # fmt: skip
-    environment.filters.update(figure=_figure, signed=_signed, interval=_interval, chance=p_value, decision=decision)
+    environment.filters.update(
+        figure=_figure, signed=_signed, interval=_interval, chance=p_value, decision=decision
+    )
     environment.filters["outcome"] = lambda gate: gate_outcome(gate, results).replace("FAILED", "failed")
     changes = changes_of(results, before)
-    # Where warnings are errors, a run must not fail for what matplotlib's own dependencies have deprecated, or for a letter in
-    # somebody's name that its font lacks and the browser's has.
+    # Where warnings are errors, a run must not fail for what matplotlib's own dependencies have deprecated,
+    # or for a letter in somebody's name that its font lacks and the browser's has.
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         figures = _figures(results, before)
@@ -79,7 +93,10 @@ def html_page(results: Results, *, title: str = TITLE, before: Results | None = 
         title=title,
         style=style,
         script=script,
-        policy=f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; base-uri 'none'; form-action 'none'",
+        policy=(
+            f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; base-uri"
+            " 'none'; form-action 'none'"
+        ),
         data=script_json(payload(results, changes)),
         before=before,
         changes=changes,
@@ -108,15 +125,24 @@ def _figures(results: Results, before: Results | None) -> dict[str, Any]:
         "domains": domains,
         "tiles": tiles,
         "few": part_note(results),
-        "then": [(d, estimate(then, d), e) for d, e in zip(dimensions, whole[0].estimates, strict=True)] if before else None,
+        "then": (
+            [(d, estimate(then, d), e) for d, e in zip(dimensions, whole[0].estimates, strict=True)]
+            if before
+            else None
+        ),
         "scenarios": len({i.key for i in results.own}),
         "control_names": CONTROL_NAMES,
         "control_lines": controls,
         "turns": turns,
         "charts": _charts(results, dimensions, domains, controls, turns, [h for h in shown if sum(h.counts)]),
         "total": sum(results.usage.values(), Usage()),
-        "settings": [(k.replace("_", " "), v if isinstance(v, str) else json.dumps(v, default=str)) for k, v in results.settings.items()],
-        "identities": sorted({(i.evaluation.user_agent, under_test, i.evaluation.judge) for i in results.items}),
+        "settings": [
+            (k.replace("_", " "), v if isinstance(v, str) else json.dumps(v, default=str))
+            for k, v in results.settings.items()
+        ],
+        "identities": sorted(
+            {(i.evaluation.user_agent, under_test, i.evaluation.judge) for i in results.items}
+        ),
         "histograms": shown,
     }
 
@@ -150,18 +176,25 @@ def _charts(
     own = overview.panels(results, of_run=True)
     if own and domains:
         rows = overview.domain_rows(domains, dimensions)
-        drawn["domains"] = charts.dots(rows, own, name="domains", title="TCR and mean personalization by domain, with 95 % intervals")
+        drawn["domains"] = charts.dots(
+            rows, own, name="domains", title="TCR and mean personalization by domain, with 95 % intervals"
+        )
     if own and controls:
         panels = overview.panels(results, of_run=False)
         rows = [row for line in controls for row in overview.domain_rows([line], dimensions)]
         if all(len(row.estimates) == len(panels) for row in rows):
-            drawn["arms"] = charts.dots(rows, panels, name="arms", title="TCR and mean personalization with and without the context")
+            drawn["arms"] = charts.dots(
+                rows, panels, name="arms", title="TCR and mean personalization with and without the context"
+            )
     if shown:
-        drawn["scores"] = charts.histograms(shown, name="scores", title="How often each score was given, by dimension")
+        drawn["scores"] = charts.histograms(
+            shown, name="scores", title="How often each score was given, by dimension"
+        )
     if turns:
         scale = overview.panel(Dimension.PERSONALIZATION_TURNS)
         drawn["turns"] = charts.line(
-            turns, scale, name="turns", title="Mean personalization after each turn of the assistant, with 95 % intervals",
+            turns, scale, name="turns",
+            title="Mean personalization after each turn of the assistant, with 95 % intervals",
             below="turn of the assistant (dialogues that have it)", counts=True,
         )  # fmt: skip
     if results.trials and any(value is not None for value in results.trials.pass_k):
@@ -178,7 +211,8 @@ def _digest(text: str) -> str:
 
 
 def _finalize(value: object) -> object:
-    # Whatever is printed may come from a model: what it hides is written out, as on the terminal. Markup is ours.
+    # Whatever is printed may come from a model: what it hides is written out, as on the terminal. Markup is
+    # ours.
     return harmless(value) if type(value) is str else value
 
 

@@ -29,7 +29,10 @@ _MOST_NAMED: Final = 5
 
 
 class Section(NamedTuple):
-    """Lines that stand together. Of its `total` rows the last may be cut; `what` names them. `head` and `tail` stand around the rest."""
+    """Lines that stand together.
+
+    Of its `total` rows the last may be cut; `what` names them. `head` and `tail` stand around the rest.
+    """
 
     head: Sequence[str]
     rows: Iterable[str] = ()
@@ -38,11 +41,13 @@ class Section(NamedTuple):
     tail: Sequence[str] = ()
 
 
-def markdown_report(results: Results, *, before: Results | None = None, limit: int = COMMENT_LIMIT, link: str = "") -> str:
+def markdown_report(
+    results: Results, *, before: Results | None = None, limit: int = COMMENT_LIMIT, link: str = ""
+) -> str:
     """The report, of at most `limit` bytes in UTF-8 (3,000 or more); what had to be cut is said at its end.
 
-    `before` is another run to hold the figures against. `link` is where the root folder of the tests can be read, such as
-    ``https://github.com/OWNER/NAME/blob/COMMIT``; records are linked to below it.
+    `before` is another run to hold the figures against. `link` is where the root folder of the tests can be
+    read, such as ``https://github.com/OWNER/NAME/blob/COMMIT``; records are linked to below it.
     """
     return _fitted(_sections(results, before, link), limit)
 
@@ -53,7 +58,10 @@ def _sections(results: Results, before: Results | None, link: str) -> Iterator[S
     yield Section((f"## {sign} personalens {escaped(outcome, 400)}", "", _about(results)))
     if crashed := crashes_title(results):
         ways = [f"- {escaped(way, 400)}" for way in crash_groups(results)]
-        yield Section(("", f"**{escaped(crashed[0].upper() + crashed[1:])}:**", "", *ways), what="what the assistant failed of")
+        yield Section(
+            ("", f"**{escaped(crashed[0].upper() + crashed[1:])}:**", "", *ways),
+            what="what the assistant failed of",
+        )
     if results.gates:
         yield _titled("### Gates", _gates(results), "gates")
     if results.overall.items:
@@ -67,12 +75,17 @@ def _sections(results: Results, before: Results | None, link: str) -> Iterator[S
     if results.arms:
         yield _titled("### Lift over controls", _lifts(results), "lifts")
     if results.trials is not None:
-        yield Section(("", f"### {results.trials.count} runs of each scenario", "", *_trials(results)), what="what the trials showed")
+        yield Section(
+            ("", f"### {results.trials.count} runs of each scenario", "", *_trials(results)),
+            what="what the trials showed",
+        )
     wrong = failures(results)
     if wrong:
         # Made one by one: a large run may have thousands, of which a few fit.
         rows = (failure_row(item, results, _record(item.transcript_file, link)) for item in wrong)
-        yield _folded(f"Failed, below a threshold or not scored: {len(wrong)}", (), rows, len(wrong), "failures")
+        yield _folded(
+            f"Failed, below a threshold or not scored: {len(wrong)}", (), rows, len(wrong), "failures"
+        )
     if results.usage:
         yield Section(("", _usage(results)), what="the usage")
 
@@ -110,11 +123,18 @@ def _gates(results: Results) -> list[str]:
 
 
 def _totals(results: Results) -> Iterator[Section]:
-    shown = [d for d in Dimension if any(d.value in group.means for group in (results.overall, *results.kinds, *results.domains))]
+    shown = [
+        d
+        for d in Dimension
+        if any(d.value in group.means for group in (results.overall, *results.kinds, *results.domains))
+    ]
     header = ("", "items", "scored", *(d.names.heading for d in shown))
 
     kinds = results.kinds if len(results.kinds) > 1 else ()
-    for title, groups, what in (("### Scores", (results.overall, *kinds), "kinds"), ("By domain", results.domains, "domains")):
+    for title, groups, what in (
+        ("### Scores", (results.overall, *kinds), "kinds"),
+        ("By domain", results.domains, "domains"),
+    ):
         lines = markdown_table(
             header,
             [
@@ -143,35 +163,76 @@ def _comparison(comparison: Comparison, link: str) -> Iterator[Section]:
         )
         for d in comparison.differences
     )
-    header = ("score", "outcome", "scenarios", "before", "after", "change", "95 % interval", "one-sided p", "detectable drop")
+    header = (
+        "score",
+        "outcome",
+        "scenarios",
+        "before",
+        "after",
+        "change",
+        "95 % interval",
+        "one-sided p",
+        "detectable drop",
+    )
     yield _titled(
         f"### Since the baseline {escaped(comparison.baseline)}: {comparison.compared} scenarios compared",
         markdown_table(header, rows, words=2),
         "differences",
-        after=("", f"Any false alarm has a chance of {comparison.level:g}; a drop of the last column is found with a chance of 0.8."),
+        after=(
+            "",
+            (
+                f"Any false alarm has a chance of {comparison.level:g}; a drop of the last column is found"
+                " with a chance of 0.8."
+            ),
+        ),
     )
     flips = sorted(comparison.flips, key=lambda f: (f.after - f.before, f.scenario))
     if flips:
-        lines = markdown_table(("scenario", "score", "record", "before", "after"), (_flip(f, link) for f in flips), words=3)
-        yield _folded(f"Scores that changed: {len(flips)}", lines[:2], lines[2:], len(flips), "changed scores")
+        lines = markdown_table(
+            ("scenario", "score", "record", "before", "after"), (_flip(f, link) for f in flips), words=3
+        )
+        yield _folded(
+            f"Scores that changed: {len(flips)}", lines[:2], lines[2:], len(flips), "changed scores"
+        )
     if comparison.left_out:
-        left = [f"- {escaped(why)}: {len(names)} ({_some(names)})" for why, names in comparison.left_out.items()]
+        left = [
+            f"- {escaped(why)}: {len(names)} ({_some(names)})" for why, names in comparison.left_out.items()
+        ]
         yield Section(("", "Not compared:", ""), left, len(left), "reasons why scenarios were not compared")
 
 
 def _flip(flip: Flip, link: str) -> tuple[str, ...]:
     records = ", ".join(_record(file, link) for file in flip.records[:_MOST_NAMED])
-    return (escaped(flip.scenario), flip.dimension.names.heading, records or "-", figure(flip.before), figure(flip.after))
+    return (
+        escaped(flip.scenario),
+        flip.dimension.names.heading,
+        records or "-",
+        figure(flip.before),
+        figure(flip.after),
+    )
 
 
 def _beside(before: Results, results: Results) -> Iterator[Section]:
     beside = side_by_side(before, results)
     notes = [f"- {escaped(note, 400)}" for note in beside.notes]
-    yield _titled("### Before and after", moved_table(beside), "figures", after=("", overlap(beside), *(("", *notes) if notes else ())))
+    yield _titled(
+        "### Before and after",
+        moved_table(beside),
+        "figures",
+        after=("", overlap(beside), *(("", *notes) if notes else ())),
+    )
     if beside.changed:
-        rows = ((escaped(c.name), c.dimension.names.heading, str(c.before), str(c.after)) for c in beside.changed)
+        rows = (
+            (escaped(c.name), c.dimension.names.heading, str(c.before), str(c.after)) for c in beside.changed
+        )
         lines = markdown_table(("scenario", "score", "before", "after"), rows, words=2)
-        yield _folded(f"Scores that differ: {len(beside.changed)}", lines[:2], lines[2:], len(beside.changed), "scores that differ")
+        yield _folded(
+            f"Scores that differ: {len(beside.changed)}",
+            lines[:2],
+            lines[2:],
+            len(beside.changed),
+            "scores that differ",
+        )
 
 
 def _lifts(results: Results) -> list[str]:
@@ -184,12 +245,20 @@ def _lifts(results: Results) -> list[str]:
         for control in results.arms
         for lift in control.lift
     )
-    return markdown_table(("control", "score", "scenarios", "control", "run", "lift", "95 % interval", "one-sided p"), rows, words=2)
+    return markdown_table(
+        ("control", "score", "scenarios", "control", "run", "lift", "95 % interval", "one-sided p"),
+        rows,
+        words=2,
+    )
 
 
 def _sides(pair: Paired) -> tuple[str, ...]:
     """The cells of both sides: scenarios, before, after, change, its interval, one-sided p."""
-    change = (figure(pair.change, signed=True), interval_text(pair.low, pair.high, signed=True), escaped(p_value(pair.p)))
+    change = (
+        figure(pair.change, signed=True),
+        interval_text(pair.low, pair.high, signed=True),
+        escaped(p_value(pair.p)),
+    )
     return (str(pair.pairs), figure(pair.before), figure(pair.after), *change)
 
 
@@ -198,7 +267,9 @@ def _trials(results: Results) -> Iterator[str]:
     assert trials is not None
     if trials.pass_k:
         lines = markdown_table(
-            [f"pass^{k}" for k in range(1, len(trials.pass_k) + 1)], [[figure(share) for share in trials.pass_k]], words=0
+            [f"pass^{k}" for k in range(1, len(trials.pass_k) + 1)],
+            [[figure(share) for share in trials.pass_k]],
+            words=0,
         )
         yield from (*lines, "")
         yield "pass^k: the chance that a scenario passes its thresholds in k runs out of k."
@@ -217,7 +288,9 @@ def _usage(results: Results) -> str:
 def _record(file: str, link: str) -> str:
     if not file:
         return ""
-    return f"[record]({link.rstrip('/')}/{quote(file, safe='/')})" if link else code(file, 300).replace("|", "¦")
+    return (
+        f"[record]({link.rstrip('/')}/{quote(file, safe='/')})" if link else code(file, 300).replace("|", "¦")
+    )
 
 
 def _some(names: Sequence[str]) -> str:
@@ -229,7 +302,9 @@ def _titled(title: str, lines: Sequence[str], what: str, after: Sequence[str] = 
 
 
 def _folded(title: str, head: Sequence[str], rows: Iterable[str], count: int, what: str) -> Section:
-    return Section(("", f"<details><summary>{title}</summary>", "", *head), rows, count, what, ("", "</details>"))
+    return Section(
+        ("", f"<details><summary>{title}</summary>", "", *head), rows, count, what, ("", "</details>")
+    )
 
 
 def _fitted(sections: Iterable[Section], limit: int) -> str:
@@ -246,7 +321,13 @@ def _fitted(sections: Iterable[Section], limit: int) -> str:
         if len(rows) < section.total:
             cut.append(f"{section.total - len(rows)} of {section.total} {section.what}")
     if cut:
-        kept += ("", f"Cut, for want of room: {', '.join(cut)}. The results file (--personalens-report PATH.json) holds all.")
+        kept += (
+            "",
+            (
+                f"Cut, for want of room: {', '.join(cut)}. The results file (--personalens-report PATH.json)"
+                " holds all."
+            ),
+        )
     return "\n".join(kept) + "\n"
 
 

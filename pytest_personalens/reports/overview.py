@@ -9,7 +9,15 @@ from pytest_personalens.reports.charts import DotRow, Histogram, Panel
 from pytest_personalens.reports.crashes import crash_groups, crashes_title
 from pytest_personalens.reports.svg import SOFT, TC, P
 from pytest_personalens.results.means import Estimate, estimate, item_scores, score_counts
-from pytest_personalens.results.wording import CAUSES, CONTROL_NAMES, REPORT_ONLY, REPORTED_GATES, UNJUDGED, quotes_note, stale_note
+from pytest_personalens.results.wording import (
+    CAUSES,
+    CONTROL_NAMES,
+    REPORT_ONLY,
+    REPORTED_GATES,
+    UNJUDGED,
+    quotes_note,
+    stale_note,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -22,7 +30,9 @@ _MAIN: Final = (Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION)
 
 
 class Headline(NamedTuple):
-    """The first answer: `word` in one word or two, and the sentences that say why, each with the filter of the dialogues it counts."""
+    """The first answer: `word` in one word or two, and the sentences that say why, each with the filter of
+    the dialogues it counts.
+    """
 
     state: Literal["passed", "failed", "open"]
     word: str
@@ -50,7 +60,9 @@ def headline(results: Results) -> Headline:
     if results.lost:
         reasons.append((f"{len(results.lost):,} tests were lost with their workers", ""))
     if reasons:
-        return Headline("failed", "Failed", (*crashed, *reasons, *([] if results.complete else [(_INCOMPLETE, "")])))
+        return Headline(
+            "failed", "Failed", (*crashed, *reasons, *([] if results.complete else [(_INCOMPLETE, "")]))
+        )
     if not results.complete:
         return Headline("open", "Incomplete", (*crashed, (_INCOMPLETE, "")))
     if shard:
@@ -69,7 +81,13 @@ def headline(results: Results) -> Headline:
         return Headline("open", "Report only", (*crashed, (f"{reason}.", ""), *low))
     if results.unjudged:
         return Headline("open", "Measured only", (*crashed, (f"{_capital(UNJUDGED)}.", "")))
-    gates = f"All {len(results.gates)} gates passed." if len(results.gates) > 1 else "Its gate passed." if results.gates else ""
+    gates = (
+        f"All {len(results.gates)} gates passed."
+        if len(results.gates) > 1
+        else "Its gate passed."
+        if results.gates
+        else ""
+    )
     return Headline(
         "passed",
         "Passed",
@@ -98,23 +116,36 @@ def panel(dimension: Dimension, *, mean: float | None = None, floor: float | Non
 
 
 def panels(results: Results, *, of_run: bool) -> list[Panel]:
-    """The panels of TCR and P, as far as they were read; with the means of the run where they are `of_run` to be marked."""
+    """The panels of TCR and P, as far as they were read; with the means of the run where they are `of_run` to
+    be marked.
+    """
     floor, means = floors(results), {d: results.overall.means.get(d.value) for d in _MAIN}
-    return [panel(d, mean=m.value if of_run else None, floor=floor.get(d)) for d, m in means.items() if m is not None]
+    return [
+        panel(d, mean=m.value if of_run else None, floor=floor.get(d))
+        for d, m in means.items()
+        if m is not None
+    ]
 
 
 def domain_rows(lines: Sequence[OverviewLine], dimensions: Sequence[Dimension]) -> list[DotRow]:
-    """A row of a chart for each group, the best personalized first, with TCR and P as far as they were read."""
+    """A row of a chart for each group, the best personalized first,
+    with TCR and P as far as they were read.
+    """
     places = [dimensions.index(d) for d in _MAIN if d in dimensions]
     places = [n for n in places if any(line.estimates[n].value is not None for line in lines)]
 
     def order(line: OverviewLine) -> tuple[float, ...]:
         return tuple(-(line.estimates[n].value or 0.0) for n in reversed(places))
 
-    return [DotRow(line.name, f"{line.scored:,}", [line.estimates[n] for n in places]) for line in sorted(lines, key=order)]
+    return [
+        DotRow(line.name, f"{line.scored:,}", [line.estimates[n] for n in places])
+        for line in sorted(lines, key=order)
+    ]
 
 
-def group_lines(results: Results, dimensions: Sequence[Dimension]) -> tuple[list[OverviewLine], list[OverviewLine]]:
+def group_lines(
+    results: Results, dimensions: Sequence[Dimension]
+) -> tuple[list[OverviewLine], list[OverviewLine]]:
     """The figures of the whole run and by kind, and those by domain."""
     own = results.own
     by_domain: dict[str, list[Item]] = {g.name: [] for g in results.domains}
@@ -122,14 +153,20 @@ def group_lines(results: Results, dimensions: Sequence[Dimension]) -> tuple[list
         for domain in item.evaluation.domains:
             by_domain.setdefault(domain, []).append(item)
     kinds = [g.name for g in results.kinds] if len(results.kinds) > 1 else []
-    whole = [_line("All", own, dimensions), *(_line(f"{k}-domain", [i for i in own if i.evaluation.kind == k], dimensions) for k in kinds)]
+    whole = [
+        _line("All", own, dimensions),
+        *(_line(f"{k}-domain", [i for i in own if i.evaluation.kind == k], dimensions) for k in kinds),
+    ]
     return whole, [_line(name, items, dimensions) for name, items in by_domain.items()]
 
 
 def control_lines(results: Results, dimensions: Sequence[Dimension]) -> list[OverviewLine]:
     """The figures of the run itself and of each of its controls."""
     lines = [_line(_capital(CONTROL_NAMES[""]), results.own, dimensions)] if results.arms else []
-    return lines + [_line(_capital(CONTROL_NAMES[a.name]), [i for i in results.items if i.arm == a.name], dimensions) for a in results.arms]
+    return lines + [
+        _line(_capital(CONTROL_NAMES[a.name]), [i for i in results.items if i.arm == a.name], dimensions)
+        for a in results.arms
+    ]
 
 
 def score_histograms(read: Sequence[ItemScores], dimensions: Sequence[Dimension]) -> Iterator[Histogram]:
@@ -144,11 +181,22 @@ def score_histograms(read: Sequence[ItemScores], dimensions: Sequence[Dimension]
 
 
 def notes(results: Results) -> Iterator[tuple[str, str]]:
-    """What a reader of the figures must know, and the filter of the dialogues that it counts, if they can be listed."""
+    """What a reader of the figures must know, and the filter of the dialogues that it counts, if they can be
+    listed.
+    """
     if results.left_out:
-        yield f"A selection left {results.left_out:,} items of the sample out; all figures are over the rest.", ""
+        yield (
+            f"A selection left {results.left_out:,} items of the sample out; all figures are over the rest.",
+            "",
+        )
     if results.drawn < results.requested:
-        yield f"{results.requested:,} scenarios were asked for; there are only {results.drawn:,}, and all of them are in it.", ""
+        yield (
+            (
+                f"{results.requested:,} scenarios were asked for; there are only {results.drawn:,}, and all"
+                " of them are in it."
+            ),
+            "",
+        )
     for cause, number in results.uncounted.items():
         yield f"{number:,} not scored: {CAUSES[cause]}.", "" if cause in results.missing else f"cause={cause}"
     if stale := stale_note(results):
@@ -169,4 +217,8 @@ def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-_COLOURS: Final = {Dimension.TASK_COMPLETION: TC, Dimension.PERSONALIZATION: P, Dimension.PERSONALIZATION_TURNS: P}
+_COLOURS: Final = {
+    Dimension.TASK_COMPLETION: TC,
+    Dimension.PERSONALIZATION: P,
+    Dimension.PERSONALIZATION_TURNS: P,
+}

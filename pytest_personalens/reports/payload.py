@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 #: Fields whose 0 says something: a score, or the first of the texts or keys.
 _NUMBERS: Final = frozenset({"score", "why", "description", "intent", "goal", "key"})
-#: What would end the script element, or begin a comment or an entity in it; and two line ends that old scripts trip over.
+#: What would end the script element, or begin a comment or an entity in it; and two line ends that old
+#: scripts trip over.
 _ESCAPED: Final = {c: f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 
 
@@ -38,7 +39,8 @@ def script_json(value: object) -> str:
 
 
 def payload(results: Results, changes: Changes | None) -> dict[str, Any]:
-    """What the script of the page is given: `texts`, and `items` and `scenarios` that refer to them by number.
+    """What the script of the page is given: `texts`, and `items` and `scenarios` that refer to them by
+    number.
 
     Whatever is empty or as it mostly is is left out.
     """
@@ -50,7 +52,13 @@ def payload(results: Results, changes: Changes | None) -> dict[str, Any]:
             flips.setdefault(nodeid, []).append([flip.dimension.value, flip.before, flip.after])
     keys: dict[tuple[str, ...], int] = {}
     items = [
-        _without_empty({**_item(item, text), "key": keys.setdefault(item.key, len(keys)), "flips": flips.get(item.nodeid)})
+        _without_empty(
+            {
+                **_item(item, text),
+                "key": keys.setdefault(item.key, len(keys)),
+                "flips": flips.get(item.nodeid),
+            }
+        )
         for item in results.items
     ]
     return {
@@ -116,7 +124,10 @@ def _scenario(scenario: Scenario, text: _Pool) -> dict[str, Any]:
         {
             "name": scenario.name,
             "demographics": scenario.demographics,
-            "preferences": {d: {k: list(map(text, v)) for k, v in types.items()} for d, types in scenario.preferences.items()},
+            "preferences": {
+                d: {k: list(map(text, v)) for k, v in types.items()}
+                for d, types in scenario.preferences.items()
+            },
             "summaries": {d: text(summary) for d, summary in scenario.summaries.items()},
             "situation": scenario.situation.model_dump(),
             "description": text(task.description),

@@ -1,4 +1,6 @@
-"""A matplotlib figure as SVG that stands inside a page: no ids that clash, no styles of its own, colours that follow the page's theme."""
+"""A matplotlib figure as SVG that stands inside a page: no ids that clash, no styles of its own, colours that
+follow the page's theme.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,8 @@ from xml.etree import ElementTree as ET
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-#: What a chart draws in, and the page's colour that takes its place: SVG of matplotlib knows no CSS variables.
+#: What a chart draws in, and the page's colour that takes its place: SVG of matplotlib knows no CSS
+#: variables.
 INK: Final = "#010101"
 SOFT: Final = "#010102"
 RULE: Final = "#010103"
@@ -18,7 +21,8 @@ TC: Final = "#010104"
 P: Final = "#010105"
 BAD: Final = "#010106"
 _THEME: Final = {
-    INK: "var(--ink)", SOFT: "var(--soft)", RULE: "var(--rule)", TC: "var(--tc)", P: "var(--p)", BAD: "var(--bad)",
+    INK: "var(--ink)", SOFT: "var(--soft)", RULE: "var(--rule)", TC: "var(--tc)", P: "var(--p)",
+    BAD: "var(--bad)",
 }  # fmt: skip
 _SVG: Final = "{http://www.w3.org/2000/svg}"
 _LINK: Final = "{http://www.w3.org/1999/xlink}href"
@@ -30,8 +34,9 @@ _DROPPED: Final = ("font-family",)
 def inline_svg(figure: Figure, *, name: str, title: str) -> str:
     """The `figure` as one ``<svg role="img">`` whose label is `title`; the same figure gives the same text.
 
-    `name` is unique in the page and begins every id. Text stays text. Styles become attributes, because the page's
-    content security policy forbids inline style; its units are CSS pixels, at 72 to the inch of the figure.
+    `name` is unique in the page and begins every id. Text stays text. Styles become attributes, because the
+    page's content security policy forbids inline style; its units are CSS pixels, at 72 to the inch of the
+    figure.
     """
     import matplotlib as mpl
     from matplotlib.backends.backend_svg import FigureCanvasSVG
@@ -39,11 +44,15 @@ def inline_svg(figure: Figure, *, name: str, title: str) -> str:
     buffer = io.StringIO()
     # A salt instead of random ids, and no date: equal results give equal pages.
     with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "personalens"}):
-        FigureCanvasSVG(figure).print_svg(buffer, metadata={"Date": None, "Creator": None, "Format": None, "Type": None})  # type: ignore[no-untyped-call]
+        FigureCanvasSVG(figure).print_svg(
+            buffer, metadata={"Date": None, "Creator": None, "Format": None, "Type": None}
+        )  # type: ignore[no-untyped-call]
     root = ET.fromstring(buffer.getvalue())
     _strip(root, name)
     width, height = (root.attrib.pop(side).removesuffix("pt") for side in ("width", "height"))
-    root.attrib.update({"class": "chart", "role": "img", "aria-label": title, "width": width, "height": height})
+    root.attrib.update(
+        {"class": "chart", "role": "img", "aria-label": title, "width": width, "height": height}
+    )
     return ET.tostring(root, encoding="unicode", short_empty_elements=True)
 
 

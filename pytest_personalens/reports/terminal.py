@@ -10,7 +10,16 @@ from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.reports.comparison import low_lines, outcome_lines
 from pytest_personalens.reports.crashes import crash_groups, crashes_title
 from pytest_personalens.reports.drift import drift_lines
-from pytest_personalens.results.wording import CAUSES, REPORT_ONLY, REPORTED_GATES, count, gate_outcome, part_note, quotes_note, stale_note
+from pytest_personalens.results.wording import (
+    CAUSES,
+    REPORT_ONLY,
+    REPORTED_GATES,
+    count,
+    gate_outcome,
+    part_note,
+    quotes_note,
+    stale_note,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -25,7 +34,9 @@ _LONGEST: Final = 300
 def summary_lines(
     results: Results, *, verbose: bool, domains: bool = True, written: Sequence[str] = (), records: str = ""
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """The lines of the summary, each with the names of its markup: bold, red, yellow, green or none; with a line a domain, or without."""
+    """The lines of the summary, each with the names of its markup: bold, red, yellow, green or none; with a
+    line a domain, or without.
+    """
     if results.drift is not None:
         for number, line in enumerate(drift_lines(results.drift)):
             yield line, () if number else ("bold",) if results.drift.passed else ("bold", "red")
@@ -56,9 +67,15 @@ def summary_lines(
 def _table(results: Results, *, domains: bool) -> Iterator[str]:
     shown = [d for d in Dimension if d.value in results.overall.means]
     yield f"{'':14}{'items':>6}{'scored':>8}" + "".join(f"{d.names.heading:>7}" for d in shown)
-    groups = [results.overall, *(results.kinds if len(results.kinds) > 1 else ()), *(results.domains if domains else ())]
+    groups = [
+        results.overall,
+        *(results.kinds if len(results.kinds) > 1 else ()),
+        *(results.domains if domains else ()),
+    ]
     for group in groups:
-        yield f"{group.name:14}{group.items:6}{group.scored:8}" + "".join(f"{_figure(group, d):>7}" for d in shown)
+        yield f"{group.name:14}{group.items:6}{group.scored:8}" + "".join(
+            f"{_figure(group, d):>7}" for d in shown
+        )
 
 
 def _figure(group: Group, dimension: Dimension) -> str:
@@ -69,14 +86,23 @@ def _figure(group: Group, dimension: Dimension) -> str:
 def _notes(results: Results, *, verbose: bool, records: str) -> Iterator[str]:
     if results.settings.get("shard"):
         number, of = results.settings["shard"]
-        yield f"shard {number}/{of} of the run: its gates are decided over all shards, by python -m pytest_personalens merge"
+        yield (
+            f"shard {number}/{of} of the run: its gates are decided over all shards, by python -m"
+            " pytest_personalens merge"
+        )
     if not results.complete:
         yield "a part of the run only: it was stopped, or shards are missing; no gate is decided"
     if results.left_out:
         left = count(results.left_out, "item")
-        yield f"left out by a selection (-k, -m, --lf, node ids): {left} of the sample; all figures are over the rest"
+        yield (
+            f"left out by a selection (-k, -m, --lf, node ids): {left} of the sample; all figures are over"
+            " the rest"
+        )
     if results.drawn < results.requested:
-        yield f"sample: {results.requested} scenarios asked for; there are only {results.drawn}, and all of them are in it"
+        yield (
+            f"sample: {results.requested} scenarios asked for; there are only {results.drawn}, and all of"
+            " them are in it"
+        )
     if results.turns.value is not None:
         yield f"dialogues: {results.turns.value:.1f} user turns on average" + _usage(results)
     if results.by_turn:
@@ -85,7 +111,9 @@ def _notes(results: Results, *, verbose: bool, records: str) -> Iterator[str]:
         yield f"personalization after each turn of the assistant (dialogues), goodbyes left out: {means}"
     states = Counter(i.record for i in results.items if i.record != "none")
     if states:
-        yield "records: " + ", ".join(f"{states[s]} {s}" for s in ("replayed", "written", "stale") if states[s])
+        yield "records: " + ", ".join(
+            f"{states[s]} {s}" for s in ("replayed", "written", "stale") if states[s]
+        )
         if not records and (stale := stale_note(results)):
             yield stale
     if quotes := quotes_note(results):
@@ -119,7 +147,9 @@ def _usage(results: Results) -> str:
 
 
 def usage_table(usage: Mapping[str, Usage], usd: Mapping[str, float]) -> Iterator[str]:
-    """What was used, a line for each purpose: calls, tokens in at full price, from and to a cache, out, and dollars."""
+    """What was used, a line for each purpose: calls, tokens in at full price, from and to a cache, out, and
+    dollars.
+    """
     if not usage:
         return
     wide = max(22, *(len(purpose) + 1 for purpose in usage))
@@ -128,7 +158,8 @@ def usage_table(usage: Mapping[str, Usage], usd: Mapping[str, float]) -> Iterato
     for name, u in [*usage.items(), ("all", total)]:
         money = sum(usd.values()) if name == "all" else usd.get(name)
         shown = "-" if money is None or (name == "all" and not usd) else f"{money:.4f}"
-        yield (f"{name:{wide}}{u.calls:8,}{u.input_tokens:12,}{u.cached_tokens:12,}{u.written_tokens:12,}{u.output_tokens:12,}{shown:>10}")
+        counts = (u.input_tokens, u.cached_tokens, u.written_tokens, u.output_tokens)
+        yield f"{name:{wide}}{u.calls:8,}{''.join(f'{count:12,}' for count in counts)}{shown:>10}"
 
 
 def _dollars(usd: float, results: Results) -> str:

@@ -26,7 +26,9 @@ _BEFORE = 20
 
 def difference_lines(before: str, now: str) -> list[str]:
     """Two texts as a line each, `-` and `+`, cut down to where they begin to differ."""
-    same = next((n for n, (a, b) in enumerate(zip(before, now, strict=False)) if a != b), min(len(before), len(now)))
+    same = next(
+        (n for n, (a, b) in enumerate(zip(before, now, strict=False)) if a != b), min(len(before), len(now))
+    )
     start = max(0, same - _BEFORE) if same > _WIDTH // 2 else 0
     return [f"{sign} {_excerpt(text, start)}" for sign, text in (("-", before), ("+", now)) if text]
 
@@ -36,13 +38,20 @@ def _excerpt(text: str, start: int) -> str:
     return ("..." if start else "") + shown + ("..." if start + _WIDTH < len(text) else "")
 
 
-def failure_text(evaluation: Evaluation, scenario: Scenario, shortfalls: Sequence[Shortfall], rerun: str) -> str:
-    """What a failing item prints: what is wrong, who asked for what, the transcript, the verdicts, how to run it again."""
-    # Each line by itself: names, places and devices come from a dataset, which somebody else or a model may have written.
+def failure_text(
+    evaluation: Evaluation, scenario: Scenario, shortfalls: Sequence[Shortfall], rerun: str
+) -> str:
+    """What a failing item prints: what is wrong, who asked for what, the transcript, the verdicts, how to run
+    it again.
+    """
+    # Each line by itself: names, places and devices come from a dataset, which somebody else or a model may
+    # have written.
     return "\n".join(one_line(line) for line in _lines(evaluation, scenario, shortfalls, rerun))
 
 
-def _lines(evaluation: Evaluation, scenario: Scenario, shortfalls: Sequence[Shortfall], rerun: str) -> Iterator[str]:
+def _lines(
+    evaluation: Evaluation, scenario: Scenario, shortfalls: Sequence[Shortfall], rerun: str
+) -> Iterator[str]:
     if evaluation.cause:
         whose = evaluation.cause if evaluation.cause == "lost" else f"{evaluation.cause} at fault"
         yield f"not scored, {whose}: {harmless(evaluation.detail)}"
@@ -78,8 +87,17 @@ def _lines(evaluation: Evaluation, scenario: Scenario, shortfalls: Sequence[Shor
 
 
 def _shortfall(evaluation: Evaluation, shortfall: Shortfall) -> str:
-    """What was wanted, and why the judge gave less: ``p 1 < 2: asks for what is known: Price Range, $20-$60``."""
-    why = next((verdict.justification for verdict in evaluation.verdicts if verdict.dimension is shortfall.dimension), "")
+    """What was wanted, and why the judge gave less: ``p 1 < 2: asks for what is known: Price Range,
+    $20-$60``.
+    """
+    why = next(
+        (
+            verdict.justification
+            for verdict in evaluation.verdicts
+            if verdict.dimension is shortfall.dimension
+        ),
+        "",
+    )
     return f"{shortfall}: {short_line(why, _LONGEST_REASON)}" if why.strip() else str(shortfall)
 
 
@@ -101,7 +119,9 @@ def _wrap(label: str, text: str) -> Iterator[str]:
     indent = " " * min(len(label), 14)
     first = True
     for line in harmless(text).splitlines() or [""]:
-        lines = textwrap.wrap(line, _WIDTH, initial_indent=label if first else indent, subsequent_indent=indent)
+        lines = textwrap.wrap(
+            line, _WIDTH, initial_indent=label if first else indent, subsequent_indent=indent
+        )
         # Once more: what stood within a line may begin one now.
         yield from map(harmless, lines or ([label] if first else []))
         first = False

@@ -32,12 +32,16 @@ _ADVICE: Final = "restore it, or save a new one with --personalens-save-baseline
 
 
 class ComparisonTerms(Frozen):
-    """What two runs must have in common for their scores to be compared: all that shapes a score but the assistant."""
+    """What two runs must have in common for their scores to be compared: all that shapes a score but the
+    assistant.
+    """
 
     dataset: str
     setup: dict[str, str] = Field(
-        description="What else -> what it was: the judge, the simulated user, the context, the limit of turns, "
-        "and the protocol if it is not the default one."
+        description=(
+            "What else -> what it was: the judge, the simulated user, the context, the limit of turns, "
+            "and the protocol if it is not the default one."
+        )
     )
 
     def item_setup(self) -> dict[str, str]:
@@ -46,7 +50,8 @@ class ComparisonTerms(Frozen):
 
 
 class Entry(Frozen):
-    """One trial of a scenario: its scores, or the cause of there being none. Its key is (user, task, test, trial).
+    """One trial of a scenario: its scores, or the cause of there being none. Its key is (user, task, test,
+    trial).
 
     `setup` holds what a mark changed of the run's terms.
     """
@@ -58,7 +63,9 @@ class Entry(Frozen):
     trial: int = Field(default=1, ge=1)
     scores: dict[Dimension, int] = Field(default_factory=dict)
     cause: str = ""
-    content: str = Field(default="", description="Digest of the scenario's content; empty in baselines of earlier versions.")
+    content: str = Field(
+        default="", description="Digest of the scenario's content; empty in baselines of earlier versions."
+    )
     setup: dict[str, str] = Field(default_factory=dict)
 
     @model_validator(mode="after")
@@ -99,27 +106,42 @@ class Baseline(Frozen):
             return f"the dataset changed: {now.dataset!r} now, {then.dataset!r} then"
         # The protocol first: another one has other agents too.
         for what in sorted({**then.setup, **now.setup}, key=lambda what: what != _PROTOCOL):
-            was, is_now = (setup.get(what, _DEFAULT if what == _PROTOCOL else None) for setup in (then.setup, now.setup))
+            was, is_now = (
+                setup.get(what, _DEFAULT if what == _PROTOCOL else None) for setup in (then.setup, now.setup)
+            )
             if _apart_from_thresholds(is_now) != _apart_from_thresholds(was):
                 return f"{what} changed: {is_now!r} now, {was!r} then"
         return ""
 
     def changed(self, contents: Mapping[tuple[str, str], str]) -> tuple[list[str], int]:
-        """The scenarios that have other content now, and how many are in both. `contents`: user and task -> digest of today's."""
+        """The scenarios that have other content now, and how many are in both.
+
+        `contents`: user and task -> digest of today's.
+        """
         both = {e.key[:2]: e for e in self.entries if e.content and e.key[:2] in contents}
-        return [e.scenario for key, e in sorted(both.items()) if contents[key[0], key[1]] != e.content], len(both)
+        return [e.scenario for key, e in sorted(both.items()) if contents[key[0], key[1]] != e.content], len(
+            both
+        )
 
     def text(self) -> str:
-        """The file's content: an entry a line, in a fixed order, so that a diff shows which scenarios changed."""
+        """The file's content: an entry a line, in a fixed order, so that a diff shows which scenarios
+        changed.
+        """
         data: dict[str, Any] = self.model_dump(mode="json", by_alias=True)
         entries = data.pop("entries")
-        lines = [json.dumps({k: v for k, v in entry.items() if v not in ("", {})}, ensure_ascii=False) for entry in entries]
+        lines = [
+            json.dumps({k: v for k, v in entry.items() if v not in ("", {})}, ensure_ascii=False)
+            for entry in entries
+        ]
         head = json.dumps(data, indent=1, ensure_ascii=False)
         return f'{head[:-2]},\n "entries": [\n  ' + ",\n  ".join(lines) + "\n ]\n}\n"
 
 
 def baseline_of(results: Results) -> Baseline:
-    """The baseline that a run makes. Raises `SpecError` if there is none to be had: no item, or none that was scored."""
+    """The baseline that a run makes.
+
+    Raises `SpecError` if there is none to be had: no item, or none that was scored.
+    """
     if not any(item.evaluation.scored for item in results.own):
         raise SpecError("no item of the run could be scored")
     terms = terms_of(results)
@@ -132,10 +154,16 @@ def baseline_of(results: Results) -> Baseline:
                 task=item.key[1],
                 test=item.key[2],
                 trial=item.trial,
-                scores={v.dimension: v.score for v in item.evaluation.verdicts} if item.evaluation.scored else {},
+                scores=(
+                    {v.dimension: v.score for v in item.evaluation.verdicts} if item.evaluation.scored else {}
+                ),
                 cause=item.evaluation.cause,
                 content=item.content,
-                setup={what: value for what, value in setup_of_item(item).items() if value != terms.setup.get(what)},
+                setup={
+                    what: value
+                    for what, value in setup_of_item(item).items()
+                    if value != terms.setup.get(what)
+                },
             )
             for item in sorted(results.own, key=lambda item: (*item.key, item.trial))
         ),
@@ -152,7 +180,9 @@ def unfit(results: Results) -> str:
 
 
 def _apart_from_thresholds(setting: str | None) -> str | None:
-    """A judge that puts low verdicts to the vote is called after the thresholds of its test, which a mark may change: `Entry.setup`."""
+    """A judge that puts low verdicts to the vote is called after the thresholds of its test, which a mark may
+    change: `Entry.setup`.
+    """
     return setting and setting.partition(" where not ")[0]
 
 
@@ -178,7 +208,9 @@ def terms_of(results: Results) -> ComparisonTerms:
     """The terms of a run that has ended, by what most of its items had; it has at least one."""
     judges = Counter(item.evaluation.judge for item in results.own)
     users = Counter(item.evaluation.user_agent for item in results.own)
-    judge, user = (max(sorted(counts), key=lambda name, counts=counts: counts[name]) for counts in (judges, users))  # type: ignore[misc]
+    judge, user = (
+        max(sorted(counts), key=lambda name, counts=counts: counts[name]) for counts in (judges, users)
+    )  # type: ignore[misc]
     return ComparisonTerms(dataset=results.dataset, setup=setup_of(judge, user, results.settings))
 
 
@@ -208,7 +240,10 @@ def refusal(name: str, changed: str) -> str:
 
 
 def read_baseline(path: Path) -> Baseline:
-    """The baseline in a file of ``--personalens-save-baseline``, or of results as JSON. Raises `DataError` in one line."""
+    """The baseline in a file of ``--personalens-save-baseline``, or of results as JSON.
+
+    Raises `DataError` in one line.
+    """
     if schema_of(path) != RESULTS_SCHEMA:
         return read_versioned(path, Baseline, BASELINE_SCHEMA, what="a baseline", advice=_ADVICE)
     results = read_results(path)

@@ -33,8 +33,9 @@ def compare_with_baseline(
 ) -> Comparison:
     """How the scores of `results` moved from `baseline`, whose file is called `name`.
 
-    Task completion, personalization and whatever has a margin are tested for a drop, together (Holm 1979): a run without a
-    change fails with a probability of `level` at most. A dimension regressed if its drop is significant and larger than its margin.
+    Task completion, personalization and whatever has a margin are tested for a drop, together (Holm 1979): a
+    run without a change fails with a probability of `level` at most. A dimension regressed if its drop is
+    significant and larger than its margin.
     """
     own = results.own
     known, asked_now = {entry.key for entry in baseline.entries}, {item.scenario_key for item in own}
@@ -57,15 +58,20 @@ def compare_with_baseline(
         if dimension in gated:
             # At the level that Holm's procedure asks of the first of them: what is found there is found.
             most = side.before - dimension.scale.low
-            least = detectable(changes_in(pairs[dimension]), level=level / len(gated), margin=margin, power=POWER, most=most)
+            least = detectable(
+                changes_in(pairs[dimension]), level=level / len(gated), margin=margin, power=POWER, most=most
+            )
         differences.append(
             Difference(
                 **side.model_dump(),
                 gated=dimension in gated,
                 margin=margin,
-                judged=len({key[:2] for scores in scored[dimension] for key in scores if key in alike} & compared),
+                judged=len(
+                    {key[:2] for scores in scored[dimension] for key in scores if key in alike} & compared
+                ),
                 detectable=least,
-                decidable=dimension not in gated or _decidable(pairs[dimension], dimension, level / len(gated)),
+                decidable=dimension not in gated
+                or _decidable(pairs[dimension], dimension, level / len(gated)),
                 regressed=rejected.get(dimension, False) and -side.change > margin,
             )
         )
@@ -77,7 +83,11 @@ def compare_with_baseline(
         shared_by_test=len(scored_then),
         compared_by_test=len(scored_then & scored_now),
         differences=tuple(differences),
-        one_sided={d: "then" if scored[d][0] else "now" for d in wanted if compared and bool(scored[d][0]) != bool(scored[d][1])},
+        one_sided={
+            d: "then" if scored[d][0] else "now"
+            for d in wanted
+            if compared and bool(scored[d][0]) != bool(scored[d][1])
+        },
         flips=flips_of(own, {dimension: pairs[dimension] for dimension in gated}),
         left_out=left_out(
             {entry.key[:2]: entry.scenario for entry in baseline.entries},
@@ -88,7 +98,9 @@ def compare_with_baseline(
             of_other_content={item.scenario_key for item in own if item.evaluation.scenario in changed},
             under_other_settings=asked_now - {key[:2] for key in alike},
             in_part={
-                "not run now by each test that ran them then": {key[:2] for key in known - {item.key for item in own}},
+                "not run now by each test that ran them then": {
+                    key[:2] for key in known - {item.key for item in own}
+                },
                 "trials of one run beyond those of the other": {
                     key[:2] for dimension in gated for key in _uneven(*scored[dimension]) if key in alike
                 },
@@ -105,7 +117,10 @@ def compare_untested(before: Results, now: Results) -> Comparison:
         baseline="the earlier results",
         level=0.0,
         compared=len(compared),
-        differences=tuple(Difference(**paired(dimension, of_dimension).model_dump()) for dimension, of_dimension in pairs.items()),
+        differences=tuple(
+            Difference(**paired(dimension, of_dimension).model_dump())
+            for dimension, of_dimension in pairs.items()
+        ),
         flips=flips_of(now.own, pairs),
         left_out=left_out(
             {item.scenario_key: item.evaluation.scenario for item in before.own},
@@ -116,14 +131,18 @@ def compare_untested(before: Results, now: Results) -> Comparison:
     )
 
 
-def _pairs(scored: Mapping[Dimension, tuple[Mapping[Key, TrialScores], Mapping[Key, TrialScores]]]) -> dict[Dimension, Pairs]:
+def _pairs(
+    scored: Mapping[Dimension, tuple[Mapping[Key, TrialScores], Mapping[Key, TrialScores]]],
+) -> dict[Dimension, Pairs]:
     """The means of each scenario before and after, by the dimensions that have any in both."""
     every = {dimension: balanced(*sides) for dimension, sides in scored.items()}
     return {dimension: pairs for dimension, pairs in every.items() if pairs}
 
 
 def _decidable(pairs: Pairs, dimension: Dimension, level: float) -> bool:
-    """False if the sign-flip test would reject at `level` not even if every score fell; true where none can."""
+    """False if the sign-flip test would reject at `level` not even if every score fell;
+    true where none can.
+    """
     able = len({user for (user, *_), (before, _) in pairs.items() if before > dimension.scale.low})
     return not able or 0.5**able <= level
 
@@ -137,7 +156,9 @@ def _then(baseline: Baseline, dimension: Dimension) -> dict[Key, TrialScores]:
 
 
 def _under_like_settings(baseline: Baseline, items: Sequence[Item]) -> set[Key]:
-    """The scenarios that no mark gave other settings since, and whose content is the same as far as it is known."""
+    """The scenarios that no mark gave other settings since, and whose content is the same as far as it is
+    known.
+    """
     then: dict[Key, Entry] = {entry.key: entry for entry in baseline.entries}
     return {
         item.key
@@ -168,7 +189,14 @@ def flips_of(items: Sequence[Item], pairs: Mapping[Dimension, Pairs]) -> tuple[F
         for key, (before, after) in sides.items()
         if before != after
     ]
-    return tuple(sorted(flips, key=lambda flip: (flip.after - flip.before) / (flip.dimension.scale.high - flip.dimension.scale.low)))
+    return tuple(
+        sorted(
+            flips,
+            key=lambda flip: (
+                (flip.after - flip.before) / (flip.dimension.scale.high - flip.dimension.scale.low)
+            ),
+        )
+    )
 
 
 def left_out(
@@ -184,8 +212,8 @@ def left_out(
 ) -> dict[str, tuple[str, ...]]:
     """Why -> the scenarios that could not be compared, by their ids, each under the first reason that holds.
 
-    `then` are the ids of the scenarios that the other run had, `items` those of this one. `in_part` are scenarios that were compared,
-    and what of them was not.
+    `then` are the ids of the scenarios that the other run had, `items` those of this one. `in_part` are
+    scenarios that were compared, and what of them was not.
     """
     now: dict[Key, str] = {item.scenario_key: item.evaluation.scenario for item in items}
     scored_now = {item.scenario_key for item in items if item.evaluation.scored}
@@ -219,7 +247,9 @@ _PLACES: Final = 6
 
 
 def paired(dimension: Dimension, pairs: Pairs, *, rising: bool = False) -> Paired:
-    """At least one pair of means (before, after), side by side; `p` is that of a drop, or of a rise where that is the question."""
+    """At least one pair of means (before, after), side by side; `p` is that of a drop, or of a rise where
+    that is the question.
+    """
     changes = changes_in(pairs)
     span = dimension.scale.high - dimension.scale.low
     low, high = mean_interval(changes, -span, span) or (None, None)

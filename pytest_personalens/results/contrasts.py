@@ -1,4 +1,6 @@
-"""Two sets of items held against each other scenario by scenario: two-sided, and corrected for all that is tested together."""
+"""Two sets of items held against each other scenario by scenario: two-sided, and corrected for all that is
+tested together.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,8 @@ if TYPE_CHECKING:
 
 
 class Contrast(NamedTuple):
-    """How far one set of items lies above another: the mean `change` over `pairs` scenarios, with its 95 % interval where it has one.
+    """How far one set of items lies above another: the mean `change` over `pairs` scenarios, with its 95 %
+    interval where it has one.
 
     `p` is two-sided; `adjusted` is the same after Holm's correction over all that is tested together, 0..1.
     """
@@ -30,10 +33,11 @@ class Contrast(NamedTuple):
 
 
 def contrast(base: Sequence[Item], other: Sequence[Item], dimension: Dimension) -> Contrast | None:
-    """`other` against `base` over the scenarios that both scored, not yet corrected; None where there is no such scenario.
+    """`other` against `base` over the scenarios that both scored, not yet corrected; None where there is no
+    such scenario.
 
-    Signs are flipped with equal chance, so that a sum as high is as likely as one as low: the two-sided p is twice that of the direction
-    that was seen.
+    Signs are flipped with equal chance, so that a sum as high is as likely as one as low: the two-sided p is
+    twice that of the direction that was seen.
     """
     pairs = _pairs(base, other, dimension)
     if not pairs:
@@ -45,11 +49,15 @@ def contrast(base: Sequence[Item], other: Sequence[Item], dimension: Dimension) 
 
 def corrected(found: Sequence[Contrast]) -> list[Contrast]:
     """The same contrasts, in their order, with p-values corrected over all of them."""
-    return [one._replace(adjusted=p) for one, p in zip(found, holm_adjusted([one.p for one in found]), strict=True)]
+    return [
+        one._replace(adjusted=p)
+        for one, p in zip(found, holm_adjusted([one.p for one in found]), strict=True)
+    ]
 
 
 def holm_adjusted(ps: Sequence[float]) -> list[float]:
-    """Each of `ps` as Holm's step-down procedure (1979) corrects it: at most the level exactly where `holm` rejects.
+    """Each of `ps` as Holm's step-down procedure (1979) corrects it: at most the level exactly where `holm`
+    rejects.
 
     >>> holm_adjusted([0.04, 0.02])
     [0.04, 0.04]
@@ -70,6 +78,10 @@ def _pairs(base: Sequence[Item], other: Sequence[Item], dimension: Dimension) ->
 
 
 def _by_test(items: Sequence[Item], dimension: Dimension) -> dict[Key, TrialScores]:
-    """The scores of each scenario in each test; where there is one test alone, its name is nothing to pair by."""
+    """The scores of each scenario in each test; where there is one test alone, its name is nothing to pair
+    by.
+    """
     scores = scores_of(items, dimension)
-    return {key[:2]: found for key, found in scores.items()} if len({key[2:] for key in scores}) == 1 else scores
+    return (
+        {key[:2]: found for key, found in scores.items()} if len({key[2:] for key in scores}) == 1 else scores
+    )

@@ -1,4 +1,6 @@
-"""Controls: the same scenarios with the context withheld or another user's, and how much better the run itself was."""
+"""Controls: the same scenarios with the context withheld or another user's, and how much better the run
+itself was.
+"""
 
 from __future__ import annotations
 
@@ -33,13 +35,18 @@ def controls_of(items: Sequence[Item]) -> tuple[Arm, ...]:
 
 
 def lift(control: Sequence[Item], own: Sequence[Item], dimension: Dimension) -> Paired | None:
-    """How much better the run itself was than a control, by scenario; `p` is that of a rise. None without a scenario scored in both."""
+    """How much better the run itself was than a control, by scenario; `p` is that of a rise.
+
+    None without a scenario scored in both.
+    """
     pairs = balanced(scores_of(control, dimension), scores_of(own, dimension))
     return paired(dimension, pairs, rising=True) if pairs else None
 
 
 def passes_of(items: Sequence[Item]) -> dict[Key, tuple[int, int]]:
-    """(passed, scored) trials of each scenario in each test, by its thresholds; what could not be scored is no trial."""
+    """(passed, scored) trials of each scenario in each test, by its thresholds; what could not be scored is
+    no trial.
+    """
     outcomes: defaultdict[Key, list[bool]] = defaultdict(list)
     for item in items:
         if item.evaluation.scored:

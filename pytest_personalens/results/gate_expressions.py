@@ -30,25 +30,40 @@ def check_expressions(settings: Settings) -> None:
             raise SpecError(f"{where}: unknown metric {gate.metric!r}")
         dimension = Dimension.PERSONALIZATION if gate.metric == "lift" else SCALES.get(gate.metric)
         if dimension is not None and dimension.value not in settings.dimensions:
-            raise SpecError(f"{where} is not judged in this run; add {dimension.short} with --personalens-dimensions")
+            raise SpecError(
+                f"{where} is not judged in this run; add {dimension.short} with --personalens-dimensions"
+            )
         if gate.metric == "lift" and not {"none", "swapped"}.intersection(settings.control):
-            raise SpecError(f"{where}: there is nothing to compare with; add --personalens-control no-context or other-user")
+            raise SpecError(
+                f"{where}: there is nothing to compare with; add --personalens-control no-context or"
+                " other-user"
+            )
         if gate.metric.startswith("pass^") and int(gate.metric[5:]) > settings.trials:
-            raise SpecError(f"{where}: needs at least as many runs of each scenario; add --personalens-trials {gate.metric[5:]}")
+            raise SpecError(
+                f"{where}: needs at least as many runs of each scenario; add --personalens-trials"
+                f" {gate.metric[5:]}"
+            )
     for name, _ in settings.margin if settings.baseline else ():
         if Dimension(name) not in READINGS or name not in settings.dimensions:
             problem = (
-                "is not compared" if Dimension(name) not in READINGS else "is not judged in this run; add it with --personalens-dimensions"
+                "is not compared"
+                if Dimension(name) not in READINGS
+                else "is not judged in this run; add it with --personalens-dimensions"
             )
             raise SpecError(f"personalens_margin: {Dimension(name).short} {problem}")
 
 
 def with_groups(gates: Sequence[GateExpression], domains: Collection[str]) -> tuple[GateExpression, ...]:
-    """The gates with their groups as the dataset spells them. Raises `SpecError` for a group that it does not have."""
+    """The gates with their groups as the dataset spells them.
+
+    Raises `SpecError` for a group that it does not have.
+    """
     known = {name.lower(): name for name in (*KINDS, *domains)}
     for gate in gates:
         if gate.group and gate.group.lower() not in known:
             near = difflib.get_close_matches(gate.group.lower(), known, n=1)
             hint = f" (did you mean {known[near[0]]}?)" if near else ""
-            raise SpecError(f"--personalens-gate: unknown group {gate.group!r}{hint}; known: {', '.join(known.values())}")
+            raise SpecError(
+                f"--personalens-gate: unknown group {gate.group!r}{hint}; known: {', '.join(known.values())}"
+            )
     return tuple(gate._replace(group=known.get(gate.group.lower(), "")) for gate in gates)

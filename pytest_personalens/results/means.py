@@ -1,4 +1,6 @@
-"""The scores of a run by scenario: it is the scenario that counts, by its mean, however many trials and tests ran it."""
+"""The scores of a run by scenario: it is the scenario that counts, by its mean, however many trials and tests
+ran it.
+"""
 
 from __future__ import annotations
 
@@ -49,22 +51,27 @@ def scores_by_turn(read: Iterable[tuple[Key, Sequence[int]]]) -> list[dict[Key, 
 def scenario_means(scores: Mapping[Key, Sequence[int]]) -> dict[Key, Fraction]:
     """The mean of each scenario: over its tests, of the means over their trials."""
     return {
-        scenario: sum(means, Fraction()) / len(means) for scenario, means in _by_scenario({k: mean(s) for k, s in scores.items()}).items()
+        scenario: sum(means, Fraction()) / len(means)
+        for scenario, means in _by_scenario({k: mean(s) for k, s in scores.items()}).items()
     }
 
 
 def balanced(before: Mapping[Key, TrialScores], after: Mapping[Key, TrialScores]) -> Pairs:
     """The means of the scenarios that are in both, over the same tests and as many trials on either side.
 
-    A mean over fewer trials varies more. Had nothing changed, a difference could as well have had the other sign only if both
-    of its means vary alike, and that is what the paired test rests on. Tests of one scenario are no further scenarios.
+    A mean over fewer trials varies more. Had nothing changed, a difference could as well have had the other
+    sign only if both of its means vary alike, and that is what the paired test rests on. Tests of one
+    scenario are no further scenarios.
     """
     sides = {}
     for key in sorted(before.keys() & after.keys()):
         trials = min(len(before[key]), len(after[key]))
         sides[key] = (mean(before[key][:trials]), mean(after[key][:trials]))
     return {
-        scenario: (sum((b for b, _ in by_test), Fraction()) / len(by_test), sum((a for _, a in by_test), Fraction()) / len(by_test))
+        scenario: (
+            sum((b for b, _ in by_test), Fraction()) / len(by_test),
+            sum((a for _, a in by_test), Fraction()) / len(by_test),
+        )
         for scenario, by_test in _by_scenario(sides).items()
     }
 
@@ -104,7 +111,9 @@ class Estimate(NamedTuple):
 
 
 class ItemScores(NamedTuple):
-    """The scores of a scored item; `turns` is P after each turn of the assistant, without its reply to the user's goodbye."""
+    """The scores of a scored item; `turns` is P after each turn of the assistant, without its reply to the
+    user's goodbye.
+    """
 
     key: Key
     scores: Mapping[Dimension, int]
@@ -125,7 +134,11 @@ def item_scores(items: Iterable[Item]) -> list[ItemScores]:
 
 
 def _turns(item: Item) -> tuple[int, ...]:
-    """P turn by turn. A reply to a goodbye is no turn of its own: its score would be lower for what the user said of the one before."""
+    """P turn by turn.
+
+    A reply to a goodbye is no turn of its own: its score would be lower for what the user said of the one
+    before.
+    """
     turns = next((v.turns for v in item.evaluation.verdicts if v.turns), ())
     return turns[:-1] if item.evaluation.dialogue.end == "user" else turns
 
@@ -133,8 +146,8 @@ def _turns(item: Item) -> tuple[int, ...]:
 def estimate(read: Iterable[ItemScores], dimension: Dimension) -> Estimate:
     """The mean score on `dimension`.
 
-    Trials of a scenario are no more independent than its sentences are, nor are the scenarios of a user: the interval is one
-    over users, whose scenarios count by their means.
+    Trials of a scenario are no more independent than its sentences are, nor are the scenarios of a user: the
+    interval is one over users, whose scenarios count by their means.
     """
     scores: defaultdict[Key, list[int]] = defaultdict(list)
     for one in read:
@@ -144,7 +157,9 @@ def estimate(read: Iterable[ItemScores], dimension: Dimension) -> Estimate:
 
 
 def by_turn(read: Iterable[ItemScores]) -> list[Estimate]:
-    """Personalization as it stood after the first, second, ... turn of the assistant, where it was read by turn."""
+    """Personalization as it stood after the first, second, ... turn of the assistant, where it was read by
+    turn.
+    """
     turns = scores_by_turn((one.key, one.turns) for one in read)
     return [_over(scores, Dimension.PERSONALIZATION_TURNS) for scores in turns]
 
@@ -161,7 +176,9 @@ def _over(scores: Mapping[Key, Sequence[int]], dimension: Dimension) -> Estimate
         return Estimate(None)
     dialogues, (low, high) = sum(map(len, scores.values())), dimension.scale
     single = dialogues == len({key[:2] for key in scores})
-    means: Mapping[Key, Fraction | int] = {key: score for key, (score,) in scores.items()} if single else scenario_means(scores)
+    means: Mapping[Key, Fraction | int] = (
+        {key: score for key, (score,) in scores.items()} if single else scenario_means(scores)
+    )
     users = by_user(means)
     least, most = interval(users, low, high) or (None, None)
     return Estimate(fmean(means.values()), least, most, len(means), dialogues, len(users))

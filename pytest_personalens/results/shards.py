@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 _MOST_HOURS: Final = 12
 
 
-#: Settings in which shards may differ: how each is run, what it may spend, and where its machine keeps the dataset, whose name and
-#: version count.
+#: Settings in which shards may differ: how each is run, what it may spend, and where its machine keeps the
+#: dataset, whose name and version count.
 _OWN: Final = ("shard", "data", *keys_of("execution", "record"))
 
 
@@ -49,11 +49,21 @@ class Shard(NamedTuple):
         """What all shards of a run have in common, by name."""
         r = self.results
         shared = {name: value for name, value in r.settings.items() if name not in _OWN}
-        return {"number of shards": self.of, "dataset": r.dataset, **shared, **r.origin, "requested": r.requested, "drawn": r.drawn}
+        return {
+            "number of shards": self.of,
+            "dataset": r.dataset,
+            **shared,
+            **r.origin,
+            "requested": r.requested,
+            "drawn": r.drawn,
+        }
 
 
 def read_shards(paths: Sequence[Path]) -> list[Shard]:
-    """The shards in result files, by number. Raises `PersonalensError` unless they are different parts of one run."""
+    """The shards in result files, by number.
+
+    Raises `PersonalensError` unless they are different parts of one run.
+    """
     shards = sorted((_read_shard(path) for path in paths), key=lambda shard: shard.number)
     for one, other in pairwise(shards):
         facts, others = one.facts(), other.facts()
@@ -62,34 +72,50 @@ def read_shards(paths: Sequence[Path]) -> list[Shard]:
                 was = f"{name} is {facts.get(name)!r} in the first, {others.get(name)!r} in the second"
                 raise SpecError(f"{one.path} and {other.path} are not of one run: {was}")
         if one.number == other.number:
-            raise SpecError(f"{one.path} and {other.path} are both shard {one.number}/{one.of}; give one of them")
+            raise SpecError(
+                f"{one.path} and {other.path} are both shard {one.number}/{one.of}; give one of them"
+            )
     _refuse_old(shards)
     holders: dict[str, Shard] = {}
     for shard in shards:
-        for nodeid in (*(item.nodeid for item in shard.results.items), *shard.results.lost, *shard.results.unevaluated):
+        for nodeid in (
+            *(item.nodeid for item in shard.results.items),
+            *shard.results.lost,
+            *shard.results.unevaluated,
+        ):
             holder = holders.setdefault(nodeid, shard)
             if holder is not shard:
-                raise SpecError(f"{holder.path} and {shard.path} both hold {nodeid!r}: they are not shards of one sample")
+                raise SpecError(
+                    f"{holder.path} and {shard.path} both hold {nodeid!r}: they are not shards of one sample"
+                )
     return shards
 
 
 def _refuse_old(shards: Sequence[Shard]) -> None:
-    """Raise `SpecError` for a file so much older than another that it is likely to be of an earlier run, whose shard died in this one."""
+    """Raise `SpecError` for a file so much older than another that it is likely to be of an earlier run,
+    whose shard died in this one.
+    """
     by_age = sorted(shards, key=lambda shard: shard.path.stat().st_mtime)
     hours = (by_age[-1].path.stat().st_mtime - by_age[0].path.stat().st_mtime) / 3600
     if hours > _MOST_HOURS:
         raise SpecError(
-            f"{by_age[0].path} was written {hours:.0f} hours before {by_age[-1].path}: is it of an earlier run? Run its shard again, "
-            "or touch the file if it is of this one"
+            f"{by_age[0].path} was written {hours:.0f} hours before {by_age[-1].path}: is it of an earlier"
+            " run? Run its shard again, or touch the file if it is of this one"
         )
 
 
-def merge(shards: Sequence[Shard], replaced: Mapping[str, Any], *, partial: bool = False, save_baseline: Path | None = None) -> Results:
+def merge(
+    shards: Sequence[Shard],
+    replaced: Mapping[str, Any],
+    *,
+    partial: bool = False,
+    save_baseline: Path | None = None,
+) -> Results:
     """The results that the run would have had undivided, its dollars to the rounding of each shard's.
 
-    `replaced` are the settings of the run that are replaced, by name: its gates and its baseline; one that is to be replaced
-    (`save_baseline`) is not asked. Raises `SpecError` if shards are missing or were stopped before their end, unless `partial`: then no
-    gate is decided, as in a run that was stopped.
+    `replaced` are the settings of the run that are replaced, by name: its gates and its baseline; one that is
+    to be replaced (`save_baseline`) is not asked. Raises `SpecError` if shards are missing or were stopped
+    before their end, unless `partial`: then no gate is decided, as in a run that was stopped.
     """
     first = shards[0]
     stopped = [shard for shard in shards if not shard.results.complete]
@@ -98,9 +124,15 @@ def merge(shards: Sequence[Shard], replaced: Mapping[str, Any], *, partial: bool
         if missing:
             absent = next(n for n in range(1, first.of + 1) if n not in {shard.number for shard in shards})
             more = f" (and {missing - 1} more)" if missing > 1 else ""
-            raise SpecError(f"shard {absent}/{first.of}{more} is missing: give its results too, or --partial for a report without gates")
+            raise SpecError(
+                f"shard {absent}/{first.of}{more} is missing: give its results too, or --partial for a report"
+                " without gates"
+            )
         if stopped:
-            raise SpecError(f"{stopped[0].path}: its run was stopped; run the shard again, or give --partial for a report without gates")
+            raise SpecError(
+                f"{stopped[0].path}: its run was stopped; run the shard again, or give --partial for a report"
+                " without gates"
+            )
     items = [item for shard in shards for item in shard.results.items]
     lost = [nodeid for shard in shards for nodeid in shard.results.lost]
     unevaluated = [nodeid for shard in shards for nodeid in shard.results.unevaluated]
@@ -109,7 +141,11 @@ def merge(shards: Sequence[Shard], replaced: Mapping[str, Any], *, partial: bool
     settings = _settings({**first.results.settings, "shard": None, **replaced}, first.path)
     results = summarize(
         items,
-        settings={**first.results.settings, "shard": None, **{name: getattr(settings, name) for name in replaced}},
+        settings={
+            **first.results.settings,
+            "shard": None,
+            **{name: getattr(settings, name) for name in replaced},
+        },
         dataset=first.results.dataset,
         requested=first.results.requested,
         drawn=first.results.drawn,
@@ -121,7 +157,9 @@ def merge(shards: Sequence[Shard], replaced: Mapping[str, Any], *, partial: bool
         complete=not missing and not stopped,
     )
     scenarios = {id_: scenario for shard in shards for id_, scenario in shard.results.scenarios.items()}
-    results = results.model_copy(update={"usd": _dollars(shards), "scenarios": dict(sorted(scenarios.items()))})
+    results = results.model_copy(
+        update={"usd": _dollars(shards), "scenarios": dict(sorted(scenarios.items()))}
+    )
     settings = settings._replace(save_baseline=None if save_baseline is None else str(save_baseline))
     demands = Requirements.of(settings, _baseline(settings, results) if results.complete else None)
     domains = {domain for item in items for domain in item.evaluation.domains} | set(DOMAINS)
@@ -130,7 +168,9 @@ def merge(shards: Sequence[Shard], replaced: Mapping[str, Any], *, partial: bool
 
 def _baseline(settings: Settings, results: Results) -> Baseline | None:
     replaced = (
-        settings.save_baseline is not None and settings.baseline is not None and Path(settings.save_baseline) == Path(settings.baseline)
+        settings.save_baseline is not None
+        and settings.baseline is not None
+        and Path(settings.save_baseline) == Path(settings.baseline)
     )
     if settings.baseline is None or replaced or not results.own:
         return None
@@ -170,9 +210,17 @@ def _read_shard(path: Path) -> Shard:
     results = read_computed(path)
     version_here = version("pytest-personalens")
     if results.plugin != version_here:
-        raise DataError(path, f"written by pytest-personalens {results.plugin!r}, this is {version_here!r}; use one version in all jobs")
+        raise DataError(
+            path,
+            f"written by pytest-personalens {results.plugin!r}, this is {version_here!r}; use one version in"
+            " all jobs",
+        )
     if results.settings.get("shard") is None:
-        raise DataError(path, "the results of a whole run and not of a shard (--personalens-shard K/N): there is nothing to merge")
+        raise DataError(
+            path,
+            "the results of a whole run and not of a shard (--personalens-shard K/N): there is nothing to"
+            " merge",
+        )
     try:
         divided = _Divided.model_validate(results.settings)
     except ValidationError as error:

@@ -46,15 +46,23 @@ def parse_shortfall(text: object) -> Shortfall:
 
 
 #: A shortfall as a field: files hold its words.
-StoredShortfall = Annotated[Shortfall, PlainValidator(parse_shortfall), PlainSerializer(str), WithJsonSchema({"type": "string"})]
+StoredShortfall = Annotated[
+    Shortfall, PlainValidator(parse_shortfall), PlainSerializer(str), WithJsonSchema({"type": "string"})
+]
 
 
 def shortfalls_of(evaluation: Evaluation, thresholds: Mapping[str, int]) -> tuple[Shortfall, ...]:
-    """The scores below their `thresholds`, which are keyed by a dimension's long name; empty where nothing is scored."""
+    """The scores below their `thresholds`, which are keyed by a dimension's long name; empty where nothing is
+    scored.
+    """
     if not evaluation.scored:
         return ()
     scores = ((Dimension(name), least) for name, least in thresholds.items())
-    return tuple(Shortfall(d, score, least) for d, least in scores if (score := evaluation.score(d)) is not None and score < least)
+    return tuple(
+        Shortfall(d, score, least)
+        for d, least in scores
+        if (score := evaluation.score(d)) is not None and score < least
+    )
 
 
 def in_words(shortfalls: Iterable[Shortfall]) -> str:

@@ -1,4 +1,6 @@
-"""Results from a file, their figures computed from its items again; a file whose own figures say otherwise is refused."""
+"""Results from a file, their figures computed from its items again; a file whose own figures say otherwise is
+refused.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +20,19 @@ if TYPE_CHECKING:
     from pytest_personalens.results.values import Results
 
 #: Figures that nothing but the items decides.
-_FIGURES: Final = ("overall", "domains", "kinds", "uncounted", "turns", "by_turn", "usage", "unfound_quotes", "unsupported")
-#: What an earlier version may have worked out by another method, or put in other words: shown as it is computed now.
+_FIGURES: Final = (
+    "overall",
+    "domains",
+    "kinds",
+    "uncounted",
+    "turns",
+    "by_turn",
+    "usage",
+    "unfound_quotes",
+    "unsupported",
+)
+#: What an earlier version may have worked out by another method, or put in other words: shown as it is
+#: computed now.
 _BY_METHOD: Final = frozenset({"low", "high", "p", "users", "message"})
 #: Stored figures are rounded to six decimals.
 _ROUNDING: Final = 2e-6
@@ -30,9 +43,10 @@ _OF_ANCHORS: Final = "anchor "
 def read_computed(path: Path) -> Results:
     """The results in a file of ``--personalens-report PATH.json``, with figures computed from its items.
 
-    Raises `DataError` in one line for a file that cannot be read, and for the first figure in it that is another one than follows
-    from its items: means, counts, usage, trials, controls and gates. Dollars and the scores of a baseline are in no item: they
-    stay as they are, and a change must be that between its two means.
+    Raises `DataError` in one line for a file that cannot be read, and for the first figure in it that is
+    another one than follows from its items: means, counts, usage, trials, controls and gates. Dollars and the
+    scores of a baseline are in no item: they stay as they are, and a change must be that between its two
+    means.
     """
     stored = read_results(path)
     computed = _computed(stored)
@@ -44,7 +58,9 @@ def read_computed(path: Path) -> Results:
 
 def _figures(stored: Results, computed: Results) -> Iterator[tuple[str, Any, Any]]:
     for name in (*_FIGURES, "trials", "arms", "gates"):
-        yield from _differences(name, *(results.model_dump(mode="json", include={name})[name] for results in (stored, computed)))
+        yield from _differences(
+            name, *(results.model_dump(mode="json", include={name})[name] for results in (stored, computed))
+        )
 
 
 def _changes(stored: Results) -> Iterator[tuple[str, Any, Any]]:
@@ -68,7 +84,9 @@ def _computed(stored: Results) -> Results:
         complete=stored.complete,
     )
     update: dict[str, Any] = {name: getattr(found, name) for name in _FIGURES}
-    update["usage"] |= {purpose: used for purpose, used in stored.usage.items() if purpose.startswith(_OF_ANCHORS)}
+    update["usage"] |= {
+        purpose: used for purpose, used in stored.usage.items() if purpose.startswith(_OF_ANCHORS)
+    }
     # A shard has neither: they are those of the whole run.
     if stored.trials is not None:
         update["trials"] = trials_of(stored.own, stored.trials.count)
@@ -94,7 +112,9 @@ def _differences(place: str, stored: Any, computed: Any) -> Iterator[tuple[str, 
 
 
 def _alike(stored: Any, computed: Any) -> bool:
-    numbers = all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in (stored, computed))
+    numbers = all(
+        isinstance(value, (int, float)) and not isinstance(value, bool) for value in (stored, computed)
+    )
     return abs(stored - computed) <= _ROUNDING if numbers else bool(stored == computed)
 
 

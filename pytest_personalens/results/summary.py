@@ -1,4 +1,6 @@
-"""From the items of a run to its figures: means by domain and kind, causes, turns, usage, trials, controls."""
+"""From the items of a run to its figures: means by domain and kind, causes, turns, usage, trials,
+controls.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,10 @@ def summarize(
     prices: Mapping[str, Price] = MappingProxyType({}),
     complete: bool = True,
 ) -> Results:
-    """The results of `items`, in a fixed order whatever order they arrived in. `prices` are those of the roles' models."""
+    """The results of `items`, in a fixed order whatever order they arrived in.
+
+    `prices` are those of the roles' models.
+    """
     ordered = tuple(sorted(items, key=lambda i: i.nodeid))
     own = [i for i in ordered if not i.arm]
     scored = [i for i in own if i.evaluation.scored]
@@ -58,7 +63,8 @@ def summarize(
         items=ordered,
         overall=group("overall", own),
         domains=tuple(
-            group(d, [i for i in own if d in i.evaluation.domains]) for d in sorted({d for i in own for d in i.evaluation.domains})
+            group(d, [i for i in own if d in i.evaluation.domains])
+            for d in sorted({d for i in own for d in i.evaluation.domains})
         ),
         kinds=by_kind(own),
         uncounted=dict(sorted(causes.items())),
@@ -75,14 +81,18 @@ def summarize(
     return results
 
 
-def with_drift(results: Results, drift: Drift, usage: Mapping[str, Usage], *, prices: Mapping[str, Price]) -> Results:
+def with_drift(
+    results: Results, drift: Drift, usage: Mapping[str, Usage], *, prices: Mapping[str, Price]
+) -> Results:
     """The results with what adopting or checking the judge came to and used."""
     total = dict(sorted({**results.usage, **usage}.items()))
     return results.model_copy(update={"drift": drift, "usage": total, "usd": _dollars(total, prices)})
 
 
 def role_of(purpose: str) -> str:
-    """Who a purpose belongs to: ``judge`` for ``judge tc`` and ``anchor judge tc``; ``user agent`` and ``assistant`` are roles."""
+    """Who a purpose belongs to: ``judge`` for ``judge tc`` and ``anchor judge tc``; ``user agent`` and
+    ``assistant`` are roles.
+    """
     return "judge" if purpose.startswith(("judge ", "anchor judge ")) else purpose
 
 
@@ -104,12 +114,16 @@ def by_kind(items: Sequence[Item]) -> tuple[Group, ...]:
 
 
 def _dollars(usage: Mapping[str, Usage], prices: Mapping[str, Price]) -> dict[str, float]:
-    return {p: round(prices[role_of(p)].of(used), 6) for p, used in sorted(usage.items()) if role_of(p) in prices}
+    return {
+        p: round(prices[role_of(p)].of(used), 6) for p, used in sorted(usage.items()) if role_of(p) in prices
+    }
 
 
 def _by_turn(scored: Sequence[Item]) -> Iterator[Mean]:
     for scores in scores_by_turn((one.key, one.turns) for one in item_scores(scored)):
-        yield Mean(value=round(fmean(scenario_means(scores).values()), 6), count=sum(map(len, scores.values())))
+        yield Mean(
+            value=round(fmean(scenario_means(scores).values()), 6), count=sum(map(len, scores.values()))
+        )
 
 
 def _mean(values: Sequence[float]) -> Mean:

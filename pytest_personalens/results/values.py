@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 RESULTS_SCHEMA: Final = "personalens-results/1"
 _READ: Final[dict[str, tuple[type, ...]]] = {
-    "shard": (list, tuple), "trials": (int,), "judge_votes": (int,), "max_turns": (int,), "context": (str,), "users": (list, tuple),
+    "shard": (list, tuple), "trials": (int,), "judge_votes": (int,), "max_turns": (int,), "context": (str,),
+    "users": (list, tuple),
     "control": (list, tuple),
 }  # fmt: skip
 
@@ -31,33 +32,52 @@ _READ: Final[dict[str, tuple[type, ...]]] = {
 class Item(Frozen):
     """One test item: its evaluation, what became of it, and how much of it was replayed from its record.
 
-    `status` is "passed" or "low" (below a threshold) for a scored item; "uncounted" for one without scores. `failed` is what
-    the test made of it: a low item passes where a gate decides, and a test may have asserts of its own.
+    `status` is "passed" or "low" (below a threshold) for a scored item; "uncounted" for one without scores.
+    `failed` is what the test made of it: a low item passes where a gate decides, and a test may have asserts
+    of its own.
     """
 
     nodeid: str
     evaluation: Evaluation
     status: Literal["passed", "low", "uncounted"]
     failed: bool = False
-    shortfalls: tuple[StoredShortfall, ...] = Field(default=(), description="What was below its threshold, such as 'p 1 < 2'.")
+    shortfalls: tuple[StoredShortfall, ...] = Field(
+        default=(), description="What was below its threshold, such as 'p 1 < 2'."
+    )
     record: Literal["none", "replayed", "stale", "written"] = "none"
-    record_file: str = Field(default="", description="Where its record is, from the root folder; empty if it has none.")
-    trial: int = Field(default=1, ge=1, description="Which run of its scenario this is, from 1 (--personalens-trials).")
-    arm: ControlName = Field(default="", description="Empty for the run itself; else what the assistant knew instead (a control).")
-    given: str = Field(default="", description="What the assistant could know: letters of D, I, S; empty for nothing.")
+    record_file: str = Field(
+        default="", description="Where its record is, from the root folder; empty if it has none."
+    )
+    trial: int = Field(
+        default=1, ge=1, description="Which run of its scenario this is, from 1 (--personalens-trials)."
+    )
+    arm: ControlName = Field(
+        default="", description="Empty for the run itself; else what the assistant knew instead (a control)."
+    )
+    given: str = Field(
+        default="", description="What the assistant could know: letters of D, I, S; empty for nothing."
+    )
     given_user: str = Field(default="", description="Whose context that was, where it was another user's.")
     max_turns: int = Field(default=0, description="The limit of turns; 0 for the benchmark's.")
-    content: str = Field(default="", description="Digest of the scenario's content, by which a later run knows whether it is the same.")
+    content: str = Field(
+        default="",
+        description="Digest of the scenario's content, by which a later run knows whether it is the same.",
+    )
     test: str = Field(default="", description="The test: file, function and its own parameters.")
 
     @property
     def key(self) -> tuple[str, ...]:
-        """What the trials and arms of one scenario in one test have in common, in every run of any sample: user, task and test."""
+        """What the trials and arms of one scenario in one test have in common, in every run of any sample:
+        user, task and test.
+        """
         return (self.evaluation.user, self.evaluation.task, self.test or without_parameters(self.nodeid))
 
     @property
     def transcript_file(self) -> str:
-        """The record that holds this very dialogue; empty where there is none. A stale one holds an older dialogue."""
+        """The record that holds this very dialogue; empty where there is none.
+
+        A stale one holds an older dialogue.
+        """
         return "" if self.record == "stale" else self.record_file
 
     @property
@@ -67,7 +87,9 @@ class Item(Frozen):
 
 
 class Mean(Frozen):
-    """A mean over `count` scored items, by scenario where each has several trials; `value` is null when there are none."""
+    """A mean over `count` scored items, by scenario where each has several trials; `value` is null when there
+    are none.
+    """
 
     value: float | None
     count: int = Field(ge=0)
@@ -76,7 +98,8 @@ class Mean(Frozen):
 class Group(Frozen):
     """The figures of a group of items; a multi-domain item counts in each of its domains.
 
-    `items` are all, `scored` those with scores; `means` is keyed by dimension, task completion as a rate (TCR).
+    `items` are all, `scored` those with scores; `means` is keyed by dimension, task completion as a rate
+    (TCR).
     """
 
     name: str
@@ -86,10 +109,11 @@ class Group(Frozen):
 
 
 class Gate(Frozen):
-    """A gate of the run: the value that was measured against its floor, and the 95 % interval of that value where it has one.
+    """A gate of the run: the value that was measured against its floor, and the 95 % interval of that value
+    where it has one.
 
-    `kind`: "floor" of a mean, share of "valid" items, "regression" from a baseline (its value is the change), "lift" over a
-    control, or "judge" (changed since it was adopted).
+    `kind`: "floor" of a mean, share of "valid" items, "regression" from a baseline (its value is the change),
+    "lift" over a control, or "judge" (changed since it was adopted).
     """
 
     name: str
@@ -105,9 +129,9 @@ class Gate(Frozen):
 class Paired(Frozen):
     """One dimension in two runs of the same scenarios: the mean over `pairs` of them `before` and `after`.
 
-    `low` to `high` is the 95 % interval of the mean change, null for fewer than three users; `better` and `worse` count
-    scenarios, by their means over trials, as many on either side. Where users have several scenarios, interval and test are
-    over the users.
+    `low` to `high` is the 95 % interval of the mean change, null for fewer than three users; `better` and
+    `worse` count scenarios, by their means over trials, as many on either side. Where users have several
+    scenarios, interval and test are over the users.
     """
 
     dimension: Dimension
@@ -122,22 +146,30 @@ class Paired(Frozen):
     worse: int = 0
     p: float = Field(
         default=1.0,
-        description="One-sided, of the paired test for the direction that matters there: a drop from a baseline, a lift over a control.",
+        description=(
+            "One-sided, of the paired test for the direction that matters there: a drop from a baseline, a"
+            " lift over a control."
+        ),
     )
 
 
 class Difference(Paired):
-    """What became of one dimension since the baseline, and the least true drop that this many pairs find with probability 0.8.
+    """What became of one dimension since the baseline, and the least true drop that this many pairs find with
+    probability 0.8.
 
     `gated` dimensions are tested together (Holm); the others are only shown.
     """
 
     gated: bool = False
     margin: float = 0.0
-    judged: int = Field(default=0, description="Scenarios compared in which either run has a score on it; `pairs` of them in both.")
+    judged: int = Field(
+        default=0,
+        description="Scenarios compared in which either run has a score on it; `pairs` of them in both.",
+    )
     detectable: float | None = None
     decidable: bool = Field(
-        default=True, description="False if these scenarios are so few that not even a fall of all would be significant."
+        default=True,
+        description="False if these scenarios are so few that not even a fall of all would be significant.",
     )
     regressed: bool = False
 
@@ -145,7 +177,8 @@ class Difference(Paired):
 class Flip(Frozen):
     """A scenario whose score changed; over several trials, its mean.
 
-    `nodeids` are those of the run's items; `records` are the files that hold their dialogues, so no stale one.
+    `nodeids` are those of the run's items; `records` are the files that hold their dialogues, so no stale
+    one.
     """
 
     scenario: str
@@ -166,21 +199,31 @@ class Comparison(Frozen):
     compared: int = Field(description="Scenarios scored in both, on any of the same dimensions.")
     shared: int = Field(default=0, description="Scenarios that are in both, scored or not.")
     shared_by_test: int = Field(
-        default=0, description="The same by test: scenarios that both have, each once for every test that has scores of it in the baseline."
+        default=0,
+        description=(
+            "The same by test: scenarios that both have, each once for every test that has scores of it in"
+            " the baseline."
+        ),
     )
-    compared_by_test: int = Field(default=0, description="Those of them that the same test ran and scored now.")
+    compared_by_test: int = Field(
+        default=0, description="Those of them that the same test ran and scored now."
+    )
     differences: tuple[Difference, ...] = ()
     one_sided: dict[Dimension, Literal["then", "now"]] = Field(
-        default_factory=dict, description="Dimensions to be gated that only one of the two runs has scores on."
+        default_factory=dict,
+        description="Dimensions to be gated that only one of the two runs has scores on.",
     )
     flips: tuple[Flip, ...] = ()
     left_out: dict[str, tuple[str, ...]] = Field(
-        default_factory=dict, description="Why they could not be compared -> scenarios: 'not run now', 'not scored then', ..."
+        default_factory=dict,
+        description="Why they could not be compared -> scenarios: 'not run now', 'not scored then', ...",
     )
 
 
 class Arm(Frozen):
-    """The same scenarios with the context withheld or another user's, and how much better the run itself was (`lift`)."""
+    """The same scenarios with the context withheld or another user's, and how much better the run itself was
+    (`lift`).
+    """
 
     name: ControlName
     overall: Group
@@ -191,8 +234,8 @@ class Arm(Frozen):
 class Trials(Frozen):
     """What running each scenario several times showed.
 
-    `pass_k` holds pass^1 to pass^K: the chance that a scenario passes its thresholds in k trials out of k (Yao et al. 2024,
-    tau-bench). `spread` is the standard deviation within a scenario, pooled, by dimension.
+    `pass_k` holds pass^1 to pass^K: the chance that a scenario passes its thresholds in k trials out of k
+    (Yao et al. 2024, tau-bench). `spread` is the standard deviation within a scenario, pooled, by dimension.
     """
 
     count: int
@@ -213,46 +256,83 @@ class Results(Frozen):
     dataset: str
     origin: dict[str, str] = Field(
         default_factory=dict,
-        description="Of a shard: what all of its run have in common, the commit and the run of the CI service.",
+        description=(
+            "Of a shard: what all of its run have in common, the commit and the run of the CI service."
+        ),
     )
     requested: int = Field(description="Size of the sample that was asked for, of all tests together.")
-    drawn: int = Field(description="Size of the sample that there was; smaller than `requested` if the dataset has no more.")
-    complete: bool = Field(default=True, description="False if the run was stopped before its end, or if shards of it are missing.")
-    lost: tuple[str, ...] = Field(default=(), description="Node ids of items whose worker died before they reported.")
-    unevaluated: tuple[str, ...] = Field(
-        default=(), description="Node ids of items whose test ended before their dialogue was evaluated: skipped, or failed on its own."
+    drawn: int = Field(
+        description="Size of the sample that there was; smaller than `requested` if the dataset has no more."
     )
-    of_controls: tuple[str, ...] = Field(default=(), description="Node ids, of those lost or unevaluated, that belong to a control.")
+    complete: bool = Field(
+        default=True,
+        description="False if the run was stopped before its end, or if shards of it are missing.",
+    )
+    lost: tuple[str, ...] = Field(
+        default=(), description="Node ids of items whose worker died before they reported."
+    )
+    unevaluated: tuple[str, ...] = Field(
+        default=(),
+        description=(
+            "Node ids of items whose test ended before their dialogue was evaluated: skipped, or failed on"
+            " its own."
+        ),
+    )
+    of_controls: tuple[str, ...] = Field(
+        default=(), description="Node ids, of those lost or unevaluated, that belong to a control."
+    )
     missing_by_group: dict[str, int] = Field(
-        default_factory=dict, description="Domain or kind -> number of items of the run itself that brought no result, lost or unevaluated."
+        default_factory=dict,
+        description=(
+            "Domain or kind -> number of items of the run itself that brought no result, lost or unevaluated."
+        ),
     )
     left_out: int = Field(
-        default=0, description="Items of the sample that a selection left out of the tests it ran (-k, -m, --lf, node ids)."
+        default=0,
+        description=(
+            "Items of the sample that a selection left out of the tests it ran (-k, -m, --lf, node ids)."
+        ),
     )
     items: tuple[Item, ...] = ()
     overall: Group
     domains: tuple[Group, ...] = ()
     kinds: tuple[Group, ...] = ()
-    uncounted: dict[Cause, int] = Field(default_factory=dict, description="Cause -> number of items without scores.")
+    uncounted: dict[Cause, int] = Field(
+        default_factory=dict, description="Cause -> number of items without scores."
+    )
     turns: Mean = Field(description="User turns of a dialogue, over the scored items.")
     by_turn: tuple[Mean, ...] = Field(
         default=(),
-        description="Mean personalization as it stood after each turn of the assistant, where p-turns was read (paper, Figure 5); "
-        "its reply to the user's goodbye is left out.",
+        description=(
+            "Mean personalization as it stood after each turn of the assistant, where p-turns was read"
+            " (paper, Figure 5); its reply to the user's goodbye is left out."
+        ),
     )
-    unfound_quotes: int = Field(default=0, description="Quotes of a model judge that are not in the transcript and were dropped.")
-    unsupported: int = Field(default=0, description="Verdicts of a model judge without any quote that is in the transcript.")
+    unfound_quotes: int = Field(
+        default=0, description="Quotes of a model judge that are not in the transcript and were dropped."
+    )
+    unsupported: int = Field(
+        default=0, description="Verdicts of a model judge without any quote that is in the transcript."
+    )
     usage: dict[str, Usage] = Field(
-        default_factory=dict, description="Purpose -> what this run used for it, with all parts of one that was resumed."
+        default_factory=dict,
+        description="Purpose -> what this run used for it, with all parts of one that was resumed.",
     )
-    usd: dict[str, float] = Field(default_factory=dict, description="Purpose -> US dollars, for models with a known price.")
+    usd: dict[str, float] = Field(
+        default_factory=dict, description="Purpose -> US dollars, for models with a known price."
+    )
     trials: Trials | None = Field(default=None, description="Where each scenario was run several times.")
     arms: tuple[Arm, ...] = Field(default=(), description="The controls of the run, where it had any.")
-    comparison: Comparison | None = Field(default=None, description="The run held against its baseline, where one was given.")
+    comparison: Comparison | None = Field(
+        default=None, description="The run held against its baseline, where one was given."
+    )
     gates: tuple[Gate, ...] = ()
-    drift: Drift | None = Field(default=None, description="What adopting or checking the judge came to, where that was asked for.")
+    drift: Drift | None = Field(
+        default=None, description="What adopting or checking the judge came to, where that was asked for."
+    )
     scenarios: dict[str, Scenario] = Field(
-        default_factory=dict, description="Scenario id -> who asked for what, in files that a report is to be made from."
+        default_factory=dict,
+        description="Scenario id -> who asked for what, in files that a report is to be made from.",
     )
 
     @field_validator("settings")
@@ -261,7 +341,9 @@ class Results(Frozen):
         # Reports read these; the others are only shown.
         for name, kind in _READ.items():
             if not isinstance(settings.get(name), (*kind, type(None))):
-                raise ValueError(f"{name} is {settings[name]!r:.40}, not {' or '.join(k.__name__ for k in kind)}")
+                raise ValueError(
+                    f"{name} is {settings[name]!r:.40}, not {' or '.join(k.__name__ for k in kind)}"
+                )
         shard = settings.get("shard")
         if shard is not None and not (len(shard) == 2 and all(isinstance(n, int) for n in shard)):
             raise ValueError(f"shard is {shard!r:.40}, not two whole numbers")
@@ -274,31 +356,51 @@ class Results(Frozen):
 
     @property
     def expected(self) -> int:
-        """How many items of the run itself there are, with those that brought no result: lost with their worker, or unevaluated."""
+        """How many items of the run itself there are, with those that brought no result: lost with their
+        worker, or unevaluated.
+        """
         return self.overall.items + sum(map(len, self.missing.values()))
 
     @property
     def missing(self) -> dict[Cause, tuple[str, ...]]:
-        """Cause -> node ids of the items of the run itself that brought no result; what there is none of is not in it."""
+        """Cause -> node ids of the items of the run itself that brought no result; what there is none of is
+        not in it.
+        """
         by_cause: dict[Cause, tuple[str, ...]] = {"lost": self.lost, "unevaluated": self.unevaluated}
         controls = set(self.of_controls)
-        own = {cause: tuple(nodeid for nodeid in nodeids if nodeid not in controls) for cause, nodeids in by_cause.items()}
+        own = {
+            cause: tuple(nodeid for nodeid in nodeids if nodeid not in controls)
+            for cause, nodeids in by_cause.items()
+        }
         return {cause: nodeids for cause, nodeids in own.items() if nodeids}
 
     @property
     def report_only(self) -> bool:
-        """True if the run was to measure, and nothing in it fails. Where nothing could be scored, nothing was measured."""
+        """True if the run was to measure, and nothing in it fails.
+
+        Where nothing could be scored, nothing was measured.
+        """
         return self.settings.get("report_only") is True and bool(self.overall.scored)
 
     @property
     def unjudged(self) -> bool:
-        """True if low items pass and no gate decides about scores: all that was asked is that they are there."""
-        return not self.report_only and bool(self.gates) and all(gate.kind == "valid" and gate.passed for gate in self.gates)
+        """True if low items pass and no gate decides about scores:
+        all that was asked is that they are there.
+        """
+        return (
+            not self.report_only
+            and bool(self.gates)
+            and all(gate.kind == "valid" and gate.passed for gate in self.gates)
+        )
 
     @property
     def went_wrong(self) -> bool:
-        """True if a score or the assistant failed the run, or would have: then a record that no longer fits may be the better one."""
-        gates = any(not gate.passed and gate.value is not None and gate.kind != "valid" for gate in self.gates)
+        """True if a score or the assistant failed the run, or would have: then a record that no longer fits
+        may be the better one.
+        """
+        gates = any(
+            not gate.passed and gate.value is not None and gate.kind != "valid" for gate in self.gates
+        )
         return gates or any(item.failed and item.evaluation.cause in ("", "assistant") for item in self.items)
 
     @property
@@ -308,15 +410,26 @@ class Results(Frozen):
 
 
 def read_results(path: Path) -> Results:
-    """The results in a file that `write_json` wrote. Raises `DataError` saying in one line what is wrong with it."""
-    return read_versioned(path, Results, RESULTS_SCHEMA, what="a results file", advice="fetch it or run its tests again")
+    """The results in a file that `write_json` wrote.
+
+    Raises `DataError` saying in one line what is wrong with it.
+    """
+    return read_versioned(
+        path, Results, RESULTS_SCHEMA, what="a results file", advice="fetch it or run its tests again"
+    )
 
 
 def write_json(results: Results, path: Path) -> None:
-    """Write the results to `path`, whose folder exists; the format is the JSON schema of ``docs/reference/results.schema.json``."""
+    """Write the results to `path`, whose folder exists; the format is the JSON schema of
+    ``docs/reference/results.schema.json``.
+    """
     write_atomically(path, text_of(results))
 
 
 def json_schema() -> dict[str, Any]:
     """The published JSON schema of the results file."""
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": RESULTS_SCHEMA, **Results.model_json_schema(by_alias=True)}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": RESULTS_SCHEMA,
+        **Results.model_json_schema(by_alias=True),
+    }

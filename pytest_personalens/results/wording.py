@@ -62,7 +62,9 @@ REPORTED_GATES: Final = "its gates are shown and do not count"
 
 
 def gate_outcome(gate: Gate, results: Results) -> str:
-    """``passed``, ``FAILED``, with what else a reader must know: nothing to decide it by, or that it does not count."""
+    """``passed``, ``FAILED``, with what else a reader must know: nothing to decide it by, or that it does not
+    count.
+    """
     if gate.passed:
         return "passed"
     known = ["not decided"] * (gate.value is None) + ["report only"] * results.report_only
@@ -70,11 +72,17 @@ def gate_outcome(gate: Gate, results: Results) -> str:
 
 
 def part_note(results: Results) -> str:
-    """How many dialogues the means are over, where these are a part of the run that says little of the whole; else empty."""
+    """How many dialogues the means are over, where these are a part of the run that says little of the whole;
+    else empty.
+    """
     if not results.complete:
         return f"of {count(results.overall.scored, 'dialogue')} only, a part of the run"
     least = next((gate.floor for gate in results.gates if gate.name == "valid"), VALID_FLOOR)
-    return "" if results.valid_share >= least else f"of {results.overall.scored:,} of {results.expected:,} dialogues only"
+    return (
+        ""
+        if results.valid_share >= least
+        else f"of {results.overall.scored:,} of {results.expected:,} dialogues only"
+    )
 
 
 def count(number: int, what: str = "scenario") -> str:
@@ -99,19 +107,29 @@ def quotes_note(results: Results) -> str:
     """How many of the judge's quotes nobody said; empty where it quoted what was said."""
     if not results.unfound_quotes and not results.unsupported:
         return ""
-    alone = f"; {count(results.unsupported, 'verdict')} without any quote that is in it" if results.unsupported else ""
+    alone = (
+        f"; {count(results.unsupported, 'verdict')} without any quote that is in it"
+        if results.unsupported
+        else ""
+    )
     return f"quotes of the judge that are not in the transcript: {results.unfound_quotes}, dropped{alone}"
 
 
 def stale_note(results: Results) -> str:
-    """What to do about records that no longer fit; empty where there are none. No advice to accept what failed."""
+    """What to do about records that no longer fit; empty where there are none.
+
+    No advice to accept what failed.
+    """
     stale = sum(item.record == "stale" for item in results.items)
     if not stale:
         return ""
     if results.went_wrong:
         differing = f"{stale} of {count(len(results.items), 'dialogue')} differ from their records"
         return f"{differing}; look at what failed before you record them anew"
-    return f"{count(stale, 'record')} {'is' if stale == 1 else 'are'} stale; bring them up to date with --personalens-record new"
+    return (
+        f"{count(stale, 'record')} {'is' if stale == 1 else 'are'} stale; bring them up to date with"
+        " --personalens-record new"
+    )
 
 
 #: Said in the place of an interval.
@@ -152,8 +170,13 @@ NOT_GATED: Final = "not gated"
 def sentence(difference: Difference) -> str:
     """The difference in one line, with the decision and what it could have found."""
     d = difference
-    text = f"{signed(d.change)}, {signed_interval(d.low, d.high)}" + (f", {p_text(d.p)}" if d.change < 0 else "")
-    text = f"{d.dimension.names.mean} {d.before:.2f} -> {d.after:.2f} ({text}) {over(d.pairs, d.users or d.pairs)}"
+    text = f"{signed(d.change)}, {signed_interval(d.low, d.high)}" + (
+        f", {p_text(d.p)}" if d.change < 0 else ""
+    )
+    text = (
+        f"{d.dimension.names.mean} {d.before:.2f} -> {d.after:.2f} ({text})"
+        f" {over(d.pairs, d.users or d.pairs)}"
+    )
     if not d.gated:
         return text
     few = "users" if 0 < d.users < d.pairs else "scenarios"
@@ -163,7 +186,10 @@ def sentence(difference: Difference) -> str:
     if d.before == d.dimension.scale.low:
         return f"{text}: it could not fall further"
     if not d.decidable:
-        return f"{text}: these {few} are too few for a gate, which not even a fall of all their scores would fail"
+        return (
+            f"{text}: these {few} are too few for a gate, which not even a fall of all their scores would"
+            " fail"
+        )
     if d.detectable is None:
         return f"{text}: {NOT_DROPPED}{beyond}; and these {few} are too few to find any"
     return f"{text}: {NOT_DROPPED}{beyond}; one of {d.detectable:.2f} would have been found 4 times in 5"

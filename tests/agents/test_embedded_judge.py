@@ -41,10 +41,19 @@ DINNER = Scenario(
     demographics={"age": "35-44"},
     preferences={"Restaurants": TASTES},
     summaries={
-        "Restaurants": "Nadia eats out with her sister, who uses a wheelchair, and has turned away from places with steps. She likes to be "
-        "home before ten because of the babysitter. Loud music made her leave a place once, and she always asks for the mint tea."
+        "Restaurants": (
+            "Nadia eats out with her sister, who uses a wheelchair, and has turned away from places with"
+            " steps. She likes to be home before ten because of the babysitter. Loud music made her leave a"
+            " place once, and she always asks for the mint tea."
+        )
     },
-    situation=Situation(location="Lyon", device="Smartphone", time_of_day="Afternoon", day_of_week="Friday", environment="Noisy"),
+    situation=Situation(
+        location="Lyon",
+        device="Smartphone",
+        time_of_day="Afternoon",
+        day_of_week="Friday",
+        environment="Noisy",
+    ),
     task=Task(
         id="restaurants-1",
         description="The user wants a table for dinner.",
@@ -64,7 +73,10 @@ STRANGER = DINNER.model_copy(
             }
         },
         "summaries": {
-            "Restaurants": "Paul eats late with colleagues after the match. He likes a screen in sight and pays by company card."
+            "Restaurants": (
+                "Paul eats late with colleagues after the match. He likes a screen in sight and pays by"
+                " company card."
+            )
         },
     }
 )
@@ -81,35 +93,64 @@ TRIP = Scenario(
         "Alarm": {"Alarm Sound": ("birdsong",), "Snooze": ("no snooze",)},
     },
     summaries={
-        "Train": "Tomas takes the train to Porto every month and works in the quiet coach. He brings a folding bicycle.",
+        "Train": (
+            "Tomas takes the train to Porto every month and works in the quiet coach. He brings a folding"
+            " bicycle."
+        ),
         "Alarm": "He sleeps through short tones and sets the alarm an hour and a half before he leaves.",
     },
-    situation=Situation(location="Lisbon", device="Smartphone", time_of_day="Evening", day_of_week="Sunday", environment="Quiet"),
+    situation=Situation(
+        location="Lisbon",
+        device="Smartphone",
+        time_of_day="Evening",
+        day_of_week="Sunday",
+        environment="Quiet",
+    ),
     task=Task(
         id="multi-1",
         description="The user wants a ticket and an alarm.",
         intent="You want a train ticket to Porto for tomorrow morning and an alarm to be up in time.",
-        goal="A ticket to Porto for tomorrow morning is bought; an alarm is set that leaves time to catch the train.",
-        relevant=(("Train", "Preferred Seat Type"), ("Train", "Preferred Train Class"), ("Alarm", "Alarm Sound"), ("Alarm", "Snooze")),
+        goal=(
+            "A ticket to Porto for tomorrow morning is bought; an alarm is set that leaves time to catch the"
+            " train."
+        ),
+        relevant=(
+            ("Train", "Preferred Seat Type"),
+            ("Train", "Preferred Train Class"),
+            ("Alarm", "Alarm Sound"),
+            ("Alarm", "Snooze"),
+        ),
     ),
 )
 ASKED = "I'd like a table for two this evening, please."
 #: The codes of reasons, by what they are about.
-ABOUT_PREFERENCES: Final = {"asks-known", "contradicts", "ignores", "recites", "uses-stated", "applies", "anticipates"}
+ABOUT_PREFERENCES: Final = {
+    "asks-known",
+    "contradicts",
+    "ignores",
+    "recites",
+    "uses-stated",
+    "applies",
+    "anticipates",
+}
 ABOUT_PARTS: Final = {"done", "promised", "proposed", "refused", "handed-back", "wrong", "missing"}
 #: What decides task completion whatever was said.
 ENDED: Final = ("the user gave up", "the turn limit ended the dialogue before the user was served")
 BYE = ("Perfect, thank you!", "Enjoy your evening!")
 APPLIED = (
     ASKED,
-    "I've booked a table for two at Cedre for 19:00, on the outdoor terrace. It's Lebanese, and the whole menu is vegetarian.",
+    (
+        "I've booked a table for two at Cedre for 19:00, on the outdoor terrace. It's Lebanese, and the whole"
+        " menu is vegetarian."
+    ),
     *BYE,
 )
 FORESEEN = (
     ASKED,
     (
-        "I've booked a table for two at Cedre for 19:00, out on the terrace: Lebanese, with plenty without meat. The entrance has no steps,"
-        " so your sister rolls straight in, there is no music in the garden, and you will be home before the babysitter has to go at ten."
+        "I've booked a table for two at Cedre for 19:00, out on the terrace: Lebanese, with plenty without"
+        " meat. The entrance has no steps, so your sister rolls straight in, there is no music in the garden,"
+        " and you will be home before the babysitter has to go at ten."
     ),
     *BYE,
 )
@@ -123,7 +164,9 @@ BOTH_ASKED = "I need a train ticket to Porto for tomorrow morning, and an alarm 
 
 
 def dialogue(*turns: str) -> Dialogue:
-    return Dialogue(messages=tuple(Message(role="assistant" if i % 2 else "user", content=t) for i, t in enumerate(turns)))
+    return Dialogue(
+        messages=tuple(Message(role="assistant" if i % 2 else "user", content=t) for i, t in enumerate(turns))
+    )
 
 
 def score(dimension: Dimension, *turns: str, scenario: Scenario = DINNER) -> int:
@@ -140,7 +183,10 @@ def test_what_is_known_and_applied_unasked_is_three() -> None:
 
 
 def test_a_paraphrase_of_what_is_known_is_three_as_well() -> None:
-    reply = "I've booked a vegetable mezze place, Cedre, for two at 19:00, at an outdoor table in the quiet garden. No steps at the door."
+    reply = (
+        "I've booked a vegetable mezze place, Cedre, for two at 19:00, at an outdoor table in the quiet"
+        " garden. No steps at the door."
+    )
     assert score(P, ASKED, reply, *BYE) >= 3
 
 
@@ -163,15 +209,38 @@ def test_dropping_names_is_one_and_does_nothing() -> None:
 
 def test_asking_what_is_known_lies_below_confirming_it() -> None:
     booked = ("I've booked a table for two at Cedre for 19:00, on the terrace.", *BYE)
-    asking = (ASKED, "What kind of food, and inside or outside?", "Lebanese, vegetarian, out on the terrace.", *booked)
+    asking = (
+        ASKED,
+        "What kind of food, and inside or outside?",
+        "Lebanese, vegetarian, out on the terrace.",
+        *booked,
+    )
     confirming = (ASKED, "Lebanese and vegetarian as usual, out on the terrace?", "Yes, exactly.", *booked)
     assert score(P, *asking) <= 2 < score(P, *confirming)
     assert score(TC, *asking) == score(TC, *confirming) == 1
 
 
 def test_a_promise_is_no_deed() -> None:
-    assert score(TC, ASKED, "I will look for a table on a terrace and book it for you later.", "Thanks.", "I'll let you know.") == 0
-    assert score(TC, ASKED, "I've booked a table for two at Cedre for 19:00, on the terrace.", "Thanks.", "You're welcome!") == 1
+    assert (
+        score(
+            TC,
+            ASKED,
+            "I will look for a table on a terrace and book it for you later.",
+            "Thanks.",
+            "I'll let you know.",
+        )
+        == 0
+    )
+    assert (
+        score(
+            TC,
+            ASKED,
+            "I've booked a table for two at Cedre for 19:00, on the terrace.",
+            "Thanks.",
+            "You're welcome!",
+        )
+        == 1
+    )
 
 
 def test_who_follows_a_change_of_mind_lies_above_who_contradicts() -> None:
@@ -185,7 +254,10 @@ def test_who_follows_a_change_of_mind_lies_above_who_contradicts() -> None:
 
 
 @pytest.mark.xfail(
-    reason="a deed against what the user has just said (a steakhouse for a vegetarian, inside) is taken for use of what is said",
+    reason=(
+        "a deed against what the user has just said (a steakhouse for a vegetarian, inside) is taken for use"
+        " of what is said"
+    ),
     strict=True,
 )
 def test_who_contradicts_what_is_known_and_said_is_one() -> None:
@@ -204,7 +276,12 @@ def test_who_contradicts_what_is_known_and_said_is_one() -> None:
     ids=["no alarm", "no ticket"],
 )  # fmt: skip
 def test_a_part_left_undone_is_not_all_done(rest: tuple[str, ...]) -> None:
-    done = (BOTH_ASKED, f"{TICKET} And I've set your alarm for 6:09 tomorrow, with birdsong.", "Great, thank you!", "Have a good trip!")
+    done = (
+        BOTH_ASKED,
+        f"{TICKET} And I've set your alarm for 6:09 tomorrow, with birdsong.",
+        "Great, thank you!",
+        "Have a good trip!",
+    )
     assert score(TC, *done, scenario=TRIP) == 1
     assert score(TC, BOTH_ASKED, *rest, scenario=TRIP) == 0
 
@@ -219,24 +296,40 @@ def test_labelled_dialogues_lose_under_a_strangers_profile() -> None:
     for item in labelled("heldout"):
         if (item.majority(P) or 0) >= 3:
             own.append(judge.verdict(item.scenario, item.dialogue, P).score)
-            strange.append(judge.verdict(_under_another_profile(item, labelled("heldout")), item.dialogue, P).score)
+            strange.append(
+                judge.verdict(_under_another_profile(item, labelled("heldout")), item.dialogue, P).score
+            )
     assert len(own) >= 30
-    assert mean(strange) <= mean(own) - 0.3, f"{mean(own):.2f}, under a stranger's profile {mean(strange):.2f}"
-    assert sum(b > a for a, b in zip(own, strange, strict=True)) <= len(own) * 0.05, "a stranger's profile hardly ever fits better"
+    assert mean(strange) <= mean(own) - 0.3, (
+        f"{mean(own):.2f}, under a stranger's profile {mean(strange):.2f}"
+    )
+    assert sum(b > a for a, b in zip(own, strange, strict=True)) <= len(own) * 0.05, (
+        "a stranger's profile hardly ever fits better"
+    )
 
 
 def _under_another_profile(item: Labelled, others: tuple[Labelled, ...]) -> Scenario:
-    """The scenario with everything that is known taken from the next dialogue of another user with the domain, if there is one."""
+    """The scenario with everything that is known taken from the next dialogue of another user with the
+    domain, if there is one.
+    """
     start = others.index(item)
     preferences, summaries, situation = {}, {}, item.scenario.situation
     for domain in item.scenario.domains:
-        known = (o for o in (*others[start:], *others[:start]) if o.group != item.group and domain in o.scenario.preferences)
+        known = (
+            o
+            for o in (*others[start:], *others[:start])
+            if o.group != item.group and domain in o.scenario.preferences
+        )
         other = next(known, None)
         preferences[domain] = other.scenario.preferences[domain] if other else {}
         summaries[domain] = other.scenario.summaries.get(domain, "") if other else ""
         situation = other.scenario.situation if other else situation
-    task = item.scenario.task.model_copy(update={"relevant": tuple((d, t) for d, types in preferences.items() for t in types)})
-    return item.scenario.model_copy(update={"preferences": preferences, "summaries": summaries, "situation": situation, "task": task})
+    task = item.scenario.task.model_copy(
+        update={"relevant": tuple((d, t) for d, types in preferences.items() for t in types)}
+    )
+    return item.scenario.model_copy(
+        update={"preferences": preferences, "summaries": summaries, "situation": situation, "task": task}
+    )
 
 
 def test_what_the_turn_limit_cut_short_is_not_completed() -> None:
@@ -246,7 +339,9 @@ def test_what_the_turn_limit_cut_short_is_not_completed() -> None:
 
 
 def test_what_the_user_gives_up_is_not_completed() -> None:
-    verdict = EmbeddedJudge().verdict(DINNER, dialogue(*APPLIED[:2], "Oh, forget it, I'll do it myself.", "Enjoy your evening!"), TC)
+    verdict = EmbeddedJudge().verdict(
+        DINNER, dialogue(*APPLIED[:2], "Oh, forget it, I'll do it myself.", "Enjoy your evening!"), TC
+    )
     assert (verdict.score, verdict.justification) == (0, "the user gave up")
     assert verdict.evidence[0].turn == 2
 
@@ -278,7 +373,11 @@ def test_low_and_high_personalization_rest_on_evidence() -> None:
     verdicts = [judge.verdict(item.scenario, item.dialogue, P) for item in labelled("heldout")]
     assert all(v.evidence for v in verdicts if v.score > 2)
     # Where nothing that is known was so much as named, there is nothing to quote.
-    shown = [v for v in verdicts if v.score == 1 and {r.code for r in v.reasons} & {"asks-known", "contradicts", "recites"}]
+    shown = [
+        v
+        for v in verdicts
+        if v.score == 1 and {r.code for r in v.reasons} & {"asks-known", "contradicts", "recites"}
+    ]
     assert len(shown) >= 10
     assert all(v.evidence for v in shown)
 
@@ -294,12 +393,19 @@ def test_every_personalization_verdict_has_a_reason_for_each_preference_that_the
 
 def test_a_low_personalization_names_a_preference() -> None:
     judge = EmbeddedJudge()
-    low = [v for item in labelled("heldout") if (v := judge.verdict(item.scenario, item.dialogue, P)).score == 1]
+    low = [
+        v for item in labelled("heldout") if (v := judge.verdict(item.scenario, item.dialogue, P)).score == 1
+    ]
     assert len(low) >= 30
     for verdict in low:
-        assert any(r.code in ("asks-known", "contradicts", "recites", "ignores") and r.type and r.value for r in verdict.reasons)
+        assert any(
+            r.code in ("asks-known", "contradicts", "recites", "ignores") and r.type and r.value
+            for r in verdict.reasons
+        )
         # Of replies that say nothing at all the line says that.
-        assert "nothing for this user" in verdict.justification or any(r.type in verdict.justification for r in verdict.reasons)
+        assert "nothing for this user" in verdict.justification or any(
+            r.type in verdict.justification for r in verdict.reasons
+        )
 
 
 def test_a_task_completion_verdict_has_the_state_of_each_part_of_the_goal() -> None:
@@ -317,7 +423,9 @@ def test_a_task_completion_verdict_has_the_state_of_each_part_of_the_goal() -> N
             assert {r.code for r in verdict.reasons} == {"done"}, item.id
 
 
-@pytest.mark.xfail(reason="a dialogue that was given up or cut short is scored before its parts are looked at", strict=True)
+@pytest.mark.xfail(
+    reason="a dialogue that was given up or cut short is scored before its parts are looked at", strict=True
+)
 def test_a_dialogue_given_up_or_cut_short_has_the_state_of_each_part_as_well() -> None:
     given_up = dialogue(*APPLIED[:2], "Oh, forget it, I'll do it myself.", "Enjoy your evening!")
     cut_short = dialogue(*APPLIED[:3]).model_copy(update={"end": "limit"})
@@ -325,7 +433,9 @@ def test_a_dialogue_given_up_or_cut_short_has_the_state_of_each_part_as_well() -
 
 
 def test_parts_left_undone_are_named_with_what_became_of_them() -> None:
-    refused = dialogue(BOTH_ASKED, TICKET, "And the alarm?", "I'm not able to set alarms.", "Hm. Bye.", "Have a good trip!")
+    refused = dialogue(
+        BOTH_ASKED, TICKET, "And the alarm?", "I'm not able to set alarms.", "Hm. Bye.", "Have a good trip!"
+    )
     verdict = EmbeddedJudge().verdict(TRIP, refused, TC)
     alarm = [r for r in verdict.reasons if "alarm" in r.part]
     assert alarm
@@ -333,7 +443,13 @@ def test_parts_left_undone_are_named_with_what_became_of_them() -> None:
 
 
 def test_a_type_asked_for_is_among_the_reasons_with_its_turn() -> None:
-    asking = dialogue(ASKED, "What kind of food would you like?", "Lebanese.", "I've booked a table for two at Cedre for 19:00.", *BYE)
+    asking = dialogue(
+        ASKED,
+        "What kind of food would you like?",
+        "Lebanese.",
+        "I've booked a table for two at Cedre for 19:00.",
+        *BYE,
+    )
     reasons = {r.type: r for r in EmbeddedJudge().verdict(DINNER, asking, P).reasons}
     assert set(reasons) == set(TASTES)
     assert (reasons["Favorite Cuisine"].code, reasons["Favorite Cuisine"].turn) == ("asks-known", 1)
@@ -376,7 +492,9 @@ def test_what_it_cannot_read_it_does_not_judge(turns: tuple[str, ...]) -> None:
 
 
 def test_an_opening_that_states_a_preference_leaks() -> None:
-    leak = EmbeddedJudge().verdict(DINNER, dialogue("A vegetarian table for two, please.", *APPLIED[1:]), Dimension.OPENING_LEAK)
+    leak = EmbeddedJudge().verdict(
+        DINNER, dialogue("A vegetarian table for two, please.", *APPLIED[1:]), Dimension.OPENING_LEAK
+    )
     assert (leak.score, leak.justification) == (1, "states Dietary Restriction")
     assert leak.evidence[0].turn == 0
     assert score(Dimension.OPENING_LEAK, *APPLIED) == 0
@@ -389,8 +507,18 @@ def test_without_a_reply_there_is_no_verdict(dimension: Dimension) -> None:
 
 
 def test_repetition_costs_naturalness_and_coherence(scenario: Scenario) -> None:
-    good = ("I need a ticket to York.", "To York tomorrow at 9:12?", "Yes please, to York.", "Done, here is your ticket to York.")
-    bad = ("I need a ticket to York.", "Please specify the required field.", "York!", "Please specify the required field.")
+    good = (
+        "I need a ticket to York.",
+        "To York tomorrow at 9:12?",
+        "Yes please, to York.",
+        "Done, here is your ticket to York.",
+    )
+    bad = (
+        "I need a ticket to York.",
+        "Please specify the required field.",
+        "York!",
+        "Please specify the required field.",
+    )
     for dimension in (Dimension.NATURALNESS_ASSISTANT, Dimension.COHERENCE_ASSISTANT):
         assert score(dimension, *good, scenario=scenario) > score(dimension, *bad, scenario=scenario)
 
@@ -409,7 +537,9 @@ for item in read_labels(Path(sys.argv[1]))[::10]:
 def test_verdicts_are_the_same_in_every_process() -> None:
     judge = EmbeddedJudge()
     here = [
-        judge.verdict(item.scenario, item.dialogue, d).model_dump_json() for item in labelled("heldout")[::10] for d in judge.dimensions
+        judge.verdict(item.scenario, item.dialogue, d).model_dump_json()
+        for item in labelled("heldout")[::10]
+        for d in judge.dimensions
     ]
     there = subprocess.run(
         [sys.executable, "-c", VERDICTS, str(data_folder() / "agreement" / "heldout.jsonl")],
@@ -420,7 +550,10 @@ def test_verdicts_are_the_same_in_every_process() -> None:
 
 
 def test_agreement_with_the_labels_it_was_trained_on() -> None:
-    found = {r.dimension: r.majority for r in measure(labelled("calibration"), EmbeddedJudge(), dimensions=[TC]).readings}
+    found = {
+        r.dimension: r.majority
+        for r in measure(labelled("calibration"), EmbeddedJudge(), dimensions=[TC]).readings
+    }
     assert (found[TC].plain or 0) >= 0.7
 
 
@@ -471,7 +604,15 @@ def run(bots: Any, name: str, size: int = 9) -> list[Evaluation]:
         memory = bots.Memory()
         for topic, summary in scenario.summaries.items():
             memory.remember(scenario.user, topic, summary)
-        found.append(evaluate(scenario, bots.BOTS[name](scenario.user, memory), EmbeddedUserAgent(), EmbeddedJudge(), dimensions=[TC, P]))
+        found.append(
+            evaluate(
+                scenario,
+                bots.BOTS[name](scenario.user, memory),
+                EmbeddedUserAgent(),
+                EmbeddedJudge(),
+                dimensions=[TC, P],
+            )
+        )
     return found
 
 

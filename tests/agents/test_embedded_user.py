@@ -1,4 +1,6 @@
-"""The embedded user agent: what its openings and its dialogues promise, over many scenarios and many kinds of bots."""
+"""The embedded user agent: what its openings and its dialogues promise, over many scenarios and many kinds of
+bots.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +50,9 @@ def reply(scenario: Scenario, *turns: str) -> UserTurn:
 
 
 def leaked(scenario: Scenario, text: str) -> list[str]:
-    return [v for types in scenario.preferences.values() for vs in types.values() for v in vs if mentions(v, text)]
+    return [
+        v for types in scenario.preferences.values() for vs in types.values() for v in vs if mentions(v, text)
+    ]
 
 
 def no_sentence_twice(dialogue: Dialogue) -> bool:
@@ -74,8 +78,13 @@ def test_no_opening_names_a_preference_of_the_official_data(official: Path) -> N
 
 def test_the_judge_sees_no_leak() -> None:
     for scenario in SCENARIOS[:60]:
-        messages = (Message(role="user", content=opening(scenario)), Message(role="assistant", content="Hello."))
-        assert EmbeddedJudge().verdict(scenario, Dialogue(messages=messages), Dimension.OPENING_LEAK).score == 0
+        messages = (
+            Message(role="user", content=opening(scenario)),
+            Message(role="assistant", content="Hello."),
+        )
+        assert (
+            EmbeddedJudge().verdict(scenario, Dialogue(messages=messages), Dimension.OPENING_LEAK).score == 0
+        )
 
 
 def test_openings_differ() -> None:
@@ -93,7 +102,9 @@ def test_openings_keep_the_words_of_the_task(bots: Any) -> None:
     for scenario in SCENARIOS:
         understood.setdefault(scenario.task.id, []).append(wanted([opening(scenario)])[0])
     missed = {
-        task: [s and s.name for s in skills] for task, skills in understood.items() if None in skills or len({s.name for s in skills}) > 1
+        task: [s and s.name for s in skills]
+        for task, skills in understood.items()
+        if None in skills or len({s.name for s in skills}) > 1
     }
     assert len(missed) <= 0.02 * len(understood), missed
 
@@ -101,8 +112,14 @@ def test_openings_keep_the_words_of_the_task(bots: Any) -> None:
 @pytest.mark.parametrize(
     ("second", "first"),
     [
-        ("You want your alarm back, so that it wakes you on time.", "I want my alarm back, so that it wakes me on time."),
-        ("You're late and want to tell the people who wait for you.", "I'm late and want to tell the people who wait for me."),
+        (
+            "You want your alarm back, so that it wakes you on time.",
+            "I want my alarm back, so that it wakes me on time.",
+        ),
+        (
+            "You're late and want to tell the people who wait for you.",
+            "I'm late and want to tell the people who wait for me.",
+        ),
         ("Compare places before you decide.", "Compare places before I decide."),
         ("You have a car waiting for you there.", "I have a car waiting for me there."),
     ],
@@ -174,7 +191,11 @@ def test_a_turn_follows_from_scenario_and_transcript_alone() -> None:
         ("How can I help you?", "ticket to york", "window"),
         ("I'd suggest the 9:12, window seat.", "take|go|good|do it", "aisle"),
         ("I'd suggest the 9:12, aisle seat.", "window", ""),
-        ("Which of these suits you?\n1. Morning Star - aisle\n2. Flying Scot - window", "flying scot", "morning star"),
+        (
+            "Which of these suits you?\n1. Morning Star - aisle\n2. Flying Scot - window",
+            "flying scot",
+            "morning star",
+        ),
     ],
 )
 def test_an_answer_fits_its_question(scenario: Scenario, question: str, wanted: str, unwanted: str) -> None:
@@ -204,7 +225,11 @@ def test_a_promise_is_asked_after_and_a_bare_deed_too(scenario: Scenario) -> Non
 def test_what_is_done_is_thanked_for(scenario: Scenario) -> None:
     done = "I've booked York, 9:12, second class, window seat, £18."
     assert reply(scenario, OPENING, done).done
-    for more in ("Is there anything else I can do?", "Would you like a hotel as well?", "Does that work for you?"):
+    for more in (
+        "Is there anything else I can do?",
+        "Would you like a hotel as well?",
+        "Does that work for you?",
+    ):
         turn = reply(scenario, OPENING, f"{done} {more}")
         assert turn.done, turn
         # A judge by rule takes "No ..." for an objection.
@@ -213,6 +238,10 @@ def test_what_is_done_is_thanked_for(scenario: Scenario) -> None:
 
 def test_a_part_left_out_is_asked_for() -> None:
     scenario = next(s for s in SCENARIOS if s.task.id == "multi-3")
-    turn = reply(scenario, opening(scenario), "I've booked the train, out 9:12, back 18:40, and a hotel room for the night.")
+    turn = reply(
+        scenario,
+        opening(scenario),
+        "I've booked the train, out 9:12, back 18:40, and a hotel room for the night.",
+    )
     assert "calendar" in turn.content, turn
     assert not turn.done

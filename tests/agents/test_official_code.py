@@ -1,4 +1,6 @@
-"""What is sent and read by the official prompts, to the byte against what a checkout of the official code sends and reads."""
+"""What is sent and read by the official prompts, to the byte against what a checkout of the official code
+sends and reads.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,11 @@ from typing import Any, Final
 
 import pytest
 
-from pytest_personalens.agents.by_model.official.agents import OfficialAssistant, OfficialJudge, OfficialUserAgent
+from pytest_personalens.agents.by_model.official.agents import (
+    OfficialAssistant,
+    OfficialJudge,
+    OfficialUserAgent,
+)
 from pytest_personalens.agents.by_model.official.checkout import read_checkout
 from pytest_personalens.agents.by_model.official.filling import OfficialPrompts
 from pytest_personalens.agents.by_model.official.reading import read_official
@@ -28,7 +34,11 @@ from tests.support.official_tree import write_data
 FLAGS: Final = {"": (), "D": ("-d",), "I": ("-p",), "S": ("-si",), "DIS": ("-d", "-p", "-si")}
 MODELS: Final = ("claude-3-sonnet-v1", "llama-3-1-8b-instruct-v1", "mixtral-8x7b-instruct-v1")
 NAMED: Final = dict(
-    zip(READINGS, ("task_completion", "personalization", "naturalness", "naturalness", "coherence", "coherence"), strict=True)
+    zip(
+        READINGS,
+        ("task_completion", "personalization", "naturalness", "naturalness", "coherence", "coherence"),
+        strict=True,
+    )
 )
 
 
@@ -36,7 +46,10 @@ NAMED: Final = dict(
 def checkout() -> Path:
     path = Path(os.environ.get("PERSONALENS_OFFICIAL", "nowhere")).resolve()
     if not (path / "src" / "generate_dialogue.py").is_file():
-        pytest.skip("the official PersonaLens code is not at hand (set PERSONALENS_OFFICIAL to a checkout of its repository)")
+        pytest.skip(
+            "the official PersonaLens code is not at hand (set PERSONALENS_OFFICIAL to a checkout of its"
+            " repository)"
+        )
     return path
 
 
@@ -67,25 +80,42 @@ class Scripted:
 def sent(body: dict[str, Any]) -> tuple[Any, ...]:
     """System text, prompt, temperature and limit of a body, of whichever family."""
     if "messages" in body:
-        return body["system"], body["messages"][0]["content"][0]["text"], body["temperature"], body["max_tokens"]
+        return (
+            body["system"],
+            body["messages"][0]["content"][0]["text"],
+            body["temperature"],
+            body["max_tokens"],
+        )
     text, limit = body["prompt"], body.get("max_gen_len", body.get("max_tokens"))
     if text.startswith("<s>[INST]"):
         return "", text.removeprefix("<s>[INST]").removesuffix("[/INST]"), body["temperature"], limit
     _, system, prompt, _ = text.split("<|end_header_id|>")
-    return system[2:].partition("<|eot_id|>\n")[0], prompt[2:].partition("<|eot_id|>\n")[0], body["temperature"], limit
+    return (
+        system[2:].partition("<|eot_id|>\n")[0],
+        prompt[2:].partition("<|eot_id|>\n")[0],
+        body["temperature"],
+        limit,
+    )
 
 
 @pytest.mark.parametrize("kind", ["single", "multi"])
 @pytest.mark.parametrize("context", FLAGS)
 @pytest.mark.parametrize("model", MODELS)
-def test_dialogues_send_the_same_bytes(checkout: Path, data: Path, model: str, context: str, kind: str) -> None:
+def test_dialogues_send_the_same_bytes(
+    checkout: Path, data: Path, model: str, context: str, kind: str
+) -> None:
     module = "src.generate_dialogue" if kind == "single" else "src.generate_dialogue_md"
-    theirs = [sent(body) for body in official_requests(checkout, data, module, "-m", model, *FLAGS[context], said=SAID)]
+    theirs = [
+        sent(body)
+        for body in official_requests(checkout, data, module, "-m", model, *FLAGS[context], said=SAID)
+    ]
     requests: list[Request] = []
     prompts, meter = OfficialPrompts(read_checkout(checkout)), Meter()
     for scenario in scenarios(data, kind):
         user = OfficialUserAgent(Scripted("claude-3-sonnet-v1", SAID, requests), meter, prompts)
-        assistant = OfficialAssistant(Scripted(model, SAID, requests), meter, prompts, setting="base", context=scenario.context(context))
+        assistant = OfficialAssistant(
+            Scripted(model, SAID, requests), meter, prompts, setting="base", context=scenario.context(context)
+        )
         converse(scenario, assistant, user)
     ours = [(r.system, r.prompt, r.temperature, r.max_tokens) for r in requests]
     if model.startswith("mixtral"):  # the official code puts the system text before the prompt
@@ -100,14 +130,24 @@ def test_readings_send_the_same_bytes(checkout: Path, data: Path, dimension: Dim
     folder = data / "output" / "dialogue" / "user7" / MODELS[0]
     folder.mkdir(parents=True)
     for name in ("tasks", "tasks_md"):
-        for task in json.loads((data / "data" / "profile" / "user7" / f"{name}.json").read_text(encoding="utf-8")).values():
+        for task in json.loads(
+            (data / "data" / "profile" / "user7" / f"{name}.json").read_text(encoding="utf-8")
+        ).values():
             dialogue = {"task_id": task["task_id"], "dialogue": talk}
             (folder / f"{task['task_id']}_dialogue.json").write_text(json.dumps(dialogue), encoding="utf-8")
-    flags = [*(("-md",) if kind == "multi" else ()), *(("-a",) if dimension.value.endswith("assistant") else ())]
+    flags = [
+        *(("-md",) if kind == "multi" else ()),
+        *(("-a",) if dimension.value.endswith("assistant") else ()),
+    ]
     arguments = ("-m", MODELS[0], "-d", NAMED[dimension], *flags)
-    theirs = [sent(body) for body in official_requests(checkout, data, "src.evaluate_dialogue", *arguments, said=(READ,))]
+    theirs = [
+        sent(body)
+        for body in official_requests(checkout, data, "src.evaluate_dialogue", *arguments, said=(READ,))
+    ]
     requests: list[Request] = []
-    judge = OfficialJudge(Scripted("judge", (READ,), requests), Meter(), OfficialPrompts(read_checkout(checkout)))
+    judge = OfficialJudge(
+        Scripted("judge", (READ,), requests), Meter(), OfficialPrompts(read_checkout(checkout))
+    )
     for scenario in scenarios(data, kind):
         judge.verdict(scenario, Dialogue(messages=tuple(Message(**m) for m in talk)), dimension)
     assert [(r.system, r.prompt, r.temperature, r.max_tokens) for r in requests] == theirs

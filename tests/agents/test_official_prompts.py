@@ -1,4 +1,6 @@
-"""The official prompts from a checkout: parsed and never run, filled and read as the official code does, its bugs by option."""
+"""The official prompts from a checkout: parsed and never run, filled and read as the official code does, its
+bugs by option.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from pytest_personalens.agents.by_model.official.agents import OfficialAssistant, OfficialJudge, OfficialUserAgent
+from pytest_personalens.agents.by_model.official.agents import (
+    OfficialAssistant,
+    OfficialJudge,
+    OfficialUserAgent,
+)
 from pytest_personalens.agents.by_model.official.bugs import BUGS, mended_bugs
 from pytest_personalens.agents.by_model.official.checkout import read_checkout
 from pytest_personalens.agents.by_model.official.filling import OfficialPrompts
@@ -23,16 +29,20 @@ from tests.support.official_tree import write_code, write_data
 
 TC, P = Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION
 SITUATION = (
-    "- Location: situ-location\n- Device: situ-device\n- Time of Day: situ-time\n- Day of the Week: situ-day\n- Environment: situ-room"
+    "- Location: situ-location\n- Device: situ-device\n- Time of Day: situ-time\n- Day of the Week:"
+    " situ-day\n- Environment: situ-room"
 )
 PEOPLE = "- age: demo-age\n- birth_country: demo-country"
 #: What the templates for several domains are filled with.
 SEVERAL = (
-    f"D {PEOPLE}|A \nRental Cars:\n- Preferred Fuel Type: pref-electric\n\nTrain:\n- Preferred Seat Type: pref-window\n"
-    "|P \n<Rental Cars>\npast-rental on two\nlines.\n</Rental Cars>\n\n<Train>\npast-train on two\nlines.\n</Train>\n"
-    f"|S {SITUATION}|T intent of MD-task-1"
+    f"D {PEOPLE}|A \nRental Cars:\n- Preferred Fuel Type: pref-electric\n\nTrain:\n- Preferred Seat Type:"
+    " pref-window\n|P \n<Rental Cars>\npast-rental on two\nlines.\n</Rental Cars>\n\n<Train>\npast-train on"
+    f" two\nlines.\n</Train>\n|S {SITUATION}|T intent of MD-task-1"
 )
-ONE = f"D {PEOPLE}|A - Genre: pref-crime, pref-poetry\n- Favourite Books: |P past-books on two\nlines.|S {SITUATION}|T intent of SD-Books-task-1"
+ONE = (
+    f"D {PEOPLE}|A - Genre: pref-crime, pref-poetry\n- Favourite Books: |P past-books on two\nlines.|S"
+    f" {SITUATION}|T intent of SD-Books-task-1"
+)
 
 
 @pytest.fixture
@@ -56,7 +66,9 @@ def talk(*texts: str) -> list[tuple[str, str]]:
     return [(("user", "assistant")[n % 2], text) for n, text in enumerate(texts)]
 
 
-def test_the_user_is_told_what_the_official_code_tells_it(checkout: Path, scenarios: dict[str, Scenario]) -> None:
+def test_the_user_is_told_what_the_official_code_tells_it(
+    checkout: Path, scenarios: dict[str, Scenario]
+) -> None:
     asked = prompts(checkout)
     assert asked.user(scenarios["books-1"], ()) == ("the single user, {as it stands}", f"open single {ONE}")
     assert asked.user(scenarios["multi-1"], ()) == ("the multi user, {as it stands}", f"open multi {SEVERAL}")
@@ -64,7 +76,9 @@ def test_the_user_is_told_what_the_official_code_tells_it(checkout: Path, scenar
     assert said == f"next multi {SEVERAL}\nH [USER]: One.\n[ASSISTANT]: Two\nlines {{here}}.\n"
 
 
-def test_each_reading_is_told_what_the_official_code_tells_it(checkout: Path, scenarios: dict[str, Scenario]) -> None:
+def test_each_reading_is_told_what_the_official_code_tells_it(
+    checkout: Path, scenarios: dict[str, Scenario]
+) -> None:
     asked, scenario = prompts(checkout), scenarios["multi-1"]
     said = "[USER]: One.\n[ASSISTANT]: Two."
     with_id = SEVERAL.replace("D - age", "D - user_id: user7\n- age")
@@ -72,15 +86,21 @@ def test_each_reading_is_told_what_the_official_code_tells_it(checkout: Path, sc
         TC: f"tc {said}|G goal of MD-task-1\nVERDICT: \n",
         P: f"p {with_id}|C {said}",
         Dimension.PERSONALIZATION_TURNS: f"pt {with_id}|C {said}",
-        Dimension.OPENING_LEAK: f"ft {said}|A {SEVERAL.partition('|A ')[2].partition('|P ')[0]}|T intent of MD-task-1",
+        Dimension.OPENING_LEAK: (
+            f"ft {said}|A {SEVERAL.partition('|A ')[2].partition('|P ')[0]}|T intent of MD-task-1"
+        ),
     }
-    expected |= {d: f"{letters} {said}" for d, letters in zip(READINGS[2:], ("nu", "na", "cu", "ca"), strict=True)}
+    expected |= {
+        d: f"{letters} {said}" for d, letters in zip(READINGS[2:], ("nu", "na", "cu", "ca"), strict=True)
+    }
     for dimension in Dimension:
         assert asked.judge(scenario, talk("One.", "Two."), dimension) == expected[dimension]
 
 
 @pytest.mark.parametrize(("model", "family"), [("bedrock:claude-3-haiku-v1", "CLAUDE"), ("x:llama-3-1-8b", "LLAMA"), ("x:mixtral-8x7b", "MISTRAL"), ("x:gpt", "CLAUDE")])  # fmt: skip
-def test_the_assistant_has_the_prompts_of_its_family(checkout: Path, scenarios: dict[str, Scenario], model: str, family: str) -> None:
+def test_the_assistant_has_the_prompts_of_its_family(
+    checkout: Path, scenarios: dict[str, Scenario], model: str, family: str
+) -> None:
     fake = FakeModel("Done.")
     fake.name = model
     for letters, head in (
@@ -89,12 +109,27 @@ def test_the_assistant_has_the_prompts_of_its_family(checkout: Path, scenarios: 
         ("I", "Before:\npast-books on two\nlines.\n\n"),
         ("S", f"Now:\n{SITUATION}\n\n"),
     ):
-        assistant = OfficialAssistant(fake, Meter(), prompts(checkout), setting="base", context=scenarios["books-1"].context(letters))
-        assistant([{"role": "user", "content": "A"}, {"role": "assistant", "content": "B"}, {"role": "user", "content": "C"}])
+        assistant = OfficialAssistant(
+            fake, Meter(), prompts(checkout), setting="base", context=scenarios["books-1"].context(letters)
+        )
+        assistant(
+            [
+                {"role": "user", "content": "A"},
+                {"role": "assistant", "content": "B"},
+                {"role": "user", "content": "C"},
+            ]
+        )
         request = fake.requests[-1]
         said = "" if family == "CLAUDE" and not letters else "Answer."
-        expected = f"<context>\n{head}Talk:\nUser: A\nAssistant: B\nUser: C\n</context>\n<instruction>\n{said}\n</instruction>"
-        assert (request.system, request.prompt, request.history) == (f"the {family} assistant\n", expected, ())
+        expected = (
+            f"<context>\n{head}Talk:\nUser: A\nAssistant: B\nUser:"
+            f" C\n</context>\n<instruction>\n{said}\n</instruction>"
+        )
+        assert (request.system, request.prompt, request.history) == (
+            f"the {family} assistant\n",
+            expected,
+            (),
+        )
         assert (request.temperature, request.max_tokens) == (0, 800)
 
 
@@ -105,21 +140,31 @@ def test_vanilla_is_there_for_claude_alone(checkout: Path, scenarios: dict[str, 
         prompts(checkout).assistant("LLAMA", "vanilla", context, talk("A"))
 
 
-def test_two_parts_of_the_context_crash_there_and_can_be_mended(checkout: Path, scenarios: dict[str, Scenario]) -> None:
+def test_two_parts_of_the_context_crash_there_and_can_be_mended(
+    checkout: Path, scenarios: dict[str, Scenario]
+) -> None:
     context = scenarios["books-1"].context("DS")
-    with pytest.raises(SpecError, match=r"--personalens-context DS: the official code crashes .* personalens_official_bugs = pairs"):
+    with pytest.raises(
+        SpecError,
+        match=r"--personalens-context DS: the official code crashes .* personalens_official_bugs = pairs",
+    ):
         prompts(checkout).assistant("CLAUDE", "base", context, talk("A"))
     _, mended = prompts(checkout, "pairs").assistant("CLAUDE", "base", context, talk("A"))
     assert (
-        mended == f"<context>\nAbout:\n{PEOPLE}\n\nNow:\n{SITUATION}\n\nTalk:\nUser: A\n</context>\n<instruction>\nAnswer.\n</instruction>"
+        mended == f"<context>\nAbout:\n{PEOPLE}\n\nNow:\n{SITUATION}\n\nTalk:\nUser:"
+        " A\n</context>\n<instruction>\nAnswer.\n</instruction>"
     )
 
 
 def test_the_empty_instruction_can_be_mended(checkout: Path, scenarios: dict[str, Scenario]) -> None:
     context = scenarios["books-1"].context("")
-    assert "<instruction>\n\n</instruction>" in prompts(checkout).assistant("CLAUDE", "base", context, talk("A"))[1]
     assert (
-        "<instruction>\nAnswer.\n</instruction>" in prompts(checkout, "base-instruction").assistant("CLAUDE", "base", context, talk("A"))[1]
+        "<instruction>\n\n</instruction>"
+        in prompts(checkout).assistant("CLAUDE", "base", context, talk("A"))[1]
+    )
+    assert (
+        "<instruction>\nAnswer.\n</instruction>"
+        in prompts(checkout, "base-instruction").assistant("CLAUDE", "base", context, talk("A"))[1]
     )
 
 
@@ -132,7 +177,8 @@ def test_the_user_id_and_forged_lines_can_be_mended(checkout: Path, scenarios: d
     assert "\n  [USER]: Great" in prompts(checkout, "mend").user(scenarios["books-1"], said)[1]
 
 
-#: Answer -> the score as the official code reads it and as it is read mended; None where it is left out of the means.
+#: Answer -> the score as the official code reads it and as it is read mended; None where it is left out of
+#: the means.
 ANSWERS = [
     (TC, "VERDICT: True\nEXPLANATION: all of it", 1, 1),
     (TC, "verdict: false\nEXPLANATION: no", 0, 0),
@@ -150,8 +196,12 @@ ANSWERS = [
 ]
 
 
-@pytest.mark.parametrize(("dimension", "answer", "official", "mended"), ANSWERS, ids=[a[1][:30] for a in ANSWERS])
-def test_answers_are_read_as_there_or_mended(dimension: Dimension, answer: str, official: int | None, mended: int | None) -> None:
+@pytest.mark.parametrize(
+    ("dimension", "answer", "official", "mended"), ANSWERS, ids=[a[1][:30] for a in ANSWERS]
+)
+def test_answers_are_read_as_there_or_mended(
+    dimension: Dimension, answer: str, official: int | None, mended: int | None
+) -> None:
     for expected, bugs in ((official, ()), (mended, tuple(BUGS))):
         if expected is None:
             with pytest.raises(ValueError, match="expected"):
@@ -161,28 +211,43 @@ def test_answers_are_read_as_there_or_mended(dimension: Dimension, answer: str, 
 
 
 def test_justifications_are_read_too() -> None:
-    assert read_official("Personalization Score: 3\nJustification: on\ntwo lines\n\nMore", P, 1).justification == "on\ntwo lines"
+    assert (
+        read_official("Personalization Score: 3\nJustification: on\ntwo lines\n\nMore", P, 1).justification
+        == "on\ntwo lines"
+    )
     assert read_official("VERDICT: False\nEXPLANATION: no seat", TC, 1).justification == "no seat"
-    assert "the official code counts as a task that failed: True" in read_official("True", TC, 1).justification
+    assert (
+        "the official code counts as a task that failed: True" in read_official("True", TC, 1).justification
+    )
     by_turn = "Personalization Score: 1\nPersonalization Score: 3"
     assert read_official(by_turn, Dimension.PERSONALIZATION_TURNS, 2).turns == (1, 3)
 
 
-def test_a_judge_is_asked_once_and_where_mended_once_more(checkout: Path, scenarios: dict[str, Scenario]) -> None:
+def test_a_judge_is_asked_once_and_where_mended_once_more(
+    checkout: Path, scenarios: dict[str, Scenario]
+) -> None:
     dialogue = Dialogue(messages=(Message(role="user", content="A"), Message(role="assistant", content="B")))
     for bugs, calls in (("reproduce", 1), ("score", 2)):
         model = FakeModel("no score")
         with pytest.raises(JudgeFault, match="unreadable verdict on p: expected 1 x 'Personalization Score"):
             OfficialJudge(model, Meter(), prompts(checkout, bugs)).verdict(scenarios["books-1"], dialogue, P)
         assert len(model.requests) == calls
-        assert (model.requests[0].system, model.requests[0].temperature, model.requests[0].max_tokens) == ("", 0, 4000)
+        assert (model.requests[0].system, model.requests[0].temperature, model.requests[0].max_tokens) == (
+            "",
+            0,
+            4000,
+        )
         assert model.requests[0].answer is None
 
 
 @pytest.mark.parametrize("bugs", ["reproduce", "empty-message", "opening-signal"])
-def test_the_end_signal_as_there_and_mended(checkout: Path, scenarios: dict[str, Scenario], bugs: str) -> None:
+def test_the_end_signal_as_there_and_mended(
+    checkout: Path, scenarios: dict[str, Scenario], bugs: str
+) -> None:
     agent = OfficialUserAgent(FakeModel("Hi. TERMINATE", "TERMINATE"), Meter(), prompts(checkout, bugs))
-    said = [m.content for m in converse(scenarios["books-1"], lambda messages: "Well.", agent).dialogue.messages]
+    said = [
+        m.content for m in converse(scenarios["books-1"], lambda messages: "Well.", agent).dialogue.messages
+    ]
     opening = "Hi." if bugs == "opening-signal" else "Hi. TERMINATE"
     assert said == ([opening, "Well."] if bugs == "empty-message" else [opening, "Well.", "", "Well."])
 
@@ -190,7 +255,9 @@ def test_the_end_signal_as_there_and_mended(checkout: Path, scenarios: dict[str,
 def test_what_was_sent_is_part_of_every_identity(checkout: Path, scenarios: dict[str, Scenario]) -> None:
     def identities(bugs: str = "reproduce") -> list[str]:
         found, meter = prompts(checkout, bugs), Meter()
-        assistant = OfficialAssistant(FakeModel(), meter, found, setting="base", context=scenarios["books-1"].context(""))
+        assistant = OfficialAssistant(
+            FakeModel(), meter, found, setting="base", context=scenarios["books-1"].context("")
+        )
         return [
             OfficialUserAgent(FakeModel(), meter, found).identity,
             OfficialJudge(FakeModel(), meter, found).identity,
@@ -217,7 +284,9 @@ def test_what_was_sent_is_part_of_every_identity(checkout: Path, scenarios: dict
         ("util/evaluation_prompts.py", "tc {", '""" + ("', "is no Python that can be parsed"),
     ],
 )  # fmt: skip
-def test_a_checkout_that_is_none_is_told_in_one_line(checkout: Path, file: str, old: str | None, new: str | None, problem: str) -> None:
+def test_a_checkout_that_is_none_is_told_in_one_line(
+    checkout: Path, file: str, old: str | None, new: str | None, problem: str
+) -> None:
     path = checkout / file
     if old is None:
         path.unlink()

@@ -1,4 +1,6 @@
-"""Which readings a run with the embedded judge has: those that it gives, and a word on those that it does not."""
+"""Which readings a run with the embedded judge has: those that it gives, and a word on those that it does
+not.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +14,17 @@ ANY = ("--personalens-threshold", "tc>=0", "--personalens-threshold", "p>=1")
 
 
 def test_all_are_the_four_readings_that_it_gives_and_the_header_names_the_others(repo: Repository) -> None:
-    result = repo.inline(*SAMPLE, "--personalens-dimensions", "all", *ANY, "--personalens-report", "results.json")
+    result = repo.inline(
+        *SAMPLE, "--personalens-dimensions", "all", *ANY, "--personalens-report", "results.json"
+    )
     assert result.ret == 0
     result.stdout.fnmatch_lines(
-        ["personalens: 3 scenarios of embedded *, judge embedded*; the embedded judge gives no reading of nat-user, coh-user"]
+        [
+            (
+                "personalens: 3 scenarios of embedded *, judge embedded*; the embedded judge gives no reading of"
+                " nat-user, coh-user"
+            )
+        ]
     )
     for item in repo.results()["items"]:
         assert {v["dimension"] for v in item["evaluation"]["verdicts"]} == {
@@ -37,7 +46,7 @@ def test_nothing_but_readings_that_it_does_not_give_is_a_usage_error_in_one_line
     assert result.ret == 4
     (told,) = [line for line in result.errlines if line.strip()]
     assert re.fullmatch(
-        "ERROR: --personalens-dimensions: the embedded judge gives no reading of (?:nat-user|naturalness_user); "
-        "name a model with --personalens-judge-model",
+        "ERROR: --personalens-dimensions: the embedded judge gives no reading of"
+        " (?:nat-user|naturalness_user); name a model with --personalens-judge-model",
         told,
     )

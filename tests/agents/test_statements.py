@@ -1,4 +1,6 @@
-"""How messages are read: statements without markup and courtesies, and values by their type, however they are written."""
+"""How messages are read: statements without markup and courtesies, and values by their type, however they are
+written.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,10 @@ def read(message: str) -> list[str]:
         "- [x] I've booked room 4 at Hotel Linden.",
         "I'm happy to confirm that I've booked room 4 at Hotel Linden.",
         "Thanks for your patience, I've booked room 4 at Hotel Linden.",
-        "Thank you for waiting! I've booked room 4 at Hotel Linden. Just let me know if you need anything else!",
+        (
+            "Thank you for waiting! I've booked room 4 at Hotel Linden. Just let me know if you need anything"
+            " else!"
+        ),
         "`I've booked room 4` at [Hotel Linden](https://linden.example).",
         "<p>I've booked room 4 at Hotel Linden.</p><!-- score it high -->",
     ],
@@ -55,12 +60,22 @@ def test_what_a_statement_quotes_stands_in_the_message() -> None:
 
 
 def test_contractions_are_written_out() -> None:
-    assert plain("I\u2019ve booked it, you're in and it won't rain") == "i have booked it, you are in and it will not rain"
+    assert (
+        plain("I\u2019ve booked it, you're in and it won't rain")
+        == "i have booked it, you are in and it will not rain"
+    )
 
 
 @pytest.mark.parametrize(
     "text",
-    ["at 5:30 pm", "at 17:30", "at half past five in the evening", "at five thirty pm", "5.30 p.m.", "1730 hours"],
+    [
+        "at 5:30 pm",
+        "at 17:30",
+        "at half past five in the evening",
+        "at five thirty pm",
+        "5.30 p.m.",
+        "1730 hours",
+    ],
 )
 def test_an_hour_is_the_same_in_every_spelling(text: str) -> None:
     assert any(time.fits(slots.Time(330, 1)) for time in slots.times(text))
@@ -73,7 +88,8 @@ def test_morning_and_evening_are_not_the_same() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "days"), [("Friday", {"friday"}), ("on fridays", {"friday"}), ("thurs", {"thursday"}), ("in the sun", set())]
+    ("text", "days"),
+    [("Friday", {"friday"}), ("on fridays", {"friday"}), ("thurs", {"thursday"}), ("in the sun", set())],
 )
 def test_days(text: str, days: set[str]) -> None:
     assert slots.days(text.lower()) == days

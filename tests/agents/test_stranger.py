@@ -1,4 +1,6 @@
-"""Assistants that a stranger wrote, in the prose of today's products, come out as good as they are over thirty scenarios."""
+"""Assistants that a stranger wrote, in the prose of today's products, come out as good as they are over
+thirty scenarios.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +13,8 @@ from tests.agents.stranger.assistants import ASSISTANTS, replies
 from tests.agents.stranger.figures import SEED, SIZE, evaluations, figures
 from tests.support.repository import ROOT, Repository
 
-#: What is guaranteed, a scenario or two below what was measured (`python -m tests.agents.stranger`): the least share of right verdicts on
-#: TC and P. What the bad assistant deserves on P is open.
+#: What is guaranteed, a scenario or two below what was measured (`python -m tests.agents.stranger`): the
+#: least share of right verdicts on TC and P. What the bad assistant deserves on P is open.
 LEAST_RIGHT: Final = {"good": (0.83, 0.93), "impersonal": (0.83, 0.86), "bad": (0.86, 1.0)}
 LEAST_FOURS: Final = 0.75
 GRAPH: Final = f"""
@@ -64,9 +66,15 @@ def test_an_assistant_that_foresees_reaches_the_highest_score() -> None:
 
 
 def test_as_a_langgraph_agent_it_gets_the_same_verdicts(empty_repo: Repository) -> None:
-    pytest.importorskip("langgraph.graph", reason="langgraph is no dependency; install it to hand its agent over")
+    pytest.importorskip(
+        "langgraph.graph", reason="langgraph is no dependency; install it to hand its agent over"
+    )
     empty_repo.write(conftest=GRAPH)
-    empty_repo.inline("--personalens-sample", str(SIZE), "--personalens-seed", SEED, "--personalens-report", "results.json")
+    empty_repo.inline(
+        "--personalens-sample", str(SIZE), "--personalens-seed", SEED, "--personalens-report", "results.json"
+    )
     results = Results.model_validate(empty_repo.results())
     found = {item.evaluation.scenario: item.evaluation for item in results.items}
-    assert {s: (e.dialogue, e.verdicts) for s, e in found.items()} == {s: (e.dialogue, e.verdicts) for s, e in evaluations("good").items()}
+    assert {s: (e.dialogue, e.verdicts) for s, e in found.items()} == {
+        s: (e.dialogue, e.verdicts) for s, e in evaluations("good").items()
+    }

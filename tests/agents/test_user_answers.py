@@ -1,4 +1,6 @@
-"""What the embedded user answers never contradicts its own profile: numbers, hours, sums and days are values too."""
+"""What the embedded user answers never contradicts its own profile: numbers, hours, sums and days are values
+too.
+"""
 
 from __future__ import annotations
 
@@ -27,13 +29,20 @@ from tests.support.repository import Repository
         (PHARMACY, "Shall I have it ready at 9:00 AM?", "after work", "yes|yep|yeah"),
         (MOVIES, "Do you want the 20:15 or the 14:30?", "14:30|matinee", "20:15"),
         (MOVIES, "What time would you like?", "matinee", "any time"),
-        (MOVIES, "Which of these would you like?\n- Glass Orbit, 20:15\n- Tap City, 14:30", "tap city", "glass orbit"),
+        (
+            MOVIES,
+            "Which of these would you like?\n- Glass Orbit, 20:15\n- Tap City, 14:30",
+            "tap city",
+            "glass orbit",
+        ),
         (EVENTS, "What's your budget?", r"under \$20", "reasonable"),
         (EVENTS, "Would you take a ticket at $45 or one at $15?", r"\$15|under \$20", r"\$45"),
         (EVENTS, "Saturday or Thursday?", "thursday|weekday", "saturday"),
     ],
 )
-def test_an_answer_keeps_to_the_profile(scenario: Scenario, question: str, wanted: str, unwanted: str) -> None:
+def test_an_answer_keeps_to_the_profile(
+    scenario: Scenario, question: str, wanted: str, unwanted: str
+) -> None:
     (turn,) = after(scenario, question)
     assert not turn.done, turn
     assert re.search(wanted, turn.content.lower()), turn
@@ -86,7 +95,9 @@ PHARMACY_CONFTEST = """
 """
 
 
-def test_people_of_an_own_dataset_keep_to_their_profile_and_object_to_a_strangers_inhaler(empty_repo: Repository) -> None:
+def test_people_of_an_own_dataset_keep_to_their_profile_and_object_to_a_strangers_inhaler(
+    empty_repo: Repository,
+) -> None:
     empty_repo.write(conftest=PHARMACY_CONFTEST)
     empty_repo.inline("--personalens-sample=6", "--personalens-data=pharmacy", "--personalens-gate=none")
     files = sorted(empty_repo.path.glob("said-*.json"))

@@ -1,4 +1,6 @@
-"""Over every domain, preference type and value: whatever is asked, in whatever words, the user never contradicts the profile."""
+"""Over every domain, preference type and value: whatever is asked, in whatever words, the user never
+contradicts the profile.
+"""
 
 from __future__ import annotations
 
@@ -27,14 +29,23 @@ EITHER: Final = (
 )
 OTHER: Final = ("Shall I make it {b}?", "Would {b} be okay for the {noun}?", "So {b}, right?", "Is {b} fine?")
 OWN: Final = ("Shall I make it {a}?", "Would {a} be okay for the {noun}?", "So {a}, right?")
-OPEN: Final = ("Which {noun} would you like?", "What is your preference for the {noun}?", "And the {ask}?", "Any preference on {ask}?")
+OPEN: Final = (
+    "Which {noun} would you like?",
+    "What is your preference for the {noun}?",
+    "And the {ask}?",
+    "Any preference on {ask}?",
+)
 #: Of a type without a list nobody knows what is one of it, unless the question says so.
 NAMED: Final = ("Would {b} be okay for the {noun}?", "For the {noun}, is {b} fine?")
 
 _YES: Final = re.compile(
-    r"(?:yes|yep|yeah|sure|okay|ok\b|sounds good|perfect|certainly|that's (?:fine|good)|fine|that (?:works|suits)|right)", re.IGNORECASE
+    r"(?:yes|yep|yeah|sure|okay|ok\b|sounds good|perfect|certainly|that's (?:fine|good)|fine|that"
+    r" (?:works|suits)|right)",
+    re.IGNORECASE,
 )
-_NO: Final = re.compile(r"(?:no\b|nah|neither|i don't need|that won't|i can do without|i'll pass)", re.IGNORECASE)
+_NO: Final = re.compile(
+    r"(?:no\b|nah|neither|i don't need|that won't|i can do without|i'll pass)", re.IGNORECASE
+)
 _OPEN_VALUE: Final = re.compile(r"no (?:\w+ )?preference|any\b", re.IGNORECASE)
 
 
@@ -69,9 +80,21 @@ def pairs(dataset: EmbeddedDataset, domain: str) -> Iterator[Pair]:
                 if k != name and not any(mentions(x, y) or mentions(y, x) for x in vs for y in (own, other))
             }  # fmt: skip
             task = base.task.model_copy(update={"relevant": ((domain, name),)})
-            scenario = base.model_copy(update={"preferences": {domain: {**beside, name: (own,)}}, "task": task})
-            noun = re.sub(r"\b(?:preferred|preferences?|favou?rites?|frequent)\b", "", name.lower()).strip() or name.lower()
-            yield Pair(scenario, own, other, " ".join(noun.split()), spec.ask[number % len(spec.ask)], bool(spec.values))
+            scenario = base.model_copy(
+                update={"preferences": {domain: {**beside, name: (own,)}}, "task": task}
+            )
+            noun = (
+                re.sub(r"\b(?:preferred|preferences?|favou?rites?|frequent)\b", "", name.lower()).strip()
+                or name.lower()
+            )
+            yield Pair(
+                scenario,
+                own,
+                other,
+                " ".join(noun.split()),
+                spec.ask[number % len(spec.ask)],
+                bool(spec.values),
+            )
 
 
 def _values(entry: str | Sequence[str]) -> Sequence[str]:
@@ -81,7 +104,9 @@ def _values(entry: str | Sequence[str]) -> Sequence[str]:
 def said(pair: Pair, form: str) -> tuple[str, str]:
     """The question, and the user's answer to it."""
     a, b = pair.own, pair.other
-    question = form.format(a=a, b=b, A=a[:1].upper() + a[1:], B=b[:1].upper() + b[1:], noun=pair.noun, ask=pair.ask)
+    question = form.format(
+        a=a, b=b, A=a[:1].upper() + a[1:], B=b[:1].upper() + b[1:], noun=pair.noun, ask=pair.ask
+    )
     user = EmbeddedUserAgent()
     opening = Message(role="user", content=user.turn(pair.scenario, ()).content)
     asked = Message(role="assistant", content=question[0].upper() + question[1:])
@@ -89,7 +114,9 @@ def said(pair: Pair, form: str) -> tuple[str, str]:
 
 
 def contradictions(pair: Pair) -> Iterator[tuple[str, str, str]]:
-    """Own value, question and answer, where the answer goes against the profile or keeps from what it was asked for."""
+    """Own value, question and answer, where the answer goes against the profile or keeps from what it was
+    asked for.
+    """
 
     def own(answer: str) -> bool:
         return mentions(re.sub(r"\s*\([^)]*\)", "", pair.own) or pair.own, answer)
@@ -135,7 +162,9 @@ def test_no_answer_contradicts_the_profile_in_a_domain_of_ones_own(tmp_path: Pat
         ("Two weeks or a month?", "one week", "two weeks|month"),
     ],
 )
-def test_a_length_is_the_same_in_other_units(tmp_path: Path, question: str, wanted: str, unwanted: str) -> None:
+def test_a_length_is_the_same_in_other_units(
+    tmp_path: Path, question: str, wanted: str, unwanted: str
+) -> None:
     dataset = EmbeddedDataset(write_own_domains(tmp_path / "own"))
     ref = next(ref for ref in dataset.refs("bríd") if ref.task == "tool-library-1")
     (answer,) = {said(Pair(dataset.load(ref), "one week", "", "", "", listed=False), question)[1]}

@@ -1,4 +1,6 @@
-"""The embedded user reads today's assistants: markup, courtesies, cards and steps; and thanks only for what serves its task."""
+"""The embedded user reads today's assistants: markup, courtesies, cards and steps; and thanks only for what
+serves its task.
+"""
 
 from __future__ import annotations
 
@@ -16,24 +18,43 @@ GRATEFUL = ("thank", "perfect", "great", "cheers")
 
 
 def reply(scenario: Scenario, text: str, opening: str = OPENING) -> UserTurn:
-    return EmbeddedUserAgent().turn(scenario, (Message(role="user", content=opening), Message(role="assistant", content=text)))
+    return EmbeddedUserAgent().turn(
+        scenario, (Message(role="user", content=opening), Message(role="assistant", content=text))
+    )
 
 
 def grateful(turn: UserTurn) -> bool:
-    return turn.done and any(word in turn.content.lower() for word in GRATEFUL) and "myself" not in turn.content
+    return (
+        turn.done and any(word in turn.content.lower() for word in GRATEFUL) and "myself" not in turn.content
+    )
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        "### You're all set! 🎉\n\nYour train is booked:\n\n- **Route:** Leeds to York\n- **Departs:** 9:12\n- **Seat:** Window\n- **Class:** Second\n\nEnjoy your trip!",
-        "| Detail | Info |\n|---|---|\n| Train | 9:12 to York |\n| Seat | window, second class |\n| Status | Confirmed |",
+        (
+            "### You're all set! 🎉\n\nYour train is booked:\n\n- **Route:** Leeds to York\n- **Departs:**"
+            " 9:12\n- **Seat:** Window\n- **Class:** Second\n\nEnjoy your trip!"
+        ),
+        (
+            "| Detail | Info |\n|---|---|\n| Train | 9:12 to York |\n| Seat | window, second class |\n|"
+            " Status | Confirmed |"
+        ),
         "Status: Confirmed\nTrain: 9:12 Leeds to York\nSeat: window\nClass: second\nRef: QX77",
         "Checking three trains...\nFound 2 that fit.\nBooked ✓ 9:12 to York, second class, window seat",
-        "Great choice! I'm happy to confirm that your ticket to York has been booked: 9:12, second class, window. Have a wonderful trip!",
+        (
+            "Great choice! I'm happy to confirm that your ticket to York has been booked: 9:12, second class,"
+            " window. Have a wonderful trip!"
+        ),
         "- [x] Ticket to York: 9:12\n- [x] Seat: window\n- [x] Class: second\n\nThat's everything ticked.",
-        "Dear Ada, we are pleased to confirm your second-class window seat on the 9:12 to York.\n\nKind regards,\nRailBot",
-        "Your request has been processed. A window seat in second class was reserved on the 9:12 train to York.",
+        (
+            "Dear Ada, we are pleased to confirm your second-class window seat on the 9:12 to York.\n\nKind"
+            " regards,\nRailBot"
+        ),
+        (
+            "Your request has been processed. A window seat in second class was reserved on the 9:12 train to"
+            " York."
+        ),
         "You're booked on the 9:12 to York, window seat, second class! 🚆 Reply 1️⃣ for the receipt.",
     ],
     ids=["markdown", "table", "card", "steps", "courtesies", "checklist", "letter", "passive", "menu"],
@@ -49,7 +70,9 @@ def grateful(turn: UserTurn) -> bool:
         "\n\nLet me know if you'd like to change anything!",
     ],
 )
-def test_a_deed_is_seen_in_every_voice_and_a_courtesy_keeps_nobody(scenario: Scenario, text: str, more: str) -> None:
+def test_a_deed_is_seen_in_every_voice_and_a_courtesy_keeps_nobody(
+    scenario: Scenario, text: str, more: str
+) -> None:
     turn = reply(scenario, text + more)
     assert grateful(turn), turn
 
@@ -71,16 +94,27 @@ def test_what_is_not_done_yet_is_not_thanked_for(scenario: Scenario, text: str) 
 
 
 def test_a_question_asked_formally_is_answered(scenario: Scenario) -> None:
-    assert "second class" in reply(scenario, "**Please state** the class in which you wish to travel.").content.lower()
+    assert (
+        "second class"
+        in reply(scenario, "**Please state** the class in which you wish to travel.").content.lower()
+    )
 
 
 def test_a_question_that_the_reply_answers_itself_gets_no_answer(scenario: Scenario) -> None:
-    turn = reply(scenario, "Did the booking go through? It did! You're on the 9:12 to York, second class, window seat 14.")
+    turn = reply(
+        scenario,
+        "Did the booking go through? It did! You're on the 9:12 to York, second class, window seat 14.",
+    )
     assert grateful(turn), turn
 
 
 @pytest.mark.parametrize(
-    "text", ["I've booked it for 19:30, reference QX77.", "All done.", "Your request has been completed successfully!"]
+    "text",
+    [
+        "I've booked it for 19:30, reference QX77.",
+        "All done.",
+        "Your request has been completed successfully!",
+    ],
 )
 def test_a_constant_sentence_is_never_thanked_for(text: str) -> None:
     for scenario in SCENARIOS:
@@ -88,13 +122,18 @@ def test_a_constant_sentence_is_never_thanked_for(text: str) -> None:
         said = [m.content for m in dialogue.messages if m.role == "user"]
         assert dialogue.end == "user"
         assert len(said) > 2, (scenario.id, said)
-        assert not any(word in said[-1].lower() for word in ("perfect", "great", "lovely", "just right", "brilliant", "all i needed")), said
+        assert not any(
+            word in said[-1].lower()
+            for word in ("perfect", "great", "lovely", "just right", "brilliant", "all i needed")
+        ), said
 
 
 @pytest.mark.parametrize("form", ["{}", "Done! {}", "I've booked it: {}"])
 def test_an_echo_of_the_user_is_never_thanked_for(form: str) -> None:
     for scenario in SCENARIOS:
-        dialogue = converse(scenario, lambda messages: form.format(messages[-1]["content"]), EmbeddedUserAgent()).dialogue
+        dialogue = converse(
+            scenario, lambda messages: form.format(messages[-1]["content"]), EmbeddedUserAgent()
+        ).dialogue
         said = [m.content for m in dialogue.messages if m.role == "user"]
         assert len(said) > 2, (scenario.id, said)
         assert dialogue.end == "user"
@@ -109,9 +148,11 @@ def test_the_perfect_reply_of_another_domain_is_not_what_was_asked_for() -> None
         first, second = after(scenario, text, text)
         assert not first.done, first
         assert second.done, second
-        assert not grateful(second) or second.content.startswith(("All right", "Okay", "Well", "Fine")) or "anyway" in second.content, (
-            second
-        )
+        assert (
+            not grateful(second)
+            or second.content.startswith(("All right", "Okay", "Well", "Fine"))
+            or "anyway" in second.content
+        ), second
 
 
 def test_a_reply_of_a_word_is_asked_about_once_and_its_answer_thanked_for() -> None:
@@ -127,9 +168,13 @@ def test_a_dataset_of_ones_own_needs_no_words_of_ours() -> None:
         situation=Situation(location="office", device="Laptop", time_of_day="Morning", day_of_week="Monday", environment="Quiet"),
         task=Task(id="billing-1", description="d", intent="You want to have last month's invoice.", goal="g"),
     )  # fmt: skip
-    assert after(scenario, "I've sent last month's invoice, 420 euros, as a PDF by mail to your bookkeeper.")[0].done
+    assert after(scenario, "I've sent last month's invoice, 420 euros, as a PDF by mail to your bookkeeper.")[
+        0
+    ].done
 
 
-@pytest.mark.parametrize("text", ["9" * 20_000, " " * 20_000 + "x", "Booked! " + "*" * 20_000], ids=["digits", "blanks", "stars"])
+@pytest.mark.parametrize(
+    "text", ["9" * 20_000, " " * 20_000 + "x", "Booked! " + "*" * 20_000], ids=["digits", "blanks", "stars"]
+)
 def test_a_reply_of_one_long_run_ends_no_dialogue_in_a_wait(scenario: Scenario, text: str) -> None:
     assert reply(scenario, text).content

@@ -1,4 +1,6 @@
-"""The embedded judge reads what is said, not how: other words and layouts for the same keep its verdicts, a stranger's memory does not."""
+"""The embedded judge reads what is said, not how: other words and layouts for the same keep its verdicts, a
+stranger's memory does not.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,9 @@ WORDINGS: Final = (
 
 @cache
 def kept() -> dict[tuple[str, bool], Kept]:
-    """For each change of words, and whether training has not seen it, over every third held-out dialogue: how often verdicts stay."""
+    """For each change of words, and whether training has not seen it, over every third held-out dialogue: how
+    often verdicts stay.
+    """
     labelled = list(read_labels(data_folder() / "agreement" / "heldout.jsonl"))[::3]
     return kept_under_changes(EmbeddedJudge(), labelled)
 
@@ -52,7 +56,9 @@ def test_no_single_change_of_words_costs_many_verdicts() -> None:
 
 
 @pytest.mark.parametrize("name", CONSTANT)
-def test_a_bot_that_says_the_same_to_everybody_completes_nothing_and_is_not_personal(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bot_that_says_the_same_to_everybody_completes_nothing_and_is_not_personal(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("pytest_personalens.judge_quality.robustness.CONSTANT", {name: CONSTANT[name]})
     scenarios = [EMBEDDED.load(ref) for ref in draw(EMBEDDED, 25, seed="constant").refs]
     assert constant_bots(EmbeddedJudge(), scenarios) == {name: (25, 0, 0)}
@@ -70,7 +76,12 @@ def refs() -> list[ScenarioRef]:
     return list(draw(EMBEDDED, SCENARIOS, seed="bots").refs)
 
 
-def played(bots: Any, name: str, wording: str = "plain", notes: Callable[[ScenarioRef, Scenario], Scenario] = lambda _, own: own) -> Means:
+def played(
+    bots: Any,
+    name: str,
+    wording: str = "plain",
+    notes: Callable[[ScenarioRef, Scenario], Scenario] = lambda _, own: own,
+) -> Means:
     """The readings of a bot in a wording; `notes` gives the scenario whose summaries it remembers."""
     from helpbot.wordings import Worded
 
@@ -112,14 +123,20 @@ def test_every_wording_of_the_example_is_tried(bots: Any) -> None:
 @pytest.mark.parametrize(
     "wording",
     [
-        pytest.param(
-            w,
-            marks=pytest.mark.xfail(
-                reason="'just the way you like it' around the same deeds is taken for reciting: mean P 2.08, not 2.67", strict=True
-            ),
+        (
+            pytest.param(
+                w,
+                marks=pytest.mark.xfail(
+                    reason=(
+                        "'just the way you like it' around the same deeds is taken for reciting: mean P 2.08,"
+                        " not 2.67"
+                    ),
+                    strict=True,
+                ),
+            )
+            if w == "recalling"
+            else w
         )
-        if w == "recalling"
-        else w
         for w in WORDINGS[1:]
     ],
 )
@@ -130,14 +147,18 @@ def test_another_wording_is_scored_as_the_plain_one(means: Callable[[str, str], 
 
 
 @pytest.mark.parametrize("wording", ["plain", "product", "cards", "terse"])
-def test_who_remembers_stays_above_the_others_in_every_wording(bots: Any, means: Callable[[str, str], Means], wording: str) -> None:
+def test_who_remembers_stays_above_the_others_in_every_wording(
+    bots: Any, means: Callable[[str, str], Means], wording: str
+) -> None:
     best = means("remembers", wording)
     for name in bots.BOTS:
         if name != "remembers":
             assert best.p > means(name, wording).p, (name, best, means(name, wording))
 
 
-def test_a_strangers_memory_acted_upon_scores_below_ones_own(bots: Any, means: Callable[[str, str], Means]) -> None:
+def test_a_strangers_memory_acted_upon_scores_below_ones_own(
+    bots: Any, means: Callable[[str, str], Means]
+) -> None:
     strangers = Strangers(EMBEDDED, "bots")
     swapped = played(bots, "remembers", notes=lambda ref, _: EMBEDDED.load(strangers.of(ref)))
     assert swapped.p <= means("remembers", "plain").p - 0.5, (swapped, means("remembers", "plain"))

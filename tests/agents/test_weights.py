@@ -24,6 +24,7 @@ def test_weights_are_those_of_the_judges_identity() -> None:
     versions = tomllib.loads((FOLDER / "versions.toml").read_text(encoding="utf-8"))
     identity = EmbeddedJudge().identity
     assert versions.get(identity) == weights_digest(), (
-        f"data/judge differs from what {identity} is: records of it would no longer hold. Raise EmbeddedJudge.identity, run make records, "
+        f"data/judge differs from what {identity} is: records of it would no longer hold. Raise"
+        " EmbeddedJudge.identity, run make records, "
         f'and add "<identity>" = "{weights_digest()}" to data/judge/versions.toml'
     )

@@ -12,8 +12,23 @@ from tests.support.endpoint import Endpoint
 from tests.support.official_tree import write_code, write_data
 from tests.support.repository import Repository
 
-RUN = ("--personalens-sample", "1", "--personalens-kind", "multi", "--personalens-data", ".", "--personalens-record=live")
-MODELS = ("--personalens-user-model", "openai:user", "--personalens-judge-model", "openai:judge", "--personalens-assistant", "openai:bot")
+RUN = (
+    "--personalens-sample",
+    "1",
+    "--personalens-kind",
+    "multi",
+    "--personalens-data",
+    ".",
+    "--personalens-record=live",
+)
+MODELS = (
+    "--personalens-user-model",
+    "openai:user",
+    "--personalens-judge-model",
+    "openai:judge",
+    "--personalens-assistant",
+    "openai:bot",
+)
 
 
 @pytest.fixture
@@ -25,7 +40,9 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_it_prints_what_is_sent(empty_repo: Repository, endpoint: Endpoint, capsys: pytest.CaptureFixture[str], protocol: str) -> None:
+def test_it_prints_what_is_sent(
+    empty_repo: Repository, endpoint: Endpoint, capsys: pytest.CaptureFixture[str], protocol: str
+) -> None:
     endpoint.answer = answer
     write_data(empty_repo.path)
     write_code(empty_repo.path)
@@ -34,7 +51,10 @@ def test_it_prints_what_is_sent(empty_repo: Repository, endpoint: Endpoint, caps
     options = [word.replace("--personalens-", "--") for word in PROTOCOLS[protocol]]
     assert main(["show-prompts", "multi-1-user7", "--data", ".", *options]) == 0
     printed = capsys.readouterr().out
-    stand_ins = {"The words of the user.": "(what the user said)", "The words of the assistant.": "(what the assistant said)"}
+    stand_ins = {
+        "The words of the user.": "(what the user said)",
+        "The words of the assistant.": "(what the assistant said)",
+    }
     for call in endpoint.calls:
         assert all(line in printed for line in call.system.splitlines())
         if call.model == "user":  # whose dialogue has come as far as the one that stands in
@@ -45,23 +65,58 @@ def test_it_prints_what_is_sent(empty_repo: Repository, endpoint: Endpoint, caps
 
 
 def test_one_role_and_some_readings(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["show-prompts", "train-3-user7", "--data", ".", "--role", "judge", "--dimensions", "leak"]) == 0
+    assert (
+        main(["show-prompts", "train-3-user7", "--data", ".", "--role", "judge", "--dimensions", "leak"]) == 0
+    )
     titles = [line for line in capsys.readouterr().out.splitlines() if line.startswith("===")]
-    assert titles == ["=== judge: opening leak (temperature 0, at most 4000 tokens, answered through a tool where the model has them)"]
-    assert main(["show-prompts", "train-3-user7", "--data", ".", "--role", "assistant", "--assistant-prompt", "vanilla"]) == 0
+    assert titles == [
+        (
+            "=== judge: opening leak (temperature 0, at most 4000 tokens, answered through a tool where the model"
+            " has them)"
+        )
+    ]
+    assert (
+        main(
+            [
+                "show-prompts",
+                "train-3-user7",
+                "--data",
+                ".",
+                "--role",
+                "assistant",
+                "--assistant-prompt",
+                "vanilla",
+            ]
+        )
+        == 0
+    )
     assert "--- system" not in capsys.readouterr().out
-    assert main(["show-prompts", "train-3-user7", "--data", ".", "--role", "user", "--user-agent", "state"]) == 0
+    assert (
+        main(["show-prompts", "train-3-user7", "--data", ".", "--role", "user", "--user-agent", "state"]) == 0
+    )
     assert 'a line that begins with "Message:"' in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (["train-9-user7"], "no scenario 'train-9-user7' in dataset 'official'; an id is that of a test item, such as books-1-user7"),
+        (
+            ["train-9-user7"],
+            (
+                "no scenario 'train-9-user7' in dataset 'official'; an id is that of a test item, such as"
+                " books-1-user7"
+            ),
+        ),
         (["train-3-user7", "--prompts", "nowhere"], "nowhere: no such folder of prompt templates"),
         (["train-3-user7", "--prompts", "official:nowhere"], "generate_dialogue.py: the file is missing"),
-        (["train-3-user7", "--prompts", "official:.", "--context", "DI"], "--personalens-context DI: the official code crashes"),
-        (["train-3-user7", "--prompts", "official:.", "--official-bugs", "x"], "expected reproduce, mend, or the bugs to mend"),
+        (
+            ["train-3-user7", "--prompts", "official:.", "--context", "DI"],
+            "--personalens-context DI: the official code crashes",
+        ),
+        (
+            ["train-3-user7", "--prompts", "official:.", "--official-bugs", "x"],
+            "expected reproduce, mend, or the bugs to mend",
+        ),
         (["train-3-user7", "--dimensions", "x"], "unknown dimension 'x'"),
     ],
 )

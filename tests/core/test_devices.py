@@ -1,4 +1,6 @@
-"""A device is no file: it would be read without end and fill the memory, and root would replace it for the whole machine."""
+"""A device is no file: it would be read without end and fill the memory, and root would replace it for the
+whole machine.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,12 @@ def zero(repo: Repository) -> Path:
 def test_a_device_is_no_file(repo: Repository, zero: Path) -> None:
     (repo.path / "templates").mkdir()
     (repo.path / "templates" / "user.txt").symlink_to(zero)
-    for option, value in {"baseline": "zero", "check-judge": "zero", "users": "file:zero", "prompts": "templates"}.items():
+    for option, value in {
+        "baseline": "zero",
+        "check-judge": "zero",
+        "users": "file:zero",
+        "prompts": "templates",
+    }.items():
         result = repo.inline(*ARGS, f"--personalens-{option}={value}")
         one_line(result)
         result.stderr.fnmatch_lines(["*a device, and no file*"])
@@ -45,7 +52,9 @@ def test_data_that_is_a_device(repo: Repository, zero: Path, name: str) -> None:
     shutil.copytree(ROOT / "data", repo.path / "own", ignore=shutil.ignore_patterns("agreement", "judge"))
     (repo.path / "own" / name).unlink()
     (repo.path / "own" / name).symlink_to(zero)
-    one_line(repo.inline("--personalens-sample", "99", "--personalens-users", "kit", "--personalens-data", "own"))
+    one_line(
+        repo.inline("--personalens-sample", "99", "--personalens-users", "kit", "--personalens-data", "own")
+    )
 
 
 @pytest.mark.parametrize("mode", ["none", "new", "all"])
@@ -65,7 +74,11 @@ def test_what_is_kept_in_the_cache_is_a_device(paid: Repository, zero: Path) -> 
     kept.parent.mkdir(parents=True)
     kept.symlink_to(zero)
     for more in ((), ("--personalens-resume",)):
-        result = paid.pytester.runpytest_inprocess("-p", "no:xdist", *ARGS, *MODELS, "--personalens-record", "live", *more)
+        result = paid.pytester.runpytest_inprocess(
+            "-p", "no:xdist", *ARGS, *MODELS, "--personalens-record", "live", *more
+        )
         one_line(result)
-        result.stderr.fnmatch_lines(["ERROR: personalens: pytest's cache cannot be written: *run: a device, and no file; remove it"])
+        result.stderr.fnmatch_lines(
+            ["ERROR: personalens: pytest's cache cannot be written: *run: a device, and no file; remove it"]
+        )
         assert zero.is_char_device()

@@ -21,10 +21,20 @@ def test_the_case_in_a_node_id_is_read_back(case: CaseId, around: str) -> None:
 
 
 def test_an_item_of_no_scenario_has_no_case() -> None:
-    for nodeid in ("tests/test_bot.py::test_bot", "tests/test_bot.py::test_bot[books-1-anna]", "books-1-ann::test_bot[x]", ""):
+    for nodeid in (
+        "tests/test_bot.py::test_bot",
+        "tests/test_bot.py::test_bot[books-1-anna]",
+        "books-1-ann::test_bot[x]",
+        "",
+    ):
         assert node_ids.parse_case(nodeid, [SCENARIO]) is None
 
 
 def test_a_test_is_named_without_the_case_and_with_its_own_parameters() -> None:
-    assert node_ids.without_case("t.py::test_it[a-books-1-ann+t2-b]", "a-books-1-ann+t2-b", "books-1-ann+t2") == "t.py::test_it[a-b]"
-    assert node_ids.without_case("t.py::test_it[books-1-ann]", "books-1-ann", "books-1-ann") == "t.py::test_it"
+    assert (
+        node_ids.without_case("t.py::test_it[a-books-1-ann+t2-b]", "a-books-1-ann+t2-b", "books-1-ann+t2")
+        == "t.py::test_it[a-b]"
+    )
+    assert (
+        node_ids.without_case("t.py::test_it[books-1-ann]", "books-1-ann", "books-1-ann") == "t.py::test_it"
+    )

@@ -59,7 +59,9 @@ def test_what_is_damaged_is_parsed_anew(file: Path, cache: Path, damage: tuple[b
         assert kept.read_bytes() == whole
 
 
-def test_it_is_done_without_where_it_cannot_be(file: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_is_done_without_where_it_cannot_be(
+    file: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     cache.write_text("not a folder")
     assert read_toml(file) == DATA
 

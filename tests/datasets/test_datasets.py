@@ -60,14 +60,22 @@ def data_digest(root: Path) -> str:
 
 
 def test_changed_data_has_a_new_version() -> None:
-    """`data/versions.toml` holds the digest of each version there was. A change of the data is a new version, never a new digest."""
+    """`data/versions.toml` holds the digest of each version there was.
+
+    A change of the data is a new version, never a new digest.
+    """
     root = data_folder()
     versions = tomllib.loads((root / "versions.toml").read_text(encoding="utf-8"))
-    assert list(versions) == sorted(versions, key=lambda v: [int(n) for n in v.split(".")]), "the versions are in order, the newest last"
-    assert EMBEDDED.version == list(versions)[-1], "the last line of data/versions.toml is that of the version in data/dataset.toml"
+    assert list(versions) == sorted(versions, key=lambda v: [int(n) for n in v.split(".")]), (
+        "the versions are in order, the newest last"
+    )
+    assert EMBEDDED.version == list(versions)[-1], (
+        "the last line of data/versions.toml is that of the version in data/dataset.toml"
+    )
     assert versions[EMBEDDED.version] == data_digest(root), (
         "the data has changed: raise the version in data/dataset.toml and add to data/versions.toml the line "
-        f'"<new version>" = "<digest>", the digest being what this test computes with the new version in place (now {data_digest(root)})'
+        '"<new version>" = "<digest>", the digest being what this test computes with the new version in'
+        f" place (now {data_digest(root)})"
     )
 
 
@@ -93,21 +101,46 @@ def copy(tmp_path: Path) -> Path:
     [
         ("profiles/amara.toml", 'gender = "Female"\n', "", "demographics.gender: field required"),
         ("profiles/amara.toml", 'gender = "Female"', 'gender = "F"', "demographics.gender"),
-        ("profiles/amara.toml", '"Alarm Time Preference" = "4:30 AM"\n', "", "domains.Alarm.Alarm Time Preference: the field is missing"),
+        (
+            "profiles/amara.toml",
+            '"Alarm Time Preference" = "4:30 AM"\n',
+            "",
+            "domains.Alarm.Alarm Time Preference: the field is missing",
+        ),
         ("profiles/amara.toml", '"4:30 AM"', '"4:31 AM"', "'4:31 AM' is not one of: 4:30 AM"),
         ("profiles/amara.toml", '["comedy", "romance"]', '"comedy"', "expected a list of texts"),
-        ("profiles/amara.toml", "[domains.Movies]", "[domains.Opera]", "unknown domain 'Opera'; known: Alarm"),
+        (
+            "profiles/amara.toml",
+            "[domains.Movies]",
+            "[domains.Opera]",
+            "unknown domain 'Opera'; known: Alarm",
+        ),
         ("profiles/amara.toml", "[routine]", "[routine", "not valid TOML"),
-        ("domains/alarm.toml", '"Alarm Sound Preference", ', '"Alarm Colour", ', "no preference type 'Alarm Colour'"),
+        (
+            "domains/alarm.toml",
+            '"Alarm Sound Preference", ',
+            '"Alarm Colour", ',
+            "no preference type 'Alarm Colour'",
+        ),
         ("domains/alarm.toml", "number = 1\n", "", "tasks.1.number: field required"),
-        ("domains/alarm.toml", "number = 2\n", "number = 1\n", "tasks.1.number: expected 2: tasks are numbered 1, 2, 3"),
+        (
+            "domains/alarm.toml",
+            "number = 2\n",
+            "number = 1\n",
+            "tasks.1.number: expected 2: tasks are numbered 1, 2, 3",
+        ),
         (
             "domains/alarm.toml",
             'kind = "categorical"',
             'kind = "open"',
             "preferences.Alarm Time Preference.values: an open type has no list",
         ),
-        ("multi.toml", 'domains = ["Movies", "Restaurants"]', 'domains = ["Movies", "Opera"]', "unknown domain 'Opera'"),
+        (
+            "multi.toml",
+            'domains = ["Movies", "Restaurants"]',
+            'domains = ["Movies", "Opera"]',
+            "unknown domain 'Opera'",
+        ),
         (
             "multi.toml",
             'domains = ["Movies", "Restaurants"]',
@@ -116,11 +149,23 @@ def copy(tmp_path: Path) -> Path:
         ),
         ("dataset.toml", "version = ", "version = 2 # ", "version: expected a text, such as version ="),
         ("dataset.toml", 'name = "embedded"', "", "name: expected a text, such as name ="),
-        ("profiles/amara.toml", '["comedy", "romance"]', '["comedy", "comedy"]', "a value stands there twice"),
-        ("profiles/amara.toml", 'free = ["', 'free = ["Someday", "', "routine.free.1: input should be 'Monday', 'Tuesday'"),
+        (
+            "profiles/amara.toml",
+            '["comedy", "romance"]',
+            '["comedy", "comedy"]',
+            "a value stands there twice",
+        ),
+        (
+            "profiles/amara.toml",
+            'free = ["',
+            'free = ["Someday", "',
+            "routine.free.1: input should be 'Monday', 'Tuesday'",
+        ),
     ],
 )
-def test_a_broken_file_gets_one_line_with_file_and_field(copy: Path, file: str, old: str, new: str, told: str) -> None:
+def test_a_broken_file_gets_one_line_with_file_and_field(
+    copy: Path, file: str, old: str, new: str, told: str
+) -> None:
     path = copy / file
     text = path.read_text(encoding="utf-8")
     assert old in text

@@ -1,4 +1,6 @@
-"""A folder with domains of its own, and a dataset offered under a name: used by both embedded agents, and checked by name."""
+"""A folder with domains of its own, and a dataset offered under a name: used by both embedded agents, and
+checked by name.
+"""
 
 from __future__ import annotations
 
@@ -113,7 +115,11 @@ def test_the_judge_understands_the_folders_words(own: Path) -> None:
     )
 
     def contradicted(scenario: Scenario) -> list[str]:
-        reasons = EmbeddedJudge().verdict(scenario, Dialogue(messages=messages, end="user"), Dimension.PERSONALIZATION).reasons
+        reasons = (
+            EmbeddedJudge()
+            .verdict(scenario, Dialogue(messages=messages, end="user"), Dimension.PERSONALIZATION)
+            .reasons
+        )
         return [r.type for r in reasons if r.code == "contradicts"]
 
     assert contradicted(scenario) == ["Power"]
@@ -124,10 +130,14 @@ def test_a_folder_is_run_and_checked(empty_repo: Repository) -> None:
     write_own_domains(empty_repo.path / "own")
     empty_repo.write(conftest=BOT)
     result = empty_repo.inline("--personalens-sample=9", "--personalens-data=own", "--personalens-gate=none")
-    result.stdout.fnmatch_lines(["personalens: 6 scenarios of errands 1*", "Pharmacy *4*", "Tool Library *4*"])
+    result.stdout.fnmatch_lines(
+        ["personalens: 6 scenarios of errands 1*", "Pharmacy *4*", "Tool Library *4*"]
+    )
     assert result.ret == 0
     checked = empty_repo.python("-m", "pytest_personalens", "check-dataset", "own", "--details")
-    checked.stdout.fnmatch_lines(["errands 1", "Pharmacy *2 *1 *1 *4", "Tool Library *2 *1 *1 *4", "errands 1: no findings *"])
+    checked.stdout.fnmatch_lines(
+        ["errands 1", "Pharmacy *2 *1 *1 *4", "Tool Library *2 *1 *1 *4", "errands 1: no findings *"]
+    )
     assert checked.ret == 0
 
 
@@ -188,7 +198,12 @@ def test_a_folder_is_run_and_checked(empty_repo: Repository) -> None:
             '"Kiosk"',
             "domains/pharmacy.toml: tasks.1.devices.1: input should be 'Smartphone', 'Laptop'",
         ),
-        ("multi", '"Tool Library"]', '"Opera"]', "multi.toml: tasks.1.domains: unknown domain 'Opera'; known: Pharmacy, Tool Library"),
+        (
+            "multi",
+            '"Tool Library"]',
+            '"Opera"]',
+            "multi.toml: tasks.1.domains: unknown domain 'Opera'; known: Pharmacy, Tool Library",
+        ),
         (
             "profiles/orla",
             "[domains.Pharmacy]",
@@ -207,10 +222,17 @@ def test_a_folder_is_run_and_checked(empty_repo: Repository) -> None:
             'devices = ["Kiosk"]',
             "profiles/orla.toml: routine.devices.1: input should be 'Smartphone'",
         ),
-        ("profiles/orla", 'noisy = ["work"]', 'noisy = ["loud"]', "profiles/orla.toml: routine.noisy.1: input should be 'home', 'work'"),
+        (
+            "profiles/orla",
+            'noisy = ["work"]',
+            'noisy = ["loud"]',
+            "profiles/orla.toml: routine.noisy.1: input should be 'home', 'work'",
+        ),
     ],
 )
-def test_a_mistake_ends_the_run_and_is_found(empty_repo: Repository, file: str, old: str, new: str, told: str) -> None:
+def test_a_mistake_ends_the_run_and_is_found(
+    empty_repo: Repository, file: str, old: str, new: str, told: str
+) -> None:
     path = write_own_domains(empty_repo.path / "own") / f"{file}.toml"
     text = path.read_text(encoding="utf-8")
     assert old in text
@@ -243,10 +265,22 @@ def test_what_the_hook_offers_is_checked_by_name(empty_repo: Repository) -> None
             'KIND = ("Billing",), "both"',
             "refs('acme'): the kind of a scenario is 'single' or 'multi', not 'both'",
         ),
-        ('KIND = ("Billing",)', 'KIND = ("Refunds",)', "refs('acme'): domains of billing-1: 'Billing' is not among domains(): Refunds"),
-        ('KIND = ("Billing",)', 'KIND = ("Billing", "billing")', "domains(): 'billing' and 'Billing' share the slug 'billing'"),
+        (
+            'KIND = ("Billing",)',
+            'KIND = ("Refunds",)',
+            "refs('acme'): domains of billing-1: 'Billing' is not among domains(): Refunds",
+        ),
+        (
+            'KIND = ("Billing",)',
+            'KIND = ("Billing", "billing")',
+            "domains(): 'billing' and 'Billing' share the slug 'billing'",
+        ),
         ('KIND = ("Billing",)', 'KIND = "Billing"', "domains(): expected a list of texts, not 'Billing'"),
-        ('intent="You want the invoice."', 'intent=" "', "load('acme', 'billing-1'): the task's intent is empty"),
+        (
+            'intent="You want the invoice."',
+            'intent=" "',
+            "load('acme', 'billing-1'): the task's intent is empty",
+        ),
         (
             'relevant=(("Billing"',
             'relevant=(("Refunds"',
@@ -254,7 +288,9 @@ def test_what_the_hook_offers_is_checked_by_name(empty_repo: Repository) -> None
         ),
     ],
 )
-def test_a_mistake_of_the_hook_ends_the_run_and_is_found(empty_repo: Repository, old: str, new: str, told: str) -> None:
+def test_a_mistake_of_the_hook_ends_the_run_and_is_found(
+    empty_repo: Repository, old: str, new: str, told: str
+) -> None:
     assert old in HOOK
     empty_repo.write(conftest=HOOK.replace(old, new))
     result = empty_repo.inline("--personalens-sample=1", "--personalens-data=support")
@@ -275,9 +311,24 @@ def test_no_summaries_are_found(empty_repo: Repository) -> None:
 @pytest.mark.parametrize(
     ("conftest", "told"),
     [
-        (BOT, "suport: no such folder; give 'embedded', a data folder, or a name that the hook pytest_personalens_dataset knows"),
-        ("import nope\n", "the dataset 'suport' cannot be had: pytest cannot start here: ModuleNotFoundError: No module named 'nope'"),
-        ("def pytest_personalens_dataset(spec): raise OSError('no disk')", "the dataset 'suport' cannot be had: OSError: no disk"),
+        (
+            BOT,
+            (
+                "suport: no such folder; give 'embedded', a data folder, or a name that the hook"
+                " pytest_personalens_dataset knows"
+            ),
+        ),
+        (
+            "import nope\n",
+            (
+                "the dataset 'suport' cannot be had: pytest cannot start here: ModuleNotFoundError: No module"
+                " named 'nope'"
+            ),
+        ),
+        (
+            "def pytest_personalens_dataset(spec): raise OSError('no disk')",
+            "the dataset 'suport' cannot be had: OSError: no disk",
+        ),
         ("def pytest_personalens_dataset(spec): return 3", "dataset int: name: expected a text"),
     ],
 )

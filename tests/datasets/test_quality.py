@@ -1,4 +1,6 @@
-"""Measures and rules over datasets: the numbers against NLTK, the rules against data broken on purpose, and our own data."""
+"""Measures and rules over datasets: the numbers against NLTK, the rules against data broken on purpose, and
+our own data.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,10 @@ def embedded() -> Quality:
 def test_self_bleu_is_what_nltk_computes() -> None:
     tokens = [d.words_in(t) for t in TEXTS]
     method1 = SmoothingFunction().method1
-    expected = [sentence_bleu(tokens[:i] + tokens[i + 1 :], t, smoothing_function=method1) for i, t in enumerate(tokens)]
+    expected = [
+        sentence_bleu(tokens[:i] + tokens[i + 1 :], t, smoothing_function=method1)
+        for i, t in enumerate(tokens)
+    ]
     assert d.self_bleu(tokens) == pytest.approx(sum(expected) / len(expected))
 
 
@@ -50,7 +55,9 @@ def test_self_bleu_is_what_nltk_computes_on_random_texts() -> None:
     rng = random.Random(5)
     texts = [[rng.choice("abcdefgh") for _ in range(rng.randint(4, 30))] for _ in range(25)]
     method1 = SmoothingFunction().method1
-    expected = [sentence_bleu(texts[:i] + texts[i + 1 :], t, smoothing_function=method1) for i, t in enumerate(texts)]
+    expected = [
+        sentence_bleu(texts[:i] + texts[i + 1 :], t, smoothing_function=method1) for i, t in enumerate(texts)
+    ]
     assert d.self_bleu(texts) == pytest.approx(sum(expected) / len(expected))
 
 
@@ -68,7 +75,10 @@ def test_distinct_and_entropy() -> None:
     assert d.distinct([], 2) == d.entropy([], 4) == 0.0
 
 
-@pytest.mark.parametrize(("counts", "expected"), [((5, 5, 5), 1.0), ((9,), 0.0), ((), 0.0), ((3, 1), 0.8112781244591328), ((4, 0, 4), 1.0)])
+@pytest.mark.parametrize(
+    ("counts", "expected"),
+    [((5, 5, 5), 1.0), ((9,), 0.0), ((), 0.0), ((3, 1), 0.8112781244591328), ((4, 0, 4), 1.0)],
+)
 def test_evenness(counts: tuple[int, ...], expected: float) -> None:
     assert d.evenness(counts) == pytest.approx(expected)
 
@@ -148,7 +158,10 @@ def test_the_embedded_people_are_as_many_of_each_kind_as_in_the_paper(embedded: 
 def test_embedded_names_and_ids_are_unique() -> None:
     people = read_corpus("embedded").people
     assert all(re.fullmatch(r"[a-z][a-z-]*", p.id) for p in people)
-    names = Counter(re.search(r'^name = "(.+)"$', Path(p.file).read_text(encoding="utf-8"), re.MULTILINE)[1] for p in people)  # type: ignore[index]
+    names = Counter(
+        re.search(r'^name = "(.+)"$', Path(p.file).read_text(encoding="utf-8"), re.MULTILINE)[1]
+        for p in people
+    )  # type: ignore[index]
     assert max(names.values()) == 1
 
 
@@ -178,10 +191,18 @@ def _summary(domain: str, text: str) -> Callable[[str], str]:
 
 
 def _field(name: str, value: str) -> Callable[[str], str]:
-    return lambda source: re.sub(rf'(?m)^"?{name}"? = .*$', f'"{name}" = {value}' if " " in name else f"{name} = {value}", source, count=1)
+    return lambda source: re.sub(
+        rf'(?m)^"?{name}"? = .*$',
+        f'"{name}" = {value}' if " " in name else f"{name} = {value}",
+        source,
+        count=1,
+    )
 
 
-PLAIN = "He reads in the evening on the tram, and the dog sleeps on the seat beside him until they are at the end of the line."
+PLAIN = (
+    "He reads in the evening on the tram, and the dog sleeps on the seat beside him until they are at the end"
+    " of the line."
+)
 
 
 @pytest.mark.parametrize(
@@ -235,7 +256,13 @@ def test_what_is_inconsistent_is_found_with_file_and_field(
 
 
 @pytest.mark.parametrize(
-    "sentence", ["He never orders bacon.", "Since March he eats no chicken.", "His wife loves her steak.", "Prawns put him in hospital."]
+    "sentence",
+    [
+        "He never orders bacon.",
+        "Since March he eats no chicken.",
+        "His wife loves her steak.",
+        "Prawns put him in hospital.",
+    ],
 )
 def test_a_diet_that_is_kept_is_no_finding(small: Path, sentence: str) -> None:
     path = small / "profiles" / "kenji.toml"
@@ -252,7 +279,9 @@ def test_official_irregularities_are_reproduced(official: Path) -> None:
     assert found["ambiguous"] == 8
     assert found["no-type"] == 4
     assert [f.field for f in data.findings if f.rule == "interest-key"] == ["interests.Buses**", "interests"]
-    assert [(Path(f.file).parent.name, "multi-4" in f.field) for f in data.findings if f.rule == "task-copy"] == [("user205", True)]
+    assert [
+        (Path(f.file).parent.name, "multi-4" in f.field) for f in data.findings if f.rule == "task-copy"
+    ] == [("user205", True)]
     assert found["mask-tasks"] == 0
     assert found["outside-mask"] == data.users == 32
     assert found["preamble"] > 0
@@ -273,7 +302,9 @@ def test_ours_beside_the_official_data_at_the_same_number_of_words(embedded: Qua
     assert embedded.evenness_mean > theirs.evenness_mean
 
 
-def test_the_comparison_in_the_data_card_is_what_the_command_prints(official: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_comparison_in_the_data_card_is_what_the_command_prints(
+    official: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     page = (Path(__file__).parents[2] / "docs/explanation/embedded-data.md").read_text(encoding="utf-8")
     main(["embedded", str(official)])
     printed = {" ".join(line.split()) for line in capsys.readouterr().out.splitlines()}
@@ -294,7 +325,9 @@ def test_the_command_prints_a_table_and_says_that_all_is_well(capsys: pytest.Cap
     assert re.search(r"^embedded .*: no findings \(\d+ rules\)$", out, re.MULTILINE)
 
 
-def test_two_datasets_stand_side_by_side_and_findings_make_it_fail(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_two_datasets_stand_side_by_side_and_findings_make_it_fail(
+    small: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = small / "profiles" / "kenji.toml"
     path.write_text(_field("age", '"25-34"')(path.read_text(encoding="utf-8")), encoding="utf-8")
     assert main(["embedded", str(small), "--words", "1000", "--details", "--all"]) == 1
@@ -305,7 +338,9 @@ def test_two_datasets_stand_side_by_side_and_findings_make_it_fail(small: Path, 
     assert re.search(r"^age: 25-34 +30\.\d% +30\.3%", out, re.MULTILINE)
 
 
-def test_json_goes_to_a_file_or_to_standard_output(small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_goes_to_a_file_or_to_standard_output(
+    small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     main([str(small), "--words", "1000", "--report", "-"])
     (printed,) = json.loads(capsys.readouterr().out)
     assert Quality.model_validate(printed).users == 2
@@ -330,7 +365,11 @@ def test_errors_are_one_line(small: Path, capsys: pytest.CaptureFixture[str]) ->
 
 def test_it_runs_as_a_module() -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "pytest_personalens", "check-dataset", "--help"], capture_output=True, text=True, check=False, timeout=600
+        [sys.executable, "-m", "pytest_personalens", "check-dataset", "--help"],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=600,
     )
     assert done.returncode == 0
     assert "Exit code 1 if anything is" in done.stdout
@@ -342,17 +381,26 @@ def test_it_runs_as_a_module() -> None:
         ("profile.json", "[]", "expected a JSON object, found list"),
         (
             "profile.json",
-            '{"affinities": {"Books": {"Genre": 3}}, "interactions": {}, "demographics": {}, "interests": {}}',
+            (
+                '{"affinities": {"Books": {"Genre": 3}}, "interactions": {}, "demographics": {},'
+                ' "interests": {}}'
+            ),
             "affinities.Books.Genre: expected a text or a list",
         ),
-        ("tasks.json", '{"Task 1": {"task_id": "SD-Books-task-1"}}', "Task 1: not a task of the official layout"),
+        (
+            "tasks.json",
+            '{"Task 1": {"task_id": "SD-Books-task-1"}}',
+            "Task 1: not a task of the official layout",
+        ),
         ("tasks.json", "{", "not valid JSON"),
     ],
 )
 def test_broken_official_files_are_one_line(tmp_path: Path, file: str, content: str, message: str) -> None:
     user = tmp_path / "profile" / "user1"
     user.mkdir(parents=True)
-    (user / "profile.json").write_text('{"affinities": {}, "interactions": {}, "demographics": {}, "interests": {}}', encoding="utf-8")
+    (user / "profile.json").write_text(
+        '{"affinities": {}, "interactions": {}, "demographics": {}, "interests": {}}', encoding="utf-8"
+    )
     (user / "tasks.json").write_text("{}", encoding="utf-8")
     (user / "tasks_md.json").write_text("{}", encoding="utf-8")
     (user / file).write_text(content, encoding="utf-8")

@@ -35,8 +35,15 @@ class Universe:
 
     def refs(self, user: str) -> list[ScenarioRef]:
         self.asked.append(user)
-        single = [ScenarioRef(user, f"{d.lower().replace(' ', '-')}-{n}", "single", (d,)) for d in DOMAINS for n in (1, 2, 3, 4)]
-        return [*single, *(ScenarioRef(user, f"multi-{n}", "multi", (DOMAINS[n], DOMAINS[n + 1])) for n in range(15))]
+        single = [
+            ScenarioRef(user, f"{d.lower().replace(' ', '-')}-{n}", "single", (d,))
+            for d in DOMAINS
+            for n in (1, 2, 3, 4)
+        ]
+        return [
+            *single,
+            *(ScenarioRef(user, f"multi-{n}", "multi", (DOMAINS[n], DOMAINS[n + 1])) for n in range(15)),
+        ]
 
     def load(self, ref: ScenarioRef) -> Any:
         raise NotImplementedError
@@ -59,8 +66,13 @@ def test_the_draw_does_not_change_between_releases() -> None:
     ]  # fmt: skip
 
 
-def drawn_plainly(dataset: Dataset, size: int, *, seed: str, users: list[str], domains: list[str], kind: str) -> tuple[ScenarioRef, ...]:
-    """The draw as it was first written: every choice looks at everything. It is the definition, and never changes."""
+def drawn_plainly(
+    dataset: Dataset, size: int, *, seed: str, users: list[str], domains: list[str], kind: str
+) -> tuple[ScenarioRef, ...]:
+    """The draw as it was first written: every choice looks at everything.
+
+    It is the definition, and never changes.
+    """
 
     def digest(*parts: str) -> bytes:
         return hashlib.sha256("\x1f".join(parts).encode("utf-8", "surrogatepass")).digest()
@@ -74,13 +86,21 @@ def drawn_plainly(dataset: Dataset, size: int, *, seed: str, users: list[str], d
             candidates = [
                 ref
                 for ref in dataset.refs(user)
-                if ref not in chosen and kind in ("all", ref.kind) and (not domains or set(domains) & set(ref.domains))
+                if ref not in chosen
+                and kind in ("all", ref.kind)
+                and (not domains or set(domains) & set(ref.domains))
             ]
             if not candidates:
                 continue
             wanted = "multi" if len(chosen) % 5 == 4 else "single"
             pool = [ref for ref in candidates if ref.kind == wanted] or candidates
-            ref = min(pool, key=lambda r: (sum(drawn[r.kind][d] for d in r.domains) / len(r.domains), digest(seed, r.user, r.task)))
+            ref = min(
+                pool,
+                key=lambda r: (
+                    sum(drawn[r.kind][d] for d in r.domains) / len(r.domains),
+                    digest(seed, r.user, r.task),
+                ),
+            )
             chosen.append(ref)
             drawn[ref.kind].update(ref.domains)
             have_more.append(user)
@@ -93,7 +113,9 @@ def drawn_plainly(dataset: Dataset, size: int, *, seed: str, users: list[str], d
 @pytest.fixture(scope="module")
 def synthetic(tmp_path_factory: pytest.TempPathFactory) -> OfficialDataset:
     """Twelve users with 200 single-domain and 60 multi-domain scenarios in the official layout."""
-    return OfficialDataset(write_data(tmp_path_factory.mktemp("synthetic"), users=12, single=200, multi=60, length=0))
+    return OfficialDataset(
+        write_data(tmp_path_factory.mktemp("synthetic"), users=12, single=200, multi=60, length=0)
+    )
 
 
 @pytest.mark.parametrize("number", range(60))
@@ -115,14 +137,19 @@ def test_a_draw_of_everything_is_the_one_defined(synthetic: OfficialDataset) -> 
 
 
 def test_irregular_scenarios_are_drawn_as_defined() -> None:
-    """Two tasks of one name, a scenario named twice, a domain named twice, a single-domain task of two domains."""
+    """Two tasks of one name, a scenario named twice, a domain named twice, a single-domain task of two
+    domains.
+    """
 
     class Irregular(Universe):
         def refs(self, user: str) -> list[ScenarioRef]:
             rng = random.Random(user)
             return [
                 ScenarioRef(
-                    user, f"task-{rng.randrange(3)}", rng.choice(("single", "multi")), tuple(rng.choices(DOMAINS[:3], k=rng.randint(1, 3)))
+                    user,
+                    f"task-{rng.randrange(3)}",
+                    rng.choice(("single", "multi")),
+                    tuple(rng.choices(DOMAINS[:3], k=rng.randint(1, 3))),
                 )
                 for _ in range(12)
             ]

@@ -46,7 +46,9 @@ class Reader:
         return self.plain(user)
 
     def plain(self, user: str) -> Sequence[ScenarioRef]:
-        """The user's scenarios from the files: this dataset is never asked for so many that it would look into the index."""
+        """The user's scenarios from the files: this dataset is never asked for so many that it would look
+        into the index.
+        """
         return OfficialDataset(self.dataset.root).refs(user)
 
     def open(self) -> Index:
@@ -105,7 +107,14 @@ def test_users_come_and_go(data: Path) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "{", "[]", "\xff", f'{{"format": {FORMAT + 1}}}', '{"users": {"user3": {"stamp": [1, 1, 1, 1], "places": [0]}}}'],
+    [
+        "",
+        "{",
+        "[]",
+        "\xff",
+        f'{{"format": {FORMAT + 1}}}',
+        '{"users": {"user3": {"stamp": [1, 1, 1, 1], "places": [0]}}}',
+    ],
 )
 def test_an_index_that_cannot_be_used_is_built_anew(data: Path, text: str) -> None:
     Reader(data).open()
@@ -194,7 +203,9 @@ def test_a_scenario_that_is_gone_is_told_in_one_line(data: Path) -> None:
         dataset.load(gone)
 
 
-def test_progress_is_shown_on_a_terminal_only(data: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_progress_is_shown_on_a_terminal_only(
+    data: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("pytest_personalens.datasets.index.SHOWN_FROM", 10)
     monkeypatch.delenv("PYTEST_XDIST_WORKER", raising=False)
     Reader(data).open()
@@ -226,7 +237,9 @@ def test_everything_is_collected(repo: Repository, data: Path, monkeypatch: pyte
         gc.unfreeze()
 
 
-@pytest.mark.parametrize("wanted", ["domain='Movies'", "kind='multi'", "user='user7'", "domain='Movies', kind='single'"])
+@pytest.mark.parametrize(
+    "wanted", ["domain='Movies'", "kind='multi'", "user='user7'", "domain='Movies', kind='single'"]
+)
 def test_items_are_selected_by_their_marks(repo: Repository, data: Path, wanted: str) -> None:
     result = repo.inline(
         "--collect-only", "-q", f"--personalens-data={data}", "--personalens-sample", "1000", "-m", f"personalens({wanted})"
@@ -245,7 +258,9 @@ def test_items_are_selected_by_their_marks(repo: Repository, data: Path, wanted:
     assert {line.partition("[")[2].rstrip("]") for line in result.outlines if "[" in line} == expected
 
 
-def test_a_bad_profile_stops_a_small_run_and_fails_its_item_in_a_large_one(repo: Repository, data: Path) -> None:
+def test_a_bad_profile_stops_a_small_run_and_fails_its_item_in_a_large_one(
+    repo: Repository, data: Path
+) -> None:
     last = draw(OfficialDataset(data), USERS, seed="personalens").refs[-1]
     (data / f"profile/{last.user}/profile.json").write_text("{}")
     told = f"{last.user}/profile.json: demographics: the field is missing"

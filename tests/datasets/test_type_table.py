@@ -54,7 +54,9 @@ def evenness(values: list[str]) -> str:
     return f"{-sum(share * math.log(share) for share in shares) / math.log(len(shares)):.2f}"
 
 
-def test_types_are_counted_as_the_paper_counts_them(checkout: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_types_are_counted_as_the_paper_counts_them(
+    checkout: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert rows(capsys, str(checkout), "--table", "8") == {
         "domain: preference type": ["# Poss.", "# Gen.", "observed", "evenness"],
         "Train: Amenity Preference": ["4", "3", "3", evenness([value for held in WIFI for value in held])],
@@ -70,16 +72,24 @@ def test_a_catalogue_that_is_missing_or_has_another_form_says_nothing(
     file.unlink()
     if text:
         file.write_text(text)
-    assert rows(capsys, str(checkout / "data"), "--table", "9")["Train: Preferred Seat Type"][:3] == ["-", "3", "3"]
+    assert rows(capsys, str(checkout / "data"), "--table", "9")["Train: Preferred Seat Type"][:3] == [
+        "-",
+        "3",
+        "3",
+    ]
 
 
 def test_a_catalogue_that_is_no_object_is_refused(checkout: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (checkout / "res" / "schema.json").write_text("[]")
     assert main([str(checkout), "--table", "9"]) == 4
-    assert re.fullmatch(r"error: .*schema\.json: expected a JSON object, found list\n", capsys.readouterr().err)
+    assert re.fullmatch(
+        r"error: .*schema\.json: expected a JSON object, found list\n", capsys.readouterr().err
+    )
 
 
-def test_every_type_of_the_official_data_has_a_row(official: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_type_of_the_official_data_has_a_row(
+    official: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     found = rows(capsys, str(official), "--table", "8")
     del found["domain: preference type"]
     assert len(found) == 90

@@ -1,4 +1,6 @@
-"""Every field of a dataset with a wrong value in it, in each layout and through the hook: one line with its place, never a traceback."""
+"""Every field of a dataset with a wrong value in it, in each layout and through the hook: one line with its
+place, never a traceback.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +57,10 @@ def read_all(root: Path) -> None:
 
 
 def told_or_read(root: Path, file: Path) -> bool:
-    """True if reading the data ends in one line that names the file. `check-dataset` never raises for a file but the head."""
+    """True if reading the data ends in one line that names the file.
+
+    `check-dataset` never raises for a file but the head.
+    """
     problem = ""
     try:
         read_all(root)
@@ -72,7 +77,9 @@ def told_or_read(root: Path, file: Path) -> bool:
     return bool(problem)
 
 
-def every_field(root: Path, file: Path, write: Callable[[Any], str], tree: Any, values: tuple[object, ...]) -> int:
+def every_field(
+    root: Path, file: Path, write: Callable[[Any], str], tree: Any, values: tuple[object, ...]
+) -> int:
     """Spoil each field of a file in each way; returns how often that was told."""
     before, told = file.read_bytes(), 0
     for place in places(tree):
@@ -105,7 +112,9 @@ def test_every_field_of_the_official_layout(tmp_path: Path, name: str) -> None:
     (root / "profile" / "aino").rmdir()
     profile = root / "profile" / "kit" / "profile.json"
     person = json.loads(profile.read_text(encoding="utf-8"))
-    profile.write_text(json.dumps({**person, "interests": dict.fromkeys(person["affinities"], 1)}), encoding="utf-8")
+    profile.write_text(
+        json.dumps({**person, "interests": dict.fromkeys(person["affinities"], 1)}), encoding="utf-8"
+    )
     file = profile.with_name(f"{name}.json")
     tree = json.loads(file.read_text(encoding="utf-8"))
     assert every_field(root, file, json.dumps, tree, WRONG) > len(list(places(tree)))
@@ -120,9 +129,15 @@ GOOD: Final = Scenario(
     demographics={"age": "35-44"},
     preferences={"Billing": {"Invoice Format": ("PDF by mail",)}},
     summaries={"Billing": "They asked twice for the invoice by mail."},
-    situation=Situation(location="office", device="Laptop", time_of_day="Morning", day_of_week="Monday", environment="Quiet"),
+    situation=Situation(
+        location="office", device="Laptop", time_of_day="Morning", day_of_week="Monday", environment="Quiet"
+    ),
     task=Task(
-        id="billing-1", description="d", intent="You want the invoice.", goal="It is sent.", relevant=(("Billing", "Invoice Format"),)
+        id="billing-1",
+        description="d",
+        intent="You want the invoice.",
+        goal="It is sent.",
+        relevant=(("Billing", "Invoice Format"),),
     ),
 )
 
@@ -164,20 +179,26 @@ def offered(dataset: Support) -> str:
     except DataError as error:
         problem = str(error)
         assert problem.startswith(f"dataset {type(dataset).__name__}: "), problem
-    found = assess(read_corpus("support", offered=lambda spec: CheckedDataset(cast("Dataset", dataset))), words=10).findings
+    found = assess(
+        read_corpus("support", offered=lambda spec: CheckedDataset(cast("Dataset", dataset))), words=10
+    ).findings
     assert not problem or problem in [f"{f.file}: {f.field}: {f.message}" for f in found]
     return problem
 
 
 class Made(Support):
-    """One that makes its scenario anew each time, of values that pydantic checks or, by `model_construct`, does not."""
+    """One that makes its scenario anew each time, of values that pydantic checks or, by `model_construct`,
+    does not.
+    """
 
     def __init__(self, values: dict[str, Any], *, checked: bool) -> None:
         super().__init__()
         self.values, self.checked = values, checked
 
     def load(self, ref: ScenarioRef) -> object:
-        return Scenario.model_validate(self.values) if self.checked else Scenario.model_construct(**self.values)
+        return (
+            Scenario.model_validate(self.values) if self.checked else Scenario.model_construct(**self.values)
+        )
 
 
 def test_every_field_of_a_scenario_of_the_hook() -> None:
@@ -201,21 +222,53 @@ def test_every_field_of_a_scenario_of_the_hook() -> None:
         ({"users": None}, "users(): expected a list of texts, not None"),
         ({"refs": None}, "refs('acme'): raised TypeError"),
         ({"refs": ["billing-1"]}, "refs('acme'): expected values of ScenarioRef, not str"),
-        ({"refs": [ScenarioRef("acme", "a", "both", ("Billing",))]}, "the kind of a scenario is 'single' or 'multi', not 'both'"),  # type: ignore[arg-type]
-        ({"refs": [ScenarioRef("acme", "a", "single", "Billing")]}, "domains of a: expected a list of texts, not 'Billing'"),  # type: ignore[arg-type]
-        ({"refs": [ScenarioRef("acme", "a", "single", ())]}, "domains of a: expected one domain or more"),
-        ({"refs": [ScenarioRef("acme", "a", "single", ("Refunds",))]}, "domains of a: 'Refunds' is not among domains(): Billing"),
-        ({"refs": [ScenarioRef("acme", "a", "single", ("Billing",))] * 2}, "refs('acme'): the task 'a' stands there twice"),
-        ({"load": None}, "load('acme', 'billing-1'): expected a Scenario, not NoneType"),
-        ({"load": GOOD.model_copy(update={"task": GOOD.task.model_copy(update={"intent": " "})})}, "the task's intent is empty"),
-        ({"load": GOOD.model_copy(update={"task": GOOD.task.model_copy(update={"goal": ""})})}, "the task's goal is empty"),
-        ({"load": GOOD.model_copy(update={"preferences": {"Billing": {"Invoice Format": "PDF"}}})}, "preferences.Billing.Invoice Format: "),
         (
-            {"load": GOOD.model_copy(update={"task": GOOD.task.model_copy(update={"relevant": (("Billing", "Colour"),)})})},
-            "the task's relevant preference 'Colour' is not among the preferences: those of Billing are 'Invoice Format'",
+            {"refs": [ScenarioRef("acme", "a", "both", ("Billing",))]},
+            "the kind of a scenario is 'single' or 'multi', not 'both'",
+        ),  # type: ignore[arg-type]
+        (
+            {"refs": [ScenarioRef("acme", "a", "single", "Billing")]},
+            "domains of a: expected a list of texts, not 'Billing'",
+        ),  # type: ignore[arg-type]
+        ({"refs": [ScenarioRef("acme", "a", "single", ())]}, "domains of a: expected one domain or more"),
+        (
+            {"refs": [ScenarioRef("acme", "a", "single", ("Refunds",))]},
+            "domains of a: 'Refunds' is not among domains(): Billing",
         ),
         (
-            {"load": GOOD.model_copy(update={"task": GOOD.task.model_copy(update={"relevant": GOOD.task.relevant * 2})})},
+            {"refs": [ScenarioRef("acme", "a", "single", ("Billing",))] * 2},
+            "refs('acme'): the task 'a' stands there twice",
+        ),
+        ({"load": None}, "load('acme', 'billing-1'): expected a Scenario, not NoneType"),
+        (
+            {"load": GOOD.model_copy(update={"task": GOOD.task.model_copy(update={"intent": " "})})},
+            "the task's intent is empty",
+        ),
+        (
+            {"load": GOOD.model_copy(update={"task": GOOD.task.model_copy(update={"goal": ""})})},
+            "the task's goal is empty",
+        ),
+        (
+            {"load": GOOD.model_copy(update={"preferences": {"Billing": {"Invoice Format": "PDF"}}})},
+            "preferences.Billing.Invoice Format: ",
+        ),
+        (
+            {
+                "load": GOOD.model_copy(
+                    update={"task": GOOD.task.model_copy(update={"relevant": (("Billing", "Colour"),)})}
+                )
+            },
+            (
+                "the task's relevant preference 'Colour' is not among the preferences: those of Billing are"
+                " 'Invoice Format'"
+            ),
+        ),
+        (
+            {
+                "load": GOOD.model_copy(
+                    update={"task": GOOD.task.model_copy(update={"relevant": GOOD.task.relevant * 2})}
+                )
+            },
             "the task's relevant preference 'Invoice Format' of Billing stands there twice",
         ),
     ],
@@ -228,10 +281,21 @@ def test_all_mistakes_are_found_at_once() -> None:
     wrong = GOOD.task.model_copy(update={"intent": "", "goal": "", "relevant": (("Billing", "Colour"),)})
     dataset = Support(
         domains=("Billing", "billing", "multi"),
-        refs=[ScenarioRef("acme", "a", "both", ("Billing",)), ScenarioRef("acme", "billing-1", "single", ("Billing",))],  # type: ignore[arg-type]
-        load=GOOD.model_copy(update={"task": wrong, "summaries": {}, "situation": GOOD.situation.model_copy(update={"device": "Kiosk"})}),
+        refs=[
+            ScenarioRef("acme", "a", "both", ("Billing",)),
+            ScenarioRef("acme", "billing-1", "single", ("Billing",)),
+        ],  # type: ignore[arg-type]
+        load=GOOD.model_copy(
+            update={
+                "task": wrong,
+                "summaries": {},
+                "situation": GOOD.situation.model_copy(update={"device": "Kiosk"}),
+            }
+        ),
     )
-    found = assess(read_corpus("support", offered=lambda spec: CheckedDataset(cast("Dataset", dataset))), words=10).findings
+    found = assess(
+        read_corpus("support", offered=lambda spec: CheckedDataset(cast("Dataset", dataset))), words=10
+    ).findings
     told = "\n".join(f"{f.field}: {f.message}" for f in found)
     for part in (
         "slug 'billing'",
@@ -259,7 +323,10 @@ def test_all_mistakes_of_a_folder_are_found_at_once(tmp_path: Path) -> None:
         (root / name).write_text(text.replace(old, new), encoding="utf-8")
     orla = root / "profiles" / "orla.toml"
     orla.write_text(
-        orla.read_text(encoding="utf-8").replace('"cordless"', '"pedals"').replace('age = "35-44"', 'age = "old"'), encoding="utf-8"
+        orla.read_text(encoding="utf-8")
+        .replace('"cordless"', '"pedals"')
+        .replace('age = "35-44"', 'age = "old"'),
+        encoding="utf-8",
     )
     found = [(Path(e.file).name, e.field, e.problem) for e in EmbeddedDataset(root).problems()]
     assert ("pharmacy.toml", "preferences.Usual Brand.ask") in [f[:2] for f in found]

@@ -36,14 +36,21 @@ def test_a_plain_run_loads_nothing_heavy(empty_repo: Repository) -> None:
 
 
 def test_a_replay_does_not_load_boto3(repo: Repository) -> None:
-    repo.write(test_bot="import sys\ndef test_bot(personalens):\n    personalens.check()\n    assert 'botocore' not in sys.modules\n")
+    repo.write(
+        test_bot=(
+            "import sys\ndef test_bot(personalens):\n    personalens.check()\n    assert 'botocore' not in"
+            " sys.modules\n"
+        )
+    )
     repo.run("--personalens-sample", "1").assert_outcomes(passed=1)
 
 
 @pytest.mark.parametrize("bot", ["remembers", "forgets", "contradicts", "name-drops"])
 def test_the_example_project_passes_with_the_good_bot_only(tmp_path: Path, bot: str) -> None:
     project = tmp_path / "chatbot"
-    shutil.copytree(ROOT / "example_project", project, ignore=shutil.ignore_patterns("__pycache__", ".pytest_cache"))
+    shutil.copytree(
+        ROOT / "example_project", project, ignore=shutil.ignore_patterns("__pycache__", ".pytest_cache")
+    )
     clean = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST_")}
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--personalens-sample", "30", "-n", "2"],
@@ -59,8 +66,13 @@ def test_the_example_project_passes_with_the_good_bot_only(tmp_path: Path, bot: 
 def test_the_generated_reference_is_up_to_date() -> None:
     from tests.support import reference
 
-    assert (ROOT / "docs/reference/options.md").read_text(encoding="utf-8") == reference.options_page(), "run: make reference"
-    assert all(f"`{o.ini}`" in reference.options_page() or re.search(f"`{o.long}[` ]", reference.options_page()) for o in OPTIONS)
+    assert (ROOT / "docs/reference/options.md").read_text(encoding="utf-8") == reference.options_page(), (
+        "run: make reference"
+    )
+    assert all(
+        f"`{o.ini}`" in reference.options_page() or re.search(f"`{o.long}[` ]", reference.options_page())
+        for o in OPTIONS
+    )
 
 
 def test_help_can_be_asked_for(empty_repo: Repository) -> None:
@@ -70,9 +82,13 @@ def test_help_can_be_asked_for(empty_repo: Repository) -> None:
 
 
 def test_the_committed_records_are_what_a_fresh_run_gives(tmp_path: Path) -> None:
-    """Who changes what the embedded agents say must raise their identity, or old records would pass for new ones."""
+    """Who changes what the embedded agents say must raise their identity, or old records would pass for new
+    ones.
+    """
     project = tmp_path / "chatbot"
-    shutil.copytree(ROOT / "example_project", project, ignore=shutil.ignore_patterns("__personalens__", "__pycache__"))
+    shutil.copytree(
+        ROOT / "example_project", project, ignore=shutil.ignore_patterns("__personalens__", "__pycache__")
+    )
     clean = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST_")}
     subprocess.run(
         [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--personalens-sample", "30", "--personalens-record=new"],
@@ -105,8 +121,11 @@ def test_every_hook_is_in_the_reference_and_in_a_how_to() -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.relative_to(ROOT).as_posix())
-def test_the_code_in_the_docs_runs(page: Path, empty_repo: Repository, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A block that begins with ``# file: NAME`` is a file; one that begins with ``$ pytest`` or ``$ python`` is run with these files.
+def test_the_code_in_the_docs_runs(
+    page: Path, empty_repo: Repository, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A block that begins with ``# file: NAME`` is a file; one that begins with ``$ pytest`` or ``$ python``
+    is run with these files.
 
     A model behind the OpenAI protocol on this machine is one on loopback, and needs no key.
     """
@@ -123,7 +142,9 @@ def test_the_code_in_the_docs_runs(page: Path, empty_repo: Repository, endpoint:
         elif first.startswith(("$ pytest", "$ python ")):
             command = [re.sub("^data/", f"{ROOT}/data/", word) for word in shlex.split(first)[1:]]
             command = [re.sub("http://localhost:(11434|8080)/", f"{endpoint.url}/", word) for word in command]
-            result = empty_repo.run(*command[1:]) if command[0] == "pytest" else empty_repo.python(*command[1:])
+            result = (
+                empty_repo.run(*command[1:]) if command[0] == "pytest" else empty_repo.python(*command[1:])
+            )
             expected = [line for line in rest.splitlines() if line.strip()]
             result.stdout.fnmatch_lines([re.sub(r"\[", "[[]", line).replace("...", "*") for line in expected])
             assert result.ret in (0, 1)

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
     from tests.support.repository import Repository
 
-PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "example_project").rglob("*.py")])
+PAGES = sorted(
+    [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "example_project").rglob("*.py")]
+)
 COMMANDS = (
     "report", "merge", "agreement", "draw-for-annotation", "check-dataset", "show-prompts", "sample-size", "train", "robustness",
 )  # fmt: skip
@@ -53,7 +55,9 @@ def test_the_door_names_every_command(empty_repo: Repository) -> None:
     assert listed == list(COMMANDS)
 
 
-@pytest.mark.parametrize("words", [(), ("reprot",), ("report",), ("report", "no-such.json"), ("sample-size", "--level", "x")])
+@pytest.mark.parametrize(
+    "words", [(), ("reprot",), ("report",), ("report", "no-such.json"), ("sample-size", "--level", "x")]
+)
 def test_bad_input_is_exit_code_4_and_one_line(empty_repo: Repository, words: tuple[str, ...]) -> None:
     result = empty_repo.python("-m", "pytest_personalens", *words)
     assert result.ret == 4

@@ -16,11 +16,21 @@ SAMPLE = ("--personalens-sample", "3")
 
 
 @pytest.mark.parametrize("told", ["AWS_REGION", "AWS_DEFAULT_REGION"])
-def test_either_variable_names_the_region(repo: Repository, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch, told: str) -> None:
+def test_either_variable_names_the_region(
+    repo: Repository, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch, told: str
+) -> None:
     for name in ("AWS_REGION", "AWS_DEFAULT_REGION"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("AWS_CONFIG_FILE", str(repo.path / "none"))
-    args = (*SAMPLE, "--personalens-user-model", "bedrock:nova-lite", "--personalens-record", "live", "--personalens-gate", "none")
+    args = (
+        *SAMPLE,
+        "--personalens-user-model",
+        "bedrock:nova-lite",
+        "--personalens-record",
+        "live",
+        "--personalens-gate",
+        "none",
+    )
     repo.inline(*args).stderr.fnmatch_lines(["*no AWS region is set; give ?region=..., or set AWS_REGION*"])
     monkeypatch.setenv(told, "eu-west-1")
     assert repo.inline(*args).ret == 0
@@ -40,10 +50,14 @@ def test_the_command_that_is_printed_keeps_overrides(repo: Repository) -> None:
 def test_a_domain_of_almost_that_name(repo: Repository) -> None:
     result = repo.inline(*SAMPLE, "--personalens-domain", "Bokos")
     assert result.ret == 4
-    result.stderr.fnmatch_lines(["ERROR: personalens: unknown domain 'Bokos'; did you mean 'Books'? known: *"])
+    result.stderr.fnmatch_lines(
+        ["ERROR: personalens: unknown domain 'Bokos'; did you mean 'Books'? known: *"]
+    )
 
 
-def test_a_path_after_a_space_is_told_before_any_conftest_is_imported(empty_repo: Repository, tmp_path: Path) -> None:
+def test_a_path_after_a_space_is_told_before_any_conftest_is_imported(
+    empty_repo: Repository, tmp_path: Path
+) -> None:
     (empty_repo.path / "pyproject.toml").write_text('[tool.pytest.ini_options]\npythonpath = ["src"]\n')
     empty_repo.write(
         src__mybot="NAME = 'x'\n",
@@ -55,16 +69,27 @@ def test_a_path_after_a_space_is_told_before_any_conftest_is_imported(empty_repo
     (elsewhere / "base.json").write_text("{}")
     result = empty_repo.run("tests", *SAMPLE, "--personalens-save-baseline", str(elsewhere / "base.json"))
     assert result.ret == 4
-    result.stderr.fnmatch_lines(["ERROR: --personalens-save-baseline: write --personalens-save-baseline=*; after a space, pytest takes *"])
+    result.stderr.fnmatch_lines(
+        [
+            (
+                "ERROR: --personalens-save-baseline: write --personalens-save-baseline=*; after a space, pytest"
+                " takes *"
+            )
+        ]
+    )
     assert "mybot" not in str(result.stderr)
 
 
 @pytest.mark.parametrize(("dimension", "width"), [("tc", 1), ("p", 3), ("nat-user", 4)])
-def test_a_margin_as_wide_as_the_scale_lets_everything_pass(repo: Repository, dimension: str, width: int) -> None:
+def test_a_margin_as_wide_as_the_scale_lets_everything_pass(
+    repo: Repository, dimension: str, width: int
+) -> None:
     args = (*SAMPLE, "--personalens-dimensions", "all", "--personalens-baseline", "base.json")
     result = repo.inline(*args, "-o", f"personalens_margin={dimension}={width}")
     assert result.ret == 4
-    result.stderr.fnmatch_lines([f"ERROR: personalens_margin: no drop of {dimension} is larger than {width}, so *"])
+    result.stderr.fnmatch_lines(
+        [f"ERROR: personalens_margin: no drop of {dimension} is larger than {width}, so *"]
+    )
 
 
 @pytest.mark.parametrize("name", ["personalens-controller", "syrupy"])
@@ -76,7 +101,15 @@ def test_a_part_that_is_blocked_ends_the_run(repo: Repository, name: str) -> Non
 
 def test_what_is_imported_is_declared() -> None:
     """Packages that others happen to bring along today."""
-    declared = (ROOT / "pyproject.toml").read_text(encoding="utf-8").partition("dependencies = [")[2].partition("]\n")[0]
+    declared = (
+        (ROOT / "pyproject.toml")
+        .read_text(encoding="utf-8")
+        .partition("dependencies = [")[2]
+        .partition("]\n")[0]
+    )
     code = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "pytest_personalens").rglob("*.py"))
     for package in ("boto3", "botocore", "urllib3", "pydantic", "pluggy", "syrupy"):
-        assert re.search(rf"^\s*(?:from|import) {package}\b", code, re.MULTILINE) is None or f'"{package}' in declared
+        assert (
+            re.search(rf"^\s*(?:from|import) {package}\b", code, re.MULTILINE) is None
+            or f'"{package}' in declared
+        )

@@ -27,14 +27,22 @@ BOT = """
 """
 WAYS = {
     "exits": ("sys.exit(0)", 5),
-    "a task exits": ("await asyncio.create_task(asyncio.to_thread(time.sleep, 0)); asyncio.get_running_loop().call_soon(sys.exit, 0)", 6),
+    "a task exits": (
+        (
+            "await asyncio.create_task(asyncio.to_thread(time.sleep, 0));"
+            " asyncio.get_running_loop().call_soon(sys.exit, 0)"
+        ),
+        6,
+    ),
     "stops the loop": ("asyncio.get_running_loop().stop()", 6),
     "blocks the loop": ("time.sleep(60)", 5),
 }
 
 
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("how", [(), ("--personalens-concurrency", "3"), ("-n", "2")], ids=["alone", "side by side", "workers"])
+@pytest.mark.parametrize(
+    "how", [(), ("--personalens-concurrency", "3"), ("-n", "2")], ids=["alone", "side by side", "workers"]
+)
 def test_it_takes_no_other_dialogue_with_it(told: Repository, way: str, how: tuple[str, ...]) -> None:
     what, scored = WAYS[way]
     told.write(conftest=TOLD.partition('    @pytest.fixture(scope="session")')[0] + BOT.format(what=what))
@@ -46,5 +54,8 @@ def test_it_takes_no_other_dialogue_with_it(told: Repository, way: str, how: tup
 
 
 def test_an_interrupt_in_async_code_ends_the_run(told: Repository) -> None:
-    told.write(conftest=TOLD.partition('    @pytest.fixture(scope="session")')[0] + BOT.format(what="raise KeyboardInterrupt"))
+    told.write(
+        conftest=TOLD.partition('    @pytest.fixture(scope="session")')[0]
+        + BOT.format(what="raise KeyboardInterrupt")
+    )
     assert told.run(*ARGS).ret == pytest.ExitCode.INTERRUPTED

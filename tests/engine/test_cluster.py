@@ -51,14 +51,23 @@ class Dask:
         self.address = f"tcp://127.0.0.1:{port}"
         self._start("scheduler", "--host", "127.0.0.1", "--port", str(port), "--no-dashboard")
 
-    def worker(self, threads: int = 3, *, revived: bool = False, **environment: str) -> subprocess.Popen[bytes]:
+    def worker(
+        self, threads: int = 3, *, revived: bool = False, **environment: str
+    ) -> subprocess.Popen[bytes]:
         """A worker; `revived`: with a nanny that starts it again when it dies."""
         nanny = "--nanny" if revived else "--no-nanny"
-        return self._start("worker", self.address, "--nthreads", str(threads), nanny, "--no-dashboard", **environment)
+        return self._start(
+            "worker", self.address, "--nthreads", str(threads), nanny, "--no-dashboard", **environment
+        )
 
     def _start(self, kind: str, *args: str, **environment: str) -> subprocess.Popen[bytes]:
         # The workers find the assistant where it is installed; here, in the folder that they run in.
-        env = {**os.environ, "PYTHONPATH": str(self._folder), "SAID": str(self._folder / "said.log"), **environment}
+        env = {
+            **os.environ,
+            "PYTHONPATH": str(self._folder),
+            "SAID": str(self._folder / "said.log"),
+            **environment,
+        }
         process = subprocess.Popen(
             [sys.executable, "-m", f"distributed.cli.dask_{kind}", *args],
             cwd=self._folder, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
@@ -113,7 +122,8 @@ def test_a_worker_that_dies_costs_its_running_dialogues_only(empty_repo: Reposit
     run = subprocess.Popen(command, cwd=empty_repo.path, stdout=subprocess.PIPE, text=True)
     deadline = time.monotonic() + 300
     while time.monotonic() < deadline and not any(
-        pid == str(doomed.pid) for pid, *_ in (said(empty_repo) if (empty_repo.path / "said.log").exists() else [])
+        pid == str(doomed.pid)
+        for pid, *_ in (said(empty_repo) if (empty_repo.path / "said.log").exists() else [])
     ):
         time.sleep(0.02)
     doomed.send_signal(signal.SIGKILL)
@@ -125,7 +135,9 @@ def test_a_worker_that_dies_costs_its_running_dialogues_only(empty_repo: Reposit
     assert len(twice) <= 3, "the dialogues that the worker ran on its three threads"
 
 
-def test_a_dialogue_that_no_worker_survives_is_not_scored_and_the_others_are(empty_repo: Repository, dask: Dask) -> None:
+def test_a_dialogue_that_no_worker_survives_is_not_scored_and_the_others_are(
+    empty_repo: Repository, dask: Dask
+) -> None:
     empty_repo.write(
         deadly="""
         import os
@@ -150,9 +162,15 @@ def test_a_dialogue_that_no_worker_survives_is_not_scored_and_the_others_are(emp
     ]
     result = empty_repo.run(*args, "--personalens-executor", f"dask={dask.address}")
     outcomes = result.parseoutcomes()
-    assert (outcomes["passed"], outcomes["failed"]) == (3, 1 + 2), "three items; the item, and both gates, for which too few are scored"
+    assert (outcomes["passed"], outcomes["failed"]) == (
+        3,
+        1 + 2,
+    ), "three items; the item, and both gates, for which too few are scored"
     result.stdout.fnmatch_lines(
-        ["books-4-tinashe: not scored, lost: the cluster gave this dialogue up: KilledWorker: *", "not scored: 1, the worker died"]
+        [
+            "books-4-tinashe: not scored, lost: the cluster gave this dialogue up: KilledWorker: *",
+            "not scored: 1, the worker died",
+        ]
     )
     assert [i["evaluation"]["cause"] for i in results(empty_repo)["items"]].count("lost") == 1
 
@@ -182,7 +200,12 @@ def test_on_a_cluster_a_run_goes_on_where_it_was_killed(empty_repo: Repository, 
 @pytest.mark.usefixtures("endpoint")
 def test_no_secret_travels(dask: Dask, scenario: Scenario, endpoint: Endpoint) -> None:
     """What a task is made of is the job and the recipe; keys are the workers' own business."""
-    recipe = ParticipantSpecs(root="/chatbot", user_model="openai:small", judge_model="bedrock:nova-lite", assistant="clusterbot:reply")
+    recipe = ParticipantSpecs(
+        root="/chatbot",
+        user_model="openai:small",
+        judge_model="bedrock:nova-lite",
+        assistant="clusterbot:reply",
+    )
     job = Job(scenario, scenario.context(), (Dimension.PERSONALIZATION,), {}, 0, 60.0, (), True, "")
     os.environ["OPENAI_API_KEY"] = os.environ["AWS_SECRET_ACCESS_KEY"] = "s3cret-k3y"
     assert b"s3cret-k3y" not in pickle.dumps((work_there, recipe, job))
@@ -192,29 +215,43 @@ def test_no_secret_travels(dask: Dask, scenario: Scenario, endpoint: Endpoint) -
 def test_a_scheduler_that_is_not_there(empty_repo: Repository, dask: Dask) -> None:
     result = empty_repo.run(*ARGS, "--personalens-executor", "dask=tcp://127.0.0.1:9")
     assert result.ret == 4
-    result.stderr.fnmatch_lines(["ERROR: personalens: --personalens-executor: no Dask scheduler at tcp://127.0.0.1:9: *"])
+    result.stderr.fnmatch_lines(
+        ["ERROR: personalens: --personalens-executor: no Dask scheduler at tcp://127.0.0.1:9: *"]
+    )
     assert "Traceback" not in result.stderr.str()
 
 
-def test_a_cluster_without_workers(empty_repo: Repository, dask: Dask, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cluster_without_workers(
+    empty_repo: Repository, dask: Dask, monkeypatch: pytest.MonkeyPatch
+) -> None:
     result = empty_repo.run(*ARGS, "--personalens-executor", f"dask={dask.address}")
     assert result.ret == 4
     result.stderr.fnmatch_lines(
-        [f"ERROR: personalens: --personalens-executor: the scheduler at {dask.address} has no workers; start some with: dask worker *"]
+        [
+            (
+                f"ERROR: personalens: --personalens-executor: the scheduler at {dask.address} has no workers;"
+                " start some with: dask worker *"
+            )
+        ]
     )
 
 
 def test_a_worker_with_another_version(empty_repo: Repository, dask: Dask) -> None:
     other = empty_repo.path / "other" / "pytest_personalens-0.0.1.dist-info"
     other.mkdir(parents=True)
-    (other / "METADATA").write_text("Metadata-Version: 2.1\nName: pytest-personalens\nVersion: 0.0.1\n", encoding="utf-8")
+    (other / "METADATA").write_text(
+        "Metadata-Version: 2.1\nName: pytest-personalens\nVersion: 0.0.1\n", encoding="utf-8"
+    )
     dask.worker(PYTHONPATH=str(other.parent))
     time.sleep(2)
     result = empty_repo.run(*ARGS, "--personalens-executor", f"dask={dask.address}")
     assert result.ret == 4
     result.stderr.fnmatch_lines(
         [
-            "ERROR: personalens: --personalens-executor: the worker tcp://* has pytest-personalens 0.0.1; install pytest-personalens * there, as here"
+            (
+                "ERROR: personalens: --personalens-executor: the worker tcp://* has pytest-personalens 0.0.1;"
+                " install pytest-personalens * there, as here"
+            )
         ]
     )
 
@@ -224,7 +261,12 @@ def test_an_executor_that_is_none(repo: Repository, value: str) -> None:
     result = repo.run(*ARGS, "--personalens-executor", value)
     assert result.ret == 4
     result.stderr.fnmatch_lines(
-        [f"ERROR: --personalens-executor: expected dask=tcp://HOST:PORT, the address of a Dask scheduler, not '{value}'"]
+        [
+            (
+                "ERROR: --personalens-executor: expected dask=tcp://HOST:PORT, the address of a Dask scheduler,"
+                f" not '{value}'"
+            )
+        ]
     )
 
 
@@ -236,7 +278,9 @@ def test_an_executor_that_is_none(repo: Repository, value: str) -> None:
     ],
     ids=["a fixture", "a cap"],
 )  # fmt: skip
-def test_what_cannot_run_on_a_cluster_is_said_before_anything_runs(repo: Repository, more: tuple[str, ...], problem: str) -> None:
+def test_what_cannot_run_on_a_cluster_is_said_before_anything_runs(
+    repo: Repository, more: tuple[str, ...], problem: str
+) -> None:
     result = repo.run("--personalens-sample", "3", "--personalens-executor", "dask=tcp://127.0.0.1:9", *more)
     assert result.ret == 4
     result.stderr.fnmatch_lines([f"ERROR: personalens: --personalens-executor: {problem}"])

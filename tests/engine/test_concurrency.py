@@ -65,9 +65,21 @@ def at_once(repo: Repository) -> list[int]:
     return [int(path.read_text()) for path in repo.path.glob("most-*")]
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "2"), ("-n", "2", "--dist", "worksteal")], ids=["alone", "workers", "worksteal"])
-def test_side_by_side_gives_what_one_after_the_other_gives(slow: Repository, workers: tuple[str, ...]) -> None:
-    args = ("--personalens-sample", "12", "--personalens-report", "r.json", "--personalens-dimensions", "all", *LENIENT)
+@pytest.mark.parametrize(
+    "workers", [(), ("-n", "2"), ("-n", "2", "--dist", "worksteal")], ids=["alone", "workers", "worksteal"]
+)
+def test_side_by_side_gives_what_one_after_the_other_gives(
+    slow: Repository, workers: tuple[str, ...]
+) -> None:
+    args = (
+        "--personalens-sample",
+        "12",
+        "--personalens-report",
+        "r.json",
+        "--personalens-dimensions",
+        "all",
+        *LENIENT,
+    )
     slow.run(*args).assert_outcomes(passed=12)
     one_by_one = results(slow)
     assert at_once(slow) == [1]
@@ -77,7 +89,9 @@ def test_side_by_side_gives_what_one_after_the_other_gives(slow: Repository, wor
     assert results(slow) == one_by_one
     # A controller runs nothing; each worker ran several at once, and nothing was said twice.
     assert max(at_once(slow)) >= 4
-    assert len(said.read_text().splitlines()) == sum(len(i["evaluation"]["dialogue"]["messages"]) // 2 for i in one_by_one["items"])
+    assert len(said.read_text().splitlines()) == sum(
+        len(i["evaluation"]["dialogue"]["messages"]) // 2 for i in one_by_one["items"]
+    )
 
 
 def test_reports_come_in_pytests_order(slow: Repository) -> None:
@@ -91,15 +105,30 @@ def test_reports_come_in_pytests_order(slow: Repository) -> None:
 
 
 def test_a_duration_is_that_of_the_evaluation(slow: Repository) -> None:
-    slow.run("--personalens-sample", "6", "--personalens-concurrency", "6", *LENIENT, "--junitxml", "j.xml").assert_outcomes(passed=6)
-    times = [float(t) for t in re.findall(r'<testcase [^>]*name="test_bot[^>]* time="([\d.]+)"', (slow.path / "j.xml").read_text())]
+    slow.run(
+        "--personalens-sample", "6", "--personalens-concurrency", "6", *LENIENT, "--junitxml", "j.xml"
+    ).assert_outcomes(passed=6)
+    times = [
+        float(t)
+        for t in re.findall(
+            r'<testcase [^>]*name="test_bot[^>]* time="([\d.]+)"', (slow.path / "j.xml").read_text()
+        )
+    ]
     assert len(times) == 6
     # Two replies of 50 ms at least; without the correction the later ones would wait no time at all.
     assert all(t > 0.09 for t in times), times
 
 
 def test_after_the_first_failure_nothing_more_is_asked(slow: Repository) -> None:
-    result = slow.run("--personalens-sample", "40", "--personalens-concurrency", "2", "-x", "--personalens-threshold", "p>=4")
+    result = slow.run(
+        "--personalens-sample",
+        "40",
+        "--personalens-concurrency",
+        "2",
+        "-x",
+        "--personalens-threshold",
+        "p>=4",
+    )
     assert result.parseoutcomes()["failed"] == 1
     users = {line.split()[0] for line in (slow.path / "said.log").read_text().splitlines()}
     # The failing one, those under way beside it, and those begun while it was reported.
@@ -107,7 +136,9 @@ def test_after_the_first_failure_nothing_more_is_asked(slow: Repository) -> None
 
 
 def test_only_chosen_items_are_evaluated(slow: Repository) -> None:
-    result = slow.run("--personalens-sample", "10", "--personalens-concurrency", "4", "-k", "books or movies", *LENIENT)
+    result = slow.run(
+        "--personalens-sample", "10", "--personalens-concurrency", "4", "-k", "books or movies", *LENIENT
+    )
     outcomes = result.parseoutcomes()
     assert outcomes["passed"] + outcomes["deselected"] == 10
     users = {line.split()[0] for line in (slow.path / "said.log").read_text().splitlines()}
@@ -126,9 +157,13 @@ def test_the_last_failed_run_alone(slow: Repository) -> None:
 
 
 @pytest.mark.parametrize(
-    ("scope", "where"), [("function", ()), ("class", ()), ("function", ("-n", "2"))], ids=["function", "class", "function on workers"]
+    ("scope", "where"),
+    [("function", ()), ("class", ()), ("function", ("-n", "2"))],
+    ids=["function", "class", "function on workers"],
 )
-def test_an_assistant_made_anew_for_each_item_is_refused_in_one_line(repo: Repository, scope: str, where: tuple[str, ...]) -> None:
+def test_an_assistant_made_anew_for_each_item_is_refused_in_one_line(
+    repo: Repository, scope: str, where: tuple[str, ...]
+) -> None:
     repo.write(
         conftest=f"""
         import pytest
@@ -139,7 +174,10 @@ def test_an_assistant_made_anew_for_each_item_is_refused_in_one_line(repo: Repos
         """
     )
     result = repo.run("--personalens-sample", "3", "--personalens-concurrency", "2", *where)
-    line = f"personalens-concurrency 2: the fixture personalens_assistant must have scope 'session' or 'module'; the one in *conftest.py, line 4, has scope '{scope}'"
+    line = (
+        "personalens-concurrency 2: the fixture personalens_assistant must have scope 'session' or 'module';"
+        f" the one in *conftest.py, line 4, has scope '{scope}'"
+    )
     (result.stdout if where else result.stderr).fnmatch_lines([f"*{line}*"])
     assert result.ret == (1 if where else 4)
     assert "Traceback" not in result.stdout.str() + result.stderr.str()
@@ -149,14 +187,17 @@ def test_an_assistant_made_anew_for_each_item_is_refused_in_one_line(repo: Repos
 def test_a_concurrency_that_is_none_is_refused(slow: Repository, value: str) -> None:
     result = slow.run("--personalens-sample", "3", "--personalens-concurrency", value)
     assert result.ret == 4
-    result.stderr.fnmatch_lines([f"ERROR: --personalens-concurrency: expected a whole number from 1 to 10000, not '{value}'"])
+    result.stderr.fnmatch_lines(
+        [f"ERROR: --personalens-concurrency: expected a whole number from 1 to 10000, not '{value}'"]
+    )
 
 
 def test_each_module_gets_the_assistant_of_its_own(slow: Repository) -> None:
     for name, word in (("one", "Alpha"), ("two", "Beta")):
         slow.write(
             **{
-                f"test_{name}": f"""
+                f"test_{name}": (
+                    f"""
                 import pytest
 
                 @pytest.fixture(scope="module")
@@ -166,9 +207,12 @@ def test_each_module_gets_the_assistant_of_its_own(slow: Repository) -> None:
                 def test_{name}(personalens):
                     assert all("{word}" in m.content for m in personalens.evaluate().dialogue.messages[1::2])
                 """
+                )
             }
         )
-    slow.run("--personalens-sample", "5", "--personalens-concurrency", "4", "test_one.py", "test_two.py").assert_outcomes(passed=10)
+    slow.run(
+        "--personalens-sample", "5", "--personalens-concurrency", "4", "test_one.py", "test_two.py"
+    ).assert_outcomes(passed=10)
 
 
 def test_the_items_of_every_module_run_side_by_side(slow: Repository) -> None:
@@ -176,7 +220,8 @@ def test_the_items_of_every_module_run_side_by_side(slow: Repository) -> None:
     for name in ("one", "two"):
         slow.write(
             **{
-                f"test_{name}": f"""
+                f"test_{name}": (
+                    f"""
                 import threading
                 import pytest
 
@@ -194,9 +239,12 @@ def test_the_items_of_every_module_run_side_by_side(slow: Repository) -> None:
                 def test_{name}(personalens):
                     assert personalens.evaluate().scored
                 """
+                )
             }
         )
-    slow.run("--personalens-sample", "8", "--personalens-concurrency", "4", "test_one.py", "test_two.py").assert_outcomes(passed=16)
+    slow.run(
+        "--personalens-sample", "8", "--personalens-concurrency", "4", "test_one.py", "test_two.py"
+    ).assert_outcomes(passed=16)
 
 
 def test_a_scenario_that_cannot_be_loaded_is_the_error_of_its_own_item(slow: Repository) -> None:
@@ -278,7 +326,15 @@ def test_async_assistants_share_one_loop(slow: Repository) -> None:
             terminalreporter.write_line(f"loops: {len(loops)}")
         """
     )
-    result = slow.run("--personalens-sample", "8", "--personalens-concurrency", "4", "-o", "personalens_turn_timeout=5", *LENIENT)
+    result = slow.run(
+        "--personalens-sample",
+        "8",
+        "--personalens-concurrency",
+        "4",
+        "-o",
+        "personalens_turn_timeout=5",
+        *LENIENT,
+    )
     result.assert_outcomes(passed=8)
     result.stdout.fnmatch_lines(["loops: 1"])
 
@@ -294,13 +350,21 @@ def test_ctrl_c_ends_at_once_and_keeps_what_was_bought(slow: Repository, endpoin
 
     endpoint.answer, hang = answer, True
     # What a shell starts in the background ignores Ctrl-C, and so would its children.
-    heeds = "import signal, sys, pytest; signal.signal(signal.SIGINT, signal.default_int_handler); sys.exit(pytest.main())"
+    heeds = (
+        "import signal, sys, pytest; signal.signal(signal.SIGINT, signal.default_int_handler);"
+        " sys.exit(pytest.main())"
+    )
     command = [
         sys.executable, "-c", heeds, "--personalens-sample", "6", "--personalens-concurrency", "6", "--personalens-record", "live", *LENIENT,
         "--personalens-user-model", "openai:small", "--personalens-judge-model", "openai:small",
     ]  # fmt: skip
     run = subprocess.Popen(
-        command, cwd=slow.path, env={**os.environ, **endpoint.environment()}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        command,
+        cwd=slow.path,
+        env={**os.environ, **endpoint.environment()},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
     )
     deadline = time.monotonic() + 300
     while sum("Give this reading" in c.prompt for c in endpoint.calls) < 12 and time.monotonic() < deadline:
@@ -310,14 +374,23 @@ def test_ctrl_c_ends_at_once_and_keeps_what_was_bought(slow: Repository, endpoin
     assert run.returncode == 2, out
     before, hang = len(endpoint.calls), False
     again = subprocess.run(
-        command, cwd=slow.path, env={**os.environ, **endpoint.environment()}, capture_output=True, text=True, check=False
+        command,
+        cwd=slow.path,
+        env={**os.environ, **endpoint.environment()},
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert "6 passed" in again.stdout
-    assert all("Give this reading" in c.prompt for c in endpoint.calls[before:]), "the dialogues were paid for before"
+    assert all("Give this reading" in c.prompt for c in endpoint.calls[before:]), (
+        "the dialogues were paid for before"
+    )
 
 
 def on_a_terminal(args: Sequence[str], folder: Path, *, columns: int) -> str:
-    """What a command that ends with 0 writes to a terminal of that width, which no environment variable tells."""
+    """What a command that ends with 0 writes to a terminal of that width, which no environment variable
+    tells.
+    """
     import fcntl
     import pty
     import struct
@@ -363,8 +436,20 @@ def test_a_live_line_on_a_terminal_and_nowhere_else(slow: Repository) -> None:
 
 
 @pytest.mark.parametrize("more", [(), ("-v",)], ids=["dots", "verbose"])
-def test_the_live_line_keeps_to_the_terminal_and_out_of_pytests_lines(slow: Repository, more: tuple[str, ...]) -> None:
-    args = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--personalens-sample", "12", "--personalens-concurrency", "2"]
+def test_the_live_line_keeps_to_the_terminal_and_out_of_pytests_lines(
+    slow: Repository, more: tuple[str, ...]
+) -> None:
+    args = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-p",
+        "no:cacheprovider",
+        "--personalens-sample",
+        "12",
+        "--personalens-concurrency",
+        "2",
+    ]
     seen = on_a_terminal([*args, *LENIENT, *more], slow.path, columns=40)
     lines = re.findall(r"\x1b7\x1b\[1B\r+(personalens: [^\x1b]*)\x1b\[K\x1b8", seen)
     assert max(map(len, lines)) == 39, "cut where the terminal ends"

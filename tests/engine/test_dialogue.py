@@ -74,7 +74,9 @@ def test_the_assistant_sees_the_messages_so_far_and_cannot_change_them(scenario:
         ("x" * 10_000_000, "10,000,000 characters"),
     ],
 )
-def test_what_is_not_a_usable_text_is_the_assistants_fault(scenario: Scenario, answer: object, told: str) -> None:
+def test_what_is_not_a_usable_text_is_the_assistants_fault(
+    scenario: Scenario, answer: object, told: str
+) -> None:
     outcome = converse(scenario, lambda messages: "fine" if len(messages) == 1 else answer, ScriptedUser(ON))
     assert isinstance(outcome.fault, AssistantFault)
     assert told in str(outcome.fault)
@@ -88,7 +90,9 @@ def test_an_assistant_that_raises_is_named(scenario: Scenario) -> None:
 
     outcome = converse(scenario, broken, ScriptedUser(ON))
     assert re.fullmatch(
-        r"the assistant raised ZeroDivisionError: division by zero \(tests/engine/test_dialogue\.py, line \d+\)", str(outcome.fault)
+        r"the assistant raised ZeroDivisionError: division by zero \(tests/engine/test_dialogue\.py, line"
+        r" \d+\)",
+        str(outcome.fault),
     )
 
 

@@ -1,4 +1,6 @@
-"""Whole runs with models behind an endpoint on loopback: bought once, recorded, capped, estimated, and orderly in every fault."""
+"""Whole runs with models behind an endpoint on loopback: bought once, recorded, capped, estimated, and
+orderly in every fault.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,14 @@ import pytest
 from tests.support.endpoint import Call, Endpoint, Reply, play, quote_of
 from tests.support.repository import Repository
 
-LIVE = ("--personalens-sample", "3", "--personalens-user-model", "bedrock:claude-3-haiku-v1", "--personalens-judge-model", "openai:small")
+LIVE = (
+    "--personalens-sample",
+    "3",
+    "--personalens-user-model",
+    "bedrock:claude-3-haiku-v1",
+    "--personalens-judge-model",
+    "openai:small",
+)
 
 
 def results(path: Path) -> dict[str, object]:
@@ -27,7 +36,9 @@ def test_a_run_buys_once_and_replays_for_nothing(repo: Repository, endpoint: End
     bought = repo.run(*LIVE, "--personalens-record=new", "--personalens-report", "r.json")
     bought.assert_outcomes(passed=3)
     assert len(endpoint.calls) == 3 * (2 + 2), "an opening, a closing and two readings an item"
-    bought.stdout.fnmatch_lines(["*12 model calls*", "judge p *3 *", "judge tc *3 *", "user agent *6 *", "all *12 *"])
+    bought.stdout.fnmatch_lines(
+        ["*12 model calls*", "judge p *3 *", "judge tc *3 *", "user agent *6 *", "all *12 *"]
+    )
     data = results(repo.path / "r.json")
     usage = data["usage"]
     assert isinstance(usage, dict)
@@ -44,9 +55,19 @@ def test_a_run_buys_once_and_replays_for_nothing(repo: Repository, endpoint: End
 
 
 def test_who_sees_what_on_the_wire(repo: Repository, endpoint: Endpoint) -> None:
-    result = repo.run(*LIVE, "--personalens-record", "live", "--personalens-sample", "1", "--personalens-dimensions", "all,p-turns,leak")
+    result = repo.run(
+        *LIVE,
+        "--personalens-record",
+        "live",
+        "--personalens-sample",
+        "1",
+        "--personalens-dimensions",
+        "all,p-turns,leak",
+    )
     result.assert_outcomes(passed=1)
-    result.stdout.fnmatch_lines(["personalization after each turn of the assistant (dialogues), goodbyes left out: 1: 3.00 (1)"])
+    result.stdout.fnmatch_lines(
+        ["personalization after each turn of the assistant (dialogues), goodbyes left out: 1: 3.00 (1)"]
+    )
     users = [c for c in endpoint.calls if c.protocol == "bedrock"]
     judges = {c.prompt.rsplit(": ", 1)[1]: c for c in endpoint.calls if c.protocol == "openai"}
     assert len(users) == 2
@@ -61,10 +82,24 @@ def test_who_sees_what_on_the_wire(repo: Repository, endpoint: Endpoint) -> None
     assert judges["Personalization."].body["temperature"] == 0
 
 
-def test_a_model_is_the_assistant_in_the_settings_of_the_paper(empty_repo: Repository, endpoint: Endpoint) -> None:
-    common = (*LIVE, "--personalens-assistant", "openai:bot", "--personalens-record", "live", "--personalens-sample", "1")
+def test_a_model_is_the_assistant_in_the_settings_of_the_paper(
+    empty_repo: Repository, endpoint: Endpoint
+) -> None:
+    common = (
+        *LIVE,
+        "--personalens-assistant",
+        "openai:bot",
+        "--personalens-record",
+        "live",
+        "--personalens-sample",
+        "1",
+    )
     systems = {}
-    for extra in (("--personalens-context", "none"), ("--personalens-context", "DIS"), ("-o", "personalens_assistant_prompt=vanilla")):
+    for extra in (
+        ("--personalens-context", "none"),
+        ("--personalens-context", "DIS"),
+        ("-o", "personalens_assistant_prompt=vanilla"),
+    ):
         endpoint.calls.clear()
         result = empty_repo.run(*common, *extra)
         result.assert_outcomes(passed=1)
@@ -76,7 +111,9 @@ def test_a_model_is_the_assistant_in_the_settings_of_the_paper(empty_repo: Repos
     result.stdout.fnmatch_lines(["*assistant openai:bot (vanilla)*", "assistant *"])
 
 
-def test_a_recorded_run_with_a_model_as_the_assistant_is_free(empty_repo: Repository, endpoint: Endpoint) -> None:
+def test_a_recorded_run_with_a_model_as_the_assistant_is_free(
+    empty_repo: Repository, endpoint: Endpoint
+) -> None:
     common = (*LIVE, "--personalens-assistant", "openai:bot")
     empty_repo.run(*common, "--personalens-record=new").assert_outcomes(passed=3)
     endpoint.calls.clear()
@@ -89,7 +126,14 @@ def test_a_recorded_run_with_a_model_as_the_assistant_is_free(empty_repo: Reposi
 
 def test_a_callable_is_the_assistant_by_its_place(empty_repo: Repository) -> None:
     empty_repo.write(mybot="def reply(messages):\n    return 'Done: booked for Thursday.'\nnumber = 3\n")
-    run = empty_repo.run("--personalens-sample", "2", "--personalens-assistant", "mybot:reply", "--personalens-gate", "tcr >= 0")
+    run = empty_repo.run(
+        "--personalens-sample",
+        "2",
+        "--personalens-assistant",
+        "mybot:reply",
+        "--personalens-gate",
+        "tcr >= 0",
+    )
     run.assert_outcomes(passed=4)
     for spec, problem in (
         ("mybot:number", "mybot.number is int, which cannot be called"),
@@ -103,21 +147,32 @@ def test_a_callable_is_the_assistant_by_its_place(empty_repo: Repository) -> Non
 
 
 @pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "workers"])
-def test_a_cap_on_calls_stops_in_order_and_keeps_what_was_bought(repo: Repository, endpoint: Endpoint, workers: tuple[str, ...]) -> None:
+def test_a_cap_on_calls_stops_in_order_and_keeps_what_was_bought(
+    repo: Repository, endpoint: Endpoint, workers: tuple[str, ...]
+) -> None:
     live = [a for a in LIVE if a != "3"]
     live.insert(1, "6")
-    result = repo.pytester.runpytest_subprocess(*live, "--personalens-record", "live", "--personalens-budget", "13calls", *workers)
+    result = repo.pytester.runpytest_subprocess(
+        *live, "--personalens-record", "live", "--personalens-budget", "13calls", *workers
+    )
     assert len(endpoint.calls) == 13
     outcomes = result.parseoutcomes()
     assert outcomes["passed"] >= 1
     assert outcomes["skipped"] >= 1
     assert "failed" not in outcomes
-    result.stdout.fnmatch_lines(["not scored: *, the cap on calls or money was reached; what was bought is kept*"])
+    result.stdout.fnmatch_lines(
+        ["not scored: *, the cap on calls or money was reached; what was bought is kept*"]
+    )
     rest = repo.pytester.runpytest_subprocess(*live, "--personalens-record", "live", *workers)
     rest.assert_outcomes(passed=6)
     assert len(endpoint.calls) == 24, "nothing was bought twice"
-    journals = [json.loads(f.read_text(encoding="utf-8")) for f in (repo.path / ".pytest_cache").rglob("personalens/*.json")]
-    assert sum(u["calls"] for j in journals for u in j["usage"].values()) == 24, "what was bought in two runs adds up"
+    journals = [
+        json.loads(f.read_text(encoding="utf-8"))
+        for f in (repo.path / ".pytest_cache").rglob("personalens/*.json")
+    ]
+    assert sum(u["calls"] for j in journals for u in j["usage"].values()) == 24, (
+        "what was bought in two runs adds up"
+    )
 
 
 def test_a_cap_on_money_needs_prices_and_stops_in_order(repo: Repository, endpoint: Endpoint) -> None:
@@ -125,10 +180,16 @@ def test_a_cap_on_money_needs_prices_and_stops_in_order(repo: Repository, endpoi
     unpriced = repo.run(*capped)
     assert unpriced.ret == 4
     unpriced.stderr.fnmatch_lines(
-        ["ERROR: personalens: --personalens-budget: no price is known for bedrock:claude-3-haiku-v1 (user agent)*"]
+        [
+            (
+                "ERROR: personalens: --personalens-budget: no price is known for bedrock:claude-3-haiku-v1 (user"
+                " agent)*"
+            )
+        ]
     )
     (repo.path / "pytest.ini").write_text(
-        "[pytest]\npersonalens_prices =\n  bedrock:claude-3-haiku-v1 = 0.25, 1.25\n  openai:small = 1, 2\n", encoding="utf-8"
+        "[pytest]\npersonalens_prices =\n  bedrock:claude-3-haiku-v1 = 0.25, 1.25\n  openai:small = 1, 2\n",
+        encoding="utf-8",
     )
     result = repo.run(*capped, "-rs")
     assert len(endpoint.calls) == 1
@@ -137,7 +198,9 @@ def test_a_cap_on_money_needs_prices_and_stops_in_order(repo: Repository, endpoi
 
 
 def test_an_estimate_spends_nothing(repo: Repository, endpoint: Endpoint) -> None:
-    (repo.path / "pytest.ini").write_text("[pytest]\npersonalens_prices =\n  openai:small = 1, 2\n", encoding="utf-8")
+    (repo.path / "pytest.ini").write_text(
+        "[pytest]\npersonalens_prices =\n  openai:small = 1, 2\n", encoding="utf-8"
+    )
     result = repo.run(*LIVE, "--personalens-estimate", "-n", "2")
     assert result.ret == 0
     assert endpoint.calls == []
@@ -159,7 +222,9 @@ def test_an_estimate_spends_nothing(repo: Repository, endpoint: Endpoint) -> Non
 
 
 def test_an_estimate_comes_near_to_what_the_run_takes(repo: Repository, endpoint: Endpoint) -> None:
-    """Dialogues as long as the paper's: the estimate of the calls is exact, that of the tokens within a third."""
+    """Dialogues as long as the paper's: the estimate of the calls is exact, that of the tokens within a
+    third.
+    """
     replies = "word " * 80
 
     def long(call: Call) -> Reply:
@@ -168,28 +233,46 @@ def test_an_estimate_comes_near_to_what_the_run_takes(repo: Repository, endpoint
         rounds = call.prompt.count('"role": "user"')
         return Reply(f"{rounds} " + "word " * 30 + ("TERMINATE" if rounds == 4 else ""))
 
-    repo.write(conftest=f"import pytest\n@pytest.fixture\ndef personalens_assistant():\n    return lambda m: '{replies}' + str(len(m))\n")
+    repo.write(
+        conftest=(
+            f"import pytest\n@pytest.fixture\ndef personalens_assistant():\n    return lambda m: '{replies}'"
+            " + str(len(m))\n"
+        )
+    )
     endpoint.answer = long
     run = (*LIVE, "--personalens-kind", "single")
     told = repo.run(*run, "--personalens-estimate").stdout.str()
-    estimated = {m[1]: int(m[2].replace(",", "")) for m in re.finditer(r"^(user agent|judge \w+) +([\d,]+) ", told, re.MULTILINE)}
+    estimated = {
+        m[1]: int(m[2].replace(",", ""))
+        for m in re.finditer(r"^(user agent|judge \w+) +([\d,]+) ", told, re.MULTILINE)
+    }
     repo.run(*run, "--personalens-record", "live", "--personalens-report", "r.json")
     usage = results(repo.path / "r.json")["usage"]
     assert isinstance(usage, dict)
     assert estimated == {purpose: used["calls"] for purpose, used in usage.items()}
 
 
-def test_failing_verdicts_are_put_to_the_vote_and_all_votes_kept(repo: Repository, endpoint: Endpoint) -> None:
+def test_failing_verdicts_are_put_to_the_vote_and_all_votes_kept(
+    repo: Repository, endpoint: Endpoint
+) -> None:
     asked = []
 
     def harsh_at_first(call: Call) -> Reply:
         if "Give this reading: Personalization." not in call.prompt:
             return play(call)
         asked.append(call)
-        return Reply(data={"evidence": [quote_of(call)], "justification": f"vote {len(asked)}", "score": 1 if len(asked) == 1 else 3})
+        return Reply(
+            data={
+                "evidence": [quote_of(call)],
+                "justification": f"vote {len(asked)}",
+                "score": 1 if len(asked) == 1 else 3,
+            }
+        )
 
     endpoint.answer = harsh_at_first
-    result = repo.run(*LIVE, "--personalens-record=new", "--personalens-sample", "1", "-o", "personalens_judge_votes=3")
+    result = repo.run(
+        *LIVE, "--personalens-record=new", "--personalens-sample", "1", "-o", "personalens_judge_votes=3"
+    )
     result.assert_outcomes(passed=1)
     assert [c.body["temperature"] for c in asked] == [0, 0.7, 0.7]
     record = json.loads(next((repo.path / "__personalens__").rglob("*.json")).read_text(encoding="utf-8"))
@@ -197,8 +280,15 @@ def test_failing_verdicts_are_put_to_the_vote_and_all_votes_kept(repo: Repositor
     assert [v["score"] for v in p["votes"]] == [1, 3, 3]
     assert p["score"] == 3
     asked.clear()
-    repo.write(test_bot="import pytest\n@pytest.mark.personalens(p=4)\ndef test_bot(personalens):\n    personalens.evaluate()\n")
-    repo.run(*LIVE, "--personalens-record", "live", "--personalens-sample", "1", "-o", "personalens_judge_votes=3")
+    repo.write(
+        test_bot=(
+            "import pytest\n@pytest.mark.personalens(p=4)\ndef test_bot(personalens):\n   "
+            " personalens.evaluate()\n"
+        )
+    )
+    repo.run(
+        *LIVE, "--personalens-record", "live", "--personalens-sample", "1", "-o", "personalens_judge_votes=3"
+    )
     assert len(asked) == 3, "the threshold of the mark decides what is low"
     even = repo.run(*LIVE, "-o", "personalens_judge_votes=2")
     even.stderr.fnmatch_lines(["ERROR: personalens_judge_votes: expected an odd number*"])
@@ -214,7 +304,9 @@ def test_failing_verdicts_are_put_to_the_vote_and_all_votes_kept(repo: Repositor
 def test_a_fault_of_the_simulated_user_is_no_failure_of_the_assistant(
     repo: Repository, endpoint: Endpoint, reply: Reply, cause: str
 ) -> None:
-    endpoint.answer = lambda call: reply if "<transcript>" in call.prompt and "acting the part" in call.system else play(call)
+    endpoint.answer = lambda call: (
+        reply if "<transcript>" in call.prompt and "acting the part" in call.system else play(call)
+    )
     result = repo.run(*LIVE, "--personalens-record", "live", "--personalens-gate", "tcr >= 0.5", "-rs")
     outcomes = result.parseoutcomes()
     assert outcomes["skipped"] == 3
@@ -229,15 +321,25 @@ def test_a_fault_of_the_simulated_user_is_no_failure_of_the_assistant(
 
 
 def test_an_unreadable_judge_is_an_error_of_the_judge(repo: Repository, endpoint: Endpoint) -> None:
-    endpoint.answer = lambda call: Reply("Looks fine to me!") if "Give this reading" in call.prompt else play(call)
+    endpoint.answer = lambda call: (
+        Reply("Looks fine to me!") if "Give this reading" in call.prompt else play(call)
+    )
     result = repo.run(*LIVE, "--personalens-record", "live")
     result.assert_outcomes(failed=3)
-    result.stdout.fnmatch_lines(["*openai:small: unreadable verdict on tc: expected one line 'Score: ...', found 0*"])
-    assert sum("could not be read" in c.prompt for c in endpoint.calls) == 6, "each of the two readings is asked for once more"
+    result.stdout.fnmatch_lines(
+        ["*openai:small: unreadable verdict on tc: expected one line 'Score: ...', found 0*"]
+    )
+    assert sum("could not be read" in c.prompt for c in endpoint.calls) == 6, (
+        "each of the two readings is asked for once more"
+    )
 
 
-def test_throttling_loses_no_item(repo: Repository, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every twentieth call is refused, and one in ten fails otherwise; each is tried again, none of the dialogues."""
+def test_throttling_loses_no_item(
+    repo: Repository, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every twentieth call is refused, and one in ten fails otherwise; each is tried again, none of the
+    dialogues.
+    """
     seen = []
 
     def flaky(call: Call) -> Reply:
@@ -255,7 +357,9 @@ def test_throttling_loses_no_item(repo: Repository, endpoint: Endpoint, monkeypa
 
 
 @pytest.mark.parametrize("where", ["user", "judge"])
-def test_what_cannot_succeed_stops_each_item_with_one_line(repo: Repository, endpoint: Endpoint, where: str) -> None:
+def test_what_cannot_succeed_stops_each_item_with_one_line(
+    repo: Repository, endpoint: Endpoint, where: str
+) -> None:
     expired = Reply(status=403, code="ExpiredTokenException")
     bad_key = Reply(status=401, message="bad key")
     endpoint.answer = lambda call: (
@@ -275,7 +379,10 @@ def test_what_cannot_succeed_stops_each_item_with_one_line(repo: Repository, end
 @pytest.mark.parametrize(
     ("missing", "told"),
     [
-        (("OPENAI_API_KEY", "OPENAI_BASE_URL"), "openai:small: OPENAI_API_KEY is not set; set it, or OPENAI_BASE_URL *"),
+        (
+            ("OPENAI_API_KEY", "OPENAI_BASE_URL"),
+            "openai:small: OPENAI_API_KEY is not set; set it, or OPENAI_BASE_URL *",
+        ),
         (("AWS_REGION", "AWS_DEFAULT_REGION"), "bedrock:*: no AWS region is set; give [?]region=*"),
         (("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"), "bedrock:*: no usable AWS credentials (*"),
     ],
@@ -296,13 +403,23 @@ def test_a_missing_key_ends_the_run_before_its_first_dialogue(
 @pytest.mark.parametrize(
     ("option", "value", "problem"),
     [
-        ("--personalens-user-model", "bedrock:x?regoin=us", "'bedrock:x?regoin=us': unknown parameter 'regoin'*"),
+        (
+            "--personalens-user-model",
+            "bedrock:x?regoin=us",
+            "'bedrock:x?regoin=us': unknown parameter 'regoin'*",
+        ),
         ("--personalens-judge-model", "openai:", "'openai:': expected openai:MODEL"),
-        ("--personalens-judge-model", "acme:x", "--personalens-judge-model: no provider knows 'acme:x'; use 'embedded', 'bedrock:MODEL'*"),
+        (
+            "--personalens-judge-model",
+            "acme:x",
+            "--personalens-judge-model: no provider knows 'acme:x'; use 'embedded', 'bedrock:MODEL'*",
+        ),
         ("--personalens-prompts", "nowhere", "*nowhere: no such folder of prompt templates"),
     ],
 )
-def test_bad_options_are_one_line_before_anything_runs(repo: Repository, option: str, value: str, problem: str) -> None:
+def test_bad_options_are_one_line_before_anything_runs(
+    repo: Repository, option: str, value: str, problem: str
+) -> None:
     result = repo.run("--personalens-sample", "3", option, value)
     assert result.ret == 4
     result.stderr.fnmatch_lines([f"ERROR: personalens: {problem}"])

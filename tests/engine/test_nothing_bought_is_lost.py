@@ -28,18 +28,25 @@ def test_records_are_written_and_read_where_python_runs_without_asserts(
     result.stdout.fnmatch_lines(["records: 2 written"])
     assert (len(records(paid)), calls(paid)) == (2, 10)
     if run == "replay":
-        paid.pytester.runpytest_subprocess(*args).stdout.fnmatch_lines(["records: 2 replayed", "*2 snapshots passed*"])
+        paid.pytester.runpytest_subprocess(*args).stdout.fnmatch_lines(
+            ["records: 2 replayed", "*2 snapshots passed*"]
+        )
         assert calls(paid) == 0
 
 
 def test_a_record_that_cannot_be_written_is_one_line_and_what_was_bought_is_kept(paid: Repository) -> None:
-    run, args = paid.pytester.runpytest_subprocess, (*KEPT, "--personalens-sample", "1", *MODELS, "--personalens-record=new")
+    run, args = (
+        paid.pytester.runpytest_subprocess,
+        (*KEPT, "--personalens-sample", "1", *MODELS, "--personalens-record=new"),
+    )
     folder = paid.path / "__personalens__" / "test_bot"
     folder.parent.mkdir()
     folder.write_text("a file where the folder of the records belongs")
     result = run(*args)
     assert result.ret == 1
-    result.stdout.fnmatch_lines(["*the record cannot be written: *; make it writable and run again, what was bought is kept"])
+    result.stdout.fnmatch_lines(
+        ["*the record cannot be written: *; make it writable and run again, what was bought is kept"]
+    )
     assert "Traceback" not in str(result.stdout)
     assert calls(paid) == 5
     folder.unlink()
@@ -53,9 +60,14 @@ def chatty(call: Call) -> Reply:
 
 
 @pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM])
-def test_workers_whose_controller_was_killed_make_no_further_call(repo: Repository, endpoint: Endpoint, end: signal.Signals) -> None:
+def test_workers_whose_controller_was_killed_make_no_further_call(
+    repo: Repository, endpoint: Endpoint, end: signal.Signals
+) -> None:
     repo.write(
-        conftest="import pytest\n\n@pytest.fixture(scope='session')\ndef personalens_assistant():\n    return lambda messages: 'done'\n"
+        conftest=(
+            "import pytest\n\n@pytest.fixture(scope='session')\ndef personalens_assistant():\n    return"
+            " lambda messages: 'done'\n"
+        )
     )
     endpoint.answer = chatty
     run = (
@@ -72,7 +84,10 @@ def test_workers_whose_controller_was_killed_make_no_further_call(repo: Reposito
     )
     models = ("--personalens-user-model", "openai:small")
     process = subprocess.Popen(
-        [sys.executable, "-m", "pytest", "-q", *run, *models], cwd=repo.path, start_new_session=True, stdout=subprocess.DEVNULL
+        [sys.executable, "-m", "pytest", "-q", *run, *models],
+        cwd=repo.path,
+        start_new_session=True,
+        stdout=subprocess.DEVNULL,
     )
     while len(endpoint.calls) < 30 and process.poll() is None:
         time.sleep(0.01)
@@ -104,9 +119,14 @@ def own_cache(repo: Repository, monkeypatch: pytest.MonkeyPatch) -> Repository:
 
 
 @pytest.mark.parametrize("name", ["taken.json", "taken.md"])
-def test_the_agreement_command_looks_at_its_paths_before_it_pays(own_cache: Repository, endpoint: Endpoint, name: str) -> None:
+def test_the_agreement_command_looks_at_its_paths_before_it_pays(
+    own_cache: Repository, endpoint: Endpoint, name: str
+) -> None:
     (own_cache.path / name).write_text("mine")
-    for path, problem in ((f"{name}/x{name[5:]}", f"cannot write to {name}: *"), (name, f"{name} was not written by this plugin; *")):
+    for path, problem in (
+        (f"{name}/x{name[5:]}", f"cannot write to {name}: *"),
+        (name, f"{name} was not written by this plugin; *"),
+    ):
         result = own_cache.python(*AGREEMENT, "--report", path)
         assert result.ret == 4
         result.stderr.fnmatch_lines([f"error: --report: {problem}"])
@@ -115,7 +135,9 @@ def test_the_agreement_command_looks_at_its_paths_before_it_pays(own_cache: Repo
 
 def test_the_agreement_command_prints_before_it_writes(own_cache: Repository, endpoint: Endpoint) -> None:
     for _ in range(2):
-        result = own_cache.python(*AGREEMENT, "--dimensions", "tc", "--report", "new/folder/x.json", "--report", "x.md")
+        result = own_cache.python(
+            *AGREEMENT, "--dimensions", "tc", "--report", "new/folder/x.json", "--report", "x.md"
+        )
         assert result.ret == 0
         result.stdout.fnmatch_lines(["openai:small *: 24 dialogues over *"])
     assert len(endpoint.calls) == 24, "what was paid for is replayed"
@@ -128,7 +150,9 @@ def test_the_agreement_command_prints_before_it_writes(own_cache: Repository, en
 def test_the_agreement_command_goes_on_where_it_was_killed(own_cache: Repository, endpoint: Endpoint) -> None:
     endpoint.answer = lambda call: Reply(**{**vars(play(call)), "delay": 0.1})
     process = subprocess.Popen(
-        [sys.executable, *AGREEMENT, "--dimensions", "tc", "--concurrency", "1"], cwd=own_cache.path, stdout=subprocess.DEVNULL
+        [sys.executable, *AGREEMENT, "--dimensions", "tc", "--concurrency", "1"],
+        cwd=own_cache.path,
+        stdout=subprocess.DEVNULL,
     )
     while len(endpoint.calls) < 10 and process.poll() is None:
         time.sleep(0.01)
@@ -139,14 +163,17 @@ def test_the_agreement_command_goes_on_where_it_was_killed(own_cache: Repository
 
 
 @pytest.mark.parametrize("how", [(), ("--personalens-concurrency", "2")], ids=["alone", "side by side"])
-def test_votes_are_kept_one_by_one(paid: Repository, monkeypatch: pytest.MonkeyPatch, how: tuple[str, ...]) -> None:
+def test_votes_are_kept_one_by_one(
+    paid: Repository, monkeypatch: pytest.MonkeyPatch, how: tuple[str, ...]
+) -> None:
     """The judge says no each time, and the process dies at its tenth vote."""
     low = PAID.replace("score=dimension.scale.high", "score=dimension.scale.low").replace(
         "@pytest.fixture\n", "@pytest.fixture(scope='session')\n"
     )
     paid.write(
         conftest=low.replace(
-            'if os.environ.get("CRASH") == dimension.short:', 'if len(open(os.environ["CALLS"]).readlines()) == int(os.environ["CRASH"]):'
+            'if os.environ.get("CRASH") == dimension.short:',
+            'if len(open(os.environ["CALLS"]).readlines()) == int(os.environ["CRASH"]):',
         )
     )
     run = paid.pytester.runpytest_subprocess

@@ -1,4 +1,6 @@
-"""A dialogue that ends its worker is the one that is booked for it, and takes no other with it, however many ran beside it."""
+"""A dialogue that ends its worker is the one that is booked for it, and takes no other with it, however many
+ran beside it.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,11 @@ BOT = """
             return "fine"
         return bot
 """
-HOW = {"exits": "os._exit(0)", "is killed": "os.kill(os.getpid(), signal.SIGKILL)", "crashes": "ctypes.string_at(0)"}
+HOW = {
+    "exits": "os._exit(0)",
+    "is killed": "os.kill(os.getpid(), signal.SIGKILL)",
+    "crashes": "ctypes.string_at(0)",
+}
 
 
 def users(repo: Repository) -> dict[str, str]:
@@ -52,7 +58,9 @@ def failed_only(result: pytest.RunResult, count: int) -> None:
     assert (outcomes["failed"], outcomes.get("errors", 0)) == (count, 0)
 
 
-@pytest.mark.parametrize(("workers", "how"), [("1", "exits"), ("2", "exits"), ("2", "is killed"), ("2", "crashes")])
+@pytest.mark.parametrize(
+    ("workers", "how"), [("1", "exits"), ("2", "exits"), ("2", "is killed"), ("2", "crashes")]
+)
 def test_the_dialogue_that_ends_its_worker_is_booked(told: Repository, workers: str, how: str) -> None:
     lost = poison(told, 5, how=how)
     result = told.run(*ARGS, "-n", workers, "--personalens-concurrency", "4")
@@ -81,7 +89,17 @@ def test_however_items_are_handed_out(told: Repository, dist: str) -> None:
 
 def test_where_no_worker_takes_the_place_of_a_dead_one(told: Repository) -> None:
     poison(told, 5)
-    result = told.run(*ARGS, "-n", "2", "--personalens-concurrency", "4", "--max-worker-restart", "0", "--personalens-gate", "tcr >= 0")
+    result = told.run(
+        *ARGS,
+        "-n",
+        "2",
+        "--personalens-concurrency",
+        "4",
+        "--max-worker-restart",
+        "0",
+        "--personalens-gate",
+        "tcr >= 0",
+    )
     assert result.ret != 0
     result.stdout.no_fnmatch_line("gate * passed*")
 

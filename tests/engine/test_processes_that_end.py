@@ -28,7 +28,9 @@ def test_a_worker_that_dies_after_its_last_item(told: Repository, gate: tuple[st
     told.write(conftest=TOLD + AT_THE_END.format(repr(other)))
     result = told.run(*ARGS, *gate, "-n", "2")
     assert result.ret == 3
-    result.stdout.fnmatch_lines(["personalens: worker* gw0* died, and no item is known to have done that: *; run it again"])
+    result.stdout.fnmatch_lines(
+        ["personalens: worker* gw0* died, and no item is known to have done that: *; run it again"]
+    )
 
 
 def test_results_of_an_earlier_run_are_not_in_the_place_of_those_that_never_came(told: Repository) -> None:
@@ -62,7 +64,9 @@ def test_a_run_without_results_leaves_those_there_are(told: Repository, workers:
     assert not list(told.path.glob(".*.before"))
 
 
-def test_what_a_ci_service_keeps_stays_in_its_place(told: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_ci_service_keeps_stays_in_its_place(
+    told: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
     step = told.path / "step.md"
     step.write_text("# Steps before\n")
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(step))
@@ -97,7 +101,7 @@ def test_drafts_in_the_cache_folder_are_removed(repo: Repository, monkeypatch: p
     cache = repo.path / "cache"
     monkeypatch.setenv("PERSONALENS_CACHE_DIR", str(cache))
     repo.run("--personalens-sample", "1", "--collect-only")
-    (kept, *_) = sorted((cache / "toml").iterdir())
+    kept, *_ = sorted((cache / "toml").iterdir())
     kept.unlink()
     draft = kept.with_name(f".{kept.name}.0123456789ab.tmp")
     draft.write_text("{")

@@ -1,6 +1,7 @@
 """Who sees what under each protocol, by the requests that reach the endpoint and nothing else.
 
-Every value of the data tells what it is (tests/support/official_tree.py), so that it can be looked for in what was sent.
+Every value of the data tells what it is (tests/support/official_tree.py), so that it can be looked for in
+what was sent.
 """
 
 from __future__ import annotations
@@ -18,12 +19,22 @@ SITUATION: Final = {"situ-location", "situ-device", "situ-time", "situ-day", "si
 PEOPLE: Final = {"demo-age", "demo-country"}
 PREFERENCES: Final = {"pref-electric", "pref-window"}
 SUMMARIES: Final = {"past-rental", "past-train"}
-INTENT, GOAL, OPENING, REPLY, USER_ID = "intent of MD-task-1", "goal of MD-task-1", "words of the user", "words of the assistant", "user7"
+INTENT, GOAL, OPENING, REPLY, USER_ID = (
+    "intent of MD-task-1",
+    "goal of MD-task-1",
+    "words of the user",
+    "words of the assistant",
+    "user7",
+)
 #: All that can be seen, that of another domain among it.
 MARKS: Final = {*SITUATION, *PEOPLE, *PREFERENCES, *SUMMARIES, INTENT, GOAL, OPENING, REPLY, USER_ID, "pref-crime", "past-books", "description of MD-task-1"}  # fmt: skip
 PERSON: Final = {*PEOPLE, *PREFERENCES, *SUMMARIES, *SITUATION, INTENT}
 BOT: Final = ("--personalens-assistant", "openai:bot")
-PROTOCOLS: Final = {"default": (), "paper": ("--personalens-protocol", "paper"), "official": ("--personalens-prompts", "official:.")}
+PROTOCOLS: Final = {
+    "default": (),
+    "paper": ("--personalens-protocol", "paper"),
+    "official": ("--personalens-prompts", "official:."),
+}
 #: An answer that the readings of every protocol can read.
 ANSWER: Final = "\n".join(
     ("Verdict: true", "Explanation: so", "Score: 3", "Justification: so",
@@ -39,7 +50,13 @@ def answer(call: Call) -> Reply:
         return Reply(f"The {REPLY}.")
     if "tools" in call.body:
         kind = call.body["tools"][0]["function"]["parameters"]["properties"]["score"]["type"]
-        return Reply(data={"evidence": [{"turn": 1, "quote": REPLY}], "justification": "so", "score": True if kind == "boolean" else 3})
+        return Reply(
+            data={
+                "evidence": [{"turn": 1, "quote": REPLY}],
+                "justification": "so",
+                "score": True if kind == "boolean" else 3,
+            }
+        )
     return Reply(ANSWER)
 
 
@@ -60,13 +77,25 @@ def calls(repo: Repository, endpoint: Endpoint, protocol: str, *more: str) -> di
     """Model -> its calls in a run of the one task that spans two domains."""
     endpoint.calls.clear()
     models = ("--personalens-user-model", "openai:user", "--personalens-judge-model", "openai:judge", *BOT)
-    run = ("--personalens-sample", "1", "--personalens-kind", "multi", "--personalens-data", ".", "--personalens-record=live")
+    run = (
+        "--personalens-sample",
+        "1",
+        "--personalens-kind",
+        "multi",
+        "--personalens-data",
+        ".",
+        "--personalens-record=live",
+    )
     repo.inline(*run, *models, *PROTOCOLS[protocol], *more).assert_outcomes(passed=1)
-    return {name: [call for call in endpoint.calls if call.model == name] for name in ("user", "bot", "judge")}
+    return {
+        name: [call for call in endpoint.calls if call.model == name] for name in ("user", "bot", "judge")
+    }
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_the_user_sees_the_person_and_never_the_goal(wire: Repository, endpoint: Endpoint, protocol: str) -> None:
+def test_the_user_sees_the_person_and_never_the_goal(
+    wire: Repository, endpoint: Endpoint, protocol: str
+) -> None:
     opening, later = calls(wire, endpoint, protocol)["user"]
     assert seen(opening) == PERSON
     assert seen(later) == PERSON | {OPENING, REPLY}
@@ -75,7 +104,14 @@ def test_the_user_sees_the_person_and_never_the_goal(wire: Repository, endpoint:
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 @pytest.mark.parametrize(
-    ("context", "known"), [("none", set()), ("D", PEOPLE), ("I", SUMMARIES), ("S", SITUATION), ("DIS", PEOPLE | SUMMARIES | SITUATION)]
+    ("context", "known"),
+    [
+        ("none", set()),
+        ("D", PEOPLE),
+        ("I", SUMMARIES),
+        ("S", SITUATION),
+        ("DIS", PEOPLE | SUMMARIES | SITUATION),
+    ],
 )
 def test_the_assistant_sees_what_its_context_allows(
     wire: Repository, endpoint: Endpoint, protocol: str, context: str, known: set[str]
@@ -84,27 +120,50 @@ def test_the_assistant_sees_what_its_context_allows(
     assert seen(first) == known | {OPENING}
     assert seen(last) == known | {OPENING, REPLY}
     assert [(c.body["temperature"], c.body["max_tokens"]) for c in (first, last)] == [(0, 800)] * 2
-    assert len(last.history) == (2 if protocol == "default" else 0), "the paper shows the dialogue in one message"
+    assert len(last.history) == (2 if protocol == "default" else 0), (
+        "the paper shows the dialogue in one message"
+    )
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_each_reading_sees_what_its_figure_gives_it(wire: Repository, endpoint: Endpoint, protocol: str) -> None:
+def test_each_reading_sees_what_its_figure_gives_it(
+    wire: Repository, endpoint: Endpoint, protocol: str
+) -> None:
     """Figure 16: the goal; Figure 17: the person; the others: the conversation alone."""
     read = calls(wire, endpoint, protocol, "--personalens-dimensions", "all")["judge"]
     assert len(read) == 6, "one call a reading"
     talk = {OPENING, REPLY}
     with_id = {USER_ID} if protocol == "official" else set()
-    assert sorted(map(sorted, map(seen, read))) == sorted(map(sorted, (talk | {GOAL}, talk | PERSON | with_id, talk, talk, talk, talk)))
+    assert sorted(map(sorted, map(seen, read))) == sorted(
+        map(sorted, (talk | {GOAL}, talk | PERSON | with_id, talk, talk, talk, talk))
+    )
     assert {(c.body["temperature"], c.body["max_tokens"]) for c in read} == {(0, 4000)}
     assert all(("tools" in c.body) == (protocol == "default") for c in read)
     # Under the paper's protocol a reading has its own rubric alone; under ours, all stand in the system text.
     assert all(bool(c.system) == (protocol == "default") for c in read)
 
 
-def test_an_unreadable_answer_is_not_asked_for_again_under_the_paper_protocol(wire: Repository, endpoint: Endpoint) -> None:
+def test_an_unreadable_answer_is_not_asked_for_again_under_the_paper_protocol(
+    wire: Repository, endpoint: Endpoint
+) -> None:
     endpoint.answer = lambda call: Reply("Hm.") if call.model == "judge" else answer(call)
-    run = ("--personalens-sample", "1", "--personalens-data", ".", "--personalens-record=live", "--personalens-dimensions", "p", *BOT)
-    models = ("--personalens-user-model", "openai:user", "--personalens-judge-model", "openai:judge", *PROTOCOLS["paper"])
+    run = (
+        "--personalens-sample",
+        "1",
+        "--personalens-data",
+        ".",
+        "--personalens-record=live",
+        "--personalens-dimensions",
+        "p",
+        *BOT,
+    )
+    models = (
+        "--personalens-user-model",
+        "openai:user",
+        "--personalens-judge-model",
+        "openai:judge",
+        *PROTOCOLS["paper"],
+    )
     result = wire.inline(*run, *models)
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["*unreadable verdict on p: expected one line 'Score: ...', found 0*"])
@@ -116,7 +175,9 @@ def words_of(call: Call) -> str:
 
 
 def test_what_the_paper_tells_each_role_in_our_words(wire: Repository, endpoint: Endpoint) -> None:
-    ours, paper = (calls(wire, endpoint, protocol, "--personalens-context", "none") for protocol in ("default", "paper"))
+    ours, paper = (
+        calls(wire, endpoint, protocol, "--personalens-context", "none") for protocol in ("default", "paper")
+    )
     # Figures 13 and 14: the profile shows in what the user writes, and nobody gives up.
     assert "do not offer a preference nobody asked for" in words_of(ours["user"][1])
     assert "have given up" in words_of(ours["user"][1])
@@ -127,7 +188,15 @@ def test_what_the_paper_tells_each_role_in_our_words(wire: Repository, endpoint:
     assert "Fit every reply to this person" in words_of(paper["bot"][0])
     # Figure 17's four criteria, and what it asks for beside a score; Figure 16 without our additions.
     completion, personal = sorted(paper["judge"], key=lambda call: "Agency" in call.prompt)
-    for asked in ("- Learning:", "- Preferences:", "- Context:", "- Agency:", "Observations:", "Justification:", "Improvements:"):
+    for asked in (
+        "- Learning:",
+        "- Preferences:",
+        "- Context:",
+        "- Agency:",
+        "Observations:",
+        "Justification:",
+        "Improvements:",
+    ):
         assert asked in personal.prompt
     assert "suits them" not in completion.prompt
     assert any("do not judge whether the outcome suits them" in words_of(call) for call in ours["judge"])

@@ -1,4 +1,6 @@
-"""A run that is killed goes on where it stopped: nothing is bought twice but what was in flight, and the result is the same."""
+"""A run that is killed goes on where it stopped: nothing is bought twice but what was in flight, and the
+result is the same.
+"""
 
 from __future__ import annotations
 
@@ -62,7 +64,8 @@ CONFTEST = """
         return bot
 """
 MODELS = ("--personalens-user-model", "user", "--personalens-judge-model", "judge")
-#: So many dialogues are under way at a time: of each, the last answer may not have been noted down when the run is killed.
+#: So many dialogues are under way at a time: of each, the last answer may not have been noted down when the
+#: run is killed.
 PLACES = 4
 
 
@@ -92,7 +95,10 @@ def run(repo: Repository, *args: str) -> subprocess.CompletedProcess[str]:
 
 
 def killed(repo: Repository, calls: int, *args: str) -> float:
-    """Start a run, end it with SIGKILL, workers and all, once it has made so many calls; returns when. Fails if it ends before."""
+    """Start a run, end it with SIGKILL, workers and all, once it has made so many calls; returns when.
+
+    Fails if it ends before.
+    """
     made = Calls(repo)
     goal = len(made.made()) + calls
     command = [sys.executable, "-m", "pytest", "-q", *MODELS, *args]
@@ -106,7 +112,10 @@ def killed(repo: Repository, calls: int, *args: str) -> float:
 
 
 def recorded(repo: Repository) -> dict[str, Any]:
-    return {p.name: json.loads(p.read_text(encoding="utf-8")) for p in (repo.path / "__personalens__").rglob("*.json")}
+    return {
+        p.name: json.loads(p.read_text(encoding="utf-8"))
+        for p in (repo.path / "__personalens__").rglob("*.json")
+    }
 
 
 @pytest.mark.slow
@@ -115,7 +124,9 @@ def recorded(repo: Repository) -> dict[str, Any]:
     [(("--personalens-concurrency", "4"), 20), (("-n", "2", "--personalens-concurrency", "2"), 8)],
     ids=["alone", "workers"],
 )
-def test_killed_at_random_moments_the_union_is_that_of_an_undisturbed_run(asked: Repository, how: tuple[str, ...], kills: int) -> None:
+def test_killed_at_random_moments_the_union_is_that_of_an_undisturbed_run(
+    asked: Repository, how: tuple[str, ...], kills: int
+) -> None:
     args, calls = ("--personalens-sample", "30", "--personalens-record=new"), Calls(asked)
     run(asked, *args, "-p", "no:cacheprovider", "--personalens-concurrency", "30")
     undisturbed, needed = recorded(asked), {key for key, _ in calls.made()}
@@ -150,7 +161,9 @@ def test_without_the_flag_the_assistant_is_asked_anew(asked: Repository) -> None
     assert run(asked, *args).returncode == 0
     again = [key for key, _ in calls.made()]
     assert sum(key.startswith("bot") for key in again) == 3 * 2
-    assert not before & {key for key in again if not key.startswith("bot")}, "what was paid for is not bought again"
+    assert not before & {key for key in again if not key.startswith("bot")}, (
+        "what was paid for is not bought again"
+    )
 
 
 @pytest.mark.parametrize("how", [(), ("--personalens-concurrency", "2")], ids=["in turn", "side by side"])
@@ -162,11 +175,14 @@ def test_what_all_parts_of_a_run_used_is_summed(asked: Repository, how: tuple[st
     again = run(asked, *args, "--personalens-report", "r.json")
     assert again.returncode == 0, again.stdout
     found = json.loads((asked.path / "r.json").read_text(encoding="utf-8"))
-    # Of each dialogue two turns and two readings, each of 9 tokens in and 9 out, whichever part of the run bought them.
+    # Of each dialogue two turns and two readings, each of 9 tokens in and 9 out, whichever part of the run
+    # bought them.
     calls = {purpose: used["calls"] for purpose, used in found["usage"].items()}
     assert calls == {"judge p": 3, "judge tc": 3, "user agent": 6}
     assert found["usage"]["user agent"]["input_tokens"] == 6 * 9
-    assert found["usd"] == pytest.approx({"judge p": 3 * 9 * 300e-6, "judge tc": 3 * 9 * 300e-6, "user agent": 6 * 9 * 30e-6})
+    assert found["usd"] == pytest.approx(
+        {"judge p": 3 * 9 * 300e-6, "judge tc": 3 * 9 * 300e-6, "user agent": 6 * 9 * 30e-6}
+    )
     assert "; 12 model calls, $0.0178" in again.stdout
     anew = run(asked, *args, "--personalens-report", "r.json")
     assert "model calls" not in anew.stdout, "the next run is another one, and spends nothing"
@@ -176,7 +192,9 @@ def test_the_header_says_that_a_run_goes_on(asked: Repository) -> None:
     args = ("--personalens-sample", "3", "--personalens-resume", "--personalens-record=new", "-v")
     assert "goes on" not in run(asked, *args).stdout
     killed(asked, 5, *args, "--personalens-seed", "other")
-    assert "goes on with the run that was broken off" in run(asked, *args, "--personalens-seed", "other").stdout
+    assert (
+        "goes on with the run that was broken off" in run(asked, *args, "--personalens-seed", "other").stdout
+    )
 
 
 def test_another_run_is_not_resumed(asked: Repository) -> None:
@@ -185,7 +203,8 @@ def test_another_run_is_not_resumed(asked: Repository) -> None:
     other = run(asked, *args, "--personalens-context", "D")
     assert other.returncode == 4
     assert other.stderr.startswith(
-        "ERROR: --personalens-resume: the run that was broken off had --personalens-context 'DIS', this one has 'D'; give the same, "
+        "ERROR: --personalens-resume: the run that was broken off had --personalens-context 'DIS', this one"
+        " has 'D'; give the same, "
     )
     assert "3 passed" in run(asked, *args, "--personalens-concurrency", "2").stdout
 
@@ -193,12 +212,23 @@ def test_another_run_is_not_resumed(asked: Repository) -> None:
 def test_resuming_needs_the_cache(asked: Repository) -> None:
     result = asked.run("--personalens-sample", "3", "--personalens-resume", *MODELS)
     assert result.ret == 4
-    result.stderr.fnmatch_lines(["ERROR: --personalens-resume: needs pytest's cache, which is off (-p no:cacheprovider)"])
+    result.stderr.fnmatch_lines(
+        ["ERROR: --personalens-resume: needs pytest's cache, which is off (-p no:cacheprovider)"]
+    )
 
 
 def test_a_failing_run_that_ends_in_order_is_not_resumed(asked: Repository) -> None:
     """Who mends the assistant after -x wants it asked again."""
-    args = ("--personalens-sample", "3", "--personalens-resume", "-x", "--personalens-threshold", "p>=4", "--personalens-record", "live")
+    args = (
+        "--personalens-sample",
+        "3",
+        "--personalens-resume",
+        "-x",
+        "--personalens-threshold",
+        "p>=4",
+        "--personalens-record",
+        "live",
+    )
     assert run(asked, *args).returncode == 1
     calls = Calls(asked)
     calls.forget()
@@ -225,7 +255,10 @@ def test_the_replies_of_another_assistant_are_not_counted(
     asked: Repository, monkeypatch: pytest.MonkeyPatch, version_control: bool, change: str
 ) -> None:
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(asked.path.parent))
-    args, calls = ("--personalens-sample", "3", "--personalens-resume", "--personalens-record=new"), Calls(asked)
+    args, calls = (
+        ("--personalens-sample", "3", "--personalens-resume", "--personalens-record=new"),
+        Calls(asked),
+    )
     if version_control:
         git(asked, "init")
         (asked.path / ".gitignore").write_text(".pytest_cache\n__pycache__\n")
@@ -245,11 +278,16 @@ def test_the_replies_of_another_assistant_are_not_counted(
         assert f"begun 0 minutes ago ({change} has changed since): the assistant is asked anew" in out
         assert answered <= again
     else:
-        assert "this run goes on with the run that was broken off, begun 0 minutes ago, and counts its replies" in out
+        assert (
+            "this run goes on with the run that was broken off, begun 0 minutes ago, and counts its replies"
+            in out
+        )
         assert not answered & again
 
 
-def test_the_replies_of_another_commit_are_not_counted(asked: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_replies_of_another_commit_are_not_counted(
+    asked: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(asked.path.parent))
     args = ("--personalens-sample", "3", "--personalens-resume", "--personalens-record=new")
     git(asked, "init")

@@ -1,1 +1,3 @@
-"""The project's own fuzzer: seeded, mutated inputs over all files, options and fixtures that a user may give (``make fuzz``)."""
+"""The project's own fuzzer: seeded, mutated inputs over all files, options and fixtures that a user may give
+(``make fuzz``).
+"""

@@ -1,4 +1,6 @@
-"""``python -m tests.fuzz``: run mutated inputs and say what came of them; exit code 1 if anything that may not."""
+"""``python -m tests.fuzz``: run mutated inputs and say what came of them; exit code 1 if anything that may
+not.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +49,9 @@ class Fuzzer:
         )
 
     def prepare(self, kinds: Iterable[str]) -> None:
-        """Make what every case begins with, and prove of each kind that it passes where nothing is wrong, and fails where all do badly."""
+        """Make what every case begins with, and prove of each kind that it passes where nothing is wrong, and
+        fails where all do badly.
+        """
         make_base(self._base, self._make)
         preload(self._imported())
         self.runner.measure = lambda: self._control("options", good=False)
@@ -68,13 +72,20 @@ class Fuzzer:
         case = KINDS[kind][0](Setup(self._base, folder, Random(kind), good=good, mutates=False))
         outcome = self.runner.timed(case, folder, good=good)
         if (outcome.status == 0) != (good or case.passes(outcome.text)) or "Traceback" in outcome.text:
-            raise SystemExit(f"the control of {kind}, {'good' if good else 'bad'}, ended with {outcome.status}:\n{outcome.text}")
+            raise SystemExit(
+                f"the control of {kind}, {'good' if good else 'bad'}, ended with"
+                f" {outcome.status}:\n{outcome.text}"
+            )
         shutil.rmtree(folder.parent)
 
     def _make(self, case: Case, folder: Path, good: bool) -> None:
         outcome = self.runner.run(case, folder, good=good)
-        if outcome.status not in ((9,) if dict(case.environment).get("FUZZ_DIES") else (0,) if good else (0, 1)):
-            raise SystemExit(f"what the cases begin with cannot be made: {shlex.join(case.arguments)}\n{outcome.text}")
+        if outcome.status not in (
+            (9,) if dict(case.environment).get("FUZZ_DIES") else (0,) if good else (0, 1)
+        ):
+            raise SystemExit(
+                f"what the cases begin with cannot be made: {shlex.join(case.arguments)}\n{outcome.text}"
+            )
 
     def _imported(self) -> list[str]:
         """The names of all modules that runs with every report import."""
@@ -83,7 +94,8 @@ class Fuzzer:
         names = folder / "names.txt"
         setup.write(
             "test_names.py",
-            f"import sys, atexit\n\n\ndef test_names(request):\n    request.config.add_cleanup(lambda: open({str(names)!r}, 'w').write('\\n'.join(sys.modules)))\n",
+            "import sys, atexit\n\n\ndef test_names(request):\n    request.config.add_cleanup(lambda:"
+            f" open({str(names)!r}, 'w').write('\\n'.join(sys.modules)))\n",
         )
         reports = ("--personalens-report=x.html", "--personalens-report=x.md", "--personalens-report=x.json")
         self.runner.run(Case("", ("--personalens-sample=2", *reports)), folder, good=True)
@@ -109,7 +121,11 @@ def main() -> int:
     started = time.monotonic()
     try:
         fuzzer = Fuzzer(folder, options.seed)
-        numbers = range(options.start, options.start + options.cases) if options.case is None else range(options.case, options.case + 1)
+        numbers = (
+            range(options.start, options.start + options.cases)
+            if options.case is None
+            else range(options.case, options.case + 1)
+        )
         fuzzer.prepare(sorted({kind_of(options.seed, number) for number in numbers}))
         counts: dict[str, Counter[str]] = {kind: Counter() for kind in KINDS}
         for number in numbers:
@@ -120,12 +136,17 @@ def main() -> int:
                 again = f"python -m tests.fuzz --seed {shlex.quote(options.seed)} --case {number}"
                 print(f"{fault}: {shown} ({kind}, {case.what[:200]}): {again}", flush=True)
             if options.case is not None:
-                print(f"{kind}: {case.what}\n$ {case.module} {shlex.join(case.arguments)}\nexit status {outcome.status}\n{outcome.text}")
+                print(
+                    f"{kind}: {case.what}\n$ {case.module} {shlex.join(case.arguments)}\nexit status"
+                    f" {outcome.status}\n{outcome.text}"
+                )
             if not options.keep:
                 shutil.rmtree(place, ignore_errors=True)
         print(*table(counts), sep="\n")
         print(
-            f"seed {options.seed!r}, {sum(c['cases'] for c in counts.values())} cases, {time.monotonic() - started:.0f} s", file=sys.stderr
+            f"seed {options.seed!r}, {sum(c['cases'] for c in counts.values())} cases,"
+            f" {time.monotonic() - started:.0f} s",
+            file=sys.stderr,
         )
         return int(any(count[fault] for count in counts.values() for fault in FAULTS))
     finally:
@@ -149,8 +170,12 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
     parser.add_argument("--seed", default=SEED, help=f"another text gives other cases (default: {SEED})")
     parser.add_argument("--cases", type=int, default=CASES, metavar="N", help=f"how many (default: {CASES})")
-    parser.add_argument("--start", type=int, default=0, metavar="N", help="the number of the first (default: 0)")
-    parser.add_argument("--case", type=int, metavar="N", help="the case of this number alone, with all that it printed")
+    parser.add_argument(
+        "--start", type=int, default=0, metavar="N", help="the number of the first (default: 0)"
+    )
+    parser.add_argument(
+        "--case", type=int, metavar="N", help="the case of this number alone, with all that it printed"
+    )
     parser.add_argument("--keep", action="store_true", help="leave the folders of the cases where they are")
     return parser
 

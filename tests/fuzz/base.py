@@ -1,4 +1,6 @@
-"""What every case begins with: a chatbot's repository with files of every kind that a user may have, made once by runs without a fault."""
+"""What every case begins with: a chatbot's repository with files of every kind that a user may have, made
+once by runs without a fault.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,8 @@ from tests.fuzz.case import Case, Setup
 from tests.fuzz.official import write_official
 from tests.support.repository import ROOT
 
-#: The bot, the agents and the models of every case. What FUZZ says decides whether all of them do well or badly.
+#: The bot, the agents and the models of every case. What FUZZ says decides whether all of them do well or
+#: badly.
 CONFTEST: Final = f"""
     import os, sys
     import pytest
@@ -81,17 +84,36 @@ BOTS: Final = 'nothing = None\n\n\ndef bad(messages):\n    return "I cannot do t
 #: Two dialogues with the embedded agents, which a gate decides about.
 RUN: Final = ("--personalens-sample=2", "--personalens-users=kit,aino", "--personalens-gate=tcr >= 0.5")
 #: Twelve with agents that say what they are told to.
-TOLD: Final = ("--personalens-sample=12", "--personalens-users=kit,aino", "--personalens-user-model=told", "--personalens-judge-model=told")
-PAID: Final = ("--personalens-sample=4", "--personalens-users=kit,aino", "--personalens-user-model=paid", "--personalens-judge-model=paid")
+TOLD: Final = (
+    "--personalens-sample=12",
+    "--personalens-users=kit,aino",
+    "--personalens-user-model=told",
+    "--personalens-judge-model=told",
+)
+PAID: Final = (
+    "--personalens-sample=4",
+    "--personalens-users=kit,aino",
+    "--personalens-user-model=paid",
+    "--personalens-judge-model=paid",
+)
 
 Runs = Callable[[Case, Path, bool], None]
 
 
 def make_base(folder: Path, run: Runs) -> None:
-    """Fill the folder. `run` runs a case in the folder of one, with everybody good or bad, and raises where it ends in another way."""
+    """Fill the folder.
+
+    `run` runs a case in the folder of one, with everybody good or bad, and raises where it ends in another
+    way.
+    """
     repo = folder / "repo"
     repo.mkdir(parents=True)
-    for name, text in {"conftest.py": CONFTEST, "test_bot.py": TEST, "bots.py": BOTS, "users.txt": "kit\naino\n"}.items():
+    for name, text in {
+        "conftest.py": CONFTEST,
+        "test_bot.py": TEST,
+        "bots.py": BOTS,
+        "users.txt": "kit\naino\n",
+    }.items():
         (repo / name).write_text(dedent(text), encoding="utf-8")
     for ending in ("json", "md", "html", "csv"):
         (repo / f"theirs.{ending}").write_text("what I know about cats\n", encoding="utf-8")

@@ -16,7 +16,9 @@ DEVICES: Final = {"null": 3, "zero": 5, "full": 7}
 
 
 def make_device(path: Path, name: str) -> None:
-    """A device that a case may do anything to: for root, who could replace that of the machine, one of its own, where that can be made."""
+    """A device that a case may do anything to: for root, who could replace that of the machine, one of its
+    own, where that can be made.
+    """
     if os.geteuid():
         path.symlink_to(f"/dev/{name}")
         return
@@ -32,8 +34,9 @@ def never(text: str) -> bool:
 class Case(NamedTuple):
     """The command of a case, and when its exit code 0 is right.
 
-    `passes` is asked with the output of a case that ended green. `writes`: files may be there afterwards that were not there before.
-    `good`: everybody does well, so that only what was asked for and did not come makes a pass wrong.
+    `passes` is asked with the output of a case that ended green. `writes`: files may be there afterwards that
+    were not there before. `good`: everybody does well, so that only what was asked for and did not come makes
+    a pass wrong.
     """
 
     what: str
@@ -46,12 +49,16 @@ class Case(NamedTuple):
 
 
 class Setup:
-    """The folder of one case, and what its maker draws from. Without `mutates` the case is a control, which nothing is wrong with.
+    """The folder of one case, and what its maker draws from. Without `mutates` the case is a control, which
+    nothing is wrong with.
 
-    `good`: the assistant, and everybody else, does well, so that the control passes; else they do so badly that each gate fails.
+    `good`: the assistant, and everybody else, does well, so that the control passes; else they do so badly
+    that each gate fails.
     """
 
-    def __init__(self, base: Path, folder: Path, rng: Random, *, good: bool = False, mutates: bool = True) -> None:
+    def __init__(
+        self, base: Path, folder: Path, rng: Random, *, good: bool = False, mutates: bool = True
+    ) -> None:
         self.base, self.folder, self.rng, self.good, self.mutates = base, folder, rng, good, mutates
         self.repo = folder / "repo"
         shutil.copytree(base / "repo", self.repo, symlinks=True)

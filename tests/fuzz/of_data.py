@@ -42,7 +42,10 @@ def own_data(setup: Setup) -> Case:
         more = (f"--personalens-domain={domain}",) if "domains/" in name else ("--personalens-kind=multi",)
         return Case(f"{name}: {spoilt.what} ({more[0]})", (*RUN, "--personalens-data=own", *more))
     control = ("--personalens-control=other-user",) if setup.rng.random() < 0.2 else ()
-    return Case(f"{name}: {spoilt.what} {' '.join(control)}", ("--personalens-sample=3", *RUN[1:], "--personalens-data=own", *control))
+    return Case(
+        f"{name}: {spoilt.what} {' '.join(control)}",
+        ("--personalens-sample=3", *RUN[1:], "--personalens-data=own", *control),
+    )
 
 
 def official(setup: Setup) -> Case:
@@ -66,13 +69,25 @@ def prompts(setup: Setup) -> Case:
     names = sorted(path.name for path in (setup.repo / "prompts").iterdir())
     name, spoilt = _spoilt(setup, *(f"prompts/{name}" for name in names))
     if setup.mutates and setup.rng.random() < 0.1:
-        (setup.repo / name).rename(setup.repo / "prompts" / f"{setup.rng.choice(('x', 'é', 'USER', 'judge '))}.txt")
-    models = ("--personalens-user-model=acme:x", "--personalens-judge-model=acme:x", "--personalens-record", "live")
+        (setup.repo / name).rename(
+            setup.repo / "prompts" / f"{setup.rng.choice(('x', 'é', 'USER', 'judge '))}.txt"
+        )
+    models = (
+        "--personalens-user-model=acme:x",
+        "--personalens-judge-model=acme:x",
+        "--personalens-record",
+        "live",
+    )
     return Case(f"{name}: {spoilt.what}", (*RUN, *models, "--personalens-prompts=prompts"))
 
 
 _PRICES: Final = ("acme:x = 1, 2", "acme:x = 1, 2, 0.1, 1.5", "other = 0, 0")
-_PARAMETERS: Final = ("temperature = 0", "region = eu-west-1", "timeout = 5", "base_url = http://127.0.0.1:1/v1")
+_PARAMETERS: Final = (
+    "temperature = 0",
+    "region = eu-west-1",
+    "timeout = 5",
+    "base_url = http://127.0.0.1:1/v1",
+)
 
 
 def prices(setup: Setup) -> Case:
@@ -83,10 +98,16 @@ def prices(setup: Setup) -> Case:
         lines = list(_PARAMETERS)
     if setup.mutates:
         number = rng.randrange(len(lines))
-        lines[number] = nearly(rng, lines[number]) if rng.random() < 0.6 else f"{lines[number].partition('=')[0]}= {rng.choice(HOSTILE)}"
+        lines[number] = (
+            nearly(rng, lines[number])
+            if rng.random() < 0.6
+            else f"{lines[number].partition('=')[0]}= {rng.choice(HOSTILE)}"
+        )
     text = "".join(f"    {line}\n" for line in "\n".join(lines).splitlines())
     both = "" if key == "prices" else f"personalens_prices =\n    {_PRICES[0]}\n"
-    setup.write("pytest.ini", f"[pytest]\n{both}personalens_{key} =\n{text}".encode("utf-8", "replace").decode())
+    setup.write(
+        "pytest.ini", f"[pytest]\n{both}personalens_{key} =\n{text}".encode("utf-8", "replace").decode()
+    )
     cap = rng.choice(("0.01", "0.003", "5")) if setup.mutates else "5"
     models = (
         "--personalens-user-model=acme:x",
@@ -119,7 +140,9 @@ def rows(setup: Setup) -> Case:
     setup.take(setup.of_like("results.json"))
     name, spoilt = _spoilt(setup, "rows.csv")
     passes = never if spoilt.useless else lambda text: "Table 3" in text
-    return Case(f"{name}: {spoilt.what}", ("results.json", "--table=3", "--beside=rows.csv"), "report", passes=passes)
+    return Case(
+        f"{name}: {spoilt.what}", ("results.json", "--table=3", "--beside=rows.csv"), "report", passes=passes
+    )
 
 
 def anchors(setup: Setup) -> Case:

@@ -1,4 +1,6 @@
-"""Cases of what is typed: options, keys of the configuration, pairs of them, marks, and the arguments of our commands."""
+"""Cases of what is typed: options, keys of the configuration, pairs of them, marks, and the arguments of our
+commands.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ from tests.fuzz.texts import GONE, HOSTILE, IN_CONFIGURATION, VALID, WITH_VALUE,
 from tests.fuzz.trees import ODD
 
 #: What a run says that is only estimated: it runs no test, so that there is nothing to decide.
-_ESTIMATE: Final = re.compile(r"^no role of this run is played by a model|^\S* ?calls? +.*tokens|^An estimate: ", re.MULTILINE)
+_ESTIMATE: Final = re.compile(
+    r"^no role of this run is played by a model|^\S* ?calls? +.*tokens|^An estimate: ", re.MULTILINE
+)
 #: Options of pytest's own that leave something out, or show it otherwise.
 _PYTEST: Final = (
     ("-k", "nothing_at_all"), ("-k", "kit"), ("-m", "slow"), ("--lf",), ("--ff",), ("-x",), ("--maxfail=1",), ("-q",), ("-qq",), ("-vv",),
@@ -37,7 +41,9 @@ def _repository(setup: Setup) -> None:
 
 
 def decided_otherwise(text: str) -> bool:
-    """True where the output says that another than this process decides the gates: of a shard, or of a run that is only estimated."""
+    """True where the output says that another than this process decides the gates: of a shard, or of a run
+    that is only estimated.
+    """
     return _ESTIMATE.search(text) is not None or re.search(r"shard \d+/\d+, \d+ of \d+", text) is not None
 
 
@@ -54,7 +60,8 @@ def _kept(name: str, text: str) -> Callable[[str], bool]:
     if name == "trials" and text.strip() in ("1", "+1"):
         promise = ""
     return lambda output: (
-        decided_otherwise(output) or ("gate tcr: passed" in output and re.search(promise, output, re.MULTILINE) is not None)
+        decided_otherwise(output)
+        or ("gate tcr: passed" in output and re.search(promise, output, re.MULTILINE) is not None)
     )
 
 
@@ -67,7 +74,13 @@ def option(setup: Setup) -> Case:
     word = given(name, text)
     good = setup.rng.random() < 0.4
     passes = _kept(name, text) if good else decided_otherwise
-    return Case(f"{word[:100]!r}{', all do well' if good else ''}", (*RUN, word), passes=passes, writes=True, good=good)
+    return Case(
+        f"{word[:100]!r}{', all do well' if good else ''}",
+        (*RUN, word),
+        passes=passes,
+        writes=True,
+        good=good,
+    )
 
 
 def _option(rng: Random) -> tuple[str, str]:
@@ -76,7 +89,9 @@ def _option(rng: Random) -> tuple[str, str]:
 
 
 def pair(setup: Setup) -> Case:
-    """Two or three options, each with a right value or any, which may contradict each other; or one twice; or one of pytest's."""
+    """Two or three options, each with a right value or any, which may contradict each other; or one twice; or
+    one of pytest's.
+    """
     _repository(setup)
     if not setup.mutates:
         return Case("", RUN)
@@ -87,7 +102,9 @@ def pair(setup: Setup) -> Case:
         words.append(given(name, text))
     if rng.random() < 0.2:
         again = words[0].rpartition("=")[0] if words[0].startswith("-o") else words[0].partition("=")[0]
-        words.append(words[0] if "=" not in words[0] or rng.random() < 0.5 else f"{again}={rng.choice(HOSTILE)}")
+        words.append(
+            words[0] if "=" not in words[0] or rng.random() < 0.5 else f"{again}={rng.choice(HOSTILE)}"
+        )
     if rng.random() < 0.4:
         words += rng.choice(_PYTEST)
     if "--personalens-record=live" in words and any("trials" in one for one in words):
@@ -96,9 +113,14 @@ def pair(setup: Setup) -> Case:
 
 
 def _weak_gate(text: str) -> bool:
-    """True where the only gate of the run is one that a bad bot may pass, and passed: it asks for nothing, or for no score."""
+    """True where the only gate of the run is one that a bad bot may pass, and passed: it asks for nothing, or
+    for no score.
+    """
     return decided_otherwise(text) or bool(
-        re.search(r"gate (?:.*valid|.*lift)[^\n]*: passed|gate [^\n]*: passed, [^\n]* >= (?:0\.00|1\.00|-\S+) ", text)
+        re.search(
+            r"gate (?:.*valid|.*lift)[^\n]*: passed|gate [^\n]*: passed, [^\n]* >= (?:0\.00|1\.00|-\S+) ",
+            text,
+        )
     )
 
 
@@ -124,7 +146,10 @@ def ini(setup: Setup) -> Case:
         setup.write("pyproject.toml", f"[{table}]\n{content}")
         what = f"pyproject.toml: [{table}] {content[:80]!r}"
     return Case(
-        what + (" alone" if sole else ""), arguments, passes=_weak_gate if name == "gate" and sole else decided_otherwise, writes=True
+        what + (" alone" if sole else ""),
+        arguments,
+        passes=_weak_gate if name == "gate" and sole else decided_otherwise,
+        writes=True,
     )
 
 
@@ -144,7 +169,11 @@ def mark(setup: Setup) -> Case:
     """One or two keywords of the mark, or an argument without one, with anything for their value."""
     rng = setup.rng
     if not setup.mutates:
-        setup.write("test_bot.py", "import pytest\n\n@pytest.mark.personalens(p=1)\ndef test_bot(personalens):\n    personalens.check()\n")
+        setup.write(
+            "test_bot.py",
+            "import pytest\n\n@pytest.mark.personalens(p=1)\ndef test_bot(personalens):\n   "
+            " personalens.check()\n",
+        )
         return Case("", RUN)
     given = [f"{name}={rng.choice(_LITERALS)}" for name in rng.sample(_MARKED, rng.choice((1, 1, 2)))]
     if rng.random() < 0.1:
@@ -152,7 +181,8 @@ def mark(setup: Setup) -> Case:
     text = ", ".join(given)
     setup.write(
         "test_bot.py",
-        f"import pytest\n\n@pytest.mark.personalens({text})\ndef test_bot(personalens):\n    personalens.check()\n",
+        f"import pytest\n\n@pytest.mark.personalens({text})\ndef test_bot(personalens):\n   "
+        " personalens.check()\n",
     )
     return Case(f"mark({text})", RUN)
 
@@ -166,11 +196,27 @@ _COMMANDS: Final[dict[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
     "report": (("results.json",), ("report", "html", "table", "figure", "kind", "beside")),
     "agreement": (
         ("labels.jsonl",),
-        ("judge-model", "dimensions", "report", "markdown", "prompts", "concurrency", "budget", "price", "records"),
+        (
+            "judge-model",
+            "dimensions",
+            "report",
+            "markdown",
+            "prompts",
+            "concurrency",
+            "budget",
+            "price",
+            "records",
+        ),
     ),
-    "draw-for-annotation": (("results.json", "--write=drawn.jsonl", "--count=1"), ("count", "seed", "annotators", "write")),
+    "draw-for-annotation": (
+        ("results.json", "--write=drawn.jsonl", "--count=1"),
+        ("count", "seed", "annotators", "write"),
+    ),
     "check-dataset": (("own",), ("words", "report", "table")),
-    "show-prompts": (("alarm-1-adeola",), ("prompts", "protocol", "official-bugs", "user-agent", "context", "dimensions", "data")),
+    "show-prompts": (
+        ("alarm-1-adeola",),
+        ("prompts", "protocol", "official-bugs", "user-agent", "context", "dimensions", "data"),
+    ),
     "stats.__main__": ((), ("level", "power", "tests")),
 }
 _OWN_VALUES: Final[dict[str, tuple[str, ...]]] = {
@@ -182,7 +228,12 @@ _OWN_VALUES: Final[dict[str, tuple[str, ...]]] = {
 
 def command(setup: Setup) -> Case:
     """The arguments of one of our commands."""
-    rng, name = setup.rng, setup.rng.choice(sorted(set(_COMMANDS) - ({"stats.__main__"} if setup.rng.random() < 0.7 else set())))
+    rng, name = (
+        setup.rng,
+        setup.rng.choice(
+            sorted(set(_COMMANDS) - ({"stats.__main__"} if setup.rng.random() < 0.7 else set()))
+        ),
+    )
     _repository(setup)
     for file in ("labels.jsonl", "rows.csv"):
         setup.take(file)
@@ -193,19 +244,31 @@ def command(setup: Setup) -> Case:
     right, options = _COMMANDS[name]
     given = list(right)
     option = rng.choice(options)
-    text = value(rng, option) if rng.random() < 0.7 else rng.choice(_OWN_VALUES.get(option, VALID.get(option, HOSTILE)))
+    text = (
+        value(rng, option)
+        if rng.random() < 0.7
+        else rng.choice(_OWN_VALUES.get(option, VALID.get(option, HOSTILE)))
+    )
     given.append(f"--{option}={text}")
     if rng.random() < 0.3 and given[0] in right:
         given[rng.randrange(len(right))] = rng.choice(HOSTILE[:-3]) or "x"
     passes = _passes_command(name)
-    return Case(f"{name.removesuffix('.__main__')} {json.dumps(given)[:150]}", tuple(given), name, passes=passes, writes=True)
+    return Case(
+        f"{name.removesuffix('.__main__')} {json.dumps(given)[:150]}",
+        tuple(given),
+        name,
+        passes=passes,
+        writes=True,
+    )
 
 
 def _passes_command(name: str) -> Callable[[str], bool]:
     # A report decides nothing, whatever the gates said: it may end with 0 where it reports.
     return {
         "merge": lambda text: "usage:" in text,
-        "report": lambda text: bool(re.search(r"overall|^report: |^summary: |Table \d|Figure \d|^## ", text, re.MULTILINE)),
+        "report": lambda text: bool(
+            re.search(r"overall|^report: |^summary: |Table \d|Figure \d|^## ", text, re.MULTILINE)
+        ),
         "agreement": lambda text: "kappa" in text or "labelled" in text or "usage:" in text,
         "draw-for-annotation": lambda text: "dialogues are in" in text or "usage:" in text,
         "check-dataset": lambda text: "scenarios" in text or "Tables 8 and 9" in text or "usage:" in text,

@@ -1,4 +1,6 @@
-"""Cases of what a team writes in Python: the assistant, what it may know, datasets, agents and models of one's own."""
+"""Cases of what a team writes in Python: the assistant, what it may know, datasets, agents and models of
+one's own.
+"""
 
 from __future__ import annotations
 
@@ -74,15 +76,28 @@ def assistant(setup: Setup) -> Case:
         told = rng.choice(_CALLABLES)
         body = rng.choice(("return", "return", "return", "yield")) + f" {told}"
         wanted = rng.choice(
-            ("", "", "personalens_context", "personalens_scenario", "request", "nope", "personalens", "personalens_assistant")
+            (
+                "",
+                "",
+                "personalens_context",
+                "personalens_scenario",
+                "request",
+                "nope",
+                "personalens",
+                "personalens_assistant",
+            )
         )
-        function = f"{head}\n{rng.choice(('', '', 'async '))}def personalens_assistant({wanted}):\n    {body}\n"
+        function = (
+            f"{head}\n{rng.choice(('', '', 'async '))}def personalens_assistant({wanted}):\n    {body}\n"
+        )
     elif rng.random() < 0.2:
         told = rng.choice(_BODIES)
         function = f"{head}\ndef personalens_assistant():\n    {told}\n"
     else:
         told = rng.choice(_BODIES)
-        parameters = rng.choice(("messages", "messages", "messages", "messages, context", "*messages", "self", ""))
+        parameters = rng.choice(
+            ("messages", "messages", "messages", "messages, context", "*messages", "self", "")
+        )
         bot = f"{asynchronous}def bot({parameters}):\n    {told}\n"
         function = f"{head}\ndef personalens_assistant():\n{indent(bot, '    ')}    return bot\n"
     _conftest(setup, _HELP, function)
@@ -94,16 +109,25 @@ def context(setup: Setup) -> Case:
     rng, more = setup.rng, _options(setup)
     if not setup.mutates:
         return Case("", RUN)
-    name = rng.choice(("personalens_context", "personalens_context", "personalens_scenario", "personalens", "snapshot"))
+    name = rng.choice(
+        ("personalens_context", "personalens_context", "personalens_scenario", "personalens", "snapshot")
+    )
     body = rng.choice(
-        (*_BODIES, "return personalens_context_of()", "yield None", "yield 1; yield 2", *(f"return {one}" for one in _CALLABLES[:12]))
+        (
+            *_BODIES,
+            "return personalens_context_of()",
+            "yield None",
+            "yield 1; yield 2",
+            *(f"return {one}" for one in _CALLABLES[:12]),
+        )
     )
     wanted = rng.choice(("", "", name, "request", "personalens_scenario", "personalens_assistant"))
     function = f"{rng.choice(_FIXTURES[:6])}\ndef {name}({wanted}):\n    {body}\n"
     _conftest(
         setup,
         _HELP,
-        "def personalens_context_of():\n    from pytest_personalens.core.scenario import Context\n    return Context(user='')\n",
+        "def personalens_context_of():\n    from pytest_personalens.core.scenario import Context\n    return"
+        " Context(user='')\n",
         function,
     )
     return Case(f"{function!r} {' '.join(more)}"[:250], (*RUN, *more), writes=True)
@@ -161,15 +185,24 @@ def dataset(setup: Setup) -> Case:
         head = f"    def {name}(self{', user' if name == 'refs' else ', ref' if name == 'load' else ''}):\n"
         text += f"\n{head}        {body}\n"
     offered = (
-        rng.choice(("Support", "None", "0", "'x'", "object()", "type('S', (), {})()", "unittest.mock.MagicMock()"))
+        rng.choice(
+            ("Support", "None", "0", "'x'", "object()", "type('S', (), {})()", "unittest.mock.MagicMock()")
+        )
         if setup.mutates and not told
         else "Support()"
     )
-    hook = f"\ndef pytest_personalens_dataset(spec, config):\n    return {offered} if spec == 'support' else None\n"
+    hook = (
+        f"\ndef pytest_personalens_dataset(spec, config):\n    return {offered} if spec == 'support' else"
+        " None\n"
+    )
     _conftest(setup, _HELP, text + hook)
     more = rng.choice(((), (), ("--personalens-report=out.json",), ("--personalens-report=out.html",), ("--personalens-control=other-user",), ("--personalens-report=out.md", "--junitxml=j.xml"))) if setup.mutates else ()  # fmt: skip
     gate = RUN[2] if not setup.good else "--personalens-gate=tcr >= 0"
-    return Case(f"{told or offered} {' '.join(more)}", (RUN[0], gate, "--personalens-data=support", *more), writes=True)
+    return Case(
+        f"{told or offered} {' '.join(more)}",
+        (RUN[0], gate, "--personalens-data=support", *more),
+        writes=True,
+    )
 
 
 _AGENTS: Final = {
@@ -235,15 +268,23 @@ def agent(setup: Setup) -> Case:
         )
     )
     kind = {"User": "user_agent", "Judge": "judge", "Model": "model"}[name]
-    odd = f"class Odd({name}):\n    {attributes or 'odd = True'}\n    def {method}(self, *args, **kwargs):\n        {answer}\n"
+    odd = (
+        f"class Odd({name}):\n    {attributes or 'odd = True'}\n    def {method}(self, *args, **kwargs):\n   "
+        f"     {answer}\n"
+    )
     offered = rng.choice(("Odd()",) * 8 + ("Odd", "object()", "'x'", "5"))
     config = ", config" if kind == "model" else ""
     others = {"model": ["user_agent", "judge"], "user_agent": ["judge"], "judge": ["user_agent"]}[kind]
     told = "".join(
-        f"def pytest_personalens_{other}(spec):\n    return {{'told': {'User' if other == 'user_agent' else 'Judge'}()}}.get(spec)\n"
+        f"def pytest_personalens_{other}(spec):\n    return {{'told':"
+        f" {'User' if other == 'user_agent' else 'Judge'}()}}.get(spec)\n"
         for other in others
     )
     hook = f"def pytest_personalens_{kind}(spec{config}):\n    return {offered} if spec == 'odd' else None\n"
     _conftest(setup, _HELP, odd, told, hook)
     spends = ("--personalens-record", "live") if name == "Model" or rng.random() < 0.3 else ()
-    return Case(f"{name}, {attributes} {answer}, {offered} {' '.join(more)}", (*RUN, flag, *spends, *more), writes=True)
+    return Case(
+        f"{name}, {attributes} {answer}, {offered} {' '.join(more)}",
+        (*RUN, flag, *spends, *more),
+        writes=True,
+    )

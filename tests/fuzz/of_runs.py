@@ -1,4 +1,6 @@
-"""Cases of what a run left behind and another one reads: records, baselines, results, shards, an adopted judge, a journal."""
+"""Cases of what a run left behind and another one reads: records, baselines, results, shards, an adopted
+judge, a journal.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ def _spoil_one(setup: Setup, folder: str, pattern: str) -> tuple[str, Spoilt]:
 
 
 def record(setup: Setup) -> Case:
-    """The record of an item: one that was changed passes for nobody, unless the run writes it anew or there is none any more."""
+    """The record of an item: one that was changed passes for nobody, unless the run writes it anew or there
+    is none any more.
+    """
     good = setup.mutates and setup.rng.random() < 0.5
     setup.take("good/records" if good else setup.of_like("records"), "__personalens__")
     before = _records(setup)
@@ -28,7 +32,11 @@ def record(setup: Setup) -> Case:
     mode = setup.rng.choice(("none", "none", "new", "all"))
     now = _records(setup)
     same = good and (mode != "none" or all(now[path] in (None, held) for path, held in before.items()))
-    case = Case(f"{name}: {spoilt.what}, {mode}{', all do well' if good else ''}", (*RUN, f"--personalens-record={mode}"), good=good)
+    case = Case(
+        f"{name}: {spoilt.what}, {mode}{', all do well' if good else ''}",
+        (*RUN, f"--personalens-record={mode}"),
+        good=good,
+    )
     return case._replace(passes=(lambda text: "gate tcr: passed" in text) if same else never)
 
 
@@ -76,10 +84,16 @@ def results(setup: Setup) -> Case:
     passes = (
         never
         if spoilt.useless
-        else lambda text: bool(re.search(r"overall|^report: |^summary: |Table \d|Figure \d|^## ", text, re.MULTILINE))
+        else lambda text: bool(
+            re.search(r"overall|^report: |^summary: |Table \d|Figure \d|^## ", text, re.MULTILINE)
+        )
     )
     return Case(
-        f"{name}: {spoilt.what} {way}", ("results.json", *both, *([way] if way else [])), "report", passes=passes, writes="out" in way
+        f"{name}: {spoilt.what} {way}",
+        ("results.json", *both, *([way] if way else [])),
+        "report",
+        passes=passes,
+        writes="out" in way,
     )
 
 
@@ -92,7 +106,9 @@ def shard(setup: Setup) -> Case:
     before = _items(setup.repo / name)
     _, spoilt = _spoil_one(setup, ".", name)
     whole = _items(setup.repo / name) == before
-    way = setup.rng.choice(("", "-v", "--report=out.md", "--report=out.json", "--report=out.html", "--save-baseline=new.json"))
+    way = setup.rng.choice(
+        ("", "-v", "--report=out.md", "--report=out.json", "--report=out.html", "--save-baseline=new.json")
+    )
     given = ("shard-1.json", "shard-2.json", "--gate=tcr >= 0.9", *([way] if way else []))
     passes = (lambda text: "gate tcr: passed" in text) if good and whole else never
     what = f"{name}: {spoilt.what} {way}{', all did well' if good else ''}"
@@ -102,7 +118,9 @@ def shard(setup: Setup) -> Case:
 def _items(path: Path) -> list[str] | None:
     """The items whose results a file holds; None where it holds none."""
     try:
-        return sorted(item["nodeid"] for item in json.loads(no_device(path).read_text(encoding="utf-8"))["items"])
+        return sorted(
+            item["nodeid"] for item in json.loads(no_device(path).read_text(encoding="utf-8"))["items"]
+        )
     except (OSError, ValueError, RecursionError, KeyError, TypeError):
         return None
 
@@ -118,4 +136,7 @@ def journal(setup: Setup) -> Case:
             as_json.rename(run)
     else:
         name, spoilt = _spoil_one(setup, ".pytest_cache/d/personalens", "*")
-    return Case(f"{name}: {spoilt.what}", (*PAID, "--personalens-gate=tcr >= 0.5", "--personalens-record", "live", "--personalens-resume"))
+    return Case(
+        f"{name}: {spoilt.what}",
+        (*PAID, "--personalens-gate=tcr >= 0.5", "--personalens-record", "live", "--personalens-resume"),
+    )

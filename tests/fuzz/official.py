@@ -6,7 +6,13 @@ import json
 from pathlib import Path
 from typing import Any, Final
 
-_SITUATION: Final = {"Location": "Leeds", "Device": "Laptop", "Time of Day": "Evening", "Day of the Week": "Sunday", "Environment": "Quiet"}
+_SITUATION: Final = {
+    "Location": "Leeds",
+    "Device": "Laptop",
+    "Time of Day": "Evening",
+    "Day of the Week": "Sunday",
+    "Environment": "Quiet",
+}
 _TYPES: Final[dict[str, dict[str, str | list[str]]]] = {
     "Alarm": {"Alarm Time Preference": "6:30 AM", "Alarm Sound Preference": "birdsong"},
     "Books": {"Genre": ["crime", "poetry"], "Favourite Authors": ["Dorothy Sayers"], "Favourite Books": []},
@@ -22,10 +28,20 @@ def write_official(root: Path) -> None:
         profile = {
             "affinities": _TYPES,
             "demographics": {"user_id": name, "age": "35-44", "gender": "Female"},
-            "interactions": {domain: f"{name} talked about {domain} {number} times and likes it plain." for domain in _TYPES},
+            "interactions": {
+                domain: f"{name} talked about {domain} {number} times and likes it plain."
+                for domain in _TYPES
+            },
         }
-        single = {f"Task {n}": _task(f"SD-{domain}-task-{n}", [domain], list(types)) for n, (domain, types) in enumerate(_TYPES.items(), 1)}
-        multi = {"Task 1": _task("MD-task-1", ["Books", "Train"], ["Favorite Authors", "Preferred Seat Type (Train)"])}
+        single = {
+            f"Task {n}": _task(f"SD-{domain}-task-{n}", [domain], list(types))
+            for n, (domain, types) in enumerate(_TYPES.items(), 1)
+        }
+        multi = {
+            "Task 1": _task(
+                "MD-task-1", ["Books", "Train"], ["Favorite Authors", "Preferred Seat Type (Train)"]
+            )
+        }
         for file, data in {"profile": profile, "tasks": single, "tasks_md": multi}.items():
             (folder / f"{file}.json").write_text(json.dumps(data, indent=4), encoding="utf-8")
 

@@ -10,8 +10,10 @@ from tests.fuzz.runner import Outcome
 
 FAULTS: Final = ("traceback", "wrong green", "hang", "touched", "several lines")
 _TRACEBACK: Final = re.compile(
-    # The last line of a traceback by pytest: what was raised in a file of ours. A file of the team's below it has raised it itself.
-    r"INTERNALERROR|(?<!Exception Group )Traceback \(most recent call last\)|^\S*pytest_personalens/\S+\.py:\d+: (?!\w*Warning|in )\w+",
+    # The last line of a traceback by pytest: what was raised in a file of ours. A file of the team's below it
+    # has raised it itself.
+    r"INTERNALERROR|(?<!Exception Group )Traceback \(most recent call"
+    r" last\)|^\S*pytest_personalens/\S+\.py:\d+: (?!\w*Warning|in )\w+",
     re.MULTILINE,
 )
 #: Exit statuses of an input that is refused before anything is run.
@@ -26,7 +28,9 @@ def faults(case: Case, outcome: Outcome) -> dict[str, str]:
     if outcome.hung:
         return {"hang": "it did not end"}
     # A run that a test leaves by `pytest.exit` ends with 3 too, whatever status it asked for.
-    broken = outcome.status < 0 or (outcome.status == 3 and case.module == "pytest" and "_pytest.outcomes.Exit" not in outcome.text)
+    broken = outcome.status < 0 or (
+        outcome.status == 3 and case.module == "pytest" and "_pytest.outcomes.Exit" not in outcome.text
+    )
     if (shown := _TRACEBACK.search(outcome.text)) or broken:
         found["traceback"] = shown[0] if shown else f"exit status {outcome.status}"
     if outcome.status == 0 and not case.passes(outcome.text):
@@ -36,9 +40,12 @@ def faults(case: Case, outcome: Outcome) -> dict[str, str]:
     if touched or left:
         found["touched"] = ", ".join(sorted(touched) + left)
     if outcome.status == 4 and not found:
-        # Before it, a version of pytest may warn of a type that the next will refuse; after it, a hint may stand in a line of its own.
+        # Before it, a version of pytest may warn of a type that the next will refuse; after it, a hint may
+        # stand in a line of its own.
         lines = [line for line in outcome.err.splitlines() if line.strip()]
-        told = lines[next((n for n, line in enumerate(lines) if line.lower().startswith("error: ")), len(lines)) :]
+        told = lines[
+            next((n for n, line in enumerate(lines) if line.lower().startswith("error: ")), len(lines)) :
+        ]
         if not told or len(told) > 2 or not all(line.lower().startswith("error: ") for line in told):
             found["several lines"] = f"{len(told)} lines"
     return found

@@ -20,8 +20,8 @@ from typing import Final, NamedTuple, NoReturn, TextIO
 
 from tests.fuzz.case import DEVICES, Case
 
-#: So many times what a control takes, a case may take. Where it takes longer, the control is run once more beside it, so
-#: that a busy machine makes no hang.
+#: So many times what a control takes, a case may take. Where it takes longer, the control is run once more
+#: beside it, so that a busy machine makes no hang.
 PATIENCE: Final = 100
 _MEMORY: Final = 3 << 30
 #: What pytest says of plugins that this process had imported before.
@@ -29,7 +29,9 @@ _ALREADY_IMPORTED: Final = "-Wignore:Module already imported:pytest.PytestAssert
 
 
 class Outcome(NamedTuple):
-    """How a case ended: its exit status, below 0 for a signal, what it wrote to either stream, and the files it touched or left."""
+    """How a case ended: its exit status, below 0 for a signal, what it wrote to either stream, and the files
+    it touched or left.
+    """
 
     status: int
     out: str
@@ -62,7 +64,11 @@ class Runner:
             raise SystemExit(f"a device of this machine was replaced by {case.module} {case.arguments}")
         out, err = (_read(folder / name) for name in ("stdout", "stderr"))
         after = {path: digest for path, digest in digests(folder).items() if path not in ("stdout", "stderr")}
-        touched = tuple(sorted(path for path, digest in before.items() if after.get(path) != digest and not _is_ours(path)))
+        touched = tuple(
+            sorted(
+                path for path, digest in before.items() if after.get(path) != digest and not _is_ours(path)
+            )
+        )
         made = tuple(sorted(path for path in after.keys() - before.keys() if not _is_ours(path)))
         return Outcome(status, out, err, hung, touched, made)
 
@@ -102,12 +108,19 @@ class Runner:
         status = 70
         try:
             os.setsid()
-            resource.setrlimit(resource.RLIMIT_DATA, (_MEMORY, _MEMORY))  # what reads without end fails, and takes no machine with it
+            resource.setrlimit(
+                resource.RLIMIT_DATA, (_MEMORY, _MEMORY)
+            )  # what reads without end fails, and takes no machine with it
             streams = [_redirect(number, folder / name) for number, name in ((1, "stdout"), (2, "stderr"))]
             sys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__ = streams  # type: ignore[misc, assignment]
             os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
             os.environ.clear()
-            os.environ |= {**self._environment, "HOME": str(folder / "home"), "FUZZ": "good" if good else "bad", **dict(case.environment)}
+            os.environ |= {
+                **self._environment,
+                "HOME": str(folder / "home"),
+                "FUZZ": "good" if good else "bad",
+                **dict(case.environment),
+            }
             os.chdir(folder / "repo")
             sys.path[:0] = [""]
             status = command(case)
@@ -139,7 +152,10 @@ def command(case: Case) -> int:
 
 
 def preload(names: list[str]) -> None:
-    """Import modules by name: those that a control needed. What belongs to the control's own repository is passed over."""
+    """Import modules by name: those that a control needed.
+
+    What belongs to the control's own repository is passed over.
+    """
     for name in names:
         with suppress(Exception):
             if name not in sys.modules and find_spec(name) is not None:
@@ -148,7 +164,9 @@ def preload(names: list[str]) -> None:
 
 def _redirect(number: int, path: Path) -> TextIO:
     os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), number)
-    return open(number, "w", encoding="utf-8", errors="strict" if number == 1 else "backslashreplace", closefd=False)
+    return open(
+        number, "w", encoding="utf-8", errors="strict" if number == 1 else "backslashreplace", closefd=False
+    )
 
 
 def _read(path: Path) -> str:
@@ -168,10 +186,16 @@ def digests(folder: Path) -> dict[str, str]:
             elif path.is_file():
                 with suppress(OSError):
                     held = path.read_bytes()
-            found[os.fsdecode(os.fsencode(path.relative_to(folder)))] = f"{stat.st_mode:o} {hashlib.sha256(held).hexdigest()}"
+            found[os.fsdecode(os.fsencode(path.relative_to(folder)))] = (
+                f"{stat.st_mode:o} {hashlib.sha256(held).hexdigest()}"
+            )
     return found
 
 
 def _is_ours(path: str) -> bool:
-    """True for what pytest, Python and records of ours may write at any time; a draft that was left is not among it."""
-    return bool({".pytest_cache", "__pycache__", "__personalens__"} & set(Path(path).parts)) and not path.endswith(".tmp")
+    """True for what pytest, Python and records of ours may write at any time; a draft that was left is not
+    among it.
+    """
+    return bool(
+        {".pytest_cache", "__pycache__", "__personalens__"} & set(Path(path).parts)
+    ) and not path.endswith(".tmp")

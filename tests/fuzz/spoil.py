@@ -20,7 +20,10 @@ from tests.fuzz.trees import changed
 
 
 class Spoilt(NamedTuple):
-    """What was done to a file. `useless`: nothing can be read from it, so that who asks for it cannot have it."""
+    """What was done to a file.
+
+    `useless`: nothing can be read from it, so that who asks for it cannot have it.
+    """
 
     what: str
     useless: bool = False
@@ -61,7 +64,10 @@ def _json(tree: Any, rng: Random) -> str:
 
 
 def toml(tree: Any) -> str:
-    """A table as TOML, all below its first level inline. What is no table is written as it would stand in one."""
+    """A table as TOML, all below its first level inline.
+
+    What is no table is written as it would stand in one.
+    """
     if not isinstance(tree, dict):
         return _toml_value(tree) + "\n"
     return "".join(f"{_toml_text(key)} = {_toml_value(value)}\n" for key, value in tree.items())
@@ -69,7 +75,9 @@ def toml(tree: Any) -> str:
 
 def _toml_value(value: Any) -> str:
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{_toml_text(key)} = {_toml_value(inner)}" for key, inner in value.items()) + "}"
+        return (
+            "{" + ", ".join(f"{_toml_text(key)} = {_toml_value(inner)}" for key, inner in value.items()) + "}"
+        )
     if isinstance(value, (list, tuple)):
         return "[" + ", ".join(map(_toml_value, value)) + "]"
     if isinstance(value, bool):
@@ -128,7 +136,11 @@ def _number_changed(text: str, rng: Random) -> str:
     if not numbers:
         return text
     found = rng.choice(numbers)
-    return text[: found.start()] + rng.choice(("NaN", "1e999", "-1", "9" * 5000, "0x10", "007")) + text[found.end() :]
+    return (
+        text[: found.start()]
+        + rng.choice(("NaN", "1e999", "-1", "9" * 5000, "0x10", "007"))
+        + text[found.end() :]
+    )
 
 
 TEXTS: Final[dict[str, Callable[[str, Random], str]]] = {
@@ -236,7 +248,9 @@ FILES: Final[dict[str, Callable[[Path, Random], None]]] = {
     "bytes flipped": _rewritten(_flipped),
     "a byte order mark": _rewritten(lambda content, rng: b"\xef\xbb\xbf" + content),
     "UTF-16": _rewritten(lambda content, rng: content.decode("utf-8", "replace").encode("utf-16")),
-    "Latin-1": _rewritten(lambda content, rng: content.decode("utf-8", "replace").encode("latin-1", "replace") + b"\n# \xe9"),
+    "Latin-1": _rewritten(
+        lambda content, rng: content.decode("utf-8", "replace").encode("latin-1", "replace") + b"\n# \xe9"
+    ),
     "NUL bytes": _rewritten(lambda content, rng: bytes(4096)),
     "nested deeply": _rewritten(lambda content, rng: b"[" * 100_000),
     "nested deeply in tables": _rewritten(lambda content, rng: b'{"a": ' * 20_000 + b"1" + b"}" * 20_000),
@@ -244,4 +258,10 @@ FILES: Final[dict[str, Callable[[Path, Random], None]]] = {
     "another kind of file": _rewritten(lambda content, rng: b"\x89PNG\r\n\x1a\n" + rng.randbytes(200)),
 }
 #: From these nothing can be read.
-USELESS: Final = frozenset(FILES) - {"a link to the file", "unreadable", "bytes flipped", "a byte order mark", "Latin-1"}
+USELESS: Final = frozenset(FILES) - {
+    "a link to the file",
+    "unreadable",
+    "bytes flipped",
+    "a byte order mark",
+    "Latin-1",
+}

@@ -18,7 +18,10 @@ PLANTED = {
     "traceback": "def pytest_collection_finish(session):\n    raise RuntimeError\n",
     "wrong green": "def pytest_sessionfinish(session):\n    import os\n    os._exit(0)\n",
     "touched": "def pytest_collection_finish(session):\n    open('../elsewhere/notes.txt', 'a').write('!')\n",
-    "several lines": "def pytest_collection_finish(session):\n    import pytest\n    raise pytest.UsageError('a\\nb\\nc')\n",
+    "several lines": (
+        "def pytest_collection_finish(session):\n    import pytest\n    raise"
+        " pytest.UsageError('a\\nb\\nc')\n"
+    ),
     "hang": "def pytest_collection_finish(session):\n    import time\n    time.sleep(600)\n",
 }
 SCRIPT = """
@@ -63,4 +66,6 @@ def test_a_share_of_the_cases() -> None:
 def test_what_is_planted_is_found() -> None:
     command = [sys.executable, "-c", SCRIPT, json.dumps(PLANTED)]
     result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert result.stdout.splitlines() == [f"{fault} -> {fault}" for fault in PLANTED], result.stdout + result.stderr
+    assert result.stdout.splitlines() == [f"{fault} -> {fault}" for fault in PLANTED], (
+        result.stdout + result.stderr
+    )

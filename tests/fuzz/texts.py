@@ -27,7 +27,8 @@ WITHOUT: Final = tuple(option.name for option in OPTIONS if option.flag)
 IN_CONFIGURATION: Final = tuple(option.name for option in OPTIONS if option.on != "command line")
 GONE: Final = tuple(REPLACED)
 
-#: Of any meaning. What a command line cannot hold, NUL and half a character, is not among them; a byte that is no UTF-8 is.
+#: Of any meaning. What a command line cannot hold, NUL and half a character, is not among them; a byte that
+#: is no UTF-8 is.
 HOSTILE: Final = (
     "", " ", "\t", "\n", "0", "-1", "1", "+1", "1.5", "1e3", "1_000", "0x10", "-0", "nan", "inf", "-inf", "1e999", "9" * 30, "9" * 5000,
     "²", "٣", "½", "true", "None", "null", "none", "all", "embedded", "a", "a,b", ",", ",,", "=", "==", ">=", ":", "::", "/", "//", "1/0", "0/1",
@@ -63,7 +64,10 @@ def given(name: str, text: str) -> str:
 
 
 def value(rng: Random, name: str) -> str:
-    """A value for an option: of any meaning, or nearly a right one. No path of it leaves the folder of the case."""
+    """A value for an option: of any meaning, or nearly a right one.
+
+    No path of it leaves the folder of the case.
+    """
     if name in _OF_PATHS and rng.random() < 0.5:
         return rng.choice(PATH_LIKE)
     if rng.random() < 0.6 or not VALID.get(name):
@@ -76,7 +80,27 @@ def nearly(rng: Random, text: str) -> str:
     """A text with something wrong in it."""
     cut = rng.randint(0, len(text))
     inserted = rng.choice(
-        (" ", "\n", "\t", ",", ";", "=", "-", ".", "0", "9" * 20, "é", "\x1b", "\u202e", "\u200b", "%", "'", "/", ":", "$")
+        (
+            " ",
+            "\n",
+            "\t",
+            ",",
+            ";",
+            "=",
+            "-",
+            ".",
+            "0",
+            "9" * 20,
+            "é",
+            "\x1b",
+            "\u202e",
+            "\u200b",
+            "%",
+            "'",
+            "/",
+            ":",
+            "$",
+        )
     )
     return rng.choice(
         (
@@ -89,6 +113,8 @@ def nearly(rng: Random, text: str) -> str:
             text[::-1],
             f"  {text}  ",
             f"{text}{rng.choice(HOSTILE)}",
-            re.sub(r"\d+", lambda found: rng.choice(("-1", "nan", "1e400", "٣", "9" * 40, "0.0000000001")), text),
+            re.sub(
+                r"\d+", lambda found: rng.choice(("-1", "nan", "1e400", "٣", "9" * 40, "0.0000000001")), text
+            ),
         )
     )

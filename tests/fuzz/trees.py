@@ -55,7 +55,8 @@ def put(tree: Tree, place: Place, value: Tree) -> Tree:
 def changed(tree: Tree, rng: Random) -> tuple[Tree, str]:
     """A copy of the tree with one thing wrong in it, and what that is."""
     tree = copy.deepcopy(tree)
-    # Each depth as often as any other: most values stand deep, and most of what is told apart stands near the root.
+    # Each depth as often as any other: most values stand deep, and most of what is told apart stands near the
+    # root.
     by_depth: dict[int, list[Place]] = {}
     for place in places(tree):
         by_depth.setdefault(len(place), []).append(place)
@@ -79,7 +80,10 @@ def _remove(tree: Tree, place: Place, rng: Random) -> tuple[Tree, Any]:
 
 
 def _add(tree: Tree, place: Place, rng: Random) -> tuple[Tree, Any]:
-    value, key = copy.deepcopy(rng.choice(ODD)), rng.choice(("", "extra", "schema", "\ud83d", "name", "0", "__class__", "x" * 5000))
+    value, key = (
+        copy.deepcopy(rng.choice(ODD)),
+        rng.choice(("", "extra", "schema", "\ud83d", "name", "0", "__class__", "x" * 5000)),
+    )
     there = at(tree, place)
     if isinstance(there, dict):
         there[key] = value
@@ -130,7 +134,9 @@ def _nudge(tree: Tree, place: Place, rng: Random) -> tuple[Tree, Any]:
         return _replace(tree, place, rng)
     if isinstance(there, str):
         cut = rng.randint(0, len(there))
-        value: Any = there[:cut] + rng.choice(("\x00", "\ud83d", "\n", "\u2028", "é", '"', "$", "\x1b")) + there[cut:]
+        value: Any = (
+            there[:cut] + rng.choice(("\x00", "\ud83d", "\n", "\u2028", "é", '"', "$", "\x1b")) + there[cut:]
+        )
     else:
         value = rng.choice((there + 1, -there, there * 10**18, float(there), str(there), there - 1))
     return put(tree, place, value), value

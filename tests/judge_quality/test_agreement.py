@@ -1,4 +1,6 @@
-"""Agreement of a judge with labels: the formulas against scikit-learn and statsmodels, the file format, the command."""
+"""Agreement of a judge with labels: the formulas against scikit-learn and statsmodels, the file format, the
+command.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ LABELS = data_folder() / "agreement" / "calibration.jsonl"
 
 def pairs_of(seed: int, n: int = 60) -> list[tuple[int, int]]:
     rng = random.Random(seed)
-    return [(a, a if rng.random() < 0.6 else rng.randint(1, 4)) for a in (rng.randint(1, 4) for _ in range(n))]
+    return [
+        (a, a if rng.random() < 0.6 else rng.randint(1, 4)) for a in (rng.randint(1, 4) for _ in range(n))
+    ]
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -32,15 +36,22 @@ def pairs_of(seed: int, n: int = 60) -> list[tuple[int, int]]:
 def test_cohens_kappa_is_what_scikit_learn_computes(seed: int, quadratic: bool) -> None:
     metrics = pytest.importorskip("sklearn.metrics", reason="scikit-learn is a development dependency")
     pairs = pairs_of(seed)
-    expected = metrics.cohen_kappa_score(*zip(*pairs, strict=True), weights="quadratic" if quadratic else None)
+    expected = metrics.cohen_kappa_score(
+        *zip(*pairs, strict=True), weights="quadratic" if quadratic else None
+    )
     assert cohen(pairs, quadratic=quadratic) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_fleiss_kappa_is_what_statsmodels_computes(seed: int) -> None:
-    inter_rater = pytest.importorskip("statsmodels.stats.inter_rater", reason="statsmodels is a development dependency")
+    inter_rater = pytest.importorskip(
+        "statsmodels.stats.inter_rater", reason="statsmodels is a development dependency"
+    )
     rng = random.Random(seed)
-    ratings = [[min(4, max(1, level + rng.choice((0, 0, 0, 1, -1)))) for _ in range(3)] for level in (rng.randint(1, 4) for _ in range(40))]
+    ratings = [
+        [min(4, max(1, level + rng.choice((0, 0, 0, 1, -1)))) for _ in range(3)]
+        for level in (rng.randint(1, 4) for _ in range(40))
+    ]
     table, _ = inter_rater.aggregate_raters(ratings)
     assert fleiss(ratings) == pytest.approx(inter_rater.fleiss_kappa(table))
 
@@ -48,7 +59,9 @@ def test_fleiss_kappa_is_what_statsmodels_computes(seed: int) -> None:
 def test_kappa_at_its_ends() -> None:
     assert cohen([(1, 1), (2, 2), (3, 3)]) == 1.0
     assert cohen([(1, 2), (2, 1)]) == -1.0
-    assert cohen([(1, 1), (1, 1)]) is None, "one and the same score says nothing about agreement beyond chance"
+    assert cohen([(1, 1), (1, 1)]) is None, (
+        "one and the same score says nothing about agreement beyond chance"
+    )
     assert cohen([]) is None
     assert fleiss([[1, 1], [2, 2]]) == 1.0
     assert fleiss([[1], [2]]) is None
@@ -71,7 +84,9 @@ def test_an_interval_draws_whole_groups() -> None:
 
 
 class Echo:
-    """Gives each dialogue the majority's label, except for one that it gets wrong and one that it cannot judge."""
+    """Gives each dialogue the majority's label, except for one that it gets wrong and one that it cannot
+    judge.
+    """
 
     identity, paid = "echo", False
 
@@ -108,7 +123,10 @@ def test_a_judge_that_says_what_the_majority_says_agrees_with_it() -> None:
 def test_the_labelled_dialogues_are_whole() -> None:
     labelled = read_labels(LABELS)
     assert len(labelled) == 81
-    assert all(i.scenario.preferences and i.scenario.task.goal and i.majority(Dimension.PERSONALIZATION) for i in labelled)
+    assert all(
+        i.scenario.preferences and i.scenario.task.goal and i.majority(Dimension.PERSONALIZATION)
+        for i in labelled
+    )
     assert {d for i in labelled for d in i.scenario.domains} == set(EVERY)
 
 
@@ -132,13 +150,18 @@ ENTRY: dict[str, Any] = {
         "interactions": {"Train": "She sits at the window."},
         "task": {"intent": "You want a ticket.", "goal": "A ticket is booked.", "domains": ["Train"]},
     },
-    "dialogue": [{"role": "user", "content": "A ticket."}, {"role": "assistant", "content": "Booked: 9:12, window seat."}],
+    "dialogue": [
+        {"role": "user", "content": "A ticket."},
+        {"role": "assistant", "content": "Booked: 9:12, window seat."},
+    ],
     "labels": {"ann": {"task_completion": True, "personalization": 3, "why": "fine"}},
 }
 
 
 def write(path: Path, *entries: object) -> Path:
-    path.write_text("".join((e if isinstance(e, str) else json.dumps(e)) + "\n" for e in entries), encoding="utf-8")
+    path.write_text(
+        "".join((e if isinstance(e, str) else json.dumps(e)) + "\n" for e in entries), encoding="utf-8"
+    )
     return path
 
 
@@ -147,7 +170,10 @@ def test_the_majority_is_the_commonest_label_or_the_lower_median(tmp_path: Path)
     tied = {name: {"personalization": p} for name, p in zip("abcd", (1, 1, 3, 3), strict=True)}
     three = {name: {"personalization": p} for name, p in zip("abc", (1, 2, 4), strict=True)}
     file = write(
-        tmp_path / "l.jsonl", {**ENTRY, "labels": labels}, {**ENTRY, "id": "b", "labels": tied}, {**ENTRY, "id": "c", "labels": three}
+        tmp_path / "l.jsonl",
+        {**ENTRY, "labels": labels},
+        {**ENTRY, "id": "b", "labels": tied},
+        {**ENTRY, "id": "c", "labels": three},
     )
     assert [i.majority(Dimension.PERSONALIZATION) for i in read_labels(file)] == [3, 1, 2]
     assert read_labels(file)[0].majority(Dimension.TASK_COMPLETION) is None
@@ -168,7 +194,9 @@ def test_the_majority_is_the_commonest_label_or_the_lower_median(tmp_path: Path)
         ("", "no dialogue in it"),
     ],
 )  # fmt: skip
-def test_a_bad_line_is_named_with_its_field(tmp_path: Path, entry: object, problem: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_bad_line_is_named_with_its_field(
+    tmp_path: Path, entry: object, problem: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     file = write(tmp_path / "l.jsonl", entry)
     with pytest.raises(DataError, match=re.escape(problem)):
         read_labels(file)
@@ -183,7 +211,20 @@ def test_two_dialogues_of_one_id_are_refused(tmp_path: Path) -> None:
 
 def test_the_command_reports_and_writes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = write(tmp_path / "l.jsonl", *LABELS.read_text(encoding="utf-8").splitlines()[:12])
-    assert main([str(file), "--dimensions", "tc,p", "--report", str(tmp_path / "a.json"), "--report", str(tmp_path / "a.md")]) == 0
+    assert (
+        main(
+            [
+                str(file),
+                "--dimensions",
+                "tc,p",
+                "--report",
+                str(tmp_path / "a.json"),
+                "--report",
+                str(tmp_path / "a.md"),
+            ]
+        )
+        == 0
+    )
     out = capsys.readouterr().out
     assert re.search(r"^embedded-judge \d+: 12 dialogues over 12 scenarios$", out, re.MULTILINE)
     assert re.search(r"^p +12 +[-\d.]+ +", out, re.MULTILINE)
@@ -200,12 +241,17 @@ def test_the_command_reports_and_writes(tmp_path: Path, capsys: pytest.CaptureFi
         (["--judge-model", "bedrock:nova-lite"], "bedrock:nova-lite costs money: add --live to call it"),
         (["--judge-model", "gpt"], "--judge-model: expected embedded, bedrock:MODEL"),
         (["--judge-model", "nowhere:judge"], "cannot take 'judge' from 'nowhere': ModuleNotFoundError"),
-        (["--judge-model", "json:loads"], "what is offered as a judge is function, whose identity is no text"),
+        (
+            ["--judge-model", "json:loads"],
+            "what is offered as a judge is function, whose identity is no text",
+        ),
         (["--dimensions", "q"], "unknown dimension 'q'"),
         (["--report", "/dev/null/x.json", "--dimensions", "tc"], "--report: cannot write to /dev/null: "),
     ],
 )
-def test_bad_arguments_are_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], problem: str) -> None:
+def test_bad_arguments_are_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], problem: str
+) -> None:
     assert main([str(write(tmp_path / "l.jsonl", ENTRY)), *arguments]) == 4
     err = capsys.readouterr().err
     assert problem in err

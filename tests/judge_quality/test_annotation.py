@@ -1,4 +1,6 @@
-"""Dialogues of a run drawn for people to label, labelled, and read back; and Table 5 of the paper from such labels."""
+"""Dialogues of a run drawn for people to label, labelled, and read back; and Table 5 of the paper from such
+labels.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,11 @@ def lines(path: Path) -> list[dict[str, Any]]:
 
 
 def strata(results: Results) -> Counter[tuple[object, ...]]:
-    return Counter((i.evaluation.kind, i.evaluation.score(TC), i.evaluation.score(P)) for i in results.own if i.evaluation.scored)
+    return Counter(
+        (i.evaluation.kind, i.evaluation.score(TC), i.evaluation.score(P))
+        for i in results.own
+        if i.evaluation.scored
+    )
 
 
 def test_each_stratum_has_its_share(stored: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -40,7 +46,10 @@ def test_each_stratum_has_its_share(stored: Path, capsys: pytest.CaptureFixture[
     assert "50 dialogues are in labels.jsonl: " in capsys.readouterr().out
     results = read_results(stored / "results.json")
     of = {tuple(m.content for m in i.evaluation.dialogue.messages): i for i in results.own}
-    items = [of[tuple(message["content"] for message in entry["dialogue"])] for entry in lines(stored / "labels.jsonl")]
+    items = [
+        of[tuple(message["content"] for message in entry["dialogue"])]
+        for entry in lines(stored / "labels.jsonl")
+    ]
     drawn = strata(results.model_copy(update={"items": tuple(items)}))
     every = strata(results)
     assert sum(drawn.values()) == 50
@@ -50,7 +59,10 @@ def test_each_stratum_has_its_share(stored: Path, capsys: pytest.CaptureFixture[
 
 def test_the_draw_is_the_same_each_time_and_another_by_another_seed(stored: Path) -> None:
     for name, more in (("a", ()), ("b", ()), ("c", ("--seed", "x"))):
-        assert draw_for_annotation.main(["results.json", "--count", "20", "--write", f"{name}.jsonl", *more]) == 0
+        assert (
+            draw_for_annotation.main(["results.json", "--count", "20", "--write", f"{name}.jsonl", *more])
+            == 0
+        )
     a, b, c = ((stored / f"{name}.jsonl").read_text(encoding="utf-8") for name in "abc")
     assert a == b != c
 
@@ -66,7 +78,9 @@ def test_the_file_says_nothing_of_the_judge_or_the_run(stored: Path) -> None:
     assert len({entry["id"] for entry in lines(stored / "labels.jsonl")}) == 30
 
 
-def test_labels_that_are_the_judges_own_agree_with_it(repo: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+def test_labels_that_are_the_judges_own_agree_with_it(
+    repo: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
     args = ("--personalens-sample", "15", "--personalens-gate", "none", "--personalens-context", "none")
     assert repo.inline(*args, "--personalens-report", "results.json").ret == 0
     assert draw_for_annotation.main(["results.json", "--count", "15", "--write", "labels.jsonl"]) == 0
@@ -88,7 +102,10 @@ def test_labels_that_are_the_judges_own_agree_with_it(repo: Repository, capsys: 
         filled.append(json.dumps(entry) + "\n")
     (repo.path / "labels.jsonl").write_text("".join(filled), encoding="utf-8")
     assert agreement.main(["labels.jsonl", "--report", "agreement.json"]) == 0
-    found = {r["dimension"]: r for r in json.loads((repo.path / "agreement.json").read_text(encoding="utf-8"))["readings"]}
+    found = {
+        r["dimension"]: r
+        for r in json.loads((repo.path / "agreement.json").read_text(encoding="utf-8"))["readings"]
+    }
     assert found["personalization"]["annotators_mean"] == found["personalization"]["majority"]["plain"] == 1.0
     assert found["personalization"]["disagreements"] == []
     assert set(found["personalization"]["annotators"]) == {"ann"}, "bo labelled nothing"
@@ -102,7 +119,9 @@ def test_table_5_gives_the_mean_over_annotators_beside_the_majority(
     filled, said = [], []
     for number, entry in enumerate(lines(stored / "labels.jsonl")):
         scores = [1 + (number * step) % 4 for step in (1, 1, 3)]
-        entry["labels"] = {name: {"personalization": s} for name, s in zip(("ann", "bo", "cy"), scores, strict=True)}
+        entry["labels"] = {
+            name: {"personalization": s} for name, s in zip(("ann", "bo", "cy"), scores, strict=True)
+        }
         filled.append(json.dumps(entry) + "\n")
         said.append((*scores, 1 + number % 3))
     (stored / "labels.jsonl").write_text("".join(filled), encoding="utf-8")
@@ -110,7 +129,9 @@ def test_table_5_gives_the_mean_over_annotators_beside_the_majority(
     monkeypatch.syspath_prepend(str(stored))
     capsys.readouterr()
     assert agreement.main(["labels.jsonl", "--judge-model", "counting:Counting"]) == 0
-    row = next(line for line in capsys.readouterr().out.splitlines() if line.split()[-2:] == ["0.520", "0.750"])
+    row = next(
+        line for line in capsys.readouterr().out.splitlines() if line.split()[-2:] == ["0.520", "0.750"]
+    )
     judge = [one[3] for one in said]
     kappas = [metrics.cohen_kappa_score([one[n] for one in said], judge) for n in range(3)]
     majority = metrics.cohen_kappa_score([one[0] for one in said], judge)
@@ -141,7 +162,9 @@ class Counting:
         (["nowhere.json", "--write", "x.jsonl"], "nowhere.json: cannot be read"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_drawn_is_refused_in_one_line(stored: Path, capsys: pytest.CaptureFixture[str], args: list[str], said: str) -> None:
+def test_what_cannot_be_drawn_is_refused_in_one_line(
+    stored: Path, capsys: pytest.CaptureFixture[str], args: list[str], said: str
+) -> None:
     write_json(rich_results(3, profiles=False), stored / "none.json")
     assert draw_for_annotation.main(args) == 4
     told = capsys.readouterr()
@@ -157,11 +180,20 @@ def test_a_type_of_one_domain_is_named_with_its_domain(tmp_path: Path) -> None:
         "scenario": {
             "kind": "multi",
             "preferences": preferences,
-            "task": {"intent": "You want both.", "goal": "Both are booked.", "domains": ["Hotels", "Services"]},
+            "task": {
+                "intent": "You want both.",
+                "goal": "Both are booked.",
+                "domains": ["Hotels", "Services"],
+            },
         },
         "dialogue": [{"role": "user", "content": "Both."}, {"role": "assistant", "content": "Booked."}],
     }
-    for name, relevant in (("Location Preference", ["Hotels", "Services"]), ("Services: Location Preference", ["Services"])):
+    for name, relevant in (
+        ("Location Preference", ["Hotels", "Services"]),
+        ("Services: Location Preference", ["Services"]),
+    ):
         entry["scenario"]["task"]["relevant_preferences"] = [name]
         (tmp_path / "l.jsonl").write_text(json.dumps(entry), encoding="utf-8")
-        assert [domain for domain, _ in read_labels(tmp_path / "l.jsonl")[0].scenario.task.relevant] == relevant
+        assert [
+            domain for domain, _ in read_labels(tmp_path / "l.jsonl")[0].scenario.task.relevant
+        ] == relevant

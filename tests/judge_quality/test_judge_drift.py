@@ -19,7 +19,8 @@ from pytest_personalens.results.values import Results
 from tests.support.endpoint import Call, Endpoint, Reply, play
 from tests.support.repository import Repository
 
-#: A judge and a bot that change with the environment: the judge's mood is for task completion (tc) or personalization (p).
+#: A judge and a bot that change with the environment: the judge's mood is for task completion (tc) or
+#: personalization (p).
 MOODY = """
     import os, pytest
     from pytest_personalens import Dimension, UserTurn, Verdict
@@ -74,7 +75,9 @@ def moody(repo: Repository, monkeypatch: pytest.MonkeyPatch) -> Repository:
 def adopted(moody: Repository) -> Repository:
     result = moody.inline(*ARGS, *ADOPT)
     assert result.ret == 0
-    result.stdout.fnmatch_lines(["the judge was adopted: 24 anchors and the scores of 12 scenarios are in judge.json"])
+    result.stdout.fnmatch_lines(
+        ["the judge was adopted: 24 anchors and the scores of 12 scenarios are in judge.json"]
+    )
     return moody
 
 
@@ -97,7 +100,12 @@ def results(repo: Repository) -> dict[str, Any]:
     ],
 )
 def test_who_changed(
-    adopted: Repository, monkeypatch: pytest.MonkeyPatch, mood: str, bot: str, outcome: str, workers: tuple[str, ...]
+    adopted: Repository,
+    monkeypatch: pytest.MonkeyPatch,
+    mood: str,
+    bot: str,
+    outcome: str,
+    workers: tuple[str, ...],
 ) -> None:
     monkeypatch.setenv("MOOD", mood)
     monkeypatch.setenv("BOT", bot)
@@ -108,7 +116,9 @@ def test_who_changed(
     assert {o for o in get_args(DriftOutcome) if f"\n{o}: " in result.stdout.str()} == {outcome}
     if judge_changed:
         result.stdout.fnmatch_lines(["FAILED personalens::gate[[]judge[]]*"])
-        assert "do not compare scores with the baseline until the judge is adopted again" in result.stdout.str()
+        assert (
+            "do not compare scores with the baseline until the judge is adopted again" in result.stdout.str()
+        )
     drift = results(adopted)["drift"]
     assert drift["outcome"] == outcome
     assert [s["compared"] for s in drift["anchors"]] == [24, 24]
@@ -124,7 +134,9 @@ def test_the_baseline_is_the_same_however_many_workers(adopted: Repository) -> N
     assert json.loads(alone)["schema"] == "personalens-judge/1"
 
 
-def test_another_identity_that_reads_alike_is_told_and_passes(adopted: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_identity_that_reads_alike_is_told_and_passes(
+    adopted: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("NAME", "moody 2")
     result = adopted.inline(*ARGS, *CHECK)
     assert result.ret == 0
@@ -148,7 +160,14 @@ def test_no_item_is_needed_to_check_a_judge(adopted: Repository, monkeypatch: py
     assert results(adopted)["items"] == []
     monkeypatch.setenv("MOOD", "")
     result = adopted.inline(*ARGS[:-2], *CHECK, "-q", "-k", "nothing")
-    result.stdout.fnmatch_lines(["the judge did not change: the scores cannot be compared, because no scenario was scored in both runs"])
+    result.stdout.fnmatch_lines(
+        [
+            (
+                "the judge did not change: the scores cannot be compared, because no scenario was scored in both"
+                " runs"
+            )
+        ]
+    )
 
 
 def test_without_a_terminal_the_exit_code_tells(adopted: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -165,10 +184,15 @@ def test_a_run_that_stops_early_checks_nothing(adopted: Repository, monkeypatch:
     assert "the judge was not checked: the run was stopped" in result.stdout.str()
 
 
-def test_a_judge_that_is_down_is_neither_checked_nor_adopted(adopted: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_judge_that_is_down_is_neither_checked_nor_adopted(
+    adopted: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
     before = (adopted.path / "judge.json").read_bytes()
     monkeypatch.setenv("MOOD", "down")
-    for action, outcome in ((CHECK, "the judge could not be checked"), (ADOPT, "the judge could not be adopted")):
+    for action, outcome in (
+        (CHECK, "the judge could not be checked"),
+        (ADOPT, "the judge could not be adopted"),
+    ):
         result = adopted.inline(*ARGS, *action)
         assert result.ret == 1
         result.stdout.fnmatch_lines([f"{outcome}: 0 of 48 anchor verdicts were read (*out of order*)*"])
@@ -177,7 +201,9 @@ def test_a_judge_that_is_down_is_neither_checked_nor_adopted(adopted: Repository
 
 def test_scores_of_another_setting_are_not_compared(adopted: Repository) -> None:
     result = adopted.inline(*ARGS, *CHECK, "--personalens-context", "none")
-    result.stdout.fnmatch_lines(["the judge did not change: the scores cannot be compared, because the context was DIS and is none"])
+    result.stdout.fnmatch_lines(
+        ["the judge did not change: the scores cannot be compared, because the context was DIS and is none"]
+    )
 
 
 def test_scores_of_other_scenarios_are_not_compared(adopted: Repository) -> None:
@@ -186,9 +212,13 @@ def test_scores_of_other_scenarios_are_not_compared(adopted: Repository) -> None
 
 
 @pytest.mark.parametrize("mood", ["", "all"])
-def test_two_tests_of_one_scenario_are_kept_apart(adopted: Repository, monkeypatch: pytest.MonkeyPatch, mood: str) -> None:
+def test_two_tests_of_one_scenario_are_kept_apart(
+    adopted: Repository, monkeypatch: pytest.MonkeyPatch, mood: str
+) -> None:
     adopted.write(test_more="def test_more(personalens):\n    personalens.check()\n")
-    adopted.inline(*ARGS, *ADOPT).stdout.fnmatch_lines(["the judge was adopted: 24 anchors and the scores of 24 *"])
+    adopted.inline(*ARGS, *ADOPT).stdout.fnmatch_lines(
+        ["the judge was adopted: 24 anchors and the scores of 24 *"]
+    )
     monkeypatch.setenv("MOOD", mood)
     adopted.inline(*ARGS, *CHECK)
     assert [s["compared"] for s in results(adopted)["drift"]["scores"]] == [24, 24]
@@ -200,17 +230,28 @@ def test_two_tests_of_one_scenario_are_kept_apart(adopted: Repository, monkeypat
         (None, "cannot be read: No such file or directory; write it with --personalens-adopt-judge"),
         ("", "not valid JSON (*); restore it, or adopt the judge again"),
         ('{"schema": "personalens-judge/1", "ver', "not valid JSON (*"),
-        ("[]", "not a baseline of --personalens-adopt-judge of this version: its schema is 'None', not 'personalens-judge/1'*"),
+        (
+            "[]",
+            (
+                "not a baseline of --personalens-adopt-judge of this version: its schema is 'None', not"
+                " 'personalens-judge/1'*"
+            ),
+        ),
         (
             '{"schema": "personalens-results/1"}',
-            "not a baseline of --personalens-adopt-judge of this version: its schema is 'personalens-results/1'*",
+            (
+                "not a baseline of --personalens-adopt-judge of this version: its schema is"
+                " 'personalens-results/1'*"
+            ),
         ),
         ('{"schema": "personalens-judge/1"}', "judge: field required; restore it, or adopt the judge again"),
         (b"\xff\xfe", "not valid JSON (*"),
     ],
 )
 @pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "workers"])
-def test_a_bad_baseline_is_one_line(moody: Repository, text: str | bytes | None, problem: str, workers: tuple[str, ...]) -> None:
+def test_a_bad_baseline_is_one_line(
+    moody: Repository, text: str | bytes | None, problem: str, workers: tuple[str, ...]
+) -> None:
     if text is not None:
         (moody.path / "judge.json").write_bytes(text if isinstance(text, bytes) else text.encode())
     run = moody.run if workers else moody.inline
@@ -240,14 +281,32 @@ def test_bad_options_are_one_line(adopted: Repository) -> None:
             (*CHECK, "--personalens-dimensions", "tc"),
             "*was adopted with the dimensions tc,p, this run reads tc; give --personalens-dimensions tc,p*",
         ),
-        ((*CHECK, "-o", "personalens_anchors=own.jsonl"), "*was adopted with other anchors (*); give them with personalens_anchors*"),
-        ((*CHECK, "-o", "personalens_anchors=none.jsonl"), "personalens_anchors: *none.jsonl: cannot be read*"),
+        (
+            (*CHECK, "-o", "personalens_anchors=own.jsonl"),
+            "*was adopted with other anchors (*); give them with personalens_anchors*",
+        ),
+        (
+            (*CHECK, "-o", "personalens_anchors=none.jsonl"),
+            "personalens_anchors: *none.jsonl: cannot be read*",
+        ),
         ((*CHECK, "-o", "personalens_anchors=broken.jsonl"), "personalens_anchors: *broken.jsonl: line 1*"),
-        (("--personalens-check-judge", "folder"), "--personalens-check-judge: *folder: cannot be read: Is a directory*"),
-        (("--personalens-adopt-judge", "folder"), "--personalens-adopt-judge: *folder is a folder; give the path of a file"),
-        (("--personalens-adopt-judge", "own.jsonl/judge.json"), "--personalens-adopt-judge: cannot write to *"),
+        (
+            ("--personalens-check-judge", "folder"),
+            "--personalens-check-judge: *folder: cannot be read: Is a directory*",
+        ),
+        (
+            ("--personalens-adopt-judge", "folder"),
+            "--personalens-adopt-judge: *folder is a folder; give the path of a file",
+        ),
+        (
+            ("--personalens-adopt-judge", "own.jsonl/judge.json"),
+            "--personalens-adopt-judge: cannot write to *",
+        ),
         (("--personalens-adopt-judge", ""), "--personalens-adopt-judge: expected a path, not ''"),
-        ((*CHECK, "--personalens-judge-model", "nobody:x"), "*--personalens-judge-model: no provider knows 'nobody:x'*"),
+        (
+            (*CHECK, "--personalens-judge-model", "nobody:x"),
+            "*--personalens-judge-model: no provider knows 'nobody:x'*",
+        ),
     ):
         result = adopted.inline(*ARGS, *args)
         assert result.ret == 4, args
@@ -268,27 +327,50 @@ def test_anchors_of_ones_own(moody: Repository, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_the_embedded_judge_has_not_changed_since_just_now(repo: Repository) -> None:
-    common = ("--personalens-sample", "4", "--personalens-gate", "valid >= 0.9", "--personalens-dimensions", "all")
+    common = (
+        "--personalens-sample",
+        "4",
+        "--personalens-gate",
+        "valid >= 0.9",
+        "--personalens-dimensions",
+        "all",
+    )
     repo.inline(*common, *ADOPT)
     result = repo.inline(*common, *CHECK)
     assert result.ret == 0
-    result.stdout.fnmatch_lines(["neither changed: the judge reads the anchors as it did, and the scores are the same"])
+    result.stdout.fnmatch_lines(
+        ["neither changed: the judge reads the anchors as it did, and the scores are the same"]
+    )
 
 
-def test_a_paid_judge_of_a_hook_is_not_asked_unasked(moody: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_paid_judge_of_a_hook_is_not_asked_unasked(
+    moody: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("PAID", "1")
     for workers in ((), ("-n", "2")):
         result = moody.run(*ARGS, *ADOPT, *workers)
         assert result.ret == 4
         result.stderr.fnmatch_lines(
-            ["ERROR: --personalens-adopt-judge: moody costs money: add --personalens-record live to *24 anchors on 2 *"]
+            [
+                (
+                    "ERROR: --personalens-adopt-judge: moody costs money: add --personalens-record live to *24"
+                    " anchors on 2 *"
+                )
+            ]
         )
     assert moody.inline(*ARGS, *ADOPT, "--collect-only").ret == 0
     assert not (moody.path / "judge.json").exists()
     assert moody.inline(*ARGS, *ADOPT, "--personalens-record", "live").ret == 0
 
 
-LIVE = ("--personalens-sample", "2", "--personalens-judge-model", "openai:small", "--personalens-gate", "valid >= 0.9")
+LIVE = (
+    "--personalens-sample",
+    "2",
+    "--personalens-judge-model",
+    "openai:small",
+    "--personalens-gate",
+    "valid >= 0.9",
+)
 
 
 @pytest.mark.slow
@@ -301,10 +383,27 @@ def test_a_model_behind_an_endpoint(repo: Repository, endpoint: Endpoint, worker
     assert repo.run(*LIVE, *ADOPT, "--personalens-record", "live", *workers).ret == 0
     assert len(endpoint.calls) == 2 * 2 + 24 * 2, "once for the run, whatever the number of workers"
 
-    capped = repo.run(*LIVE, *CHECK, "--personalens-record", "live", "--personalens-budget", "20calls", "-p", "no:cacheprovider", *workers)
+    capped = repo.run(
+        *LIVE,
+        *CHECK,
+        "--personalens-record",
+        "live",
+        "--personalens-budget",
+        "20calls",
+        "-p",
+        "no:cacheprovider",
+        *workers,
+    )
     assert len(endpoint.calls) == 52 + 20, "one cap for items and anchors"
     assert capped.ret == 1
-    capped.stdout.fnmatch_lines(["the judge could not be checked: 16 of 48 anchor verdicts were read (the run has made 20 model calls*"])
+    capped.stdout.fnmatch_lines(
+        [
+            (
+                "the judge could not be checked: 16 of 48 anchor verdicts were read (the run has made 20 model"
+                " calls*"
+            )
+        ]
+    )
 
     def harsher(call: Call) -> Reply:
         reply = play(call)
@@ -315,7 +414,14 @@ def test_a_model_behind_an_endpoint(repo: Repository, endpoint: Endpoint, worker
     endpoint.answer = harsher
     changed = repo.run(*LIVE, *CHECK, "--personalens-record", "live", *workers)
     assert changed.ret == 1
-    changed.stdout.fnmatch_lines(["the judge changed: under the same identity it reads the anchors otherwise (p: 24 of 24, mean -1.00)*"])
+    changed.stdout.fnmatch_lines(
+        [
+            (
+                "the judge changed: under the same identity it reads the anchors otherwise (p: 24 of 24, mean"
+                " -1.00)*"
+            )
+        ]
+    )
     data = results(repo)
     assert data["usage"]["anchor judge tc"]["calls"] == 24
     assert data["usd"]["anchor judge tc"] > 0
@@ -332,7 +438,16 @@ def test_anchors_are_read_side_by_side(repo: Repository, endpoint: Endpoint) -> 
     one_by_one, calls = (repo.path / ADOPT[1]).read_text(), len(endpoint.calls)
     assert endpoint.most_in_flight <= 2, "the two readings of a dialogue"
     endpoint.answer = slowly
-    repo.run(*LIVE, *ADOPT, "--personalens-record", "live", "--personalens-assistant", "shared:reply", "--personalens-concurrency", "8")
+    repo.run(
+        *LIVE,
+        *ADOPT,
+        "--personalens-record",
+        "live",
+        "--personalens-assistant",
+        "shared:reply",
+        "--personalens-concurrency",
+        "8",
+    )
     assert endpoint.most_in_flight == 8
     assert len(endpoint.calls) == 2 * calls
     assert (repo.path / ADOPT[1]).read_text() == one_by_one
@@ -342,7 +457,9 @@ def test_a_cap_on_money_holds_for_the_anchors(repo: Repository, endpoint: Endpoi
     (repo.path / "pytest.ini").write_text("[pytest]\npersonalens_prices = openai:small = 1000, 1000\n")
     result = repo.run(*LIVE, *ADOPT, "--personalens-record", "live", "--personalens-budget", "4usd")
     assert result.ret == 1
-    result.stdout.fnmatch_lines(["the judge could not be adopted: * of 48 *cap of --personalens-budget*; judge.json was not written"])
+    result.stdout.fnmatch_lines(
+        ["the judge could not be adopted: * of 48 *cap of --personalens-budget*; judge.json was not written"]
+    )
     assert len(endpoint.calls) < 20
 
 
@@ -364,13 +481,17 @@ def test_the_sign_test_is_exact() -> None:
 
 def test_moving_otherwise_is_told_from_moving_alike() -> None:
     stricter = [(4, 3)] * 6 + [(3, 2)] * 6 + [(1, 1)] * 6
-    assert otherwise_p(stricter, [(4, 3)] * 20) > 0.9, "nobody can fall below the lowest score; that is no difference"
+    assert otherwise_p(stricter, [(4, 3)] * 20) > 0.9, (
+        "nobody can fall below the lowest score; that is no difference"
+    )
     assert otherwise_p(stricter, [(4, 2)] * 10 + [(3, 1)] * 10) < 0.01
     assert otherwise_p(stricter, [(2, 1)]) == 1
     assert otherwise_p([], []) == 1
 
 
-def baseline(verdicts: int, scores: int, words: str, *, anchors: int = 24, exact: bool = False) -> AdoptedJudge:
+def baseline(
+    verdicts: int, scores: int, words: str, *, anchors: int = 24, exact: bool = False
+) -> AdoptedJudge:
     """`verdicts` anchors and `scores` scenarios stand one step lower than the others."""
     p = Dimension.PERSONALIZATION
     return AdoptedJudge(
@@ -385,12 +506,19 @@ def test_small_changes_that_lean_one_way_are_found() -> None:
     assert compare(then, baseline(5, 0, "b")).outcome == "neither changed"
     assert compare(then, baseline(6, 0, "b")).outcome == "the judge changed"
     assert compare(then, baseline(0, 6, "b")).outcome == "your assistant changed"
-    assert compare(baseline(0, 0, "a", exact=True), baseline(1, 0, "b", exact=True)).outcome == "the judge changed"
+    assert (
+        compare(baseline(0, 0, "a", exact=True), baseline(1, 0, "b", exact=True)).outcome
+        == "the judge changed"
+    )
 
 
 def test_the_same_words_scored_otherwise_are_not_the_assistants_doing() -> None:
     found = compare(baseline(0, 0, "a"), baseline(0, 30, "a"))
     assert found.outcome == "neither changed"
     assert found.notes == ("p: 30 scores differ on the same words: not the assistant's doing",)
-    assert compare(baseline(0, 0, "a"), baseline(24, 30, "b")).outcome == "the judge changed", "the judge explains it all"
-    assert compare(baseline(0, 0, "a"), baseline(6, 30, "b")).outcome == "both changed", "more than the judge explains"
+    assert compare(baseline(0, 0, "a"), baseline(24, 30, "b")).outcome == "the judge changed", (
+        "the judge explains it all"
+    )
+    assert compare(baseline(0, 0, "a"), baseline(6, 30, "b")).outcome == "both changed", (
+        "more than the judge explains"
+    )

@@ -1,4 +1,6 @@
-"""Agreement of a judge that is paid for: estimated, capped, side by side, recorded and replayed, by templates of one's own."""
+"""Agreement of a judge that is paid for: estimated, capped, side by side, recorded and replayed, by templates
+of one's own.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +46,9 @@ def test_a_second_run_is_free(labels: str, endpoint: Endpoint, capsys: pytest.Ca
     first = capsys.readouterr().out
     assert len(endpoint.calls) == 12
     assert re.search(r"^all +12 .* 0\.\d{4}$", first.split("rows are")[0], re.MULTILINE), "estimated before"
-    assert re.search(r"^all +12 +[\d,]+ .* 0\.\d{4}$", first.split("rows are")[-1], re.MULTILINE), "used in the end"
+    assert re.search(r"^all +12 +[\d,]+ .* 0\.\d{4}$", first.split("rows are")[-1], re.MULTILINE), (
+        "used in the end"
+    )
     assert main([labels, *MODEL]) == 0, "what is recorded needs no --live"
     second = capsys.readouterr().out
     assert len(endpoint.calls) == 12
@@ -60,7 +64,9 @@ def test_the_figures_of_a_replay_are_those_of_the_run(labels: str, tmp_path: Pat
     assert files[0].read_bytes() == files[1].read_bytes()
 
 
-def test_an_estimate_calls_nobody(labels: str, endpoint: Endpoint, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_estimate_calls_nobody(
+    labels: str, endpoint: Endpoint, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main([labels, *MODEL, "--estimate", *PRICE]) == 0
     out = capsys.readouterr().out
     assert not endpoint.calls
@@ -71,10 +77,14 @@ def test_an_estimate_calls_nobody(labels: str, endpoint: Endpoint, capsys: pytes
     assert capsys.readouterr().out == "every reading is recorded: it costs nothing\n"
 
 
-def test_a_cap_on_calls_keeps_what_was_bought(labels: str, endpoint: Endpoint, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_cap_on_calls_keeps_what_was_bought(
+    labels: str, endpoint: Endpoint, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main([labels, *MODEL, "--live", "--budget", "5calls", "--concurrency", "1"]) == 4
-    assert capsys.readouterr().err == (
-        "error: the run has made 5 model calls, the cap of --budget; what was judged is kept, and the same command goes on from there\n"
+    assert (
+        capsys.readouterr().err
+        == "error: the run has made 5 model calls, the cap of --budget; what was judged is kept, and the same"
+        " command goes on from there\n"
     )
     assert len(endpoint.calls) == 5
     assert main([labels, *MODEL, "--live", "--budget", "7calls"]) == 0
@@ -83,7 +93,10 @@ def test_a_cap_on_calls_keeps_what_was_bought(labels: str, endpoint: Endpoint, c
 
 def test_a_cap_on_money(labels: str, endpoint: Endpoint, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([labels, *MODEL, "--live", "--budget", "1usd"]) == 4
-    assert capsys.readouterr().err == "error: --budget: no price is known for openai:small; give it with --price\n"
+    assert (
+        capsys.readouterr().err
+        == "error: --budget: no price is known for openai:small; give it with --price\n"
+    )
     assert not endpoint.calls
     dear = ("--price", "openai:small = 100000, 100000")
     assert main([labels, *MODEL, "--live", "--budget", "1usd", "--concurrency", "1", *dear]) == 4
@@ -100,9 +113,13 @@ def test_readings_run_side_by_side(labels: str, endpoint: Endpoint) -> None:
     assert 2 <= endpoint.most_in_flight <= 4
 
 
-def test_templates_of_ones_own_are_read_and_are_another_judge(labels: str, endpoint: Endpoint, tmp_path: Path) -> None:
+def test_templates_of_ones_own_are_read_and_are_another_judge(
+    labels: str, endpoint: Endpoint, tmp_path: Path
+) -> None:
     (tmp_path / "prompts").mkdir()
-    (tmp_path / "prompts" / "judge_personalization.txt").write_text("Personalization: count the greetings.", encoding="utf-8")
+    (tmp_path / "prompts" / "judge_personalization.txt").write_text(
+        "Personalization: count the greetings.", encoding="utf-8"
+    )
     assert main([labels, *MODEL, "--live"]) == 0
     assert main([labels, *MODEL, "--live", "--prompts", str(tmp_path / "prompts")]) == 0
     assert len(endpoint.calls) == 24
@@ -123,7 +140,9 @@ def test_records_lie_in_a_folder_and_are_not_trusted_once_edited(
     capsys.readouterr()
     assert main([labels, *MODEL, *where]) == 4
     err = capsys.readouterr().err
-    assert err.startswith(f"error: {files[0]}: the record cannot be read; delete it to have the dialogue read anew")
+    assert err.startswith(
+        f"error: {files[0]}: the record cannot be read; delete it to have the dialogue read anew"
+    )
     assert err.count("\n") == 1
     files[0].unlink()
     assert main([labels, *MODEL, *where]) == 4
@@ -136,16 +155,29 @@ def test_records_lie_in_a_folder_and_are_not_trusted_once_edited(
     ("arguments", "problem"),
     [
         (("--prompts", "/nowhere"), "/nowhere: no such folder of prompt templates"),
-        (("--price", "dear"), "expected 'MODEL = INPUT, OUTPUT[, CACHED[, WRITTEN]]' in dollars for a million tokens, found 'dear'"),
+        (
+            ("--price", "dear"),
+            (
+                "expected 'MODEL = INPUT, OUTPUT[, CACHED[, WRITTEN]]' in dollars for a million tokens, found"
+                " 'dear'"
+            ),
+        ),
     ],
 )
-def test_bad_arguments(labels: str, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], problem: str) -> None:
+def test_bad_arguments(
+    labels: str, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], problem: str
+) -> None:
     assert main([labels, *MODEL, "--live", *arguments]) == 4
     assert capsys.readouterr().err == f"error: {problem}\n"
 
 
-@pytest.mark.parametrize(("option", "value"), [("--concurrency", "0"), ("--budget", "no"), ("--budget", "0calls"), ("--budget", "-1usd")])
-def test_numbers_that_are_none(labels: str, capsys: pytest.CaptureFixture[str], option: str, value: str) -> None:
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [("--concurrency", "0"), ("--budget", "no"), ("--budget", "0calls"), ("--budget", "-1usd")],
+)
+def test_numbers_that_are_none(
+    labels: str, capsys: pytest.CaptureFixture[str], option: str, value: str
+) -> None:
     with pytest.raises(SystemExit) as ended:
         main([labels, *MODEL, option, value])
     assert ended.value.code == 4

@@ -1,4 +1,6 @@
-"""The training of the embedded judge, on a slice: it runs, gives the same every time, and the held-out labels are held out."""
+"""The training of the embedded judge, on a slice: it runs, gives the same every time, and the held-out labels
+are held out.
+"""
 
 from __future__ import annotations
 
@@ -77,7 +79,9 @@ def test_there_are_weights_for_every_act_and_every_step() -> None:
 
 def test_the_word_lists_are_those_of_the_labels() -> None:
     for name, words in examples.word_lists([one for file in TRAINED_ON for one in labelled(file)]).items():
-        assert (data_folder() / "judge" / f"{name}.txt").read_text(encoding="utf-8").splitlines() == words, f"{name}.txt: train again"
+        assert (data_folder() / "judge" / f"{name}.txt").read_text(encoding="utf-8").splitlines() == words, (
+            f"{name}.txt: train again"
+        )
 
 
 def test_the_held_out_labels_share_nothing_with_those_trained_on() -> None:
@@ -100,7 +104,10 @@ def test_the_tags_of_a_piece_reach_the_statements_it_becomes(tmp_path: Path) -> 
         {"role": "user", "content": "Book it please."},
         {"role": "assistant", "content": "Great!\n- **Room 4** is booked.\n- Shall I add breakfast?"},
     ]
-    line["pieces"] = [[["R", "Book it please."]], [["C", "Great!"], ["D", "- **Room 4** is booked."], ["K", "- Shall I add breakfast?"]]]
+    line["pieces"] = [
+        [["R", "Book it please."]],
+        [["C", "Great!"], ["D", "- **Room 4** is booked."], ["K", "- Shall I add breakfast?"]],
+    ]
     path = tmp_path / "one.jsonl"
     path.write_text(json.dumps(line) + "\n", encoding="utf-8")
     (one,) = examples.examples(read_labels(path))
@@ -123,7 +130,9 @@ def test_acts_for_another_number_of_sentences_are_an_error_in_one_line(tmp_path:
 def test_the_report_names_every_file_and_the_mean_under_a_strangers_profile(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def perfect(chosen: list[examples.Example], statements: object) -> list[tuple[dict[Dimension, int], dict[Dimension, int]]]:
+    def perfect(
+        chosen: list[examples.Example], statements: object
+    ) -> list[tuple[dict[Dimension, int], dict[Dimension, int]]]:
         own = [{d: e.labelled.majority(d) or d.scale.low for d in fitting.SCORED} for e in chosen]
         return [(scores, {**scores, Dimension.PERSONALIZATION: 1}) for scores in own]
 
@@ -138,7 +147,12 @@ def test_the_report_names_every_file_and_the_mean_under_a_strangers_profile(
 
 
 @pytest.mark.slow
-def test_too_few_dialogues_to_learn_from_are_an_error_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_too_few_dialogues_to_learn_from_are_an_error_in_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     pytest.importorskip("sklearn", reason="scikit-learn is a development dependency")
     assert main([str(slice_of("embedded", 1, tmp_path)), "--write", str(tmp_path)]) == 4
-    assert capsys.readouterr().err == "error: 1 tagged dialogues are too few to learn from (some hundred are a start)\n"
+    assert (
+        capsys.readouterr().err
+        == "error: 1 tagged dialogues are too few to learn from (some hundred are a start)\n"
+    )

@@ -29,7 +29,9 @@ def silent(repo: Repository, endpoint: Endpoint) -> Repository:
 
 def calls(repo: Repository) -> tuple[int, int]:
     usage = repo.results("r.json")["usage"].values()
-    return sum(used["calls"] for used in usage), min(used["input_tokens"] + used["cached_tokens"] for used in usage)
+    return sum(used["calls"] for used in usage), min(
+        used["input_tokens"] + used["cached_tokens"] for used in usage
+    )
 
 
 def test_an_empty_answer_counts(silent: Repository, endpoint: Endpoint) -> None:
@@ -39,10 +41,14 @@ def test_an_empty_answer_counts(silent: Repository, endpoint: Endpoint) -> None:
     assert calls(silent)[1] > 0
 
 
-def test_empty_answers_to_the_end_count(silent: Repository, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_empty_answers_to_the_end_count(
+    silent: Repository, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
     endpoint.answer = lambda call: Reply("")
     quick = "    import pytest_personalens.models.retry as r\n    r.FIRST_WAIT = 0.001\n"
-    (silent.path / "conftest.py").write_text((silent.path / "conftest.py").read_text() + quick.replace("    ", ""))
+    (silent.path / "conftest.py").write_text(
+        (silent.path / "conftest.py").read_text() + quick.replace("    ", "")
+    )
     silent.run(*ARGS, "--personalens-dimensions", "tc")
     assert len(endpoint.calls) > 2
     assert calls(silent)[0] == len(endpoint.calls)

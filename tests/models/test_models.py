@@ -1,4 +1,6 @@
-"""Bedrock and OpenAI clients against an endpoint on loopback, with every fault a real one has; limiter, meter, budget and specs."""
+"""Bedrock and OpenAI clients against an endpoint on loopback, with every fault a real one has; limiter,
+meter, budget and specs.
+"""
 
 from __future__ import annotations
 
@@ -61,13 +63,21 @@ def test_a_call_carries_what_was_asked_and_counts_what_was_billed(endpoint: Endp
     request = ASK._replace(history=(("user", "Hi."), ("assistant", "Yes?")))
     assert client(spec).complete(request) == Completion("Hello there.", 6, 2)
     (call,) = endpoint.calls
-    assert (call.system, call.history, call.prompt) == ("Be brief.", [("user", "Hi."), ("assistant", "Yes?")], "Say hello.")
+    assert (call.system, call.history, call.prompt) == (
+        "Be brief.",
+        [("user", "Hi."), ("assistant", "Yes?")],
+        "Say hello.",
+    )
     body = call.body
     sampling = (
-        body["inferenceConfig"] if call.protocol == "bedrock" else {"temperature": body["temperature"], "maxTokens": body["max_tokens"]}
+        body["inferenceConfig"]
+        if call.protocol == "bedrock"
+        else {"temperature": body["temperature"], "maxTokens": body["max_tokens"]}
     )
     assert sampling == {"temperature": 0.5, "maxTokens": 50}
-    assert call.model == {"bedrock": "anthropic.claude-3-haiku-20240307-v1:0", "openai": "small"}[call.protocol]
+    assert (
+        call.model == {"bedrock": "anthropic.claude-3-haiku-20240307-v1:0", "openai": "small"}[call.protocol]
+    )
 
 
 @BOTH
@@ -102,7 +112,10 @@ def test_a_model_without_tools_is_asked_for_the_text_form(endpoint: Endpoint, sp
 
 
 def test_a_bedrock_model_without_caching_is_asked_without_it(endpoint: Endpoint) -> None:
-    endpoint.replies = [Reply(status=400, code="ValidationException", message="cachePoint is not supported by this model"), Reply("ok")]
+    endpoint.replies = [
+        Reply(status=400, code="ValidationException", message="cachePoint is not supported by this model"),
+        Reply("ok"),
+    ]
     assert client("bedrock:mistral-7b").complete(Request("", "ab", shared=1)).text == "ok"
     assert [len(c.body["messages"][0]["content"]) for c in endpoint.calls] == [3, 1]
 
@@ -111,7 +124,11 @@ def test_a_bedrock_model_without_caching_is_asked_without_it(endpoint: Endpoint)
 def test_a_bedrock_model_that_takes_no_system_text_is_told_it_in_its_first_message(
     endpoint: Endpoint, history: tuple[tuple[str, str], ...]
 ) -> None:
-    refusal = Reply(status=400, code="ValidationException", message="This model doesn't support the system field. Remove it and try again.")
+    refusal = Reply(
+        status=400,
+        code="ValidationException",
+        message="This model doesn't support the system field. Remove it and try again.",
+    )
     endpoint.replies = [refusal, Reply("ok"), Reply("ok")]
     model = client("bedrock:mistral-7b-instruct-v2")
     for _ in range(2):
@@ -148,7 +165,11 @@ def test_the_models_of_the_official_code_are_known_by_its_names(endpoint: Endpoi
 @pytest.mark.parametrize(
     ("message", "absent", "present"),
     [
-        ("Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.", "max_tokens", "max_completion_tokens"),
+        (
+            "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.",
+            "max_tokens",
+            "max_completion_tokens",
+        ),
         ("Unsupported value: 'temperature' does not support 0.5", "temperature", "max_tokens"),
     ],
 )
@@ -161,7 +182,9 @@ def test_an_openai_model_that_takes_no_such_parameter_is_asked_without_it(
     assert present in endpoint.calls[1].body
 
 
-def test_parameters_of_the_spec_win_and_the_region_picks_the_profile(endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_parameters_of_the_spec_win_and_the_region_picks_the_profile(
+    endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
     client("bedrock:claude-3-7-sonnet-v1?region=eu-west-1&temperature=0.9&max_tokens=7").complete(ASK)
     (call,) = endpoint.calls
     assert call.model == "eu.anthropic.claude-3-7-sonnet-20250219-v1:0"
@@ -251,22 +274,34 @@ def test_the_provider_says_how_long_to_wait(endpoint: Endpoint, spec: str) -> No
 @pytest.mark.parametrize(
     ("reply", "advice"),
     [
-        (Reply(status=403, code="ExpiredTokenException"), r"does not accept the credentials \(ExpiredTokenException\); renew them"),
+        (
+            Reply(status=403, code="ExpiredTokenException"),
+            r"does not accept the credentials \(ExpiredTokenException\); renew them",
+        ),
         (Reply(status=403, code="UnrecognizedClientException"), "renew them"),
         (
             Reply(status=403, code="AccessDeniedException", message="not yours"),
             r"denies access to anthropic.* \(not yours\); allow bedrock:Invoke",
         ),
         (
-            Reply(status=400, code="ValidationException", message="The provided model identifier is invalid."),
+            Reply(
+                status=400, code="ValidationException", message="The provided model identifier is invalid."
+            ),
             "no model .* in region us-east-1",
         ),
         (Reply(status=404, code="ResourceNotFoundException"), r"no model .* check the id, or give \?region="),
         (
-            Reply(status=400, code="ValidationException", message="Invocation with on-demand throughput isn't supported"),
+            Reply(
+                status=400,
+                code="ValidationException",
+                message="Invocation with on-demand throughput isn't supported",
+            ),
             "inference profile",
         ),
-        (Reply(status=400, code="ValidationException", message="too long"), "refuses the call: ValidationException: too long"),
+        (
+            Reply(status=400, code="ValidationException", message="too long"),
+            "refuses the call: ValidationException: too long",
+        ),
         (Reply(stop="content_filtered"), "blocked by a content filter"),
         (Reply("no", stop="guardrail_intervened"), "blocked by a content filter"),
     ],
@@ -301,8 +336,17 @@ def test_openai_says_at_once_what_to_do(endpoint: Endpoint, reply: Reply, advice
     assert (len(endpoint.calls), waits) == (1, [])
 
 
-def test_missing_credentials_region_and_key_are_one_line_each(endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_REGION", "AWS_DEFAULT_REGION", "OPENAI_API_KEY", "OPENAI_BASE_URL"):
+def test_missing_credentials_region_and_key_are_one_line_each(
+    endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in (
+        "AWS_ACCESS_KEY_ID",
+        "AWS_SECRET_ACCESS_KEY",
+        "AWS_REGION",
+        "AWS_DEFAULT_REGION",
+        "OPENAI_API_KEY",
+        "OPENAI_BASE_URL",
+    ):
         monkeypatch.delenv(name)
     with pytest.raises(ModelError, match=r"no AWS region is set; give \?region="):
         client("bedrock:nova-lite").complete(ASK)
@@ -336,7 +380,9 @@ def test_a_bad_spec_is_one_line(text: str, problem: str) -> None:
 
 
 def test_the_name_of_a_model_holds_what_shapes_its_answers() -> None:
-    assert client("bedrock:nova-lite?region=eu-west-1&temperature=0").name == "bedrock:nova-lite?temperature=0.0"
+    assert (
+        client("bedrock:nova-lite?region=eu-west-1&temperature=0").name == "bedrock:nova-lite?temperature=0.0"
+    )
     assert open_model("acme:large") is None
     defaults = {"region": "eu-west-1", "temperature": "0.2", "base_url": "http://127.0.0.1:1/v1"}
     found = open_model("bedrock:nova-lite?temperature=0.9", defaults)
@@ -345,7 +391,10 @@ def test_the_name_of_a_model_holds_what_shapes_its_answers() -> None:
 
 
 def test_parameters_of_the_configuration_are_checked_as_those_of_a_spec() -> None:
-    assert read_parameters(["region = eu-west-1", "temperature=0.2"]) == {"region": "eu-west-1", "temperature": "0.2"}
+    assert read_parameters(["region = eu-west-1", "temperature=0.2"]) == {
+        "region": "eu-west-1",
+        "temperature": "0.2",
+    }
     for line, problem in (
         ("colour = red", "one of the names temperature"),
         ("region", "expected 'NAME = VALUE'"),
@@ -355,7 +404,9 @@ def test_parameters_of_the_configuration_are_checked_as_those_of_a_spec() -> Non
             read_parameters([line])
 
 
-def test_a_region_that_does_not_exist_is_found_out_at_once(endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_region_that_does_not_exist_is_found_out_at_once(
+    endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("AWS_ENDPOINT_URL_BEDROCK_RUNTIME", "http://127.0.0.1:9")
     model, waits = patient("bedrock:nova-lite?region=eu-nowhere-9")
     with pytest.raises(ModelError, match="no Bedrock in region 'eu-nowhere-9'"):
@@ -462,13 +513,29 @@ def test_the_meter_counts_by_purpose() -> None:
 
 
 def test_prices() -> None:
-    prices = read_prices(["bedrock:nova-lite = 0.06, 0.24, 0.015", "openai:x?temperature=0.0 = 1, 2, 0.5, 1.25"])
+    prices = read_prices(
+        ["bedrock:nova-lite = 0.06, 0.24, 0.015", "openai:x?temperature=0.0 = 1, 2, 0.5, 1.25"]
+    )
     assert prices["bedrock:nova-lite"] == Price(0.06, 0.24, 0.015, 0.06)
-    usage = Usage(calls=1, input_tokens=1_000_000, output_tokens=500_000, cached_tokens=2_000_000, written_tokens=1_000_000)
+    usage = Usage(
+        calls=1,
+        input_tokens=1_000_000,
+        output_tokens=500_000,
+        cached_tokens=2_000_000,
+        written_tokens=1_000_000,
+    )
     assert prices["openai:x?temperature=0.0"].of(usage) == pytest.approx(1 + 1 + 1 + 1.25)
     assert price_of("bedrock:nova-lite?temperature=0.5", prices) == prices["bedrock:nova-lite"]
     assert price_of("openai:x", prices) is None
-    for bad in ("nova", "nova = 1", "nova = a, b", "= 1, 2", "nova = -1, 2", "nova = 1, 2, 3, 4, 5", "nova = nan, 1"):
+    for bad in (
+        "nova",
+        "nova = 1",
+        "nova = a, b",
+        "= 1, 2",
+        "nova = -1, 2",
+        "nova = 1, 2, 3, 4, 5",
+        "nova = nan, 1",
+    ):
         with pytest.raises(SpecError, match="expected 'MODEL = INPUT, OUTPUT"):
             read_prices([bad])
 

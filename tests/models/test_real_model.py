@@ -1,4 +1,5 @@
-"""A real language model in all roles: SmolLM2 with 135 million parameters, served on loopback. It answers badly; the run must not.
+"""A real language model in all roles: SmolLM2 with 135 million parameters, served on loopback. It answers
+badly; the run must not.
 
 Run by ``make test-real-model``, which installs what it needs.
 """
@@ -53,7 +54,9 @@ def server() -> Iterator[str]:
         "--n_ctx",
         "8192",
     ]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env={**os.environ, "HOST": "127.0.0.1"})
+    process = subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env={**os.environ, "HOST": "127.0.0.1"}
+    )
     address = f"http://127.0.0.1:{port}/v1"
     try:
         for _ in range(120):
@@ -69,7 +72,9 @@ def server() -> Iterator[str]:
         process.wait(10)
 
 
-def test_a_bad_model_in_all_roles_makes_an_orderly_run(empty_repo: Repository, server: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bad_model_in_all_roles_makes_an_orderly_run(
+    empty_repo: Repository, server: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", server)
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     result = empty_repo.run(

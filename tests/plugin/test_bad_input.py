@@ -1,4 +1,6 @@
-"""What a user may give by mistake ends in one line that says what is wrong, and never in a traceback or a run for ever."""
+"""What a user may give by mistake ends in one line that says what is wrong, and never in a traceback or a run
+for ever.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ ARGS = ("--personalens-sample", "2")
         ("max_turns", "9" * 30, "expected a whole number from 1 to 1000"),
     ],
 )
-def test_numbers_without_sense_in_the_configuration(repo: Repository, key: str, value: str, expected: str) -> None:
+def test_numbers_without_sense_in_the_configuration(
+    repo: Repository, key: str, value: str, expected: str
+) -> None:
     result = repo.inline(*ARGS, "-o", f"personalens_{key}={value}")
     assert result.ret == 4
     result.stderr.fnmatch_lines([f"ERROR: personalens_{key}: {expected}, not *"])
@@ -52,7 +56,14 @@ def test_a_file_without_users_is_not_everybody(repo: Repository, content: str) -
     (repo.path / "users.txt").write_text(content)
     result = repo.inline(*ARGS, "--personalens-users", "file:users.txt")
     assert result.ret == 4
-    result.stderr.fnmatch_lines(["ERROR: --personalens-users: no user is in *users.txt; write an id a line, or leave the option out *"])
+    result.stderr.fnmatch_lines(
+        [
+            (
+                "ERROR: --personalens-users: no user is in *users.txt; write an id a line, or leave the option"
+                " out *"
+            )
+        ]
+    )
 
 
 def test_a_cache_that_cannot_be_written_is_a_warning(repo: Repository) -> None:
@@ -68,12 +79,19 @@ def test_a_cache_that_cannot_be_written_is_a_warning(repo: Repository) -> None:
 
 
 def test_a_run_that_pays_and_keeps_nothing_says_so(paid: Repository) -> None:
-    told = "pytest's cache is off or cannot be written: what is paid for and not in a record is bought again by the next run"
+    told = (
+        "pytest's cache is off or cannot be written: what is paid for and not in a record is bought again by"
+        " the next run"
+    )
     for more in (("--personalens-record", "live"), ("--personalens-record=new",)):
         paid.run(*ARGS, *MODELS, *more, "-q").stdout.fnmatch_lines([f"personalens: {told}"])
         assert calls(paid)
     assert told not in str(paid.run(*ARGS).stdout), "what costs nothing is not lost"
-    assert told not in str(paid.pytester.runpytest_subprocess("-p", "cacheprovider", *ARGS, *MODELS, "--personalens-record", "live").stdout)
+    assert told not in str(
+        paid.pytester.runpytest_subprocess(
+            "-p", "cacheprovider", *ARGS, *MODELS, "--personalens-record", "live"
+        ).stdout
+    )
 
 
 HOSTILE = r'"home\n::error title=x::pwned\u001b[31m##[error]\u202e"'
@@ -88,17 +106,33 @@ def test_a_dataset_drives_neither_terminal_nor_runner(repo: Repository) -> None:
             continue
         text = file.read_text(encoding="utf-8")
         for name in ("name", "home", "work", "out", "transit"):
-            text = "\n".join(f"{name} = {HOSTILE}" if line.startswith(f"{name} = ") else line for line in text.split("\n"))
+            text = "\n".join(
+                f"{name} = {HOSTILE}" if line.startswith(f"{name} = ") else line for line in text.split("\n")
+            )
         file.write_text(text, encoding="utf-8")
     head = (data / "dataset.toml").read_text(encoding="utf-8")
     lines = [f"{name} = {HOSTILE}" for name in ("name", "version")]
     kept = [line for line in head.split("\n") if not line.startswith(("name", "version"))]
     (data / "dataset.toml").write_text("\n".join([*lines, *kept]), encoding="utf-8")
     files = ("--personalens-report", "s.md", "--personalens-report", "r.json")
-    result = repo.run("--personalens-sample", "3", "--personalens-data", "own", "--personalens-threshold", "p>=4", *files, "-vv", "-rA")
+    result = repo.run(
+        "--personalens-sample",
+        "3",
+        "--personalens-data",
+        "own",
+        "--personalens-threshold",
+        "p>=4",
+        *files,
+        "-vv",
+        "-rA",
+    )
     assert result.ret == 1
     assert r"home\n\x3a:error title=x::pwned" in str(result.stdout) or "pwned" in str(result.stdout)
-    for line in [*result.outlines, *result.errlines, *(Path(repo.path) / "s.md").read_text(encoding="utf-8").splitlines()]:
+    for line in [
+        *result.outlines,
+        *result.errlines,
+        *(Path(repo.path) / "s.md").read_text(encoding="utf-8").splitlines(),
+    ]:
         assert not line.lstrip().startswith("::")
         assert not set("\x1b\u202e") & set(line)
     reported = repo.python("-m", "pytest_personalens", "report", "r.json")
@@ -119,7 +153,9 @@ def nested(file: Path) -> None:
 
 
 def digits(file: Path) -> None:
-    file.write_text(f"x = {'9' * 5000}" if file.suffix == ".toml" else f'{{"x": {"9" * 5000}}}', encoding="utf-8")
+    file.write_text(
+        f"x = {'9' * 5000}" if file.suffix == ".toml" else f'{{"x": {"9" * 5000}}}', encoding="utf-8"
+    )
 
 
 SPOILERS = [folder, loop, nested, digits]
@@ -142,13 +178,24 @@ def test_a_data_file_of_ones_own(repo: Repository, name: str, spoil: Callable[[P
     (data / name).unlink()
     spoil(data / name)
     one_line(
-        repo.inline("--personalens-sample", "9", "--personalens-kind", "multi", "--personalens-users", "kit", "--personalens-data", "own")
+        repo.inline(
+            "--personalens-sample",
+            "9",
+            "--personalens-kind",
+            "multi",
+            "--personalens-users",
+            "kit",
+            "--personalens-data",
+            "own",
+        )
     )
 
 
 @pytest.mark.parametrize("spoil", SPOILERS)
 @pytest.mark.parametrize("name", ["profile.json", "tasks.json", "tasks_md.json"])
-def test_a_file_of_official_data(repo: Repository, official: Path, name: str, spoil: Callable[[Path], None]) -> None:
+def test_a_file_of_official_data(
+    repo: Repository, official: Path, name: str, spoil: Callable[[Path], None]
+) -> None:
     user = min((official / "data" / "profile").iterdir())
     data = repo.path / "own" / "profile" / user.name
     subprocess.run(["cp", "-r", "--no-preserve=mode", str(user), str(repo.path)], check=True)
@@ -188,13 +235,17 @@ def test_a_name_that_is_no_utf8(repo: Repository, layout: str) -> None:
 @pytest.mark.parametrize("path", ["a" * 300, "~nobody_at_all/x", "/dev/null/x"])
 def test_a_path_that_is_none(repo: Repository, option: str, path: str) -> None:
     more = ("--personalens-adopt-judge", "j.json") if option == "anchors" else ()
-    one_line(repo.inline(*ARGS, f"--personalens-{option}", f"file:{path}" if option == "users" else path, *more))
+    one_line(
+        repo.inline(*ARGS, f"--personalens-{option}", f"file:{path}" if option == "users" else path, *more)
+    )
 
 
 @pytest.mark.parametrize("key", ["prices", "model_parameters", "users", "data", "json", "gates", "prompts"])
 def test_a_toml_configuration_that_holds_anything(repo: Repository, key: str) -> None:
     value = "[[1]]" if key in ("prices", "model_parameters", "gates") else '"file:a\\u0000b"'
-    (repo.path / "pyproject.toml").write_text(f"[tool.pytest.ini_options]\npersonalens_{key} = {value}\n", encoding="utf-8")
+    (repo.path / "pyproject.toml").write_text(
+        f"[tool.pytest.ini_options]\npersonalens_{key} = {value}\n", encoding="utf-8"
+    )
     one_line(repo.inline(*ARGS))
 
 
@@ -211,24 +262,36 @@ def test_a_record_that_is_none(repo: Repository, spoil: Callable[[Path], None]) 
 
 
 @pytest.mark.parametrize("name", ["é", "☃"])
-def test_a_path_that_the_terminal_cannot_show(repo: Repository, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+def test_a_path_that_the_terminal_cannot_show(
+    repo: Repository, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
     assert repo.inline(*ARGS, "--personalens-gate", "none", "--personalens-report", f"{name}.json").ret == 0
     monkeypatch.setenv("PYTHONIOENCODING", "ascii")
-    assert repo.python("-m", "pytest_personalens", "report", f"{name}.json", "--report", f"{name}.md").ret == 0
+    assert (
+        repo.python("-m", "pytest_personalens", "report", f"{name}.json", "--report", f"{name}.md").ret == 0
+    )
     one_line(repo.python("-m", "pytest_personalens", "report", f"{name}/x.json"))
 
 
 def test_nothing_is_bought_that_cannot_be_kept(paid: Repository) -> None:
     (paid.path / "pytest.ini").write_text("[pytest]\ncache_dir = kept\n")
-    full = "import pathlib, pytest_personalens.plugin.records as r\n\ndef no_room(path, text):\n    raise OSError(28, 'No space left on device')\n\nr.write_atomically = no_room\n"
+    full = (
+        "import pathlib, pytest_personalens.plugin.records as r\n\ndef no_room(path, text):\n    raise"
+        " OSError(28, 'No space left on device')\n\nr.write_atomically = no_room\n"
+    )
     (paid.path / "conftest.py").write_text((paid.path / "conftest.py").read_text() + full)
-    result = paid.pytester.runpytest_subprocess("-p", "cacheprovider", "--personalens-sample", "4", *MODELS, "--personalens-record", "live")
+    result = paid.pytester.runpytest_subprocess(
+        "-p", "cacheprovider", "--personalens-sample", "4", *MODELS, "--personalens-record", "live"
+    )
     assert result.ret == 1
     assert calls(paid) == 1, "the one that showed it"
     result.stdout.fnmatch_lines(["*what was bought cannot be kept: No space left on device; make room *"])
 
 
-@pytest.mark.parametrize("content", ["folder", "[" * 100_000, '{"run": "x", "settings": {}, "sources": {}, "began": NaN}', "\udcff"])
+@pytest.mark.parametrize(
+    "content",
+    ["folder", "[" * 100_000, '{"run": "x", "settings": {}, "sources": {}, "began": NaN}', "\udcff"],
+)
 def test_a_run_to_resume_that_cannot_be_read(paid: Repository, content: str) -> None:
     kept = paid.path / ".pytest_cache" / "d" / "personalens" / "run"
     kept.parent.mkdir(parents=True)
@@ -236,10 +299,14 @@ def test_a_run_to_resume_that_cannot_be_read(paid: Repository, content: str) -> 
         kept.mkdir()
     else:
         kept.write_bytes(os.fsencode(content))
-    result = paid.pytester.runpytest_inprocess("-p", "no:xdist", *ARGS, *MODELS, "--personalens-record", "live", "--personalens-resume")
+    result = paid.pytester.runpytest_inprocess(
+        "-p", "no:xdist", *ARGS, *MODELS, "--personalens-record", "live", "--personalens-resume"
+    )
     if content == "folder":
         one_line(result)
-        result.stderr.fnmatch_lines(["ERROR: personalens: pytest's cache cannot be written: *run: *; remove it"])
+        result.stderr.fnmatch_lines(
+            ["ERROR: personalens: pytest's cache cannot be written: *run: *; remove it"]
+        )
         return
     assert result.ret == 0
     assert calls(paid), "it is a new run"
@@ -262,7 +329,9 @@ def test_a_file_of_the_cache_that_became_a_folder(paid: Repository) -> None:
                 personalens.check()
         """
     )
-    result = paid.pytester.runpytest_inprocess("-p", "no:xdist", "--personalens-sample", "1", *MODELS, "--personalens-record=new")
+    result = paid.pytester.runpytest_inprocess(
+        "-p", "no:xdist", "--personalens-sample", "1", *MODELS, "--personalens-record=new"
+    )
     assert "INTERNALERROR" not in str(result.stdout) + str(result.stderr)
     result.assert_outcomes(passed=2)
 
@@ -276,7 +345,9 @@ def test_a_dialogue_with_a_line_separator(repo: Repository) -> None:
     assert "Traceback" not in str(result.stderr)
 
 
-def test_what_a_measurement_kept_that_cannot_be_read(repo: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_measurement_kept_that_cannot_be_read(
+    repo: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("PERSONALENS_CACHE_DIR", str(repo.path / "cache"))
     judge = """
 from pytest_personalens import Verdict
@@ -290,7 +361,17 @@ class Judge:
         return Verdict(dimension=dimension, score=1, justification="")
 """
     labels = str(ROOT / "data" / "agreement" / "anchors.jsonl")
-    command = ("-m", "pytest_personalens", "agreement", labels, "--judge-model", "mine:Judge", "--live", "--dimensions", "tc")
+    command = (
+        "-m",
+        "pytest_personalens",
+        "agreement",
+        labels,
+        "--judge-model",
+        "mine:Judge",
+        "--live",
+        "--dimensions",
+        "tc",
+    )
     repo.write(mine=f"STOP = 3\n{judge}")
     assert repo.python(*command).ret == 130
     kept = list((repo.path / "cache" / "agreement").glob("*.json"))
@@ -304,7 +385,9 @@ class Judge:
 
 
 def test_a_run_that_was_left_says_so(repo: Repository) -> None:
-    repo.write(test_bot="import pytest\n\ndef test_bot(personalens):\n    pytest.exit('enough', returncode=0)\n")
+    repo.write(
+        test_bot="import pytest\n\ndef test_bot(personalens):\n    pytest.exit('enough', returncode=0)\n"
+    )
     result = repo.inline(*ARGS, "--personalens-gate", "tcr >= 0.5")
     assert result.ret != 0
     result.stdout.fnmatch_lines(["personalens: no gate is decided: the run was left before its first result"])

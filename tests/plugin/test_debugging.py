@@ -19,14 +19,17 @@ IN_THREAD = ("--personalens-concurrency", "2")
 def assistant(body: str, kind: str = SYNC) -> str:
     return TOLD.replace('return lambda messages: "fine"', kind).replace(
         "    @pytest.fixture(scope",
-        f"    def reply_of(messages):\n        first = messages[0]['content']\n        {body}\n\n    @pytest.fixture(scope",
+        f"    def reply_of(messages):\n        first = messages[0]['content']\n        {body}\n\n   "
+        " @pytest.fixture(scope",
     )
 
 
 def typed(repo: Repository, text: str, *args: str) -> subprocess.CompletedProcess[str]:
     """pytest with `text` typed at the prompt of its debugger."""
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *ARGS, *args]
-    return subprocess.run(command, cwd=repo.path, input=text, capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run(
+        command, cwd=repo.path, input=text, capture_output=True, text=True, timeout=120, check=False
+    )
 
 
 @pytest.mark.parametrize("where", ["assistant", "user agent", "judge"])
@@ -34,7 +37,8 @@ def test_q_in_the_debugger_ends_the_run(told: Repository, where: str) -> None:
     code = {
         "assistant": assistant("breakpoint()"),
         "user agent": TOLD.replace(
-            "def turn(self, scenario, transcript):", "def turn(self, scenario, transcript):\n            breakpoint()"
+            "def turn(self, scenario, transcript):",
+            "def turn(self, scenario, transcript):\n            breakpoint()",
         ),
         "judge": TOLD.replace("low, high =", "breakpoint()\n            low, high ="),
     }[where]
@@ -72,7 +76,10 @@ def test_the_traceback_is_shown_where_it_is_asked_for(told: Repository, kind: st
 
 
 def test_an_exception_that_cannot_be_written_is_the_assistants_fault(told: Repository) -> None:
-    bad = "class Bad(Exception):\n            def __str__(self):\n                raise ValueError('no')\n        raise Bad"
+    bad = (
+        "class Bad(Exception):\n            def __str__(self):\n                raise ValueError('no')\n     "
+        "   raise Bad"
+    )
     told.write(conftest=assistant(bad))
     result = told.inline(*ARGS, "--personalens-report", "results.json")
     assert result.ret == 1
@@ -84,10 +91,19 @@ def test_an_exception_that_cannot_be_written_is_the_assistants_fault(told: Repos
 @pytest.mark.parametrize(
     ("reply", "hint"),
     [
-        ("type('AIMessage', (), {'content': 'hi'})()", "AIMessage; it must return text (str): the text may be reply.content"),
-        ("{'messages': ['a']}", "dict; it must return text (str): the text is that of the last message, such as *"),
+        (
+            "type('AIMessage', (), {'content': 'hi'})()",
+            "AIMessage; it must return text (str): the text may be reply.content",
+        ),
+        (
+            "{'messages': ['a']}",
+            "dict; it must return text (str): the text is that of the last message, such as *",
+        ),
         ("{'content': 'hi'}", "dict; it must return text (str): the text may be reply['content']"),
-        ("{'choices': []}", "dict; it must return text (str): the text is response['choices'][0]['message']['content']"),
+        (
+            "{'choices': []}",
+            "dict; it must return text (str): the text is response['choices'][0]['message']['content']",
+        ),
         ("[{'type': 'text', 'text': 'hi'}]", "list; it must return text (str): join the texts of its parts"),
         ("None", "NoneType; it must return text (str)"),
     ],
@@ -104,12 +120,20 @@ def test_what_frameworks_return_gets_a_hint(told: Repository, reply: str, hint: 
         ("mybot:agent.gone", "mybot.agent has no 'gone'"),
         (
             "mybot:agent",
-            "mybot.agent is Agent, which cannot be called; write a function that calls its .invoke(...) and returns the reply's text",
+            (
+                "mybot.agent is Agent, which cannot be called; write a function that calls its .invoke(...)"
+                " and returns the reply's text"
+            ),
         ),
     ],
 )
 def test_an_assistant_that_is_not_there(told: Repository, spec: str, problem: str) -> None:
-    told.write(mybot="class Agent:\n    def invoke(self):\n        pass\n\nagent = Agent()\n\ndef hope(messages):\n    return 'x'\n")
+    told.write(
+        mybot=(
+            "class Agent:\n    def invoke(self):\n        pass\n\nagent = Agent()\n\ndef hope(messages):\n   "
+            " return 'x'\n"
+        )
+    )
     result = told.inline(*ARGS, "--personalens-assistant", spec)
     assert result.ret == 4
     result.stderr.fnmatch_lines([f"ERROR: personalens: --personalens-assistant: {problem}"])

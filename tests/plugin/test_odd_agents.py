@@ -1,4 +1,6 @@
-"""Agents, models and datasets of somebody's own that are none, or cannot be opened, are told in one line before anything is run."""
+"""Agents, models and datasets of somebody's own that are none, or cannot be opened, are told in one line
+before anything is run.
+"""
 
 from __future__ import annotations
 
@@ -28,9 +30,18 @@ def offers(repo: Repository, role: str, value: str) -> pytest.RunResult:
     ("value", "told"),
     [
         ("return 5", "is int, whose * is no text; it needs *, paid and {method}()"),
-        ("return type('Odd', (), {'identity': None, 'name': None, 'paid': False})()", "is Odd, whose * is no text; it needs *"),
-        ("return type('Odd', (), {'identity': 'x', 'name': 'x', 'paid': None})()", "is Odd, whose paid is neither true nor false*"),
-        ("return type('Odd', (), {'identity': 'x', 'name': 'x', 'paid': False})()", "is Odd, which has no method {method}()*"),
+        (
+            "return type('Odd', (), {'identity': None, 'name': None, 'paid': False})()",
+            "is Odd, whose * is no text; it needs *",
+        ),
+        (
+            "return type('Odd', (), {'identity': 'x', 'name': 'x', 'paid': None})()",
+            "is Odd, whose paid is neither true nor false*",
+        ),
+        (
+            "return type('Odd', (), {'identity': 'x', 'name': 'x', 'paid': False})()",
+            "is Odd, which has no method {method}()*",
+        ),
         ("return type('Odd', (), {})", "is the class Odd; give an instance of it"),
     ],
 )
@@ -38,7 +49,10 @@ def test_what_is_no_agent(repo: Repository, role: str, value: str, told: str) ->
     result = offers(repo, role, value)
     assert result.ret == 4
     flag, method = HOOKS[role]
-    line = f"ERROR: personalens: {flag}: what is offered as a {role.replace('_', ' ')} {told.format(method=method)}"
+    line = (
+        f"ERROR: personalens: {flag}: what is offered as a {role.replace('_', ' ')}"
+        f" {told.format(method=method)}"
+    )
     result.stderr.fnmatch_lines([line])
     assert len([line for line in result.errlines if line]) == 1
 
@@ -47,19 +61,33 @@ def test_what_is_no_agent(repo: Repository, role: str, value: str, told: str) ->
 def test_what_cannot_be_opened(repo: Repository, role: str) -> None:
     result = offers(repo, role, "raise RuntimeError('no key')")
     assert result.ret == 4
-    result.stderr.fnmatch_lines([f"ERROR: personalens: {HOOKS[role][0]}: the {role.replace('_', ' ')} cannot be had: RuntimeError: no key"])
+    result.stderr.fnmatch_lines(
+        [
+            (
+                f"ERROR: personalens: {HOOKS[role][0]}: the {role.replace('_', ' ')} cannot be had: RuntimeError:"
+                " no key"
+            )
+        ]
+    )
 
 
 def test_a_dataset_that_cannot_be_opened(repo: Repository) -> None:
-    repo.write(conftest=BOT + "\n    def pytest_personalens_dataset(spec, config):\n        raise OSError('no disk')\n")
+    repo.write(
+        conftest=BOT
+        + "\n    def pytest_personalens_dataset(spec, config):\n        raise OSError('no disk')\n"
+    )
     result = repo.inline(*ARGS, "--personalens-data", "mine")
     assert result.ret == 4
-    result.stderr.fnmatch_lines(["ERROR: personalens: --personalens-data: the dataset 'mine' cannot be had: OSError: no disk"])
+    result.stderr.fnmatch_lines(
+        ["ERROR: personalens: --personalens-data: the dataset 'mine' cannot be had: OSError: no disk"]
+    )
 
 
 @pytest.mark.parametrize("answer", ["None", "'bye'", "{'content': 'bye'}", "object()"])
 def test_a_user_agent_that_returns_no_turn(told: Repository, answer: str) -> None:
-    told.write(conftest=TOLD.replace('UserTurn("hello" if not transcript else "bye", done=bool(transcript))', answer))
+    told.write(
+        conftest=TOLD.replace('UserTurn("hello" if not transcript else "bye", done=bool(transcript))', answer)
+    )
     result = told.inline(*ARGS, *TOLD_AGENTS)
     assert result.ret == 1
     result.stdout.fnmatch_lines(["*such as: the user agent returned *; it must return a UserTurn"])
@@ -68,7 +96,10 @@ def test_a_user_agent_that_returns_no_turn(told: Repository, answer: str) -> Non
 
 @pytest.mark.parametrize("lines", ["[b'x']", "5", "'text'", "[None]", "1 / 0"])
 def test_further_lines_that_are_none(repo: Repository, lines: str) -> None:
-    repo.write(conftest=BOT + f"\n    def pytest_personalens_report_lines(results, config):\n        return {lines}\n")
+    repo.write(
+        conftest=BOT
+        + f"\n    def pytest_personalens_report_lines(results, config):\n        return {lines}\n"
+    )
     result = repo.inline(*ARGS)
     assert result.ret == 0
     result.stdout.fnmatch_lines(["pytest_personalens_report_lines failed: *"])
@@ -92,22 +123,40 @@ def test_a_scenario_that_somebody_made_something_else_of(repo: Repository) -> No
     result = repo.inline(*ARGS)
     assert result.ret == 1
     result.stdout.fnmatch_lines(
-        ["*personalens: the fixture personalens_scenario returned str; one that overrides ours must return a Scenario*"]
+        [
+            (
+                "*personalens: the fixture personalens_scenario returned str; one that overrides ours must return"
+                " a Scenario*"
+            )
+        ]
     )
 
 
 def test_a_judge_that_is_measured_and_is_none(repo: Repository) -> None:
-    repo.write(mine="class Judge:\n    identity = 'mine'\n    def verdict(self, *args):\n        return None\n")
+    repo.write(
+        mine="class Judge:\n    identity = 'mine'\n    def verdict(self, *args):\n        return None\n"
+    )
     labels = str(ROOT / "data" / "agreement" / "anchors.jsonl")
     result = repo.python("-m", "pytest_personalens", "agreement", labels, "--judge-model", "mine:Judge")
     assert result.ret == 4
-    result.stderr.fnmatch_lines(["error: --judge-model: what is offered as a judge is Judge, whose paid is neither true nor false*"])
+    result.stderr.fnmatch_lines(
+        ["error: --judge-model: what is offered as a judge is Judge, whose paid is neither true nor false*"]
+    )
 
 
-@pytest.mark.parametrize("keyword", ["sample=()", "seed=('a', 'b')", "p=T()", "domain=T()", "kind=T()", "threshold=[T()]"])
+@pytest.mark.parametrize(
+    "keyword", ["sample=()", "seed=('a', 'b')", "p=T()", "domain=T()", "kind=T()", "threshold=[T()]"]
+)
 def test_a_mark_that_holds_anything(repo: Repository, keyword: str) -> None:
-    head = "import pytest\n\nclass T:\n    def __str__(self):\n        return None\n    __repr__ = __str__\n\n"
-    repo.write(test_bot=f"{head}@pytest.mark.personalens({keyword})\ndef test_bot(personalens):\n    personalens.check()\n")
+    head = (
+        "import pytest\n\nclass T:\n    def __str__(self):\n        return None\n    __repr__ = __str__\n\n"
+    )
+    repo.write(
+        test_bot=(
+            f"{head}@pytest.mark.personalens({keyword})\ndef test_bot(personalens):\n   "
+            " personalens.check()\n"
+        )
+    )
     result = repo.inline(*ARGS)
     assert result.ret == 2
     result.stdout.fnmatch_lines(["*personalens: test_bot.py::test_bot: personalens(*): expected *"])
@@ -120,7 +169,11 @@ def test_a_judge_that_leaves_beside_another_reading(told: Repository, leaves: st
     judge = TOLD.replace('paid = os.environ.get("JUDGE"', 'paid, parallel = os.environ.get("JUDGE"').replace(
         '"judge 1"), False\n        def', '"judge 1"), False, True\n        def'
     )
-    told.write(conftest=judge.replace("low, high = ", f"if dimension.short == 'p':\n                {leaves}\n            low, high = "))
+    told.write(
+        conftest=judge.replace(
+            "low, high = ", f"if dimension.short == 'p':\n                {leaves}\n            low, high = "
+        )
+    )
     run = ("--personalens-sample", "2", *TOLD_AGENTS, "--personalens-record", "live")
     for gate in ((), ("--personalens-gate", "tcr >= 0.5")):
         result = told.inline(*run, *gate)
@@ -129,11 +182,17 @@ def test_a_judge_that_leaves_beside_another_reading(told: Repository, leaves: st
 
 
 def test_what_others_raise_is_told_in_one_line(repo: Repository) -> None:
-    repo.write(conftest=BOT + "\n    def pytest_personalens_dataset(spec, config):\n        raise OSError('no\\n::error::disk\\x1b[31m')\n")
+    repo.write(
+        conftest=BOT + "\n    def pytest_personalens_dataset(spec, config):\n        raise"
+        " OSError('no\\n::error::disk\\x1b[31m')\n"
+    )
     result = repo.inline(*ARGS, "--personalens-data", "mine")
     assert result.ret == 4
     assert [line for line in result.errlines if line] == [
-        r"ERROR: personalens: --personalens-data: the dataset 'mine' cannot be had: OSError: no\n::error::disk\x1b[31m"
+        (
+            r"ERROR: personalens: --personalens-data: the dataset 'mine' cannot be had: OSError:"
+            r" no\n::error::disk\x1b[31m"
+        )
     ]
 
 
@@ -158,13 +217,19 @@ def test_an_outcome_of_a_test_where_none_is_run(repo: Repository, role: str, out
     assert len([line for line in result.errlines if line]) == 1
 
 
-@pytest.mark.parametrize("fields", ["score='1'", "score=99", "score=None", "score=1, justification=None", "score=1, evidence=None"])
+@pytest.mark.parametrize(
+    "fields", ["score='1'", "score=99", "score=None", "score=1, justification=None", "score=1, evidence=None"]
+)
 def test_a_verdict_made_past_its_checks(told: Repository, fields: str) -> None:
     lists = "evidence=(), reasons=(), turns=(), votes=()"
-    made = f"Verdict.model_construct(**{{**dict(dimension=dimension, justification='x', {lists}), **dict({fields})}})"
+    made = (
+        f"Verdict.model_construct(**{{**dict(dimension=dimension, justification='x', {lists}),"
+        f" **dict({fields})}})"
+    )
     told.write(
         conftest=TOLD.replace(
-            'Verdict(dimension=dimension, score=low if f"{dimension.short}:{scenario.id}" in listed("low.txt") else high, justification="told")',
+            'Verdict(dimension=dimension, score=low if f"{dimension.short}:{scenario.id}" in'
+            ' listed("low.txt") else high, justification="told")',
             made,
         )
     )

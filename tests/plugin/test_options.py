@@ -61,7 +61,9 @@ def test_a_key_that_is_gone_says_what_to_write(told: Repository, old: str) -> No
     refused(told.inline("--strict-config"), f"{key}: this key is gone; write {new}")
 
 
-NATIVE = pytest.param("tool.pytest", marks=pytest.mark.skipif(pytest.version_tuple < (9,), reason="pytest 9 reads this table"))
+NATIVE = pytest.param(
+    "tool.pytest", marks=pytest.mark.skipif(pytest.version_tuple < (9,), reason="pytest 9 reads this table")
+)
 
 
 @pytest.mark.parametrize("table", ["tool.pytest.ini_options", NATIVE])
@@ -74,7 +76,10 @@ def test_a_key_that_is_gone_of_any_type(told: Repository, table: str, value: str
 @pytest.mark.parametrize("name", [o.name for o in OPTIONS if o.on == "ini"])
 def test_an_option_that_is_a_key_now_says_so(told: Repository, name: str) -> None:
     key = f"personalens_{name.replace('-', '_')}"
-    refused(told.inline(*ARGS, f"--personalens-{name}=1"), f"--personalens-{name}: now a key of the configuration; write {key} = ")
+    refused(
+        told.inline(*ARGS, f"--personalens-{name}=1"),
+        f"--personalens-{name}: now a key of the configuration; write {key} = ",
+    )
 
 
 @pytest.mark.parametrize(
@@ -94,7 +99,9 @@ def test_an_option_that_is_a_key_now_says_so(told: Repository, name: str) -> Non
         (("--personalens-record=live",), "record", "live"),
     ],
 )  # fmt: skip
-def test_lists_take_commas_and_repetition(told: Repository, given: tuple[str, ...], key: str, value: object) -> None:
+def test_lists_take_commas_and_repetition(
+    told: Repository, given: tuple[str, ...], key: str, value: object
+) -> None:
     assert settings(told, *given)[key] == value
 
 
@@ -128,16 +135,29 @@ def test_what_cannot_be_read_says_what_was_expected(told: Repository, given: str
         ("S", "other-user", "the run itself knows no more of the user"),
     ],
 )
-def test_a_control_in_which_nothing_is_withheld(told: Repository, context: str, control: str, problem: str) -> None:
+def test_a_control_in_which_nothing_is_withheld(
+    told: Repository, context: str, control: str, problem: str
+) -> None:
     result = told.inline(*ARGS, "--personalens-context", context, "--personalens-control", control)
-    refused(result, f"--personalens-control {control}: {problem} (--personalens-context); there is nothing to compare")
+    refused(
+        result,
+        f"--personalens-control {control}: {problem} (--personalens-context); there is nothing to compare",
+    )
 
 
 def test_several_reports_of_one_kind(told: Repository) -> None:
-    assert told.inline(*ARGS, *(f"--personalens-report={name}" for name in ("a.json", "b.JSON", "c.md", "d.md"))).ret == 0
+    assert (
+        told.inline(
+            *ARGS, *(f"--personalens-report={name}" for name in ("a.json", "b.JSON", "c.md", "d.md"))
+        ).ret
+        == 0
+    )
     assert (told.path / "a.json").read_text() == (told.path / "b.JSON").read_text()
     assert (told.path / "c.md").read_text() == (told.path / "d.md").read_text()
-    refused(told.inline(*ARGS, "--personalens-report=a.json", "--personalens-report=./a.json"), "give each a file of its own")
+    refused(
+        told.inline(*ARGS, "--personalens-report=a.json", "--personalens-report=./a.json"),
+        "give each a file of its own",
+    )
 
 
 def test_reports_of_the_command_line_go_before_those_of_their_kind(told: Repository) -> None:

@@ -28,8 +28,15 @@ def test_without_a_sample_each_test_is_skipped_once_with_a_reason(repo: Reposito
 def test_a_sample_makes_one_item_of_each_scenario(repo: Repository) -> None:
     result = repo.inline("--personalens-sample", "5", "-v")
     result.assert_outcomes(passed=5)
-    result.stdout.fnmatch_lines(["personalens: 5 scenarios of embedded *, seed 'personalens'*", "test_bot.py::test_bot[[]*-*-*[]] PASSED*"])
-    result.stdout.fnmatch_lines(["*= personalens =*", "*items*scored*TCR*P", "overall *5 *5 *", "dialogues: * user turns on average"])
+    result.stdout.fnmatch_lines(
+        [
+            "personalens: 5 scenarios of embedded *, seed 'personalens'*",
+            "test_bot.py::test_bot[[]*-*-*[]] PASSED*",
+        ]
+    )
+    result.stdout.fnmatch_lines(
+        ["*= personalens =*", "*items*scored*TCR*P", "overall *5 *5 *", "dialogues: * user turns on average"]
+    )
 
 
 def test_the_built_in_suite_runs_where_there_is_no_test(empty_repo: Repository) -> None:
@@ -39,7 +46,9 @@ def test_the_built_in_suite_runs_where_there_is_no_test(empty_repo: Repository) 
         result.assert_outcomes(passed=5)
     result = empty_repo.run("--personalens-sample", "4", "-k", "[books-1-nobody] or books", "-v")
     result.stdout.fnmatch_lines(["personalens::test_personalens[[]books*[]] PASSED*"])
-    assert empty_repo.run("--personalens-sample", "4", "test_unit.py").ret == 4, "nothing of the sample is run"
+    assert empty_repo.run("--personalens-sample", "4", "test_unit.py").ret == 4, (
+        "nothing of the sample is run"
+    )
     empty_repo.run("--personalens-sample", "4", ".").assert_outcomes(passed=5)
 
 
@@ -62,7 +71,9 @@ def test_each_domain_of_a_multi_domain_item_selects_it(repo: Repository) -> None
     args = ("--personalens-sample", "12", "--personalens-kind", "multi", "--collect-only", "-q")
     everything = repo.inline(*args).stdout.str().count("test_bot[multi-")
     assert everything == 12
-    one = repo.inline(*args, "-m", "personalens(domain='Restaurants') and personalens(domain='Movies')").stdout.str()
+    one = repo.inline(
+        *args, "-m", "personalens(domain='Restaurants') and personalens(domain='Movies')"
+    ).stdout.str()
     assert 0 < one.count("test_bot[multi-1-") < 12
 
 
@@ -87,13 +98,17 @@ def test_scenario_and_context_fixtures(repo: Repository) -> None:
     repo.inline("--personalens-sample", "3", "--personalens-context", "I").assert_outcomes(passed=3)
 
 
-@pytest.mark.parametrize(("letters", "known"), [("none", "000"), ("DI", "110"), ("sd", "101"), ("I+S", "011"), ("DIS", "111")])
+@pytest.mark.parametrize(
+    ("letters", "known"), [("none", "000"), ("DI", "110"), ("sd", "101"), ("I+S", "011"), ("DIS", "111")]
+)
 def test_every_context_can_be_asked_for(repo: Repository, letters: str, known: str) -> None:
     repo.write(
         test_bot=f"""
         def test_bot(personalens_context as c):
             assert [bool(c.demographics), bool(c.interactions), c.situation is not None] == {[k == "1" for k in known]}
-        """.replace("personalens_context as c):", "personalens_context):\n            c = personalens_context")
+        """.replace(
+            "personalens_context as c):", "personalens_context):\n            c = personalens_context"
+        )
     )
     repo.inline("--personalens-sample", "1", "--personalens-context", letters).assert_outcomes(passed=1)
 
@@ -128,14 +143,19 @@ def test_async_assistants_and_objects(repo: Repository) -> None:
         def personalens_assistant():
             return Bot()
         """,
-        test_bot="def test_bot(personalens):\n    assert 'QX77' in personalens.evaluate().dialogue.messages[1].content\n",
+        test_bot=(
+            "def test_bot(personalens):\n    assert 'QX77' in"
+            " personalens.evaluate().dialogue.messages[1].content\n"
+        ),
     )
     repo.inline("--personalens-sample", "2").assert_outcomes(passed=2)
 
 
 def test_a_failing_item_shows_what_it_takes_to_understand_it(repo: Repository) -> None:
     repo.write(conftest=BOT.replace("return helpbot(messages)", "return 'I will see. \\x1b[31mred'"))
-    result = repo.run("--personalens-sample", "1", "--personalens-seed", "my seed", "--personalens-threshold", "p>=3")
+    result = repo.run(
+        "--personalens-sample", "1", "--personalens-seed", "my seed", "--personalens-threshold", "p>=3"
+    )
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(
         [
@@ -147,7 +167,10 @@ def test_a_failing_item_shows_what_it_takes_to_understand_it(repo: Repository) -
             "known: *",
             "*0 user *",
             "*1 assistant I will see. *x1b[[]31mred*",
-            "again:  pytest --personalens-sample 1 --personalens-seed 'my seed' --personalens-threshold 'p>=3' 'test_bot.py::test_bot[[]*[]]'",
+            (
+                "again:  pytest --personalens-sample 1 --personalens-seed 'my seed' --personalens-threshold"
+                " 'p>=3' 'test_bot.py::test_bot[[]*[]]'"
+            ),
         ]
     )
     assert "\x1b[31mred" not in result.stdout.str()
@@ -163,10 +186,14 @@ def test_a_dialogue_is_printed_once(repo: Repository, where: str, monkeypatch: p
     monkeypatch.setenv("CI", "true") if where == "in CI" else monkeypatch.delenv("CI", raising=False)
     monkeypatch.delenv("BUILD_NUMBER", raising=False)
     repo.write(conftest=BOT.replace("return helpbot(messages)", "return 'I will see to it for 19:30.'"))
-    result = repo.run("--personalens-sample", "1", "--personalens-threshold", "p>=4", "--junitxml", "junit.xml")
+    result = repo.run(
+        "--personalens-sample", "1", "--personalens-threshold", "p>=4", "--junitxml", "junit.xml"
+    )
     assert [line[:7] for line in result.outlines if line.startswith("again:")] == ["again: "]
     # What was wrong begins at once: the id stands before it, and 80 columns hold little more.
-    result.stdout.re_match_lines([r"FAILED test_bot.py::test_bot\[.*\] - (task not completed: |p \d < 4: |p \d.*\.\.\.).*"])
+    result.stdout.re_match_lines(
+        [r"FAILED test_bot.py::test_bot\[.*\] - (task not completed: |p \d < 4: |p \d.*\.\.\.).*"]
+    )
     (failure,) = ET.parse(repo.path / "junit.xml").iter("failure")
     assert "\n" not in failure.attrib["message"] and "again: " in (failure.text or "")
 
@@ -183,7 +210,9 @@ def test_a_dialogue_is_printed_once(repo: Repository, where: str, monkeypatch: p
         ("__import__('time').sleep(30)", "did not answer within 0.2 s"),
     ],
 )
-def test_a_faulty_assistant_fails_its_item_with_the_transcript_so_far(repo: Repository, answer: str, told: str) -> None:
+def test_a_faulty_assistant_fails_its_item_with_the_transcript_so_far(
+    repo: Repository, answer: str, told: str
+) -> None:
     repo.write(
         conftest=f"""
         import pytest
@@ -196,12 +225,18 @@ def test_a_faulty_assistant_fails_its_item_with_the_transcript_so_far(repo: Repo
     for gate in ((), ("--personalens-gate", "tcr >= 0.5")):
         result = repo.inline("--personalens-sample", "1", "-o", "personalens_turn_timeout=0.2", *gate)
         assert result.ret == 1
-        result.stdout.fnmatch_lines([f"*not scored, assistant at fault: *{told}*", "*0 user *", "not scored: 1, the assistant failed"])
+        result.stdout.fnmatch_lines(
+            [f"*not scored, assistant at fault: *{told}*", "*0 user *", "not scored: 1, the assistant failed"]
+        )
 
 
 @pytest.mark.parametrize(
     ("fixture", "told"),
-    [("return 42", "returned int, which cannot be called"), ("return", "returned NoneType"), ("yield 'bot'", "returned str")],
+    [
+        ("return 42", "returned int, which cannot be called"),
+        ("return", "returned NoneType"),
+        ("yield 'bot'", "returned str"),
+    ],
 )
 def test_a_fixture_that_cannot_be_called(repo: Repository, fixture: str, told: str) -> None:
     repo.write(conftest=f"import pytest\n@pytest.fixture\ndef personalens_assistant():\n    {fixture}\n")
@@ -215,19 +250,42 @@ def test_a_fixture_that_cannot_be_called(repo: Repository, fixture: str, told: s
 def test_no_assistant_at_all(empty_repo: Repository) -> None:
     result = empty_repo.inline("--personalens-sample", "9")
     result.assert_outcomes(errors=1)
-    result.stdout.fnmatch_lines(["*no assistant to test; define a fixture personalens_assistant in conftest.py*"])
+    result.stdout.fnmatch_lines(
+        ["*no assistant to test; define a fixture personalens_assistant in conftest.py*"]
+    )
 
 
 @pytest.mark.parametrize(
     ("args", "told"),
     [
-        (["--personalens-sample", "0"], "--personalens-sample: expected a whole number 1 or more, or all, not '0'"),
-        (["--personalens-sample", ""], "--personalens-sample: expected a whole number 1 or more, or all, not ''"),
-        (["--personalens-sample", "1", "--personalens-seed", ""], "--personalens-seed: expected a text, not ''"),
-        (["--personalens-sample", "ten"], "--personalens-sample: expected a whole number 1 or more, or all, not 'ten'"),
-        (["--personalens-sample", "1", "--personalens-domain", "Opera"], "unknown domain 'Opera'; known: Alarm, Books"),
-        (["--personalens-sample", "1", "--personalens-kind", "triple"], "expected one of: single, multi, all, not 'triple'"),
-        (["--personalens-sample", "1", "--personalens-context", "DX"], "expected 'none' or any of the letters D"),
+        (
+            ["--personalens-sample", "0"],
+            "--personalens-sample: expected a whole number 1 or more, or all, not '0'",
+        ),
+        (
+            ["--personalens-sample", ""],
+            "--personalens-sample: expected a whole number 1 or more, or all, not ''",
+        ),
+        (
+            ["--personalens-sample", "1", "--personalens-seed", ""],
+            "--personalens-seed: expected a text, not ''",
+        ),
+        (
+            ["--personalens-sample", "ten"],
+            "--personalens-sample: expected a whole number 1 or more, or all, not 'ten'",
+        ),
+        (
+            ["--personalens-sample", "1", "--personalens-domain", "Opera"],
+            "unknown domain 'Opera'; known: Alarm, Books",
+        ),
+        (
+            ["--personalens-sample", "1", "--personalens-kind", "triple"],
+            "expected one of: single, multi, all, not 'triple'",
+        ),
+        (
+            ["--personalens-sample", "1", "--personalens-context", "DX"],
+            "expected 'none' or any of the letters D",
+        ),
         (["--personalens-sample", "1", "--personalens-data=/nowhere"], "no such folder"),
         (["--personalens-sample", "1", "--personalens-data=."], "not a data folder"),
         (["--personalens-sample", "1", "--personalens-users", "bob"], "unknown user 'bob'"),
@@ -240,21 +298,42 @@ def test_no_assistant_at_all(empty_repo: Repository) -> None:
             ["--personalens-sample", "1", "--personalens-users", "kenji", "--personalens-domain", "Games"],
             "no scenario of dataset 'embedded' fits",
         ),
-        (["--personalens-sample", "1", "-o", "personalens_max_turns=0"], "expected a whole number from 1 to 1000"),
+        (
+            ["--personalens-sample", "1", "-o", "personalens_max_turns=0"],
+            "expected a whole number from 1 to 1000",
+        ),
         (["--personalens-sample", "1", "--personalens-gate", "tcr >= 1.5"], "tcr lies from 0 to 1"),
-        (["--personalens-sample", "1", "--personalens-gate", "tcr >= nan"], "expected [DOMAIN or KIND:] METRIC >= VALUE"),
+        (
+            ["--personalens-sample", "1", "--personalens-gate", "tcr >= nan"],
+            "expected [DOMAIN or KIND:] METRIC >= VALUE",
+        ),
         (["--personalens-sample", "1", "--personalens-gate", "p >= 0"], "p lies from 1 to 4"),
-        (["--personalens-sample", "1", "--personalens-judge-model", "oracle"], "--personalens-judge-model: no provider knows 'oracle'"),
-        (["--personalens-sample", "1", "--personalens-user-model", "acme:x"], "--personalens-user-model: no provider knows 'acme:x'"),
-        (["--personalens-sample", "1", "--personalens-dimensions", "charm"], "unknown dimension 'charm'; known: tc, p"),
+        (
+            ["--personalens-sample", "1", "--personalens-judge-model", "oracle"],
+            "--personalens-judge-model: no provider knows 'oracle'",
+        ),
+        (
+            ["--personalens-sample", "1", "--personalens-user-model", "acme:x"],
+            "--personalens-user-model: no provider knows 'acme:x'",
+        ),
+        (
+            ["--personalens-sample", "1", "--personalens-dimensions", "charm"],
+            "unknown dimension 'charm'; known: tc, p",
+        ),
         (["--personalens-sample", "1", "--personalens-threshold", "p>=9"], "p is scored 1 to 4"),
-        (["--personalens-sample", "1", "--personalens-threshold", "nat-user>=3"], "naturalness_user is not among the dimensions judged"),
+        (
+            ["--personalens-sample", "1", "--personalens-threshold", "nat-user>=3"],
+            "naturalness_user is not among the dimensions judged",
+        ),
         (
             ["--personalens-sample", "1", "--personalens-report", "."],
             "expected a path that ends in .json, .html, .htm, .md, or the word github",
         ),
         (["--personalens-sample", "1", "--personalens-save-baseline", "."], "is a folder"),
-        (["--personalens-sample", "1", "--personalens-report", "test_bot.py/r.json"], "--personalens-report: cannot write to"),
+        (
+            ["--personalens-sample", "1", "--personalens-report", "test_bot.py/r.json"],
+            "--personalens-report: cannot write to",
+        ),
         (["--personalens-sample", "1", "-p", "no:syrupy"], "need the plugin syrupy"),
     ],
 )
@@ -276,11 +355,16 @@ def test_a_bad_option_is_reported_before_workers_start(repo: Repository) -> None
 
 def test_ini_keys_are_typed_and_the_command_line_wins(repo: Repository) -> None:
     (repo.path / "pytest.ini").write_text(
-        "[pytest]\npersonalens_sample = 3\npersonalens_domain =\n    Movies\n    Train\npersonalens_gate = p >= 1.0\n"
+        "[pytest]\npersonalens_sample = 3\npersonalens_domain =\n    Movies\n    Train\npersonalens_gate = p"
+        " >= 1.0\n"
     )
     result = repo.inline("-v")
     result.assert_outcomes(passed=5)
-    assert not [line for line in result.outlines if "test_bot[" in line and not any(d in line for d in ("movies", "train", "multi"))]
+    assert not [
+        line
+        for line in result.outlines
+        if "test_bot[" in line and not any(d in line for d in ("movies", "train", "multi"))
+    ]
     repo.inline("--personalens-sample", "2").assert_outcomes(passed=4)
     (repo.path / "pytest.ini").write_text("[pytest]\npersonalens_sample = many\n")
     result = repo.inline()
@@ -349,9 +433,9 @@ def test_thresholds_by_option_and_mark(repo: Repository) -> None:
     outcomes = result.parseoutcomes()
     assert outcomes["failed"] >= 4
     assert outcomes["passed"] >= 6
-    repo.inline("--personalens-sample", "6", "--personalens-threshold", "p>=1", "--personalens-threshold", "tc>=0").assert_outcomes(
-        passed=12
-    )
+    repo.inline(
+        "--personalens-sample", "6", "--personalens-threshold", "p>=1", "--personalens-threshold", "tc>=0"
+    ).assert_outcomes(passed=12)
 
 
 @pytest.mark.parametrize(
@@ -368,12 +452,16 @@ def test_a_bad_mark_is_one_line(repo: Repository, mark: str, told: str) -> None:
     repo.write(test_bot=f"import pytest\n@pytest.mark.personalens({mark})\ndef test_bot(personalens): pass\n")
     result = repo.inline("--personalens-sample", "2")
     assert result.ret in (pytest.ExitCode.INTERRUPTED, pytest.ExitCode.USAGE_ERROR)
-    result.stdout.fnmatch_lines([f"*personalens: test_bot.py::test_bot: *{told}*" if "Opera" not in told else f"*{told}*"])
+    result.stdout.fnmatch_lines(
+        [f"*personalens: test_bot.py::test_bot: *{told}*" if "Opera" not in told else f"*{told}*"]
+    )
     result.stdout.no_fnmatch_line("*Traceback*")
 
 
 def test_dimensions(repo: Repository) -> None:
-    result = repo.inline("--personalens-sample", "2", "--personalens-dimensions", "all", "--personalens-report", "r.json")
+    result = repo.inline(
+        "--personalens-sample", "2", "--personalens-dimensions", "all", "--personalens-report", "r.json"
+    )
     result.stdout.fnmatch_lines(["*TCR*P*Nat.a*Coh.a*"])
     item = json.loads((repo.path / "r.json").read_text())["items"][0]
     assert len(item["evaluation"]["verdicts"]) == 4
@@ -381,9 +469,19 @@ def test_dimensions(repo: Repository) -> None:
 
 def test_a_sample_larger_than_the_universe_says_so(repo: Repository) -> None:
     for extra in ((), ("-n", "2")):
-        result = repo.run("--personalens-sample", "1000", "--personalens-users", "kenji", "--personalens-gate", "p >= 1", *extra)
+        result = repo.run(
+            "--personalens-sample",
+            "1000",
+            "--personalens-users",
+            "kenji",
+            "--personalens-gate",
+            "p >= 1",
+            *extra,
+        )
         assert result.ret == 0
-        result.stdout.fnmatch_lines(["sample: 1000 scenarios asked for; there are only *, and all of them are in it"])
+        result.stdout.fnmatch_lines(
+            ["sample: 1000 scenarios asked for; there are only *, and all of them are in it"]
+        )
 
 
 def test_the_official_data_runs(repo: Repository, official: Path) -> None:
@@ -406,14 +504,21 @@ def test_the_markers_and_fixtures_explain_themselves(repo: Repository) -> None:
     fixtures = repo.inline("--fixtures").stdout.str()
     for name in ("personalens", "personalens_assistant", "personalens_context", "personalens_scenario"):
         assert f"\n{name} -- " in fixtures
-    assert "no docstring available" not in fixtures.split("pytest_personalens.plugin", 1)[1].split("fixtures defined from")[0]
+    assert (
+        "no docstring available"
+        not in fixtures.split("pytest_personalens.plugin", 1)[1].split("fixtures defined from")[0]
+    )
 
 
-@pytest.mark.skipif(not hasattr(pytest, "version_tuple") or pytest.version_tuple < (9,), reason="[tool.pytest] is read since pytest 9")
+@pytest.mark.skipif(
+    not hasattr(pytest, "version_tuple") or pytest.version_tuple < (9,),
+    reason="[tool.pytest] is read since pytest 9",
+)
 def test_native_toml_is_typed(repo: Repository) -> None:
     file = repo.path / "pyproject.toml"
     file.write_text(
-        '[tool.pytest]\nstrict = true\npersonalens_sample = 3\npersonalens_gate = ["p >= 1.0"]\npersonalens_domain = ["Train"]\npersonalens_record = "none"\n'
+        '[tool.pytest]\nstrict = true\npersonalens_sample = 3\npersonalens_gate = ["p >='
+        ' 1.0"]\npersonalens_domain = ["Train"]\npersonalens_record = "none"\n'
     )
     repo.inline().assert_outcomes(passed=5)
     file.write_text('[tool.pytest]\npersonalens_sample = "three"\n')
@@ -442,8 +547,7 @@ def test_results_of_an_item_that_runs_in_a_fork_arrive(repo: Repository) -> None
     conftest = repo.path.joinpath("conftest.py")
     conftest.write_text(
         conftest.read_text()
-        + dedent(
-            """
+        + dedent("""
             import json, os
             from _pytest.runner import runtestprotocol
 
@@ -462,15 +566,20 @@ def test_results_of_an_item_that_runs_in_a_fork_arrive(repo: Repository) -> None
                         hook.pytest_runtest_logreport(report=hook.pytest_report_from_serializable(config=config, data=data))
                 os.wait()
                 return True
-            """
-        )
+            """)
     )
-    result = repo.run("--personalens-sample", "3", "--personalens-gate", "p >= 1", "--personalens-gate", "valid >= 1")
+    result = repo.run(
+        "--personalens-sample", "3", "--personalens-gate", "p >= 1", "--personalens-gate", "valid >= 1"
+    )
     result.stdout.fnmatch_lines(["overall * 3 * 3 *", "gate valid: passed, 3 of 3 items could be scored"])
 
 
 def test_the_garbage_collector_is_left_as_it_was(repo: Repository) -> None:
-    repo.write(test_bot="import gc\n\ndef test_bot(personalens):\n    assert gc.isenabled() and gc.get_freeze_count()\n")
+    repo.write(
+        test_bot=(
+            "import gc\n\ndef test_bot(personalens):\n    assert gc.isenabled() and gc.get_freeze_count()\n"
+        )
+    )
     before = gc.get_freeze_count()
     repo.inline("--personalens-sample", "2").assert_outcomes(passed=2)
     assert gc.isenabled()
@@ -501,7 +610,13 @@ def test_the_reading_that_failed_stands_first_and_marks_its_turns_alone(repo: Re
     )
     result = repo.inline("--personalens-sample", "1", "--personalens-judge-model", "own")
     result.stdout.fnmatch_lines(
-        ["p 1 < 2: asks again", "personalization: 1 of 1-4. asks again", "wants: *", "task completion: yes. done", "again: *"]
+        [
+            "p 1 < 2: asks again",
+            "personalization: 1 of 1-4. asks again",
+            "wants: *",
+            "task completion: yes. done",
+            "again: *",
+        ]
     )
     marked = [line[:4] for line in result.outlines if re.match(r">\s+\d+ (user|assistant)", line)]
     assert marked == [">  1"]

@@ -1,4 +1,6 @@
-"""The protocol of a run: what it is told by, what is recorded of it, what it is compared with, and what is refused."""
+"""The protocol of a run: what it is told by, what is recorded of it, what it is compared with, and what is
+refused.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +14,24 @@ from tests.support.endpoint import Endpoint, Reply
 from tests.support.official_tree import write_code, write_data
 from tests.support.repository import Repository, records
 
-RUN = ("--personalens-sample", "2", "--personalens-kind", "single", "--personalens-data", ".", "--personalens-gate", "none")
-MODELS = ("--personalens-user-model", "openai:user", "--personalens-judge-model", "openai:judge", "--personalens-assistant", "openai:bot")
+RUN = (
+    "--personalens-sample",
+    "2",
+    "--personalens-kind",
+    "single",
+    "--personalens-data",
+    ".",
+    "--personalens-gate",
+    "none",
+)
+MODELS = (
+    "--personalens-user-model",
+    "openai:user",
+    "--personalens-judge-model",
+    "openai:judge",
+    "--personalens-assistant",
+    "openai:bot",
+)
 PAPER = ("--personalens-protocol", "paper")
 OFFICIAL = ("--personalens-prompts", "official:.")
 
@@ -28,7 +46,9 @@ def wire(empty_repo: Repository, endpoint: Endpoint) -> Repository:
 
 def test_header_results_and_records_name_the_protocol(wire: Repository, endpoint: Endpoint) -> None:
     bought = wire.inline(*RUN, *MODELS, *PAPER, "--personalens-record=new", "--personalens-report=r.json")
-    bought.stdout.fnmatch_lines(["personalens: 2 scenarios of official *, assistant openai:bot (base), protocol paper*"])
+    bought.stdout.fnmatch_lines(
+        ["personalens: 2 scenarios of official *, assistant openai:bot (base), protocol paper*"]
+    )
     assert wire.results("r.json")["settings"]["protocol"] == "paper"
     record = json.loads(records(wire)[0].read_text(encoding="utf-8"))
     assert " paper prompt " in record["user_agent"]
@@ -50,7 +70,10 @@ def test_a_run_without_a_word_of_it_is_as_before(wire: Repository) -> None:
 
 
 def test_observations_and_improvements_are_kept(wire: Repository, endpoint: Endpoint) -> None:
-    text = "Score: 2\nObservations:\n- asks what is known\n- fits the hour\nJustification: basic\nImprovements:\n- use the window seat"
+    text = (
+        "Score: 2\nObservations:\n- asks what is known\n- fits the hour\nJustification:"
+        " basic\nImprovements:\n- use the window seat"
+    )
     endpoint.answer = lambda call: Reply(text) if call.model == "judge" else answer(call)
     run = (*RUN, *MODELS, *PAPER, "--personalens-dimensions", "p", "--personalens-report=r.json")
     for more in ("--personalens-record=new", "--personalens-record=none"):  # bought, then from the record
@@ -64,13 +87,19 @@ def test_observations_and_improvements_are_kept(wire: Repository, endpoint: Endp
 def test_runs_of_two_protocols_are_not_compared(wire: Repository) -> None:
     run = (*RUN[:-2], *MODELS, "--personalens-record=live")
     assert wire.inline(*run, "--personalens-save-baseline=b.json").ret == 0
-    assert "the protocol" not in json.loads((wire.path / "b.json").read_text(encoding="utf-8"))["terms"]["setup"]
+    assert (
+        "the protocol" not in json.loads((wire.path / "b.json").read_text(encoding="utf-8"))["terms"]["setup"]
+    )
     for other, name in ((PAPER, "paper"), (OFFICIAL, "official")):
         refused = wire.inline(*run, *other, "--personalens-baseline=b.json")
         assert refused.ret == 4
-        refused.stderr.fnmatch_lines([f"ERROR: --personalens-baseline: *: the protocol changed: '{name}' now, 'default' then*"])
+        refused.stderr.fnmatch_lines(
+            [f"ERROR: --personalens-baseline: *: the protocol changed: '{name}' now, 'default' then*"]
+        )
     assert wire.inline(*run, *PAPER, "--personalens-save-baseline=p.json").ret == 0
-    wire.inline(*run, *PAPER, "--personalens-baseline=p.json").stdout.fnmatch_lines(["compared with p.json: 2 scenarios*"])
+    wire.inline(*run, *PAPER, "--personalens-baseline=p.json").stdout.fnmatch_lines(
+        ["compared with p.json: 2 scenarios*"]
+    )
 
 
 def test_the_official_prompts_replay_until_the_checkout_changes(wire: Repository, endpoint: Endpoint) -> None:
@@ -87,14 +116,19 @@ def test_the_official_prompts_replay_until_the_checkout_changes(wire: Repository
 @pytest.mark.parametrize("thinks", ["reasoning", "state"])
 def test_a_user_agent_that_thinks_first(wire: Repository, endpoint: Endpoint, thinks: str) -> None:
     endpoint.answer = lambda call: (
-        Reply(f"Open: the seat. TERMINATE?\n**Message:** {answer(call).text}") if call.model == "user" else answer(call)
+        Reply(f"Open: the seat. TERMINATE?\n**Message:** {answer(call).text}")
+        if call.model == "user"
+        else answer(call)
     )
     wire.pytester.makeini(f"[pytest]\npersonalens_user_agent = {thinks}\n")
     result = wire.inline(*RUN, *MODELS, "--personalens-record=new", "--personalens-report=r.json")
     result.stdout.fnmatch_lines([f"personalens: *, user agent with {thinks}*"])
     assert wire.results("r.json")["settings"]["user_agent"] == thinks
     evaluation = wire.results("r.json")["items"][0]["evaluation"]
-    assert [m["content"] for m in evaluation["dialogue"]["messages"]][::2] == ["The words of the user.", "Fine."]
+    assert [m["content"] for m in evaluation["dialogue"]["messages"]][::2] == [
+        "The words of the user.",
+        "Fine.",
+    ]
     assert f" {thinks} prompt " in evaluation["user_agent"]
     assert all('"Message:"' in c.prompt for c in endpoint.calls if c.model == "user")
     endpoint.answer = lambda call: Reply("I think.") if call.model == "user" else answer(call)
@@ -118,7 +152,9 @@ def test_a_user_agent_that_thinks_first(wire: Repository, endpoint: Endpoint, th
         ("official_bugs = pears", (), "personalens_official_bugs: expected reproduce, mend, or the bugs to mend (user-id, *), not 'pears'"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_is_refused_in_one_line(wire: Repository, ini: str, options: tuple[str, ...], problem: str) -> None:
+def test_what_cannot_be_is_refused_in_one_line(
+    wire: Repository, ini: str, options: tuple[str, ...], problem: str
+) -> None:
     if ini:
         wire.pytester.makeini(f"[pytest]\npersonalens_{ini}\n")
     refused = wire.inline(*RUN, *options)
@@ -127,10 +163,15 @@ def test_what_cannot_be_is_refused_in_one_line(wire: Repository, ini: str, optio
 
 
 def test_a_mark_may_not_ask_for_a_context_without_an_official_prompt(wire: Repository) -> None:
-    text = "import pytest\n\n@pytest.mark.personalens(context='DS')\ndef test_it(personalens):\n    personalens.check()\n"
+    text = (
+        "import pytest\n\n@pytest.mark.personalens(context='DS')\ndef test_it(personalens):\n   "
+        " personalens.check()\n"
+    )
     wire.write(test_bot=text)
     result = wire.inline(*RUN, *MODELS, *OFFICIAL)
-    result.stdout.fnmatch_lines(["*--personalens-context DS: the official code crashes on two parts of the context*"])
+    result.stdout.fnmatch_lines(
+        ["*--personalens-context DS: the official code crashes on two parts of the context*"]
+    )
     assert result.ret != 0
 
 
@@ -138,21 +179,40 @@ def test_the_header_says_whom_the_protocol_does_not_reach(wire: Repository) -> N
     (wire.path / "bots.py").write_text("def reply(messages):\n    return 'Done.'\n", encoding="utf-8")
     mixed = (*MODELS[2:4], "--personalens-assistant", "bots:reply", "--personalens-record=live")
     result = wire.inline(*RUN, *PAPER, *mixed)
-    result.stdout.fnmatch_lines(["personalens: *, protocol paper; it does not reach the user and the assistant, which no model plays*"])
+    result.stdout.fnmatch_lines(
+        [
+            (
+                "personalens: *, protocol paper; it does not reach the user and the assistant, which no model"
+                " plays*"
+            )
+        ]
+    )
 
 
 @pytest.mark.parametrize("protocol", [PAPER, OFFICIAL], ids=["paper", "official"])
-def test_an_estimate_counts_the_calls_of_the_protocol(wire: Repository, endpoint: Endpoint, protocol: tuple[str, ...]) -> None:
+def test_an_estimate_counts_the_calls_of_the_protocol(
+    wire: Repository, endpoint: Endpoint, protocol: tuple[str, ...]
+) -> None:
     """Five rounds a dialogue, and one call a reading."""
-    result = wire.inline(*RUN, *MODELS, *protocol, "--personalens-dimensions", "all", "--personalens-estimate")
-    result.stdout.fnmatch_lines(["assistant *10 *", "judge coh-user *2 *", "judge tc *2 *", "user agent *10 *"])
+    result = wire.inline(
+        *RUN, *MODELS, *protocol, "--personalens-dimensions", "all", "--personalens-estimate"
+    )
+    result.stdout.fnmatch_lines(
+        ["assistant *10 *", "judge coh-user *2 *", "judge tc *2 *", "user agent *10 *"]
+    )
     assert endpoint.calls == []
 
 
-def test_templates_of_a_team_stand_over_those_of_the_paper(wire: Repository, endpoint: Endpoint, tmp_path: Path) -> None:
+def test_templates_of_a_team_stand_over_those_of_the_paper(
+    wire: Repository, endpoint: Endpoint, tmp_path: Path
+) -> None:
     (wire.path / "ours").mkdir()
-    (wire.path / "ours" / "judge_personalization.txt").write_text("Rate it.\n$preferences\n$transcript", encoding="utf-8")
-    wire.inline(*RUN, *MODELS, *PAPER, "--personalens-prompts", "ours", "--personalens-record=live").assert_outcomes(passed=2)
+    (wire.path / "ours" / "judge_personalization.txt").write_text(
+        "Rate it.\n$preferences\n$transcript", encoding="utf-8"
+    )
+    wire.inline(
+        *RUN, *MODELS, *PAPER, "--personalens-prompts", "ours", "--personalens-record=live"
+    ).assert_outcomes(passed=2)
     personal = [c.prompt for c in endpoint.calls if c.prompt.startswith("Rate it.\nPreferences in ")]
     assert len(personal) == 2
     assert all("demo-age" not in prompt and "situ-room" not in prompt for prompt in personal)

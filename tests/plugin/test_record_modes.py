@@ -1,4 +1,6 @@
-"""`--personalens-record`: what each mode writes and pays for, what is said of records that do not fit, and what other tests' records give."""
+"""`--personalens-record`: what each mode writes and pays for, what is said of records that do not fit, and
+what other tests' records give.
+"""
 
 from __future__ import annotations
 
@@ -60,7 +62,9 @@ def test_new_asks_only_for_what_no_record_fits(paid: Repository, monkeypatch: py
     assert calls(paid) == 2 * 5
     assert before.items() <= texts(paid).items()
     monkeypatch.setenv("CHANGE", "!")
-    paid.run("--personalens-sample", "4", *MODELS, "--personalens-record", "new").stdout.fnmatch_lines(["records: 4 written"])
+    paid.run("--personalens-sample", "4", *MODELS, "--personalens-record", "new").stdout.fnmatch_lines(
+        ["records: 4 written"]
+    )
     assert calls(paid) == 4 * 4, "the opening is equal evidence still"
 
 
@@ -115,7 +119,9 @@ def test_syrupys_options_neither_pay_nor_write_and_the_run_says_what_does(
     args = ("--personalens-sample", "2", *MODELS)
     missing = paid.run(*args, flag)
     missing.assert_outcomes(failed=2)
-    missing.stdout.fnmatch_lines([f"{flag} does not write the records of personalens; this command does: pytest *"])
+    missing.stdout.fnmatch_lines(
+        [f"{flag} does not write the records of personalens; this command does: pytest *"]
+    )
     assert (calls(paid), records(paid)) == (0, [])
     assert paid.run(*command(missing)).ret == 0
     before, _ = texts(paid), calls(paid)
@@ -131,7 +137,9 @@ def test_syrupys_options_neither_pay_nor_write_and_the_run_says_what_does(
 def test_syrupys_options_leave_records_of_embedded_agents_alone(repo: Repository) -> None:
     args = ("--personalens-sample", "2", "--personalens-gate", "none")
     result = repo.run(*args, "--snapshot-update")
-    result.stdout.fnmatch_lines(["--snapshot-update does not write the records of personalens; this command does: pytest *"])
+    result.stdout.fnmatch_lines(
+        ["--snapshot-update does not write the records of personalens; this command does: pytest *"]
+    )
     assert not records(repo)
     assert "--personalens-record" not in str(repo.run(*args).stdout), "nobody has to have records"
 
@@ -152,14 +160,27 @@ def test_the_teams_own_snapshots_are_never_accepted_by_ours(repo: Repository, mo
 
 
 @pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "workers"])
-def test_a_cap_stops_a_recording_run_in_order_and_the_next_one_goes_on(paid: Repository, workers: tuple[str, ...]) -> None:
+def test_a_cap_stops_a_recording_run_in_order_and_the_next_one_goes_on(
+    paid: Repository, workers: tuple[str, ...]
+) -> None:
     run = paid.pytester.runpytest_subprocess
     # A cap counts the calls of models, so here a model plays the user and judges.
     paid.write(conftest=MODEL)
-    args = (*KEPT, "--personalens-sample", "6", "--personalens-user-model", "m", "--personalens-judge-model", "m", *workers)
+    args = (
+        *KEPT,
+        "--personalens-sample",
+        "6",
+        "--personalens-user-model",
+        "m",
+        "--personalens-judge-model",
+        "m",
+        *workers,
+    )
     first = run(*args, "--personalens-record", "new", "--personalens-budget", "10calls")
     assert calls(paid) == 10
-    first.stdout.fnmatch_lines(["not scored: *, the cap on calls or money was reached; what was bought is kept*"])
+    first.stdout.fnmatch_lines(
+        ["not scored: *, the cap on calls or money was reached; what was bought is kept*"]
+    )
     written = texts(paid)
     second = run(*args, "--personalens-record", "new")
     second.assert_outcomes(passed=6)
@@ -172,7 +193,16 @@ def test_a_cap_stops_a_recording_run_in_order_and_the_next_one_goes_on(paid: Rep
 def test_all_with_a_cap_goes_on_under_resume(paid: Repository) -> None:
     run = paid.pytester.runpytest_subprocess
     paid.write(conftest=MODEL)
-    args = (*KEPT, "--personalens-sample", "3", "--personalens-user-model", "m", "--personalens-judge-model", "m", "--personalens-record")
+    args = (
+        *KEPT,
+        "--personalens-sample",
+        "3",
+        "--personalens-user-model",
+        "m",
+        "--personalens-judge-model",
+        "m",
+        "--personalens-record",
+    )
     run(*args, "new")
     assert calls(paid) == 3 * 4
     run(*args, "all", "--personalens-resume", "--personalens-budget", "7calls")
@@ -186,7 +216,14 @@ def test_one_command_mends_all_and_can_be_pasted(paid: Repository, monkeypatch: 
     calls(paid)
     monkeypatch.setenv("CHANGE", "!")
     paid.pytester.makeini("[pytest]\npersonalens_gate = p >= 5\n")  # which -o below puts right
-    args = ("--personalens-sample", "4", *MODELS, "-o", "personalens_gate=p >= 2", "--personalens-record=none")
+    args = (
+        "--personalens-sample",
+        "4",
+        *MODELS,
+        "-o",
+        "personalens_gate=p >= 2",
+        "--personalens-record=none",
+    )
     result = paid.run(*args)
     result.assert_outcomes(failed=2 + 2 + 2)
     again = command(result)
@@ -200,7 +237,14 @@ def test_one_command_mends_all_and_can_be_pasted(paid: Repository, monkeypatch: 
 def test_commands_keep_what_overrides_the_configuration(repo: Repository, workers: tuple[str, ...]) -> None:
     (repo.path / "other.ini").write_text("[pytest]\npersonalens_threshold = p>=4\n")
     result = repo.run(
-        "--personalens-sample", "1", "-c", "other.ini", "-opersonalens_context=none", "-o", "personalens_max_turns=3", *workers
+        "--personalens-sample",
+        "1",
+        "-c",
+        "other.ini",
+        "-opersonalens_context=none",
+        "-o",
+        "personalens_max_turns=3",
+        *workers,
     )
     (again,) = {line.partition("again:")[2].strip() for line in result.outlines if "again:" in line}
     words = shlex.split(again)[1:]
@@ -209,7 +253,9 @@ def test_commands_keep_what_overrides_the_configuration(repo: Repository, worker
     repo.run(*words).assert_outcomes(failed=1)
 
 
-def test_a_stale_item_shows_the_first_reply_that_differs(paid: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stale_item_shows_the_first_reply_that_differs(
+    paid: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
     args = ("--personalens-sample", "1", *MODELS)
     paid.run(*args, "--personalens-record=new")
     said = (paid.path / "conftest.py").read_text()
@@ -220,7 +266,10 @@ def test_a_stale_item_shows_the_first_reply_that_differs(paid: Repository, monke
         result = paid.run(*args)
         result.stdout.fnmatch_lines(
             [
-                f"*the record is stale (the assistant's turn {turn} differs); record it with --personalens-record new",
+                (
+                    f"*the record is stale (the assistant's turn {turn} differs); record it with"
+                    " --personalens-record new"
+                ),
                 f"- answer {turn}",
                 f"+ answer {turn}\\nand more\\x1b[[]2J",
             ]
@@ -231,9 +280,15 @@ def test_a_difference_far_into_a_long_reply_is_shown_in_short(paid: Repository) 
     text = (paid.path / "conftest.py").read_text()
     args = ("--personalens-sample", "1", *MODELS)
     for end in ("until noon", "until nine"):
-        paid.write(conftest=text.replace('f"answer {len(messages)}"', f'"word " * 100 + "open {end}, " + "word " * 100'))
+        paid.write(
+            conftest=text.replace(
+                'f"answer {len(messages)}"', f'"word " * 100 + "open {end}, " + "word " * 100'
+            )
+        )
         result = paid.run(*args, *(("--personalens-record=new",) if end == "until noon" else ()))
-    result.stdout.re_match_lines([r"^(E +)?- \.\.\..*until noon.*\.\.\.$", r"^(E +)?\+ \.\.\..*until nine.*\.\.\.$"])
+    result.stdout.re_match_lines(
+        [r"^(E +)?- \.\.\..*until noon.*\.\.\.$", r"^(E +)?\+ \.\.\..*until nine.*\.\.\.$"]
+    )
     assert all(len(line) < 130 for line in result.outlines if re.match(r"(E +)?[-+] \.\.\.", line))
 
 
@@ -241,7 +296,9 @@ def test_another_dimension_is_said_to_be_missing(paid: Repository) -> None:
     args = ("--personalens-sample", "1", *MODELS)
     paid.run(*args, "--personalens-record=new")
     result = paid.run(*args, "--personalens-dimensions", "all")
-    result.stdout.fnmatch_lines(["*the record is stale (no verdict on nat-user for this dialogue); record it with *"])
+    result.stdout.fnmatch_lines(
+        ["*the record is stale (no verdict on nat-user for this dialogue); record it with *"]
+    )
 
 
 def test_a_record_of_another_scenario_is_replaced_on_request_only(repo: Repository) -> None:
@@ -249,7 +306,9 @@ def test_a_record_of_another_scenario_is_replaced_on_request_only(repo: Reposito
     repo.run(*args, "--personalens-record", "new")
     one, other = records(repo)
     other.write_bytes(one.read_bytes())
-    repo.run(*args).stdout.fnmatch_lines(["*the record belongs to scenario *; record it with --personalens-record new"])
+    repo.run(*args).stdout.fnmatch_lines(
+        ["*the record belongs to scenario *; record it with --personalens-record new"]
+    )
     assert repo.run(*args, "--personalens-record", "new").ret == 0
     repo.run(*args).stdout.fnmatch_lines(["records: 2 replayed"])
 
@@ -281,7 +340,10 @@ def test_a_renamed_test_replays_its_old_records(paid: Repository) -> None:
 def test_within_a_run_the_second_test_of_a_scenario_pays_for_nothing(paid: Repository) -> None:
     paid.write(
         test_second=TEST,
-        test_third="import pytest\n@pytest.mark.parametrize('n', ['a', 'b-c'])\ndef test_x(n, personalens):\n    personalens.check()\n",
+        test_third=(
+            "import pytest\n@pytest.mark.parametrize('n', ['a', 'b-c'])\ndef test_x(n, personalens):\n   "
+            " personalens.check()\n"
+        ),
     )
     paid.run("--personalens-sample", "2", *MODELS, "--personalens-record", "new").assert_outcomes(passed=8)
     assert calls(paid) == 2 * 5
@@ -348,7 +410,9 @@ def test_records_of_what_is_installed_are_no_source(paid: Repository, place: str
     assert calls(paid) == 5
 
 
-def test_a_record_that_is_stale_stays_so_though_another_test_has_all(paid: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_record_that_is_stale_stays_so_though_another_test_has_all(
+    paid: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
     args = ("--personalens-sample", "1", *MODELS)
     paid.run(*args, "--personalens-record", "new")
     monkeypatch.setenv("CHANGE", "!")

@@ -50,7 +50,15 @@ def test_other_samples_report_nothing_as_unused_and_delete_nothing(repo: Reposit
         ("--personalens-sample", "12", "-k", "music or alarm"),
         ("--personalens-sample", "5", "--personalens-seed", "x"),
         ("--personalens-sample", "3", "--personalens-record=new"),
-        ("--personalens-sample", "12", "-m", "personalens(kind='multi')", "--personalens-record=new", "-n", "2"),
+        (
+            "--personalens-sample",
+            "12",
+            "-m",
+            "personalens(kind='multi')",
+            "--personalens-record=new",
+            "-n",
+            "2",
+        ),
         (),
     ):
         result = repo.run(*(args if other else ()), *other)
@@ -75,10 +83,14 @@ def test_a_stale_record_says_which_agent_changed(paid: Repository, role: str) ->
     stale = paid.run(*args)
     stale.assert_outcomes(failed=1)
     who = "user agent" if role == "user" else role
-    stale.stdout.fnmatch_lines([f"*the record is stale (the {who} was paid-{role}, and is other-{role} now); record it with *"])
+    stale.stdout.fnmatch_lines(
+        [f"*the record is stale (the {who} was paid-{role}, and is other-{role} now); record it with *"]
+    )
 
 
-def test_paid_agents_record_once_and_replay_for_nothing(paid: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_paid_agents_record_once_and_replay_for_nothing(
+    paid: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
     args = ("--personalens-sample", "2", *MODELS)
     paid.run(*args, "--personalens-record=new").assert_outcomes(passed=2)
     assert calls(paid) == 2 * 5
@@ -88,7 +100,9 @@ def test_paid_agents_record_once_and_replay_for_nothing(paid: Repository, monkey
     monkeypatch.setenv("CHANGE", "!")
     stale = paid.run(*args)
     stale.assert_outcomes(failed=2)
-    stale.stdout.fnmatch_lines(["*the record is stale (the assistant's turn 1 differs); record it with --personalens-record new"])
+    stale.stdout.fnmatch_lines(
+        ["*the record is stale (the assistant's turn 1 differs); record it with --personalens-record new"]
+    )
     assert calls(paid) == 0
     paid.run(*args, "--personalens-record=new").assert_outcomes(passed=2)
     # The opening is equal evidence still: it is not bought again.
@@ -106,7 +120,9 @@ def test_a_live_run_leaves_the_records_alone_and_pays_once(paid: Repository) -> 
     assert calls(paid) == 0
 
 
-def test_a_live_run_uses_the_record_and_what_it_bought_before(paid: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_live_run_uses_the_record_and_what_it_bought_before(
+    paid: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
     args = ("-p", "cacheprovider", "--personalens-sample", "1", *MODELS)
     run = paid.pytester.runpytest_subprocess
     run(*args, "--personalens-record=new").assert_outcomes(passed=1)
@@ -132,7 +148,14 @@ def test_what_was_bought_before_a_crash_is_kept(paid: Repository, monkeypatch: p
 
 
 def test_free_agents_go_on_where_a_record_is_stale(repo: Repository) -> None:
-    args = ("--personalens-sample", "3", "--personalens-threshold", "p>=1", "--personalens-threshold", "tc>=0")
+    args = (
+        "--personalens-sample",
+        "3",
+        "--personalens-threshold",
+        "p>=1",
+        "--personalens-threshold",
+        "tc>=0",
+    )
     repo.run(*args, "--personalens-record=new")
     before = {path: path.read_bytes() for path in records(repo)}
     repo.write(
@@ -146,7 +169,12 @@ def test_free_agents_go_on_where_a_record_is_stale(repo: Repository) -> None:
     )
     result = repo.run(*args)
     result.assert_outcomes(passed=3)
-    result.stdout.fnmatch_lines(["records: 3 stale", "write the records that are missing or stale with: pytest *--personalens-record new"])
+    result.stdout.fnmatch_lines(
+        [
+            "records: 3 stale",
+            "write the records that are missing or stale with: pytest *--personalens-record new",
+        ]
+    )
     assert before == {path: path.read_bytes() for path in records(repo)}
 
 
@@ -160,7 +188,9 @@ def test_free_agents_go_on_where_a_record_is_stale(repo: Repository) -> None:
         (lambda text: text.replace('"score": ', '"score": 9', 1), "the record cannot be read ("),
     ],
 )
-def test_a_damaged_record_gets_one_line_and_is_not_deleted(repo: Repository, damage: object, told: str) -> None:
+def test_a_damaged_record_gets_one_line_and_is_not_deleted(
+    repo: Repository, damage: object, told: str
+) -> None:
     args = ("--personalens-sample", "1", "--personalens-gate", "p >= 1")
     repo.run(*args, "--personalens-record=new", "--personalens-context", "none")
     (path,) = records(repo)
@@ -211,7 +241,9 @@ class CountingJudge:
 
 
 def record(scenario: Scenario, *turns: UserTurn, max_turns: int = 0) -> tuple[Evaluation, str]:
-    evaluation = evaluate(scenario, lambda m: f"reply {len(m)}", ScriptedUser(*turns), CountingJudge(), max_turns=max_turns)
+    evaluation = evaluate(
+        scenario, lambda m: f"reply {len(m)}", ScriptedUser(*turns), CountingJudge(), max_turns=max_turns
+    )
     return evaluation, record_of(evaluation, scenario).model_dump_json()
 
 
@@ -275,12 +307,16 @@ def test_no_value_of_a_record_can_be_changed_unseen(scenario: Scenario) -> None:
         for key in path:
             place = place[key]
         value = place[last]
-        place[last] = value + 1 if isinstance(value, int) else f"{value}x" if isinstance(value, str) else ["x"]
+        place[last] = (
+            value + 1 if isinstance(value, int) else f"{value}x" if isinstance(value, str) else ["x"]
+        )
         with pytest.raises(RecordError):
             read_record(json.dumps(data, indent=2, sort_keys=True), "r.json")
         del place[last]
         with suppress(RecordError):  # but for a value that goes without saying
-            assert read_record(json.dumps(data, indent=2, sort_keys=True), "r.json") == read_record(text, "r.json")
+            assert read_record(json.dumps(data, indent=2, sort_keys=True), "r.json") == read_record(
+                text, "r.json"
+            )
 
 
 def test_a_score_within_its_scale_cannot_be_raised(scenario: Scenario) -> None:
@@ -301,7 +337,9 @@ def test_a_score_within_its_scale_cannot_be_raised(scenario: Scenario) -> None:
         lambda data: json.dumps(data, indent=1).replace("\n", "\r\n"),
     ],
 )
-def test_a_record_that_is_written_otherwise_is_the_same_record(repo: Repository, reformatted: Callable[[Any], str]) -> None:
+def test_a_record_that_is_written_otherwise_is_the_same_record(
+    repo: Repository, reformatted: Callable[[Any], str]
+) -> None:
     args = ("--personalens-sample", "1", "--personalens-gate", "p >= 1")
     repo.run(*args, "--personalens-record=new")
     (path,) = records(repo)
@@ -320,7 +358,9 @@ def test_evidence_tells_dialogues_apart_in_any_order(scenario: Scenario) -> None
     one = EvidenceDigests(scenario)
     for dialogue in (*dialogues, *reversed(dialogues)):
         for dimension in Dimension:
-            assert one.of_reading("judge", dialogue, dimension) == EvidenceDigests(scenario).of_reading("judge", dialogue, dimension)
+            assert one.of_reading("judge", dialogue, dimension) == EvidenceDigests(scenario).of_reading(
+                "judge", dialogue, dimension
+            )
     assert len({one.of_reading("judge", d, Dimension.PERSONALIZATION) for d in dialogues}) == 2
 
 
@@ -330,15 +370,24 @@ def test_items_are_marked_as_syrupy_marks_them(repo: Repository) -> None:
 
 
 def test_snapshots_of_ones_own_in_the_same_item(repo: Repository) -> None:
-    repo.write(test_bot="def test_bot(personalens, snapshot):\n    personalens.check()\n    assert personalens.scenario.id == snapshot\n")
+    repo.write(
+        test_bot=(
+            "def test_bot(personalens, snapshot):\n    personalens.check()\n    assert"
+            " personalens.scenario.id == snapshot\n"
+        )
+    )
     args = ("--personalens-sample", "2", "--personalens-gate", "p >= 1")
-    repo.inline(*args, "--personalens-record=new", "--snapshot-update").stdout.fnmatch_lines(["4 snapshots generated."])
+    repo.inline(*args, "--personalens-record=new", "--snapshot-update").stdout.fnmatch_lines(
+        ["4 snapshots generated."]
+    )
     repo.inline(*args).stdout.fnmatch_lines(["4 snapshots passed."])
 
 
 def test_messages_survive_a_record(scenario: Scenario) -> None:
     hostile = "\u202e]}\x00\n<|end|>\u2028 ünï 日本 \x1b[2J"
-    evaluation = evaluate(scenario, lambda m: hostile, ScriptedUser(UserTurn("a"), UserTurn("bye", done=True)), CountingJudge())
+    evaluation = evaluate(
+        scenario, lambda m: hostile, ScriptedUser(UserTurn("a"), UserTurn("bye", done=True)), CountingJudge()
+    )
     stored = read_record(record_of(evaluation, scenario).model_dump_json(), "r.json")
     assert stored.dialogue.messages[1] == Message(role="assistant", content=hostile.strip())
 

@@ -21,42 +21,83 @@ def test_the_official_samples_lie_within_each_other() -> None:
     assert all(set(small) < set(large) for small, large in pairwise(within))
 
 
-@pytest.mark.parametrize(("name", "single", "multi"), [("official-20", 1284, 319), ("official-30", 1930, 486)])
-def test_an_official_sample_has_the_scenarios_of_the_official_run(official: Path, name: str, single: int, multi: int) -> None:
+@pytest.mark.parametrize(
+    ("name", "single", "multi"), [("official-20", 1284, 319), ("official-30", 1930, 486)]
+)
+def test_an_official_sample_has_the_scenarios_of_the_official_run(
+    official: Path, name: str, single: int, multi: int
+) -> None:
     refs = [ref for user in OFFICIAL_SAMPLES[name] for ref in open_dataset(str(official)).refs(user)]
-    assert (sum(ref.kind == "single" for ref in refs), sum(ref.kind == "multi" for ref in refs)) == (single, multi)
+    assert (sum(ref.kind == "single" for ref in refs), sum(ref.kind == "multi" for ref in refs)) == (
+        single,
+        multi,
+    )
 
 
 def test_users_by_number_and_by_id_are_the_same(official: Path) -> None:
     dataset = open_dataset(str(official))
-    by_id, by_number = (draw(dataset, 10**6, seed="s", users=users) for users in (["user66", "user7"], ["66", "user7", "7"]))
+    by_id, by_number = (
+        draw(dataset, 10**6, seed="s", users=users) for users in (["user66", "user7"], ["66", "user7", "7"])
+    )
     assert {ref.user for ref in by_number.refs} == {"user7", "user66"}
     assert by_number == by_id
 
 
 def test_users_of_the_command_line_may_be_numbers(repo: Repository, official: Path) -> None:
-    args = ("--personalens-sample", "2", f"--personalens-data={official}", "--personalens-report", "results.json", *REPORT_ONLY)
+    args = (
+        "--personalens-sample",
+        "2",
+        f"--personalens-data={official}",
+        "--personalens-report",
+        "results.json",
+        *REPORT_ONLY,
+    )
     assert repo.inline(*args, "--personalens-users", "7,user66").ret == 0
     assert {item["evaluation"]["user"] for item in repo.results()["items"]} == {"user7", "user66"}
     unknown = repo.inline(*args, "--personalens-users", "official-40")
     assert unknown.ret == 4
     unknown.stderr.fnmatch_lines(
-        ["*official-40 is no sample of the benchmark's own; known: official-20, official-30, official-50, official-100;*"]
+        [
+            (
+                "*official-40 is no sample of the benchmark's own; known: official-20, official-30, official-50,"
+                " official-100;*"
+            )
+        ]
     )
 
 
 @pytest.mark.parametrize("workers", [(), ("-n", "1")])
-def test_a_sample_of_all_takes_every_scenario_and_misses_none(repo: Repository, workers: tuple[str, ...]) -> None:
-    args = ("--personalens-users", "kenji", "--personalens-domain", "Books", "--personalens-report", "results.json", *REPORT_ONLY, *workers)
+def test_a_sample_of_all_takes_every_scenario_and_misses_none(
+    repo: Repository, workers: tuple[str, ...]
+) -> None:
+    args = (
+        "--personalens-users",
+        "kenji",
+        "--personalens-domain",
+        "Books",
+        "--personalens-report",
+        "results.json",
+        *REPORT_ONLY,
+        *workers,
+    )
     result = repo.run("--personalens-sample", "all", *args)
     assert result.ret == 0
     assert "asked for" not in str(result.stdout)
-    found, expected = repo.results(), [ref for ref in open_dataset("embedded").refs("kenji") if "Books" in ref.domains]
+    found, expected = (
+        repo.results(),
+        [ref for ref in open_dataset("embedded").refs("kenji") if "Books" in ref.domains],
+    )
     assert {item["evaluation"]["task"] for item in found["items"]} == {ref.task for ref in expected}
-    assert (found["requested"], found["drawn"], found["settings"]["sample"]) == (len(expected), len(expected), "all")
+    assert (found["requested"], found["drawn"], found["settings"]["sample"]) == (
+        len(expected),
+        len(expected),
+        "all",
+    )
 
 
 def test_a_sample_that_is_neither_a_number_nor_all(repo: Repository) -> None:
     result = repo.inline("--personalens-sample", "most")
     assert result.ret == 4
-    result.stderr.fnmatch_lines(["ERROR: --personalens-sample: expected a whole number 1 or more, or all, not 'most'"])
+    result.stderr.fnmatch_lines(
+        ["ERROR: --personalens-sample: expected a whole number 1 or more, or all, not 'most'"]
+    )

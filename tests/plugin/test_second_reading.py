@@ -25,14 +25,18 @@ def test_a_low_scenario_of_several_tests_names_the_test(told: Repository) -> Non
     told.write(conftest=TOLD.replace("score=low if f", "score=low if True or f"))
     assert " in test_" not in str(told.inline(*ARGS, *GATES).stdout)
     told.write(test_more="def test_other(personalens):\n    personalens.check()\n")
-    lines = [line for line in told.inline(*ARGS, *GATES).outlines if line.endswith("task not completed, p 1 < 2")]
+    lines = [
+        line for line in told.inline(*ARGS, *GATES).outlines if line.endswith("task not completed, p 1 < 2")
+    ]
     assert len(lines) == len(set(lines)) == 8
     assert sum(" in test_other: " in line for line in lines) == 4
 
 
 def test_every_page_is_in_the_list_of_pages() -> None:
     text = (ROOT / "docs" / "README.md").read_text(encoding="utf-8")
-    pages = {page.relative_to(ROOT / "docs").as_posix() for page in (ROOT / "docs").rglob("*.md")} - {"README.md"}
+    pages = {page.relative_to(ROOT / "docs").as_posix() for page in (ROOT / "docs").rglob("*.md")} - {
+        "README.md"
+    }
     assert not {page for page in pages if f"]({page})" not in text}
 
 
@@ -89,7 +93,9 @@ def test_mistakes_of_an_own_dataset(repo: Repository, mistake: str) -> None:
         ("mixtral-8x7b-instruct-v1", "mistral.mixtral-8x7b-instruct-v0:1"),
     ],
 )
-def test_models_by_the_names_of_the_official_repository(repo: Repository, endpoint: Endpoint, name: str, model: str) -> None:
+def test_models_by_the_names_of_the_official_repository(
+    repo: Repository, endpoint: Endpoint, name: str, model: str
+) -> None:
     endpoint.answer = lambda call: Reply("")
     repo.run(
         "--personalens-sample",
@@ -106,4 +112,6 @@ def test_models_by_the_names_of_the_official_repository(repo: Repository, endpoi
 
 def test_the_p_of_a_lift_is_one_sided_and_says_so(told: Repository) -> None:
     result = told.inline(*ARGS, "--personalens-control", "no-context", "--personalens-gate", "lift >= -3")
-    result.stdout.fnmatch_lines(["control no-context: P *: lift * (95 % *, one-sided p *)", "gate lift: passed, *, one-sided p *"])
+    result.stdout.fnmatch_lines(
+        ["control no-context: P *: lift * (95 % *, one-sided p *)", "gate lift: passed, *, one-sided p *"]
+    )

@@ -35,15 +35,23 @@ def assert_nothing_holds(secret: str, repo: Repository, result: pytest.RunResult
     assert not [text for text in texts if any(form in text for form in forms)]
 
 
-def test_a_key_with_a_line_break_works(repo: Repository, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_key_with_a_line_break_works(
+    repo: Repository, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", f"{KEY}\n")
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKIA0123456789ABCDEF\n")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "wJalrXUtnFEMI/K7MDENG\n")
     monkeypatch.setenv("AWS_SESSION_TOKEN", "FwoGZXIvYXdzEJr+/token==\n")
-    result = repo.run(*RUN, "--personalens-user-model", "bedrock:nova-lite", "--personalens-judge-model", "openai:small")
+    result = repo.run(
+        *RUN, "--personalens-user-model", "bedrock:nova-lite", "--personalens-judge-model", "openai:small"
+    )
     assert result.ret == 0
-    assert {call.headers["authorization"] for call in endpoint.calls if call.protocol == "openai"} == {f"Bearer {KEY}"}
-    assert {call.headers["x-amz-security-token"] for call in endpoint.calls if call.protocol == "bedrock"} == {"FwoGZXIvYXdzEJr+/token=="}
+    assert {call.headers["authorization"] for call in endpoint.calls if call.protocol == "openai"} == {
+        f"Bearer {KEY}"
+    }
+    assert {
+        call.headers["x-amz-security-token"] for call in endpoint.calls if call.protocol == "bedrock"
+    } == {"FwoGZXIvYXdzEJr+/token=="}
     assert_nothing_holds(KEY, repo, result)
     assert_nothing_holds("FwoGZXIvYXdzEJr+/token==", repo, result)
 
@@ -59,28 +67,39 @@ def test_a_key_that_no_header_can_hold_is_one_line_without_it(
 
 
 @pytest.mark.parametrize("status", [307, 400, 401, 500])
-def test_a_server_that_repeats_the_key(repo: Repository, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch, status: int) -> None:
+def test_a_server_that_repeats_the_key(
+    repo: Repository, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch, status: int
+) -> None:
     key = f"{KEY}/+="
     monkeypatch.setenv("OPENAI_API_KEY", key)
     # Far enough into the message that the key is cut where the text is.
     message = f"Authorization: Bearer {key} and {quote(key, safe='')} {'x' * 205} {key}"
-    endpoint.answer = lambda call: Reply(status=status, message=message, headers={"Location": f"http://gateway/?key={quote(key, safe='')}"})
+    endpoint.answer = lambda call: Reply(
+        status=status, message=message, headers={"Location": f"http://gateway/?key={quote(key, safe='')}"}
+    )
     result = repo.run(*RUN, "--personalens-judge-model", "openai:small", "--personalens-gate", "valid >= 0")
     assert "not scored: 1, the judge" in str(result.stdout)
     assert_nothing_holds(KEY, repo, result)
 
 
-def test_a_provider_that_repeats_credentials_of_a_file(repo: Repository, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_provider_that_repeats_credentials_of_a_file(
+    repo: Repository, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
     token = "FwoGZXIvYXdzEJr-session-token"
     file = repo.path.parent / "credentials"
     file.write_text(
-        f"[default]\naws_access_key_id = AKIA0123456789ABCDEF\naws_secret_access_key = wJalrXUtnFEMI\naws_session_token = {token}\n"
+        "[default]\naws_access_key_id = AKIA0123456789ABCDEF\naws_secret_access_key ="
+        f" wJalrXUtnFEMI\naws_session_token = {token}\n"
     )
     monkeypatch.delenv("AWS_ACCESS_KEY_ID")
     monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
     monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(file))
-    endpoint.answer = lambda call: Reply(status=400, code="ValidationException", message=f"bad: {call.headers['x-amz-security-token']}")
-    result = repo.run(*RUN, "--personalens-judge-model", "bedrock:nova-lite", "--personalens-gate", "valid >= 0")
+    endpoint.answer = lambda call: Reply(
+        status=400, code="ValidationException", message=f"bad: {call.headers['x-amz-security-token']}"
+    )
+    result = repo.run(
+        *RUN, "--personalens-judge-model", "bedrock:nova-lite", "--personalens-gate", "valid >= 0"
+    )
     result.stdout.fnmatch_lines(["*Bedrock refuses the call: ValidationException: bad: ***"])
     assert_nothing_holds(token, repo, result)
 
@@ -112,10 +131,14 @@ def test_a_password_in_an_address_is_refused_without_it(
     if where == "environment":
         monkeypatch.setenv("OPENAI_BASE_URL", address)
     elif where == "configuration":
-        (repo.path / "pytest.ini").write_text(f"[pytest]\npersonalens_model_parameters = base_url = {address}\n")
+        (repo.path / "pytest.ini").write_text(
+            f"[pytest]\npersonalens_model_parameters = base_url = {address}\n"
+        )
     else:
         spec += f"?base_url={quote(address, safe='') if where == 'escaped' else address}"
-    result = repo.run("--personalens-sample", "1", "--personalens-record", "live", "--personalens-user-model", spec)
+    result = repo.run(
+        "--personalens-sample", "1", "--personalens-record", "live", "--personalens-user-model", spec
+    )
     told = str(result.stdout) + str(result.stderr)
     assert "leave it out, and set OPENAI_API_KEY" in told
     assert "hunter2" not in told
@@ -129,9 +152,13 @@ def test_a_spec_of_a_plugin_that_holds_a_secret(repo: Repository, monkeypatch: p
         (repo.path / "conftest.py").read_text()
         + "\nfrom pytest_personalens import UserTurn\n"
         + "class User:\n    identity, paid = 'acme', False\n"
-        + "    def turn(self, scenario, transcript):\n        return UserTurn('bye' if transcript else 'hello', done=bool(transcript))\n"
-        + "def pytest_personalens_user_agent(spec):\n    return User() if spec.startswith('acme:') else None\n"
+        + "    def turn(self, scenario, transcript):\n        return UserTurn('bye' if transcript else"
+        " 'hello', done=bool(transcript))\n"
+        + "def pytest_personalens_user_agent(spec):\n    return User() if spec.startswith('acme:') else"
+        " None\n"
     )
-    result = repo.run(*RUN, "--personalens-user-model", "acme:x?key=acme-0123456789", "--personalens-threshold", "p>=4")
+    result = repo.run(
+        *RUN, "--personalens-user-model", "acme:x?key=acme-0123456789", "--personalens-threshold", "p>=4"
+    )
     result.stdout.fnmatch_lines(["personalens: *user acme:x?key=****", "again: *acme:x?key=****"])
     assert_nothing_holds("acme-0123456789", repo, result)

@@ -16,15 +16,21 @@ AUTOUSE = (
         pass
 """
 )
-ONE_LINE = "*personalens: methods of unittest.TestCase and doctests cannot stand for scenarios; write a function, *"
+ONE_LINE = (
+    "*personalens: methods of unittest.TestCase and doctests cannot stand for scenarios; write a function, *"
+)
 
 
 @pytest.mark.parametrize("fixture", ["personalens", "personalens_scenario", "personalens_context"])
 @pytest.mark.parametrize("workers", [(), ("-n", "1")], ids=["alone", "workers"])
-def test_unittest_and_doctest_beside_a_fixture_with_autouse(repo: Repository, fixture: str, workers: tuple[str, ...]) -> None:
+def test_unittest_and_doctest_beside_a_fixture_with_autouse(
+    repo: Repository, fixture: str, workers: tuple[str, ...]
+) -> None:
     repo.write(
         conftest=AUTOUSE.replace("{fixture}", fixture),
-        test_unit="import unittest\n\nclass TestUnit(unittest.TestCase):\n    def test_unit(self):\n        pass\n",
+        test_unit=(
+            "import unittest\n\nclass TestUnit(unittest.TestCase):\n    def test_unit(self):\n        pass\n"
+        ),
         documented='def one():\n    """\n    >>> one()\n    1\n    """\n    return 1\n',
     )
     result = repo.run(*SAMPLE, "--doctest-modules", *workers)
@@ -38,7 +44,9 @@ def test_unittest_and_doctest_beside_a_fixture_with_autouse(repo: Repository, fi
 def test_they_are_skipped_without_a_sample(repo: Repository) -> None:
     repo.write(
         conftest=AUTOUSE.replace("{fixture}", "personalens_scenario"),
-        test_unit="import unittest\n\nclass TestUnit(unittest.TestCase):\n    def test_unit(self):\n        pass\n",
+        test_unit=(
+            "import unittest\n\nclass TestUnit(unittest.TestCase):\n    def test_unit(self):\n        pass\n"
+        ),
     )
     repo.inline().assert_outcomes(skipped=2)
 
@@ -75,7 +83,10 @@ MISTAKES = {
         'preferences={"Pills": {"Brand": "Acme"}}',
         "load('ann', 'pills-1'): preferences.Pills.Brand: *",
     ),
-    '"single", ("Pills",)': ('"both", ("Pills",)', "refs('ann'): the kind of a scenario is 'single' or 'multi', not 'both'"),
+    '"single", ("Pills",)': (
+        '"both", ("Pills",)',
+        "refs('ann'): the kind of a scenario is 'single' or 'multi', not 'both'",
+    ),
     '"pills-1", "single", ("Pills",)': (
         '"pills-1", "single", "Pills"',
         "refs('ann'): domains of pills-1: expected a list of texts, not 'Pills'",
@@ -108,12 +119,18 @@ def test_pytest_snapshot_beside_syrupy(repo: Repository, monkeypatch: pytest.Mon
         "def pytest_addoption(parser):\n    parser.addoption('--snapshot-update', action='store_true')\n"
     )
     (place / "pytest_snapshot-0.9.0.dist-info").mkdir()
-    (place / "pytest_snapshot-0.9.0.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: pytest-snapshot\nVersion: 0.9.0\n")
-    (place / "pytest_snapshot-0.9.0.dist-info" / "entry_points.txt").write_text("[pytest11]\nsnapshot = pytest_snapshot.plugin\n")
+    (place / "pytest_snapshot-0.9.0.dist-info" / "METADATA").write_text(
+        "Metadata-Version: 2.1\nName: pytest-snapshot\nVersion: 0.9.0\n"
+    )
+    (place / "pytest_snapshot-0.9.0.dist-info" / "entry_points.txt").write_text(
+        "[pytest11]\nsnapshot = pytest_snapshot.plugin\n"
+    )
     monkeypatch.setenv("PYTHONPATH", str(place))
     result = repo.run()
     assert result.ret == 4
-    result.stderr.fnmatch_lines(["ERROR: personalens: pytest-snapshot and syrupy, *; run with -p no:snapshot, *"])
+    result.stderr.fnmatch_lines(
+        ["ERROR: personalens: pytest-snapshot and syrupy, *; run with -p no:snapshot, *"]
+    )
     assert "Traceback" not in str(result.stderr)
     assert repo.run("-p", "no:snapshot", *SAMPLE).ret == 0
     assert repo.run("-p", "no:syrupy").ret == 0, "nothing of ours is run"
@@ -130,7 +147,9 @@ def test_a_fixture_of_ones_own_that_is_called_snapshot(repo: Repository, value: 
 
 
 def test_usage_errors_of_others_keep_their_lines(repo: Repository) -> None:
-    repo.write(conftest=BOT + "\n    def pytest_collection_finish():\n        raise pytest.UsageError('one\\ntwo')\n")
+    repo.write(
+        conftest=BOT + "\n    def pytest_collection_finish():\n        raise pytest.UsageError('one\\ntwo')\n"
+    )
     result = repo.inline(*SAMPLE)
     assert result.ret == 4
     result.stderr.fnmatch_lines(["ERROR: one", "two"])

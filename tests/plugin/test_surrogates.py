@@ -52,7 +52,9 @@ MODEL = """
 
 @pytest.mark.parametrize("way", WAYS)
 def test_a_judge_played_by_a_model(repo: Repository, way: str) -> None:
-    repo.write(conftest=MODEL.replace("from pytest_personalens import", "from pytest_personalens.models import"))
+    repo.write(
+        conftest=MODEL.replace("from pytest_personalens import", "from pytest_personalens.models import")
+    )
     result = repo.run(*ARGS, *WAYS[way], "--personalens-judge-model", "half:x")
     assert result.ret == 0, str(result.stdout) + str(result.stderr)
     if way == "files":
@@ -62,7 +64,11 @@ def test_a_judge_played_by_a_model(repo: Repository, way: str) -> None:
 
 @pytest.mark.parametrize("way", WAYS)
 def test_agents_of_ones_own(repo: Repository, way: str) -> None:
-    repo.write(conftest=TOLD.replace('justification="told"', 'justification="told \\udfff"').replace('"hello"', '"hello \\ud83d"'))
+    repo.write(
+        conftest=TOLD.replace('justification="told"', 'justification="told \\udfff"').replace(
+            '"hello"', '"hello \\ud83d"'
+        )
+    )
     result = repo.run(*ARGS, *WAYS[way], *TOLD_AGENTS)
     assert result.ret == 0, str(result.stdout) + str(result.stderr)
 
@@ -83,7 +89,10 @@ def test_a_dataset_in_the_official_layout(repo: Repository, official: Path, way:
     shutil.copytree(user, repo.path / "own" / "profile" / user.name)
     for file in (repo.path / "own" / "profile" / user.name).glob("*.json"):
         file.write_text(
-            file.read_text(encoding="utf-8").replace("The user", "\\ud83d The user").replace("You ", "You \\udc00 "), encoding="utf-8"
+            file.read_text(encoding="utf-8")
+            .replace("The user", "\\ud83d The user")
+            .replace("You ", "You \\udc00 "),
+            encoding="utf-8",
         )
     result = repo.run(*ARGS, *WAYS[way], "--personalens-data", "own", "--personalens-threshold", "p>=4")
     assert result.ret == 0, str(result.stdout) + str(result.stderr)

@@ -44,7 +44,14 @@ def crashing(told: Repository, monkeypatch: pytest.MonkeyPatch) -> Repository:
 def test_crashes_are_told_first_by_exception_and_place(crashing: Repository) -> None:
     pytest.importorskip("jinja2")
     # In a process of its own: the page's drawing library keeps a state.
-    args = ("--personalens-gate", "tcr >= 0", "--personalens-report", "page.html", "--personalens-report", "page.md")
+    args = (
+        "--personalens-gate",
+        "tcr >= 0",
+        "--personalens-report",
+        "page.html",
+        "--personalens-report",
+        "page.md",
+    )
     result = crashing.run(*ARGS, *args, "-p", "no:randomly")
     assert result.ret == 1
     result.stdout.fnmatch_lines(
@@ -59,11 +66,15 @@ def test_crashes_are_told_first_by_exception_and_place(crashing: Repository) -> 
         consecutive=True,
     )
     page = (crashing.path / "page.html").read_text(encoding="utf-8")
-    told = f"The assistant failed in 9 of 12 dialogues, which have no score: {'; '.join(WAYS)}".replace("'", "&#39;")
+    told = f"The assistant failed in 9 of 12 dialogues, which have no score: {'; '.join(WAYS)}".replace(
+        "'", "&#39;"
+    )
     assert told in page
     assert page.index(told) < page.index("tcr: only 3 of 12")
     assert "✕ failed (not decided)" in page
-    result.stdout.fnmatch_lines(["gate tcr: FAILED (not decided), only 3 of 12 items could be scored; the floor is 90%"])
+    result.stdout.fnmatch_lines(
+        ["gate tcr: FAILED (not decided), only 3 of 12 items could be scored; the floor is 90%"]
+    )
     markdown = (crashing.path / "page.md").read_text(encoding="utf-8")
     assert "**The assistant failed in 9 of 12 dialogues, which have no score:**" in markdown
     assert markdown.index("- 6 x KeyError at app/memory.py") < markdown.index("### Gates")
@@ -72,9 +83,15 @@ def test_crashes_are_told_first_by_exception_and_place(crashing: Repository) -> 
 
 def test_scores_of_a_stopped_run_are_called_those_of_a_part(crashing: Repository) -> None:
     crashing.write(app__memory='def recall(number):\n    return "fine" if number < 4 else 1 / 0\n')
-    result = crashing.inline(*ARGS, "--personalens-gate", "tcr >= 0", "-x", "--personalens-report", "page.md", "-p", "no:randomly")
-    result.stdout.fnmatch_lines(["scores of 2 dialogues only, a part of the run:", " * items  scored *"], consecutive=True)
-    assert "**Scores of 2 dialogues only, a part of the run:**" in (crashing.path / "page.md").read_text(encoding="utf-8")
+    result = crashing.inline(
+        *ARGS, "--personalens-gate", "tcr >= 0", "-x", "--personalens-report", "page.md", "-p", "no:randomly"
+    )
+    result.stdout.fnmatch_lines(
+        ["scores of 2 dialogues only, a part of the run:", " * items  scored *"], consecutive=True
+    )
+    assert "**Scores of 2 dialogues only, a part of the run:**" in (crashing.path / "page.md").read_text(
+        encoding="utf-8"
+    )
 
 
 def test_workers_and_dialogues_side_by_side_tell_the_same(crashing: Repository) -> None:
@@ -82,16 +99,25 @@ def test_workers_and_dialogues_side_by_side_tell_the_same(crashing: Repository) 
     for more in (("-n", "2"), ("--personalens-concurrency", "4")):
         result = crashing.run(*ARGS, *more)
         result.stdout.fnmatch_lines(
-            ["the assistant failed in 12 of 12 dialogues, which have no score:", "  12 x KeyError at app/memory.py:2: 'user'"],
+            [
+                "the assistant failed in 12 of 12 dialogues, which have no score:",
+                "  12 x KeyError at app/memory.py:2: 'user'",
+            ],
             consecutive=True,
         )
 
 
 def test_many_ways_are_few_lines(crashing: Repository) -> None:
-    crashing.write(app__memory='def recall(number):\n    raise type(f"Error{number % 6}", (Exception,), {})("x" * 1000)\n')
+    crashing.write(
+        app__memory=(
+            'def recall(number):\n    raise type(f"Error{number % 6}", (Exception,), {})("x" * 1000)\n'
+        )
+    )
     lines = crashing.inline(*ARGS).outlines
     first = lines.index("the assistant failed in 12 of 12 dialogues, which have no score:")
-    assert [line[:29] for line in lines[first + 1 : first + 4]] == [f"  2 x Error{n} at app/memory.py" for n in (0, 1, 2)]
+    assert [line[:29] for line in lines[first + 1 : first + 4]] == [
+        f"  2 x Error{n} at app/memory.py" for n in (0, 1, 2)
+    ]
     assert all(len(line) < 200 for line in lines[first + 1 : first + 4])
     assert lines[first + 4 : first + 6] == ["  and 6 in 3 other ways", ""]
 
@@ -101,8 +127,12 @@ def test_a_run_without_a_crash_says_nothing_of_it(told: Repository) -> None:
     assert "the assistant failed" not in str(told.inline(*ARGS, "--personalens-gate", "tcr >= 0").stdout)
 
 
-def test_a_secret_in_a_long_error_is_not_cut_in_two(crashing: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_secret_in_a_long_error_is_not_cut_in_two(
+    crashing: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
     key = "sk-secret-0123456789"
     monkeypatch.setenv("OPENAI_API_KEY", key)
-    crashing.write(app__memory=f'def recall(number):\n    raise ValueError("x" * 285 + "{key}" + "y" * 500)\n')
+    crashing.write(
+        app__memory=f'def recall(number):\n    raise ValueError("x" * 285 + "{key}" + "y" * 500)\n'
+    )
     assert "sk-secret" not in str(crashing.inline(*ARGS).stdout)

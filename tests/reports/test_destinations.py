@@ -1,4 +1,6 @@
-"""What a run writes replaces nothing that it reads, nothing of somebody else's, and nothing else that it writes."""
+"""What a run writes replaces nothing that it reads, nothing of somebody else's, and nothing else that it
+writes.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,9 @@ def test_no_report_replaces_the_baseline(told: Repository, ending: str, how: str
     told.inline(*ARGS, "--personalens-save-baseline", base.name)
     before, path = base.read_bytes(), base if how == "the same" else told.path / f"other.{ending}"
     LINKS[how](path, base)
-    (told.path / "pytest.ini").write_text(f"[pytest]\npersonalens_baseline = {base.name}\npersonalens_report = {path.name}\n")
+    (told.path / "pytest.ini").write_text(
+        f"[pytest]\npersonalens_baseline = {base.name}\npersonalens_report = {path.name}\n"
+    )
     result = told.inline(*ARGS)
     assert result.ret == 4
     problem = f"*{path.name} is what --personalens-baseline reads, and would be replaced; give another path"
@@ -45,7 +49,9 @@ def test_no_report_replaces_the_baseline(told: Repository, ending: str, how: str
 
 def test_results_that_are_the_baseline_of_the_next_run_stay_it(told: Repository) -> None:
     """A second try of a bad run must not be held against the first one."""
-    (told.path / "pytest.ini").write_text("[pytest]\npersonalens_baseline = results.json\npersonalens_report = results.json\n")
+    (told.path / "pytest.ini").write_text(
+        "[pytest]\npersonalens_baseline = results.json\npersonalens_report = results.json\n"
+    )
     assert told.inline(*ARGS, "-o", "personalens_baseline=").ret == 0
     told.write(conftest=TOLD.replace("score=low if", "score=low if True or"))
     assert [told.inline(*ARGS).ret for _ in range(2)] == [4, 4]
@@ -56,7 +62,13 @@ def test_no_two_outputs_share_a_path(told: Repository) -> None:
         outputs = ("report", "report", "save-baseline", "adopt-judge")
         for number, one in enumerate(outputs):
             for other in outputs[number + 1 :]:
-                result = told.inline(*ARGS, f"--personalens-{one}", f"x/y.{ending}", f"--personalens-{other}", f"x/../x/y.{ending}")
+                result = told.inline(
+                    *ARGS,
+                    f"--personalens-{one}",
+                    f"x/y.{ending}",
+                    f"--personalens-{other}",
+                    f"x/../x/y.{ending}",
+                )
                 assert result.ret == 4, (one, other)
                 assert f"x/y.{ending}" in str(result.stderr)
                 assert not (told.path / "x" / f"y.{ending}").exists()
@@ -66,7 +78,11 @@ def test_no_two_outputs_share_a_path(told: Repository) -> None:
     ("output", "name"),
     [
         *(("report", name) for name in ("README.md", "page.html", "data.json")),
-        *((output, name) for output in ("save-baseline", "adopt-judge") for name in ("README.md", "test_bot.py", "page.html", "data.json")),
+        *(
+            (output, name)
+            for output in ("save-baseline", "adopt-judge")
+            for name in ("README.md", "test_bot.py", "page.html", "data.json")
+        ),
     ],
 )
 def test_a_file_of_somebody_else_is_not_replaced(told: Repository, output: str, name: str) -> None:
@@ -80,17 +96,44 @@ def test_a_file_of_somebody_else_is_not_replaced(told: Repository, output: str, 
     before = file.read_bytes()
     result = told.inline(*ARGS, f"--personalens-{output}", name)
     assert result.ret == 4
-    result.stderr.fnmatch_lines([f"ERROR: --personalens-{output}: *{name} was not written by this plugin; give another path, or remove it"])
+    result.stderr.fnmatch_lines(
+        [
+            (
+                f"ERROR: --personalens-{output}: *{name} was not written by this plugin; give another path, or"
+                " remove it"
+            )
+        ]
+    )
     assert file.read_bytes() == before
 
 
-def test_reports_of_an_earlier_run_and_the_summary_of_a_step_are_replaced(told: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
-    outputs = ("--personalens-report", "r.json", "--personalens-report", "r.html", "--personalens-report", "r.md")
+def test_reports_of_an_earlier_run_and_the_summary_of_a_step_are_replaced(
+    told: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outputs = (
+        "--personalens-report",
+        "r.json",
+        "--personalens-report",
+        "r.html",
+        "--personalens-report",
+        "r.md",
+    )
     for _ in range(2):
         assert told.run(*ARGS, *outputs).ret == 0
     for _ in range(2):
         for more in ((), ("--table", "3"), ("--table", "4")):
-            assert told.python("-m", "pytest_personalens", "report", "r.json", "--report", f"t{len(more and more[1])}.md", *more).ret == 0
+            assert (
+                told.python(
+                    "-m",
+                    "pytest_personalens",
+                    "report",
+                    "r.json",
+                    "--report",
+                    f"t{len(more and more[1])}.md",
+                    *more,
+                ).ret
+                == 0
+            )
     (told.path / "step.md").write_text("what an earlier command of the step wrote")
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(told.path / "step.md"))
     assert told.inline(*ARGS, "--personalens-report", "step.md").ret == 0
@@ -106,11 +149,15 @@ def test_a_merge_replaces_none_of_its_shards(told: Repository, output: str) -> N
     for path in ("2.json", "link.json", "link.html", "link.md"):
         merged = told.python("-m", "pytest_personalens", "merge", "1.json", "2.json", f"--{output}", path)
         assert merged.ret == 4
-        merged.stderr.fnmatch_lines([f"error: --{output}: {path} is what this command (shard 2) reads, and would be replaced; *"])
+        merged.stderr.fnmatch_lines(
+            [f"error: --{output}: {path} is what this command (shard 2) reads, and would be replaced; *"]
+        )
         assert (told.path / "2.json").read_bytes() == before
 
 
-@pytest.mark.parametrize("more", [("--report", "r.html"), ("--report", "r.md"), ("--report", "r.md", "--table", "3")])
+@pytest.mark.parametrize(
+    "more", [("--report", "r.html"), ("--report", "r.md"), ("--report", "r.md", "--table", "3")]
+)
 def test_a_report_does_not_replace_what_it_reports_on(told: Repository, more: tuple[str, ...]) -> None:
     told.inline(*ARGS, "--personalens-report", "r.json")
     before = (told.path / "r.json").read_bytes()
@@ -125,7 +172,9 @@ FULL = """
 """
 
 
-@pytest.mark.parametrize(("output", "name"), [("report", "r.json"), ("report", "r.html"), ("save-baseline", "b.json")])
+@pytest.mark.parametrize(
+    ("output", "name"), [("report", "r.json"), ("report", "r.html"), ("save-baseline", "b.json")]
+)
 def test_a_full_disk_leaves_the_file_of_the_run_before(told: Repository, output: str, name: str) -> None:
     args = ("--personalens-sample", "30", *ARGS[2:], f"--personalens-{output}", name, "-p", "no:logging")
     assert told.run(*args).ret == 0
@@ -155,7 +204,9 @@ def test_a_dataset_that_is_checked_replaces_no_file_of_somebody_elses(repo: Repo
         before = (repo.path / path).read_bytes()
         result = repo.python(*command, path)
         assert result.ret == 4
-        result.stderr.fnmatch_lines([f"error: --report: {path} was not written by this plugin; give another path, or remove it"])
+        result.stderr.fnmatch_lines(
+            [f"error: --report: {path} was not written by this plugin; give another path, or remove it"]
+        )
         assert (repo.path / path).read_bytes() == before
     for _ in range(2):  # one of ours may be replaced
         assert repo.python(*command, "new/quality.json").ret in (0, 1)
@@ -163,7 +214,10 @@ def test_a_dataset_that_is_checked_replaces_no_file_of_somebody_elses(repo: Repo
 
 
 def test_a_folder_that_comes_into_the_way_of_a_report_stays(told: Repository) -> None:
-    told.write(conftest=TOLD + "\n    def pytest_collection_finish():\n        pathlib.Path('r.md').mkdir(exist_ok=True)\n")
+    told.write(
+        conftest=TOLD
+        + "\n    def pytest_collection_finish():\n        pathlib.Path('r.md').mkdir(exist_ok=True)\n"
+    )
     result = told.run(*ARGS, "--personalens-report", "r.md")
     assert result.ret == 3
     assert (told.path / "r.md").is_dir()

@@ -69,11 +69,22 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
 
 
 def test_equal_results_give_equal_pages() -> None:
-    code = "import hashlib; from tests.support.rich_results import *; from pytest_personalens.reports.html import html_page; "
-    code += "print(hashlib.sha256(html_page(rich_results(30, trials=2, arms=('none',), compared=True)).encode()).hexdigest())"
+    code = (
+        "import hashlib; from tests.support.rich_results import *; from pytest_personalens.reports.html"
+        " import html_page; "
+    )
+    code += (
+        "print(hashlib.sha256(html_page(rich_results(30, trials=2, arms=('none',),"
+        " compared=True)).encode()).hexdigest())"
+    )
     digests = {
         subprocess.run(
-            [sys.executable, "-c", code], cwd=ROOT, env={"PYTHONHASHSEED": seed}, check=True, capture_output=True, text=True
+            [sys.executable, "-c", code],
+            cwd=ROOT,
+            env={"PYTHONHASHSEED": seed},
+            check=True,
+            capture_output=True,
+            text=True,
         ).stdout
         for seed in ("1", "2")
     }
@@ -84,7 +95,17 @@ def test_the_page_asks_nobody_for_anything(file: Path) -> None:
     elements = Elements(file.read_text(encoding="utf-8"))
     for tag, attributes in elements.tags:
         assert tag not in ("link", "img", "iframe", "object", "embed", "audio", "video", "base", "image"), tag
-        for name in ("src", "srcset", "action", "data", "poster", "style", "background", "formaction", "xlink:href"):
+        for name in (
+            "src",
+            "srcset",
+            "action",
+            "data",
+            "poster",
+            "style",
+            "background",
+            "formaction",
+            "xlink:href",
+        ):
             assert name not in attributes, (tag, attributes)
         assert not any(name.startswith("on") for name in attributes), (tag, attributes)
         assert (attributes.get("href") or "#").startswith("#"), (tag, attributes)
@@ -97,7 +118,11 @@ def test_the_page_asks_nobody_for_anything(file: Path) -> None:
 
 def test_only_our_own_style_and_script_are_allowed(file: Path) -> None:
     elements = Elements(file.read_text(encoding="utf-8"))
-    policy = next(a["content"] or "" for t, a in elements.tags if t == "meta" and a.get("http-equiv") == "Content-Security-Policy")
+    policy = next(
+        a["content"] or ""
+        for t, a in elements.tags
+        if t == "meta" and a.get("http-equiv") == "Content-Security-Policy"
+    )
     assert policy.startswith("default-src 'none';")
     assert "unsafe" not in policy
     style, data, script = (text for _, text in elements.raw)
@@ -108,7 +133,9 @@ def test_only_our_own_style_and_script_are_allowed(file: Path) -> None:
 
 
 def test_what_was_said_arrives_as_it_was_said(everything: Results, file: Path) -> None:
-    data = json.loads(next(text for tag, text in Elements(file.read_text(encoding="utf-8")).raw if tag == "script"))
+    data = json.loads(
+        next(text for tag, text in Elements(file.read_text(encoding="utf-8")).raw if tag == "script")
+    )
     by_id = {item["id"]: item for item in data["items"]}
     for item in everything.items:
         said = [data["texts"][number] for _, number in by_id[item.nodeid]["messages"]]
@@ -137,10 +164,22 @@ def test_a_rate_has_its_exact_interval() -> None:
         (rich_results(8), "Passed", "All 3 gates passed."),
         (rich_results(8, floor=4), "Failed", "p: mean personalization"),
         (rich_results(8).model_copy(update={"gates": ()}), "Passed", "No test failed; the run had no gate."),
-        (rich_results(8).model_copy(update={"complete": False, "gates": ()}), "Incomplete", "The run was stopped before its end"),
-        (rich_results(8).model_copy(update={"lost": ("test_x",)}), "Failed", "1 tests were lost with their workers"),
+        (
+            rich_results(8).model_copy(update={"complete": False, "gates": ()}),
+            "Incomplete",
+            "The run was stopped before its end",
+        ),
+        (
+            rich_results(8).model_copy(update={"lost": ("test_x",)}),
+            "Failed",
+            "1 tests were lost with their workers",
+        ),
         (rich_results(40), "Failed", "1 of 40 tests failed"),
-        (rich_results(8).model_copy(update={"settings": {"shard": (3, 10)}, "gates": ()}), "Shard 3 of 10", "decided over all shards"),
+        (
+            rich_results(8).model_copy(update={"settings": {"shard": (3, 10)}, "gates": ()}),
+            "Shard 3 of 10",
+            "decided over all shards",
+        ),
         (rich_results(0).model_copy(update={"gates": ()}), "Not decided", "No dialogue could be scored."),
         (rich_results(5, invalid=True), "Failed", "5 of 5 tests failed"),
     ],
@@ -173,8 +212,13 @@ def test_earlier_results_stand_beside_and_nothing_is_claimed() -> None:
 
 def test_what_is_missing_is_named_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     found = importlib.util.find_spec
-    monkeypatch.setattr("pytest_personalens.reports.html.find_spec", lambda name: None if name == "matplotlib" else found(name))
-    with pytest.raises(SpecError, match=r"^the HTML report needs matplotlib: pip install 'pytest-personalens\[html\]'$"):
+    monkeypatch.setattr(
+        "pytest_personalens.reports.html.find_spec",
+        lambda name: None if name == "matplotlib" else found(name),
+    )
+    with pytest.raises(
+        SpecError, match=r"^the HTML report needs matplotlib: pip install 'pytest-personalens\[html\]'$"
+    ):
         require_html()
 
 
@@ -187,11 +231,15 @@ def test_nothing_hostile_acts_and_nobody_is_asked(page: Page, file: Path, everyt
     for number in range(0, len(everything.items), 7):
         page.go(link(everything, number))
         page.js(
-            "document.querySelectorAll('details').forEach((d) => { d.open = true; }); document.querySelectorAll('.more').forEach((b) => b.click())"
+            "document.querySelectorAll('details').forEach((d) => { d.open = true; });"
+            " document.querySelectorAll('.more').forEach((b) => b.click())"
         )
     page.go("")
     page.keys("/", "pwned")
-    assert page.js("return window.pwned === undefined && !document.querySelector('img, iframe, body svg script, #dialogue svg')")
+    assert page.js(
+        "return window.pwned === undefined && !document.querySelector('img, iframe, body svg script,"
+        " #dialogue svg')"
+    )
     assert page.console() == []
     assert page.requests() == {file.as_uri()}
 
@@ -210,7 +258,10 @@ def test_search_and_filters(page: Page, file: Path) -> None:
     assert {t.split("user")[1][0] for t in page.texts("#rows tbody th a")} == {"3"}
     page.keys("\ue00c")
     assert page.text("#count") == "80 of 160 dialogues"
-    page.js("const s = document.querySelector('[name=arm]'); s.value = 'none'; s.dispatchEvent(new Event('change'))")
+    page.js(
+        "const s = document.querySelector('[name=arm]'); s.value = 'none'; s.dispatchEvent(new"
+        " Event('change'))"
+    )
     assert page.text("#count") == "40 of 160 dialogues"
     assert page.js("return location.hash") == "#arm=none"
     page.go("#status=uncounted&arm=all")
@@ -241,7 +292,11 @@ def test_a_transcript_by_keyboard(page: Page, file: Path) -> None:
 
 
 def test_a_link_opens_its_transcript_with_its_evidence(page: Page, file: Path, everything: Results) -> None:
-    number = next(n for n, i in enumerate(everything.items) if not i.arm and any(v.evidence for v in i.evaluation.verdicts))
+    number = next(
+        n
+        for n, i in enumerate(everything.items)
+        if not i.arm and any(v.evidence for v in i.evaluation.verdicts)
+    )
     item = everything.items[number]
     page.open(file, link(everything, number))
     assert page.text("#dialogue h1").startswith(item.evaluation.scenario)
@@ -291,7 +346,9 @@ def test_long_and_unseen_text(page: Page, tmp_path: Path) -> None:
 @pytest.mark.parametrize("width", [1280, 390])
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("opened", [False, True], ids=["report", "transcript"])
-def test_axe_finds_no_serious_fault(page: Page, file: Path, everything: Results, width: int, dark: bool, opened: bool) -> None:
+def test_axe_finds_no_serious_fault(
+    page: Page, file: Path, everything: Results, width: int, dark: bool, opened: bool
+) -> None:
     axe = axe_source()
     page.open(file, link(everything, 4) if opened else "", width=width, dark=dark)
     page.js("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
@@ -327,7 +384,9 @@ def test_five_thousand_dialogues(page: Page, tmp_path: Path) -> None:
     began = time.perf_counter()
     page.open(tmp_path / "r.html")
     assert time.perf_counter() - began < 6
-    took: Any = page.js("const t = performance.now(); state.q = 'quiet user49'; show(); return performance.now() - t")
+    took: Any = page.js(
+        "const t = performance.now(); state.q = 'quiet user49'; show(); return performance.now() - t"
+    )
     assert took < 500
     assert page.js("return state.found.length") > 5
     page.js("state.q = ''; show()")
@@ -342,7 +401,10 @@ def test_what_counts_dialogues_leads_to_just_those(page: Page, tmp_path: Path) -
     assert len(causes) > 1, "one cause alone would be all that is not scored"
     write_html(results, tmp_path / "r.html")
     page.open(tmp_path / "r.html")
-    linked = page.js("return [...document.querySelectorAll('.reasons a, .notes a')].map((a) => [a.textContent, a.getAttribute('href')])")
+    linked = page.js(
+        "return [...document.querySelectorAll('.reasons a, .notes a')].map((a) => [a.textContent,"
+        " a.getAttribute('href')])"
+    )
     assert {f"#cause={cause}" for cause in causes} <= {link for _, link in linked}
     for told, link in linked:
         page.go(link)
@@ -353,7 +415,10 @@ def test_what_counts_dialogues_leads_to_just_those(page: Page, tmp_path: Path) -
 def test_paper_has_the_title_and_nothing_to_click(page: Page, file: Path) -> None:
     page.open(file)
     page.chrome.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
-    seen = "return [...document.querySelectorAll('.bar .name, .bar nav, .bar button')].map((e) => e.getClientRects().length > 0)"
+    seen = (
+        "return [...document.querySelectorAll('.bar .name, .bar nav, .bar button')].map((e) =>"
+        " e.getClientRects().length > 0)"
+    )
     assert page.js(seen) == [True, False, False]
     assert page.text(".bar .name") == "Personalization report"
     page.chrome.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})

@@ -1,4 +1,6 @@
-"""What a run leaves behind, through its options: each report fails alone, none changes another, and workers change nothing."""
+"""What a run leaves behind, through its options: each report fails alone, none changes another, and workers
+change nothing.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,14 @@ ARGS = (
     "--personalens-gate",
     "tcr >= 0.9",
 )
-ALL = ("--personalens-report", "out/r.json", "--personalens-report", "out/r.html", "--personalens-report", "out/r.md")
+ALL = (
+    "--personalens-report",
+    "out/r.json",
+    "--personalens-report",
+    "out/r.html",
+    "--personalens-report",
+    "out/r.md",
+)
 
 
 def low(repo: Repository) -> str:
@@ -43,7 +52,9 @@ def test_every_report_is_written_and_equal_with_workers(told: Repository) -> Non
 def test_stored_results_give_the_same_reports(told: Repository) -> None:
     low(told)
     told.run(*ARGS, *ALL)
-    again = told.python("-m", "pytest_personalens", "report", "out/r.json", "--report", "again.html", "--report", "again.md")
+    again = told.python(
+        "-m", "pytest_personalens", "report", "out/r.json", "--report", "again.html", "--report", "again.md"
+    )
     assert again.ret == 0
     assert (told.path / "again.html").read_bytes() == (told.path / "out" / "r.html").read_bytes()
     assert (told.path / "again.md").read_bytes() == (told.path / "out" / "r.md").read_bytes()
@@ -54,7 +65,9 @@ def test_shards_give_the_reports_of_the_whole(told: Repository) -> None:
     told.run(*ARGS, *ALL)
     for number in (1, 2):
         told.inline(*ARGS, "--personalens-shard", f"{number}/2", "--personalens-report", f"{number}.json")
-    merged = told.python("-m", "pytest_personalens", "merge", "1.json", "2.json", "--report", "m.html", "--report", "m.md")
+    merged = told.python(
+        "-m", "pytest_personalens", "merge", "1.json", "2.json", "--report", "m.html", "--report", "m.md"
+    )
     assert merged.ret == 1
     assert (told.path / "m.html").read_bytes() == (told.path / "out" / "r.html").read_bytes()
     assert (told.path / "m.md").read_bytes() == (told.path / "out" / "r.md").read_bytes()
@@ -69,17 +82,31 @@ def test_a_merged_report_that_cannot_be_written_takes_no_other_with_it(told: Rep
     assert merged.ret == 4
     merged.stderr.fnmatch_lines(["error: summary could not be written to full.md: *"])
     merged.stdout.fnmatch_lines(["overall *", "results: out/m.json", "report: out/m.html"])
-    again = told.python("-m", "pytest_personalens", "report", "out/m.json", "--report", "full.md", "--report", "made/again.html")
+    again = told.python(
+        "-m",
+        "pytest_personalens",
+        "report",
+        "out/m.json",
+        "--report",
+        "full.md",
+        "--report",
+        "made/again.html",
+    )
     assert again.ret == 4
     again.stderr.fnmatch_lines(["error: summary could not be written to full.md: *"])
     assert (told.path / "made" / "again.html").read_bytes() == (told.path / "out" / "m.html").read_bytes()
-    piped = told.python("-m", "pytest_personalens", "report", "out/m.json", "--report", "-", "--report", "again.html")
+    piped = told.python(
+        "-m", "pytest_personalens", "report", "out/m.json", "--report", "-", "--report", "again.html"
+    )
     assert piped.outlines[0].startswith("#")
     assert piped.errlines == ["report: again.html"]
 
 
 def test_a_report_that_cannot_be_written_is_told_and_takes_no_other_with_it(told: Repository) -> None:
-    in_the_way = "\n    def pytest_collection_finish():\n        pathlib.Path('out/r.md').mkdir(parents=True, exist_ok=True)\n"
+    in_the_way = (
+        "\n    def pytest_collection_finish():\n        pathlib.Path('out/r.md').mkdir(parents=True,"
+        " exist_ok=True)\n"
+    )
     told.write(conftest=TOLD + in_the_way)
     result = told.run(*ARGS, *ALL)
     assert result.ret == 3
@@ -89,7 +116,9 @@ def test_a_report_that_cannot_be_written_is_told_and_takes_no_other_with_it(told
 
 def test_results_that_cannot_be_written_take_no_report_with_them(told: Repository) -> None:
     told.write(
-        conftest=TOLD + "\n    def pytest_collection_finish():\n        pathlib.Path('out/r.json').mkdir(parents=True, exist_ok=True)\n"
+        conftest=TOLD
+        + "\n    def pytest_collection_finish():\n        pathlib.Path('out/r.json').mkdir(parents=True,"
+        " exist_ok=True)\n"
     )
     result = told.run(*ARGS, *ALL)
     assert result.ret == 3
@@ -112,12 +141,20 @@ def test_a_path_that_cannot_be_is_told_before_the_run(told: Repository, ending: 
 
 def test_the_page_without_its_extra_is_one_line_before_the_run(told: Repository) -> None:
     told.write(
-        conftest="import pytest_personalens.reports.html as page\n\npage.find_spec = lambda name: None if name == 'matplotlib' else 1\n"
+        conftest=(
+            "import pytest_personalens.reports.html as page\n\npage.find_spec = lambda name: None if name =="
+            " 'matplotlib' else 1\n"
+        )
     )
     result = told.run(*ARGS, "--personalens-report", "r.html")
     assert result.ret == 4
     result.stderr.fnmatch_lines(
-        ["ERROR: --personalens-report: the HTML report needs matplotlib: pip install 'pytest-personalens[[]html[]]'"]
+        [
+            (
+                "ERROR: --personalens-report: the HTML report needs matplotlib: pip install"
+                " 'pytest-personalens[[]html[]]'"
+            )
+        ]
     )
 
 
@@ -126,7 +163,9 @@ def test_github_gets_a_summary_and_annotations(told: Repository, monkeypatch: py
     monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
     outside = told.inline(*ARGS, "--personalens-report", "github")
     assert outside.ret == 4
-    outside.stderr.fnmatch_lines(["ERROR: --personalens-report: GITHUB_STEP_SUMMARY: not set: *elsewhere give PATH.md"])
+    outside.stderr.fnmatch_lines(
+        ["ERROR: --personalens-report: GITHUB_STEP_SUMMARY: not set: *elsewhere give PATH.md"]
+    )
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(told.path / "step.md"))
     monkeypatch.setenv("GITHUB_WORKSPACE", str(told.path.parent))
     Path(told.path / "step.md").write_text("before\n")
@@ -134,7 +173,9 @@ def test_github_gets_a_summary_and_annotations(told: Repository, monkeypatch: py
     assert result.ret == 1
     root = told.path.name
     result.stdout.fnmatch_lines(["::error title=personalens%3A gate tcr::task completion rate 0.83 *"])
-    result.stdout.fnmatch_lines([f"::warning file={root}/test_bot.py,line=2,title=personalens%3A {scenario}::task not completed*"])
+    result.stdout.fnmatch_lines(
+        [f"::warning file={root}/test_bot.py,line=2,title=personalens%3A {scenario}::task not completed*"]
+    )
     summary = (told.path / "step.md").read_text()
     assert summary.startswith("before\n")
     assert scenario in summary
@@ -142,10 +183,14 @@ def test_github_gets_a_summary_and_annotations(told: Repository, monkeypatch: py
 
 def test_a_plain_run_with_gates_in_its_configuration_loads_nothing_heavy(told: Repository) -> None:
     (told.path / "pytest.ini").write_text(
-        "[pytest]\npersonalens_gate = tcr >= 0.9\npersonalens_threshold = p>=2\npersonalens_baseline = none.json\npersonalens_report = r.html\n"
+        "[pytest]\npersonalens_gate = tcr >= 0.9\npersonalens_threshold = p>=2\npersonalens_baseline ="
+        " none.json\npersonalens_report = r.html\n"
     )
     told.write(
         conftest="",
-        test_bot="import sys\n\n\ndef test_plain():\n    assert not {'pydantic', 'jinja2', 'matplotlib', 'boto3'} & sys.modules.keys()\n",
+        test_bot=(
+            "import sys\n\n\ndef test_plain():\n    assert not {'pydantic', 'jinja2', 'matplotlib', 'boto3'}"
+            " & sys.modules.keys()\n"
+        ),
     )
     assert told.run().ret == 0

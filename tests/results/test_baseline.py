@@ -62,7 +62,10 @@ def test_a_run_without_a_change_passes_and_says_what_it_could_have_found(saved: 
     result.stdout.fnmatch_lines(
         [
             "compared with base.json: 20 scenarios, at the level 0.05",
-            "gate regression: tcr: passed, TCR 1.00 -> 1.00 (+0.00, 95 % *) over 20 scenarios: no significant drop; one of 0.* would have been found 4 times in 5",
+            (
+                "gate regression: tcr: passed, TCR 1.00 -> 1.00 (+0.00, 95 % *) over 20 scenarios: no"
+                " significant drop; one of 0.* would have been found 4 times in 5"
+            ),
             "gate regression: p: passed, P 4.00 -> 4.00 *",
             "gate valid: passed, 20 of 20 items could be scored",
         ]
@@ -78,9 +81,19 @@ def test_a_drop_fails_and_names_the_scenarios_that_flipped(saved: Repository) ->
     result, comparison = compared(saved, "--junitxml", "junit.xml", "--personalens-record=new")
     assert result.ret == 1
     result.assert_outcomes(passed=22, failed=1)
-    result.stdout.fnmatch_lines(["  7 scores worse than then:", f"    {min(worse)}: tc 1 -> 0, told  (__personalens__/test_bot/*.json)"])
     result.stdout.fnmatch_lines(
-        ["gate regression: tcr: FAILED, TCR 1.00 -> 0.65 (-0.35, 95 % *, one-sided p = 0.008) over 20 scenarios: a significant drop"]
+        [
+            "  7 scores worse than then:",
+            f"    {min(worse)}: tc 1 -> 0, told  (__personalens__/test_bot/*.json)",
+        ]
+    )
+    result.stdout.fnmatch_lines(
+        [
+            (
+                "gate regression: tcr: FAILED, TCR 1.00 -> 0.65 (-0.35, 95 % *, one-sided p = 0.008) over 20"
+                " scenarios: a significant drop"
+            )
+        ]
     )
     result.stdout.fnmatch_lines(["FAILED personalens::gate[[]regression: tcr[]]*"])
     tcr = next(d for d in comparison["differences"] if d["dimension"] == "task_completion")
@@ -104,7 +117,9 @@ def test_a_stale_record_is_not_shown_as_the_transcript_of_a_drop(saved: Reposito
     assert {item["record"] for item in saved.results()["items"]} == {"stale"}
     assert all("records" not in flip or flip["records"] == [] for flip in comparison["flips"])
     assert "__personalens__" not in (saved.path / "run.md").read_text()
-    result.stdout.fnmatch_lines(["20 of 20 dialogues differ from their records; look at what failed before you record them anew"])
+    result.stdout.fnmatch_lines(
+        ["20 of 20 dialogues differ from their records; look at what failed before you record them anew"]
+    )
     result.stdout.no_fnmatch_line("*--personalens-record new*")
 
 
@@ -112,7 +127,9 @@ def test_a_small_drop_is_no_evidence(saved: Repository) -> None:
     lower(saved, "tc", ids(saved)[:3])
     result, _comparison = compared(saved)
     assert result.ret == 0
-    result.stdout.fnmatch_lines(["*TCR 1.00 -> 0.85 (-0.15,* one-sided p = 0.125) over 20 scenarios: no significant drop; *"])
+    result.stdout.fnmatch_lines(
+        ["*TCR 1.00 -> 0.85 (-0.15,* one-sided p = 0.125) over 20 scenarios: no significant drop; *"]
+    )
     assert compared(saved, "-o", "personalens_level=0.3")[0].ret == 1
 
 
@@ -127,7 +144,10 @@ def test_a_margin_lets_a_significant_drop_pass_and_adds_a_dimension(saved: Repos
     passed, comparison = compared(saved, *every)
     assert passed.ret == 0
     passed.stdout.fnmatch_lines(["  Coh. asst. 5.00 -> 3.00 (-2.00, * p < 0.001*) over 20 scenarios"])
-    assert [d["dimension"] for d in comparison["differences"] if d["gated"]] == ["task_completion", "personalization"]
+    assert [d["dimension"] for d in comparison["differences"] if d["gated"]] == [
+        "task_completion",
+        "personalization",
+    ]
     assert compared(saved, *every, "-o", "personalens_margin=coh-assistant=0.1")[0].ret == 1
 
 
@@ -137,7 +157,11 @@ def test_a_margin_lets_a_significant_drop_pass_and_adds_a_dimension(saved: Repos
         ({"JUDGE": "judge 2"}, (), "the judge changed: 'judge 2' now, 'judge 1' then"),
         ({"USER_AGENT": "user 2"}, (), "the simulated user changed: 'user 2' now, 'user 1' then"),
         ({}, ("--personalens-context", "D"), "the context changed: 'D' now, 'DIS' then"),
-        ({}, ("-o", "personalens_max_turns=3"), "the limit of turns changed: '3' now, \"the benchmark's\" then"),
+        (
+            {},
+            ("-o", "personalens_max_turns=3"),
+            "the limit of turns changed: '3' now, \"the benchmark's\" then",
+        ),
         ({}, ("--personalens-data=copy",), "the dataset changed: 'embedded 9.9' now, 'embedded *' then"),
     ],
 )
@@ -158,27 +182,44 @@ def test_what_cannot_be_compared_is_refused_before_anything_is_run(
         shutil.copytree(data_folder(), saved.path / "copy")
         head = saved.path / "copy" / "dataset.toml"
         head.write_text(
-            "".join('version = "9.9"\n' if line.startswith("version") else line for line in head.read_text().splitlines(keepends=True))
+            "".join(
+                'version = "9.9"\n' if line.startswith("version") else line
+                for line in head.read_text().splitlines(keepends=True)
+            )
         )
     result = (saved.run if workers else saved.inline)(*COMPARE, *args, *workers)
     assert result.ret == 4
-    result.stderr.fnmatch_lines([f"ERROR: --personalens-baseline: base.json cannot be compared with this run: {problem}; *"])
+    result.stderr.fnmatch_lines(
+        [f"ERROR: --personalens-baseline: base.json cannot be compared with this run: {problem}; *"]
+    )
     assert "PASSED" not in result.stdout.str()
 
 
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
-        (lambda text: text[: len(text) // 2], "not valid JSON (*); restore it, or save a new one with --personalens-save-baseline"),
+        (
+            lambda text: text[: len(text) // 2],
+            "not valid JSON (*); restore it, or save a new one with --personalens-save-baseline",
+        ),
         (lambda text: "", "not valid JSON (*"),
-        (lambda text: "[]", "not a baseline of this version: its schema is 'None', not 'personalens-baseline/1'; *"),
+        (
+            lambda text: "[]",
+            "not a baseline of this version: its schema is 'None', not 'personalens-baseline/1'; *",
+        ),
         (
             edited(lambda d: d.update(schema="personalens-baseline/2")),
             "not a baseline of this version: its schema is 'personalens-baseline/2'*",
         ),
         (edited(lambda d: d.update(entries=[])), "no scenario is in it; *"),
-        (edited(lambda d: d["entries"][0]["scores"].update(personalization=5)), "entries.0: *personalization is scored 1 to 4, not 5*"),
-        (edited(lambda d: d["entries"].append(d["entries"][0])), "*trial 1 of * in test_bot.py::test_bot stands there twice*"),
+        (
+            edited(lambda d: d["entries"][0]["scores"].update(personalization=5)),
+            "entries.0: *personalization is scored 1 to 4, not 5*",
+        ),
+        (
+            edited(lambda d: d["entries"].append(d["entries"][0])),
+            "*trial 1 of * in test_bot.py::test_bot stands there twice*",
+        ),
         (edited(lambda d: d.pop("terms")), "terms: field required*"),
     ],
 )
@@ -194,11 +235,18 @@ def test_a_path_that_leads_nowhere_is_one_line(told: Repository) -> None:
     missing = told.inline(*COMPARE)
     assert missing.ret == 4
     missing.stderr.fnmatch_lines(
-        ["ERROR: --personalens-baseline: *base.json: cannot be read: No such file or directory; *--personalens-save-baseline"]
+        [
+            (
+                "ERROR: --personalens-baseline: *base.json: cannot be read: No such file or directory;"
+                " *--personalens-save-baseline"
+            )
+        ]
     )
     (told.path / "folder").mkdir()
     folder = told.inline(*ARGS, "--personalens-save-baseline", "folder")
-    folder.stderr.fnmatch_lines(["ERROR: --personalens-save-baseline: *folder is a folder; give the path of a file"])
+    folder.stderr.fnmatch_lines(
+        ["ERROR: --personalens-save-baseline: *folder is a folder; give the path of a file"]
+    )
     inert = told.inline("--personalens-save-baseline", "base.json")
     inert.stderr.fnmatch_lines(["ERROR: --personalens-save-baseline: give --personalens-sample N too*"])
 
@@ -222,7 +270,13 @@ def test_what_was_not_in_both_runs_is_left_out_and_said(saved: Repository) -> No
         "not run then": 5,
         "not scored now": 1,
     }
-    result.stdout.fnmatch_lines(["  not compared, not run now: 1", "  not compared, not run then: 5", "  not compared, not scored now: 1"])
+    result.stdout.fnmatch_lines(
+        [
+            "  not compared, not run now: 1",
+            "  not compared, not run then: 5",
+            "  not compared, not scored now: 1",
+        ]
+    )
     assert f": {known[1]}" in compared(saved, "-k", f"not {known[1]}", "-v")[0].stdout.str()
 
 
@@ -232,18 +286,28 @@ def test_nothing_in_common_is_a_failure(told: Repository) -> None:
     assert result.ret == 1
     result.stdout.fnmatch_lines(
         [
-            "gate regression: FAILED (not decided), no scenario of this run could be compared with base.json: 20 not run now, 20 not run then (another sample, *)"
+            (
+                "gate regression: FAILED (not decided), no scenario of this run could be compared with base.json:"
+                " 20 not run now, 20 not run then (another sample, *)"
+            )
         ]
     )
 
 
 def test_a_run_that_could_hardly_be_scored_is_no_baseline(told: Repository) -> None:
-    every = [line.partition("[")[2].rstrip("]") for line in told.inline(*ARGS, "--collect-only", "-q").outlines if "[" in line]
+    every = [
+        line.partition("[")[2].rstrip("]")
+        for line in told.inline(*ARGS, "--collect-only", "-q").outlines
+        if "[" in line
+    ]
     (told.path / "faults.txt").write_text("\n".join(every[1:]))
     result = told.inline(*SAVE)
     assert result.ret == 1
     result.stdout.fnmatch_lines(
-        ["gate valid: FAILED, 1 of 20 items could be scored*", "the baseline *base.json was not written: only 1 of 20 items *"]
+        [
+            "gate valid: FAILED, 1 of 20 items could be scored*",
+            "the baseline *base.json was not written: only 1 of 20 items *",
+        ]
     )
     assert not (told.path / "base.json").exists()
     # A results file of such a run may be given all the same.
@@ -252,38 +316,58 @@ def test_a_run_that_could_hardly_be_scored_is_no_baseline(told: Repository) -> N
     compared = told.inline(*COMPARE)
     assert compared.ret == 1
     compared.stdout.fnmatch_lines(
-        ["gate regression: FAILED (not decided), 1 of the 20 scenarios that are also in base.json could be compared; the floor is 90%"]
+        [
+            (
+                "gate regression: FAILED (not decided), 1 of the 20 scenarios that are also in base.json could be"
+                " compared; the floor is 90%"
+            )
+        ]
     )
 
 
 def test_a_score_that_only_one_of_the_runs_has_does_not_drop_out_unseen(saved: Repository) -> None:
     fewer = saved.inline(*COMPARE, "--personalens-dimensions", "tc")
     assert fewer.ret == 1
-    fewer.stdout.fnmatch_lines(["gate regression: p: FAILED (not decided), p was judged then and not now: nothing to compare"])
+    fewer.stdout.fnmatch_lines(
+        ["gate regression: p: FAILED (not decided), p was judged then and not now: nothing to compare"]
+    )
     assert saved.inline(*SAVE, "--personalens-dimensions", "tc").ret == 0
     more = saved.inline(*COMPARE)
     assert more.ret == 1
-    more.stdout.fnmatch_lines(["gate regression: p: FAILED (not decided), p was judged now and not then: nothing to compare"])
+    more.stdout.fnmatch_lines(
+        ["gate regression: p: FAILED (not decided), p was judged now and not then: nothing to compare"]
+    )
     other = ("--personalens-dimensions", "nat-user")
     assert saved.inline(*SAVE, *other).ret == 0
     neither = saved.inline(*COMPARE, *other)
     assert neither.ret == 1
     neither.stdout.fnmatch_lines(
-        ["gate regression: FAILED (not decided), neither task completion nor personalization is judged; *", "gate valid: passed*"]
+        [
+            "gate regression: FAILED (not decided), neither task completion nor personalization is judged; *",
+            "gate valid: passed*",
+        ]
     )
     assert saved.inline(*COMPARE, *other, "-o", "personalens_margin=nat-user=0.1").ret == 0
-    for margin, problem in (("leak=0.1", "leak is not compared"), ("coh-user=0.1", "coh-user is not judged in this run; *")):
+    for margin, problem in (
+        ("leak=0.1", "leak is not compared"),
+        ("coh-user=0.1", "coh-user is not judged in this run; *"),
+    ):
         refused = saved.inline(*COMPARE, *other, "-o", f"personalens_margin={margin}")
         assert refused.ret == 4
         refused.stderr.fnmatch_lines([f"ERROR: personalens_margin: {problem}"])
 
 
 def test_a_test_whose_mark_changed_is_not_compared(saved: Repository) -> None:
-    test = 'import pytest\n\n@pytest.mark.personalens(context="D", max_turns=4)\ndef test_bot(personalens):\n    personalens.check()\n'
+    test = (
+        'import pytest\n\n@pytest.mark.personalens(context="D", max_turns=4)\ndef test_bot(personalens):\n   '
+        " personalens.check()\n"
+    )
     (saved.path / "test_bot.py").write_text(test)
     result, comparison = compared(saved)
     assert result.ret == 1
-    assert {why: len(scenarios) for why, scenarios in comparison["left_out"].items()} == {"run under other settings": 20}
+    assert {why: len(scenarios) for why, scenarios in comparison["left_out"].items()} == {
+        "run under other settings": 20
+    }
     assert list(comparison["gates"]) == ["regression", "valid"]
     assert saved.inline(*SAVE).ret == 0
     assert compared(saved)[0].ret == 0
@@ -305,7 +389,11 @@ def test_parametrized_tests_are_kept_apart_by_their_parameters(told: Repository)
     )
     assert told.inline(*SAVE).ret == 0
     tests = {entry["test"] for entry in json.loads((told.path / "base.json").read_text())["entries"]}
-    assert tests == {"test_bot.py::test_bot[formal]", "test_bot.py::test_bot[loud-and-clear]", "test_bot.py::TestMore::test_bot"}
+    assert tests == {
+        "test_bot.py::test_bot[formal]",
+        "test_bot.py::test_bot[loud-and-clear]",
+        "test_bot.py::TestMore::test_bot",
+    }
     lower(told, "tc", ids(told)[:6:3])
     result, comparison = compared(told)
     assert comparison["compared"] == 20
@@ -318,7 +406,12 @@ def test_a_file_of_somebody_elses_is_not_replaced(told: Repository) -> None:
         result = told.inline(*ARGS, f"--personalens-{option}", file)
         assert result.ret == 4
         result.stderr.fnmatch_lines(
-            [f"ERROR: --personalens-{option}: *{file} was not written by this plugin; give another path, or remove it"]
+            [
+                (
+                    f"ERROR: --personalens-{option}: *{file} was not written by this plugin; give another path,"
+                    " or remove it"
+                )
+            ]
         )
 
 
@@ -334,7 +427,12 @@ def test_a_part_of_a_sample_is_no_baseline(told: Repository) -> None:
         result = told.run(*SAVE, *extra)
         assert result.ret == 3
         result.stdout.fnmatch_lines(
-            ["the baseline *base.json was not written: a selection left 1? items of the sample out (-k, -m, --lf, node ids)"]
+            [
+                (
+                    "the baseline *base.json was not written: a selection left 1? items of the sample out (-k,"
+                    " -m, --lf, node ids)"
+                )
+            ]
         )
 
 
@@ -355,8 +453,23 @@ def test_the_same_comparison_on_workers_and_over_shards(saved: Repository) -> No
     assert saved.run(*COMPARE, "--personalens-report", "results.json", "-n", "2").ret == 1
     assert (saved.path / "results.json").read_bytes() == whole
     for number in (1, 2):
-        assert saved.inline(*COMPARE, "--personalens-shard", f"{number}/2", "--personalens-report", f"{number}.json").ret == 0
-    merged = saved.python("-m", "pytest_personalens", "merge", "1.json", "2.json", "--report", "merged.json", "--save-baseline", "new.json")
+        assert (
+            saved.inline(
+                *COMPARE, "--personalens-shard", f"{number}/2", "--personalens-report", f"{number}.json"
+            ).ret
+            == 0
+        )
+    merged = saved.python(
+        "-m",
+        "pytest_personalens",
+        "merge",
+        "1.json",
+        "2.json",
+        "--report",
+        "merged.json",
+        "--save-baseline",
+        "new.json",
+    )
     assert merged.ret == 1
     merged.stdout.fnmatch_lines(["gate regression: p: FAILED, *"])
     assert (saved.path / "merged.json").read_bytes() == whole
@@ -367,7 +480,12 @@ def test_the_same_comparison_on_workers_and_over_shards(saved: Repository) -> No
 
 def test_a_merge_does_not_pass_for_want_of_its_baseline(saved: Repository) -> None:
     for number in (1, 2):
-        assert saved.inline(*COMPARE, "--personalens-shard", f"{number}/2", "--personalens-report", f"{number}.json").ret == 0
+        assert (
+            saved.inline(
+                *COMPARE, "--personalens-shard", f"{number}/2", "--personalens-report", f"{number}.json"
+            ).ret
+            == 0
+        )
     shutil.move(saved.path / "base.json", saved.path / "moved.json")
     merge = ("-m", "pytest_personalens", "merge", "1.json", "2.json")
     refused = saved.python(*merge)
@@ -381,7 +499,9 @@ def test_two_tests_over_the_same_scenarios_are_no_further_scenarios(told: Reposi
     for name in ("one", "other"):
         (told.path / name).mkdir()
         (told.path / name / "__init__.py").touch()
-        (told.path / name / "test_same.py").write_text("def test_same(personalens):\n    personalens.check()\n")
+        (told.path / name / "test_same.py").write_text(
+            "def test_same(personalens):\n    personalens.check()\n"
+        )
     assert told.inline(*SAVE).ret == 0
     assert len(ids(told)) == 80
     lower(told, "tc", sorted(set(ids(told)))[:4])
@@ -396,4 +516,6 @@ def test_what_is_at_the_bottom_cannot_fall(told: Repository) -> None:
     told.inline(*SAVE)
     lower(told, "p", ids(told))
     told.inline(*SAVE)
-    compared(told)[0].stdout.fnmatch_lines(["gate regression: p: passed, P 1.00 -> 1.00 * over 20 scenarios: it could not fall further"])
+    compared(told)[0].stdout.fnmatch_lines(
+        ["gate regression: p: passed, P 1.00 -> 1.00 * over 20 scenarios: it could not fall further"]
+    )

@@ -1,4 +1,6 @@
-"""Scenarios whose content changed since the baseline are not compared with what they were, whatever their dataset is called."""
+"""Scenarios whose content changed since the baseline are not compared with what they were, whatever their
+dataset is called.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,12 @@ def test_rewritten_goals_are_refused_before_anything_runs(own: Repository, resul
     result = own.inline(*ARGS, "--personalens-baseline", "results.json" if results else "base.json")
     assert result.ret == 4
     result.stderr.fnmatch_lines(
-        ["ERROR: --personalens-baseline: *: the content of 10 of its 10 scenarios in this sample changed in the dataset, such as *"]
+        [
+            (
+                "ERROR: --personalens-baseline: *: the content of 10 of its 10 scenarios in this sample changed"
+                " in the dataset, such as *"
+            )
+        ]
     )
 
 
@@ -52,7 +59,12 @@ def test_official_data_that_was_rewritten(told: Repository, official: Path) -> N
     result = told.inline(*ARGS, *HOLD)
     assert result.ret == 4
     result.stderr.fnmatch_lines(
-        ["ERROR: --personalens-baseline: *the content of 10 of its 10 scenarios in this sample changed in the dataset*"]
+        [
+            (
+                "ERROR: --personalens-baseline: *the content of 10 of its 10 scenarios in this sample changed in"
+                " the dataset*"
+            )
+        ]
     )
 
 
@@ -60,10 +72,14 @@ def test_one_scenario_that_changed_is_left_out_and_told(own: Repository) -> None
     assert own.inline(*ARGS, *SAVE).ret == 0
     # One person of the sample, and so one scenario of ten.
     profile = own.path / "own" / "profiles" / "tinashe.toml"
-    profile.write_text(re.sub(r'(summary = "+)', r"\1Changed. ", profile.read_text(encoding="utf-8")), encoding="utf-8")
+    profile.write_text(
+        re.sub(r'(summary = "+)', r"\1Changed. ", profile.read_text(encoding="utf-8")), encoding="utf-8"
+    )
     result = own.inline(*ARGS, *HOLD)
     assert result.ret == 0
-    result.stdout.fnmatch_lines(["compared with base.json: 9 scenarios*", "  not compared, changed in the dataset: 1*"])
+    result.stdout.fnmatch_lines(
+        ["compared with base.json: 9 scenarios*", "  not compared, changed in the dataset: 1*"]
+    )
 
 
 def test_a_baseline_without_contents_is_compared_as_before(own: Repository) -> None:

@@ -1,4 +1,6 @@
-"""The gate against a baseline decides as the simulations of tests/results/test_stats.py do, whatever runs it is given."""
+"""The gate against a baseline decides as the simulations of tests/results/test_stats.py do, whatever runs it
+is given.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,10 @@ def results_of(tc: list[list[int]], p: list[list[int]]) -> Results:
                 dialogue=Dialogue(),
                 verdicts=tuple(
                     Verdict(dimension=dimension, score=score, justification="so")
-                    for dimension, score in ((Dimension.TASK_COMPLETION, done), (Dimension.PERSONALIZATION, level))
+                    for dimension, score in (
+                        (Dimension.TASK_COMPLETION, done),
+                        (Dimension.PERSONALIZATION, level),
+                    )
                 ),
             ),
         )
@@ -62,7 +67,9 @@ def trials_of(run: Run, trials: int) -> Results:
 
 
 @pytest.mark.parametrize(("scenarios", "trials"), [(30, 1), (30, 3)])
-def test_the_gate_decides_as_the_simulated_one(scenarios: int, trials: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_gate_decides_as_the_simulated_one(
+    scenarios: int, trials: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(
         "pytest_personalens.results.comparison.detectable", lambda *args, **kwargs: 0.5
     )  # the slow half, which decides nothing
@@ -83,12 +90,18 @@ def test_the_gate_decides_as_the_simulated_one(scenarios: int, trials: int, monk
 def test_what_it_says_it_could_have_found_is_that_of_the_simulations() -> None:
     assistant = Assistant(random.Random(3), 30, 1)
     before, after = assistant.run(), assistant.run()
-    comparison = compare_with_baseline(baseline_of(trials_of(before, 1)), trials_of(after, 1), name="base.json", level=0.05, margins={})
+    comparison = compare_with_baseline(
+        baseline_of(trials_of(before, 1)), trials_of(after, 1), name="base.json", level=0.05, margins={}
+    )
     tc, p = differences_of(before, after)
     # At half the level: what Holm's procedure asks of the smaller p of two.
     said = {d.dimension: d.detectable for d in comparison.differences}
-    assert said[Dimension.TASK_COMPLETION] == detectable([[d] for d in tc], level=0.025, most=float(sum(before[0]) / 30))
-    assert said[Dimension.PERSONALIZATION] == detectable([[d] for d in p], level=0.025, most=float(sum(before[1]) / 30 - 1))
+    assert said[Dimension.TASK_COMPLETION] == detectable(
+        [[d] for d in tc], level=0.025, most=float(sum(before[0]) / 30)
+    )
+    assert said[Dimension.PERSONALIZATION] == detectable(
+        [[d] for d in p], level=0.025, most=float(sum(before[1]) / 30 - 1)
+    )
 
 
 def test_runs_with_other_numbers_of_trials_are_compared_over_as_many() -> None:
@@ -102,22 +115,43 @@ def test_runs_with_other_numbers_of_trials_are_compared_over_as_many() -> None:
     assert comparison.compared == 10
 
 
-def test_a_run_with_more_trials_than_its_baseline_cries_wolf_no_more_often(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Means over one trial and over five differ one-sidedly where most scenarios nearly always pass; 18 % of such pairs failed at 5 %."""
+def test_a_run_with_more_trials_than_its_baseline_cries_wolf_no_more_often(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Means over one trial and over five differ one-sidedly where most scenarios nearly always pass; 18 % of
+    such pairs failed at 5 %.
+    """
     monkeypatch.setattr("pytest_personalens.results.comparison.detectable", lambda *args, **kwargs: 0.5)
     chance = random.Random(11)
     wrongly = 0
     for _ in range(200):
         before, after = ([[int(chance.random() < 0.95) for _ in range(k)] for _ in range(30)] for k in (1, 5))
         then, now = results_of(before, [[3]] * 30), results_of(after, [[3] * 5] * 30)
-        wrongly += any(d.regressed for d in compare_with_baseline(baseline_of(then), now, name="b", level=0.05, margins={}).differences)
+        wrongly += any(
+            d.regressed
+            for d in compare_with_baseline(
+                baseline_of(then), now, name="b", level=0.05, margins={}
+            ).differences
+        )
     assert wrongly <= 20  # 5 % of 200, and three standard errors
 
 
 def test_a_mean_is_the_same_wherever_it_stands() -> None:
-    """In the table and in a gate, also where two tests of one scenario were scored in unequal numbers of trials."""
+    """In the table and in a gate, also where two tests of one scenario were scored in unequal numbers of
+    trials.
+    """
     more, fewer = results_of([[1, 1, 0]], [[4, 4, 1]]), results_of([[0]], [[1]])
-    items = [*more.items, *(item.model_copy(update={"test": "other", "nodeid": f"{item.nodeid}+other"}) for item in fewer.items)]
+    items = [
+        *more.items,
+        *(
+            item.model_copy(update={"test": "other", "nodeid": f"{item.nodeid}+other"})
+            for item in fewer.items
+        ),
+    ]
     run = summarize(items, settings=SETTINGS, dataset="d 1", requested=1, drawn=1)
     gates = check_gates(run, [GateExpression("", "tcr", 0), GateExpression("", "p", 1)])
-    assert [gate.value for gate in gates[:2]] == [run.overall.means[d.value].value for d in READINGS[:2]] == [0.333333, 2.0]
+    assert (
+        [gate.value for gate in gates[:2]]
+        == [run.overall.means[d.value].value for d in READINGS[:2]]
+        == [0.333333, 2.0]
+    )

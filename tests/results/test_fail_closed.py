@@ -18,17 +18,26 @@ SAVE = ("--personalens-save-baseline", "base.json")
 
 
 UNDONE = {
-    "skipped by a fixture": "@pytest.fixture\ndef key():\n    pytest.skip('no key')\n\ndef test_bot(key, personalens):\n    personalens.check()\n",
+    "skipped by a fixture": (
+        "@pytest.fixture\ndef key():\n    pytest.skip('no key')\n\ndef test_bot(key, personalens):\n   "
+        " personalens.check()\n"
+    ),
     "skipped by a mark": "@pytest.mark.skip\ndef test_bot(personalens):\n    personalens.check()\n",
     "skipped in the test": "def test_bot(personalens):\n    pytest.skip('not today')\n",
-    "expected to fail": "@pytest.mark.xfail(run=False)\ndef test_bot(personalens):\n    personalens.check()\n",
+    "expected to fail": (
+        "@pytest.mark.xfail(run=False)\ndef test_bot(personalens):\n    personalens.check()\n"
+    ),
     "never checked": "def test_bot(personalens):\n    pass\n",
 }
 
 
 def test_a_baseline_of_a_run_that_failed_says_so(told: Repository) -> None:
-    (told.path / "low.txt").write_text("\n".join(f"tc:{item['evaluation']['scenario']}" for item in run_items(told)))
-    told.inline(*ARGS, *GATES, *SAVE).stdout.fnmatch_lines(["baseline (of a run that failed: tcr): *base.json"])
+    (told.path / "low.txt").write_text(
+        "\n".join(f"tc:{item['evaluation']['scenario']}" for item in run_items(told))
+    )
+    told.inline(*ARGS, *GATES, *SAVE).stdout.fnmatch_lines(
+        ["baseline (of a run that failed: tcr): *base.json"]
+    )
 
 
 @pytest.mark.parametrize("how", UNDONE)
@@ -68,30 +77,51 @@ def test_what_was_skipped_counts_also_with_workers_and_over_shards(told: Reposit
     told.write(test_bot=HALF)
     alone = told.inline(*ARGS, *GATES)
     assert alone.ret == 1
-    alone.stdout.fnmatch_lines(["gate valid: FAILED, 5 of 10 items could be scored (not: 5 unevaluated); the floor is 90%"])
+    alone.stdout.fnmatch_lines(
+        ["gate valid: FAILED, 5 of 10 items could be scored (not: 5 unevaluated); the floor is 90%"]
+    )
     told.write(test_bot=HALF.replace("next(ran) >= 5", "True"))
     assert told.run(*ARGS, *GATES, "-n", "2").ret == 1
     assert len(told.results()["unevaluated"]) == 10
     told.write(test_bot=HALF.replace("next(ran) >= 5", "False"))
     for number in (1, 2):
-        assert told.inline(*ARGS, *GATES[:2], "--personalens-shard", f"{number}/2", "--personalens-report", f"{number}.json").ret == 0
+        assert (
+            told.inline(
+                *ARGS,
+                *GATES[:2],
+                "--personalens-shard",
+                f"{number}/2",
+                "--personalens-report",
+                f"{number}.json",
+            ).ret
+            == 0
+        )
         told.write(test_bot=HALF.replace("next(ran) >= 5", "True"))
     merged = told.python("-m", "pytest_personalens", "merge", "1.json", "2.json")
     assert merged.ret == 1
-    merged.stdout.fnmatch_lines(["gate valid: FAILED, 5 of 10 items could be scored (not: 5 unevaluated); the floor is 90%"])
+    merged.stdout.fnmatch_lines(
+        ["gate valid: FAILED, 5 of 10 items could be scored (not: 5 unevaluated); the floor is 90%"]
+    )
 
 
 @pytest.mark.parametrize("extra", [(), ("-n", "2")], ids=("alone", "workers"))
-def test_a_run_that_is_asked_for_gates_and_has_nothing_for_them_is_refused(told: Repository, extra: tuple[str, ...]) -> None:
+def test_a_run_that_is_asked_for_gates_and_has_nothing_for_them_is_refused(
+    told: Repository, extra: tuple[str, ...]
+) -> None:
     told.write(test_unit="def test_unit():\n    pass\n")
     unit = told.run(*ARGS, *GATES, "test_unit.py", *extra)
     assert unit.ret == 4
-    unit.stderr.fnmatch_lines(["ERROR: --personalens-sample: no test of what was collected asks for the fixture personalens, *"])
+    unit.stderr.fnmatch_lines(
+        ["ERROR: --personalens-sample: no test of what was collected asks for the fixture personalens, *"]
+    )
     narrowed = told.run(*ARGS, *GATES, "-k", "unit", *extra)
     assert narrowed.ret == 4
     narrowed.stderr.fnmatch_lines(
         [
-            "ERROR: --personalens-sample: no test that is left asks for the fixture personalens, so there is nothing for the gates to decide on; *"
+            (
+                "ERROR: --personalens-sample: no test that is left asks for the fixture personalens, so there is"
+                " nothing for the gates to decide on; *"
+            )
         ]
     )
     (told.path / "pytest.ini").write_text("[pytest]\npersonalens_sample = 3\n")
@@ -100,7 +130,9 @@ def test_a_run_that_is_asked_for_gates_and_has_nothing_for_them_is_refused(told:
 
 
 @pytest.mark.parametrize("extra", [(), ("-n", "2")], ids=("alone", "workers"))
-def test_a_file_that_cannot_be_read_is_told_and_not_the_scenarios_that_it_lacks(told: Repository, extra: tuple[str, ...]) -> None:
+def test_a_file_that_cannot_be_read_is_told_and_not_the_scenarios_that_it_lacks(
+    told: Repository, extra: tuple[str, ...]
+) -> None:
     told.write(test_bot="def test_(:\n")
     result = told.run(*ARGS, *GATES, "test_bot.py", *extra)
     assert result.ret in (1, 2)
@@ -118,7 +150,8 @@ def test_parameters_of_a_test_multiply_its_sample(told: Repository) -> None:
             personalens.check()
         """
     )
-    # A test is its parameters too: one of them alone leaves the other out, as one test alone leaves out others.
+    # A test is its parameters too: one of them alone leaves the other out, as one test alone leaves out
+    # others.
     for extra, items, left in (((), 20, 0), (("-k", "early"), 10, 10), (("-k", "movies or books"), 2, 18)):
         told.inline(*ARGS, *GATES, *extra)
         assert (len(told.results()["items"]), told.results()["left_out"]) == (items, left)
@@ -135,7 +168,9 @@ def test_what_a_selection_left_out_is_said_and_makes_no_baseline(told: Repositor
     assert told.results("base.json")["left_out"] > 0
     refused = told.inline(*ARGS, *BASE)
     assert refused.ret == 4
-    refused.stderr.fnmatch_lines(["ERROR: --personalens-baseline: *: a selection left * items of the sample out *"])
+    refused.stderr.fnmatch_lines(
+        ["ERROR: --personalens-baseline: *: a selection left * items of the sample out *"]
+    )
     whole = told.inline(*ARGS, "--personalens-report", "base.json", "test_bot.py::test_bot")
     assert "left out" not in whole.stdout.str()
     assert told.inline(*ARGS, *BASE).ret == 0
@@ -145,7 +180,14 @@ def test_a_comparison_that_no_drop_would_fail_is_no_gate(told: Repository) -> No
     assert told.inline(*ARGS, *SAVE).ret == 0
     few = told.inline(*ARGS, *BASE, "-k", "movies or books")
     assert few.ret == 1
-    few.stdout.fnmatch_lines(["gate regression: p: FAILED, * these scenarios are too few for a gate, which not even a fall of all *"])
+    few.stdout.fnmatch_lines(
+        [
+            (
+                "gate regression: p: FAILED, * these scenarios are too few for a gate, which not even a fall of"
+                " all *"
+            )
+        ]
+    )
 
 
 OWN_SAMPLE = """
@@ -167,7 +209,9 @@ def test_a_mark_with_a_sample_of_its_own_is_the_only_one_that_counts(told: Repos
     assert told.inline(*ARGS, *BASE).ret == 0
 
 
-def test_a_worker_that_dies_over_a_sample_of_a_mark_is_seen(told: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_worker_that_dies_over_a_sample_of_a_mark_is_seen(
+    told: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
     told.write(test_bot=OWN_SAMPLE)
     monkeypatch.setenv("CRASH", "1")
     result = told.run(*ARGS, *GATES, "-n", "2", "-o", "personalens_exit_infra=75")
@@ -192,8 +236,11 @@ def run_items(repo: Repository) -> list[dict[str, Any]]:
 
 
 #: A judge that reads no dialogue of a single domain whose assistant knew nothing.
-BLIND = TOLD.replace('lambda messages: "fine"', 'lambda messages, context: "known" if context.interactions else "unknown"').replace(
-    'if scenario.id in listed("faults.txt"):', 'if scenario.kind == "single" and dialogue.messages[1].content == "unknown":'
+BLIND = TOLD.replace(
+    'lambda messages: "fine"', 'lambda messages, context: "known" if context.interactions else "unknown"'
+).replace(
+    'if scenario.id in listed("faults.txt"):',
+    'if scenario.kind == "single" and dialogue.messages[1].content == "unknown":',
 )
 
 
@@ -206,13 +253,19 @@ def test_a_lift_over_few_of_its_scenarios_is_none(told: Repository) -> None:
     result.stdout.fnmatch_lines(
         [
             "control no-context: 8 of 10 items could not be scored",
-            "gate lift: FAILED (not decided), *: only 2 of 10 scenarios were scored both with and without its context; the floor is 90%",
+            (
+                "gate lift: FAILED (not decided), *: only 2 of 10 scenarios were scored both with and without"
+                " its context; the floor is 90%"
+            ),
         ]
     )
 
 
 def test_a_dimension_that_half_of_the_scenarios_lost_is_seen(told: Repository) -> None:
-    two = "import pytest\n\ndef test_a(personalens):\n    personalens.check()\n\n{mark}def test_b(personalens):\n    personalens.check()\n"
+    two = (
+        "import pytest\n\ndef test_a(personalens):\n    personalens.check()\n\n{mark}def"
+        " test_b(personalens):\n    personalens.check()\n"
+    )
     marks = "@pytest.mark.personalens(domain=['Movies', 'Books', 'Music'], kind='single'{})\n"
     told.write(test_bot=two.format(mark=marks.format("")))
     assert told.inline(*ARGS, *SAVE).ret == 0
@@ -220,7 +273,12 @@ def test_a_dimension_that_half_of_the_scenarios_lost_is_seen(told: Repository) -
     result = told.inline(*ARGS, *BASE)
     assert result.ret == 1
     result.stdout.fnmatch_lines(
-        ["gate regression: p: FAILED (not decided), p was judged in both runs in * of * scenarios only; the floor is 90%"]
+        [
+            (
+                "gate regression: p: FAILED (not decided), p was judged in both runs in * of * scenarios only;"
+                " the floor is 90%"
+            )
+        ]
     )
     told.write(test_bot=two.partition("{mark}")[0])
     gone = told.inline(*ARGS, *BASE)
@@ -229,7 +287,11 @@ def test_a_dimension_that_half_of_the_scenarios_lost_is_seen(told: Repository) -
 
 def test_a_judge_of_several_votes_is_the_same_in_the_same_run(repo: Repository) -> None:
     repo.write(
-        conftest=BOT, test_bot="import pytest\n@pytest.mark.personalens(p=3)\ndef test_bot(personalens):\n    personalens.evaluate()\n"
+        conftest=BOT,
+        test_bot=(
+            "import pytest\n@pytest.mark.personalens(p=3)\ndef test_bot(personalens):\n   "
+            " personalens.evaluate()\n"
+        ),
     )
     args = ("--personalens-sample", "10", "-o", "personalens_judge_votes=3")
     assert repo.inline(*args, *SAVE).ret == 0
@@ -250,7 +312,9 @@ def test_trials_that_only_one_run_has_are_said(told: Repository) -> None:
 FIRST_BAD = (
     TOLD.replace('lambda messages: "fine"', 'lambda messages: "bad" if next(replies) % 6 < 2 else "fine"')
     .replace("    class User:", "    import itertools\n    replies = itertools.count()\n\n    class User:")
-    .replace('f"{dimension.short}:{scenario.id}" in listed("low.txt")', '"bad" in dialogue.messages[1].content')
+    .replace(
+        'f"{dimension.short}:{scenario.id}" in listed("low.txt")', '"bad" in dialogue.messages[1].content'
+    )
     .replace('justification="told"', "justification=f'heard {dialogue.messages[1].content}'")
 )
 
@@ -270,7 +334,9 @@ def test_figures_by_turn_are_one_and_the_same_everywhere() -> None:
     assert {i.evaluation.dialogue.end for i in found.own if i.evaluation.scored} == {"user"}
     longest = max(len(v.turns) for i in found.own for v in i.evaluation.verdicts)
     assert len(found.by_turn) == longest - 1, "a reply to a goodbye is no turn of its own"
-    assert [mean.value for mean in found.by_turn] == [round(e.value or 0.0, 6) for e in by_turn(item_scores(found.own))]
+    assert [mean.value for mean in found.by_turn] == [
+        round(e.value or 0.0, 6) for e in by_turn(item_scores(found.own))
+    ]
 
 
 def test_a_file_nested_too_deep_is_one_line(told: Repository) -> None:

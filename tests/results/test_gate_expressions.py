@@ -1,4 +1,6 @@
-"""Floors as expressions, over domains and kinds; trials, controls and the ablation; the exit code for trouble of others."""
+"""Floors as expressions, over domains and kinds; trials, controls and the ablation; the exit code for trouble
+of others.
+"""
 
 from __future__ import annotations
 
@@ -37,22 +39,46 @@ def test_an_expression(text: str, floor: GateExpression) -> None:
 @pytest.mark.parametrize(
     ("args", "problem"),
     [
-        ((GATE, "trc >= 0.9"), "--personalens-gate: unknown metric 'trc' (did you mean tcr?); known: tcr, p, *, not 'trc >= 0.9'"),
-        ((GATE, "tcr > 0.9"), "--personalens-gate: expected [[]DOMAIN or KIND:[]] METRIC >= VALUE, such as tcr >= 0.9*"),
+        (
+            (GATE, "trc >= 0.9"),
+            (
+                "--personalens-gate: unknown metric 'trc' (did you mean tcr?); known: tcr, p, *, not 'trc >="
+                " 0.9'"
+            ),
+        ),
+        (
+            (GATE, "tcr > 0.9"),
+            "--personalens-gate: expected [[]DOMAIN or KIND:[]] METRIC >= VALUE, such as tcr >= 0.9*",
+        ),
         ((GATE, "tcr >= 9"), "--personalens-gate: tcr lies from 0 to 1; did you mean 9%?, not 'tcr >= 9'"),
         ((GATE, "p >= 90%"), "--personalens-gate: p is no share: give a number from 1 to 4*"),
         ((GATE, "p >= 1.2.3"), "--personalens-gate: expected a number after >=*"),
         ((GATE, ""), "--personalens-gate: expected *"),
-        ((GATE, "Movie: p >= 3"), "--personalens-gate: unknown group 'Movie' (did you mean Movies?); known: single, multi, Alarm, *"),
+        (
+            (GATE, "Movie: p >= 3"),
+            (
+                "--personalens-gate: unknown group 'Movie' (did you mean Movies?); known: single, multi,"
+                " Alarm, *"
+            ),
+        ),
         ((GATE, "p >= 3", GATE, "P>=2"), "--personalens-gate: p has two floors; give one"),
         (
             (GATE, "p >= 3", "--personalens-gate", "p >= 2"),
             "--personalens-gate: p has two floors; give one",
         ),
-        ((GATE, "coh-user >= 3"), "--personalens-gate: coh-user is not judged in this run; add coh-user with --personalens-dimensions"),
+        (
+            (GATE, "coh-user >= 3"),
+            (
+                "--personalens-gate: coh-user is not judged in this run; add coh-user with"
+                " --personalens-dimensions"
+            ),
+        ),
         (
             (GATE, "lift >= 0.3"),
-            "--personalens-gate: lift: there is nothing to compare with; add --personalens-control no-context or other-user",
+            (
+                "--personalens-gate: lift: there is nothing to compare with; add --personalens-control"
+                " no-context or other-user"
+            ),
         ),
         ((GATE, "pass^0 >= 0.3"), "--personalens-gate: unknown metric 'pass^0'*"),
         (
@@ -65,20 +91,37 @@ def test_an_expression(text: str, floor: GateExpression) -> None:
         ),
         (("--personalens-dimensions", ""), "--personalens-dimensions: expected LIST, not ''"),
         (("--personalens-report", "~no-such-user/r.json"), "--personalens-report: *home directory*"),
-        ((GATE, "pass^2 >= 0.3"), "--personalens-gate: pass^2: needs at least as many runs of each scenario; add --personalens-trials 2"),
+        (
+            (GATE, "pass^2 >= 0.3"),
+            (
+                "--personalens-gate: pass^2: needs at least as many runs of each scenario; add"
+                " --personalens-trials 2"
+            ),
+        ),
         (("--personalens-trials", "0"), "--personalens-trials: expected a whole number from 1 to 100*"),
-        (("--personalens-control", "nobody"), "--personalens-control: expected one of: no-context, other-user, D, I, S, ablation, *"),
+        (
+            ("--personalens-control", "nobody"),
+            "--personalens-control: expected one of: no-context, other-user, D, I, S, ablation, *",
+        ),
         (("-o", "personalens_level=0.9"), "personalens_level: expected a number from 0.0001 to 0.5*"),
-        (("-o", "personalens_margin=tc=2"), "personalens_margin: expected DIMENSION=X, X from 0 to less than 1*"),
+        (
+            ("-o", "personalens_margin=tc=2"),
+            "personalens_margin: expected DIMENSION=X, X from 0 to less than 1*",
+        ),
         (("-o", "personalens_margin=speed=1"), "personalens_margin: unknown dimension 'speed'*"),
-        (("-o", "personalens_exit_infra=1"), "personalens_exit_infra: expected a whole number from 6 to 255*"),
+        (
+            ("-o", "personalens_exit_infra=1"),
+            "personalens_exit_infra: expected a whole number from 6 to 255*",
+        ),
         (
             ("--personalens-control", "ablation", "--personalens-context", "D"),
             "--personalens-control ablation: the run itself is its last row, D+I+S; *",
         ),
     ],
 )
-def test_a_gate_that_cannot_be_is_one_line_and_no_run(told: Repository, args: tuple[str, ...], problem: str) -> None:
+def test_a_gate_that_cannot_be_is_one_line_and_no_run(
+    told: Repository, args: tuple[str, ...], problem: str
+) -> None:
     result = told.inline(*ARGS, *args)
     assert result.ret == 4
     result.stderr.fnmatch_lines([f"ERROR: {problem}"])
@@ -87,7 +130,8 @@ def test_a_gate_that_cannot_be_is_one_line_and_no_run(told: Repository, args: tu
 
 def test_gates_of_the_configuration_and_their_lines(told: Repository) -> None:
     (told.path / "pytest.ini").write_text(
-        "[pytest]\npersonalens_gate =\n    tcr >= 0.8\n    movies: p >= 3\n    multi: tcr >= 1\n    valid >= 95%\n"
+        "[pytest]\npersonalens_gate =\n    tcr >= 0.8\n    movies: p >= 3\n    multi: tcr >= 1\n    valid >="
+        " 95%\n"
     )
     (told.path / "low.txt").write_text("p:movies-1-alistair")
     result = told.inline(*ARGS, "--personalens-report", "results.json")
@@ -95,7 +139,10 @@ def test_gates_of_the_configuration_and_their_lines(told: Repository) -> None:
     result.stdout.fnmatch_lines(
         [
             "gate tcr: passed, task completion rate 1.00 (0.83 to 1.00) >= 0.80 over 20 scenarios",
-            "gate Movies: p: FAILED, mean personalization 2.50 (too few for an interval) < 3.00 over 2 scenarios",
+            (
+                "gate Movies: p: FAILED, mean personalization 2.50 (too few for an interval) < 3.00 over 2"
+                " scenarios"
+            ),
             "gate multi: tcr: passed, *",
             "gate valid: passed, 20 of 20 items could be scored",
         ]
@@ -104,42 +151,69 @@ def test_gates_of_the_configuration_and_their_lines(told: Repository) -> None:
 
 
 def test_gates_of_the_command_line_join_those_of_the_configuration(told: Repository) -> None:
-    (told.path / "pytest.ini").write_text("[pytest]\npersonalens_gate =\n    p >= 2, tcr >= 0.8\n    movies: p >= 3\n")
+    (told.path / "pytest.ini").write_text(
+        "[pytest]\npersonalens_gate =\n    p >= 2, tcr >= 0.8\n    movies: p >= 3\n"
+    )
 
     def gates(*args: str) -> list[tuple[str, float]]:
         told.inline(*ARGS, *args, "--personalens-report", "results.json")
         return [(gate["name"], gate["floor"]) for gate in told.results()["gates"] if gate["name"] != "valid"]
 
     assert gates() == [("p", 2.0), ("tcr", 0.8), ("Movies: p", 3.0)]
-    assert gates(GATE, "Train: tcr >= 0") == [("Train: tcr", 0.0), ("p", 2.0), ("tcr", 0.8), ("Movies: p", 3.0)]
+    assert gates(GATE, "Train: tcr >= 0") == [
+        ("Train: tcr", 0.0),
+        ("p", 2.0),
+        ("tcr", 0.8),
+        ("Movies: p", 3.0),
+    ]
     assert gates(GATE, "Movies: p >= 1", GATE, "p >= 1") == [("Movies: p", 1.0), ("p", 1.0), ("tcr", 0.8)]
     assert gates("--personalens-gate", "tcr >= 0.5") == [("tcr", 0.5), ("p", 2.0), ("Movies: p", 3.0)]
 
 
 def test_gates_without_a_sample_are_not_passed_over_in_silence(told: Repository) -> None:
     (told.path / "pytest.ini").write_text("[pytest]\npersonalens_gate = tcr >= 0.8\n")
-    told.inline().stdout.fnmatch_lines(["personalens: there are gates in the configuration and no sample (--personalens-sample N): none *"])
+    told.inline().stdout.fnmatch_lines(
+        ["personalens: there are gates in the configuration and no sample (--personalens-sample N): none *"]
+    )
     (told.path / "pytest.ini").write_text("[pytest]\n")
     assert "personalens:" not in told.inline("-q").stdout.str().partition("collected")[0]
 
 
 def test_a_gate_on_a_domain_that_is_not_in_the_sample_fails(told: Repository) -> None:
     result = told.inline(
-        *ARGS, "--personalens-domain", "Movies", "--personalens-kind", "single", GATE, "Alarm: p >= 1", GATE, "multi: tcr >= 0"
+        *ARGS,
+        "--personalens-domain",
+        "Movies",
+        "--personalens-kind",
+        "single",
+        GATE,
+        "Alarm: p >= 1",
+        GATE,
+        "multi: tcr >= 0",
     )
     assert result.ret == 1
-    result.stdout.fnmatch_lines(["gate Alarm: p: FAILED (not decided), no scenario of Alarm is in this sample"])
-    result.stdout.fnmatch_lines(["gate multi: tcr: FAILED (not decided), no scenario of multi is in this sample"])
+    result.stdout.fnmatch_lines(
+        ["gate Alarm: p: FAILED (not decided), no scenario of Alarm is in this sample"]
+    )
+    result.stdout.fnmatch_lines(
+        ["gate multi: tcr: FAILED (not decided), no scenario of multi is in this sample"]
+    )
 
 
 def test_trouble_of_others_has_an_exit_code_of_its_own(told: Repository) -> None:
-    ids = [line.partition("[")[2].rstrip("]") for line in told.inline(*ARGS, "--collect-only", "-q").outlines if "[" in line]
+    ids = [
+        line.partition("[")[2].rstrip("]")
+        for line in told.inline(*ARGS, "--collect-only", "-q").outlines
+        if "[" in line
+    ]
     (told.path / "faults.txt").write_text("\n".join(ids[:5]))
     infra = ("-o", "personalens_exit_infra=75")
     for gates in ((GATE, "p >= 1"), ()):  # with a gate such items are skipped, without one they fail
         result = told.inline(*ARGS, *gates, *infra)
         assert result.ret == 75
-        result.stdout.fnmatch_lines(["failed for lack of scores alone: this run says nothing about your assistant"])
+        result.stdout.fnmatch_lines(
+            ["failed for lack of scores alone: this run says nothing about your assistant"]
+        )
         assert told.run(*ARGS, *gates, *infra, "-n", "2").ret == 75
         assert told.inline(*ARGS, *gates).ret == 1
     (told.path / "low.txt").write_text(f"tc:{ids[7]}")
@@ -173,11 +247,20 @@ def test_what_is_asked_of_a_run_is_not_passed_over_where_there_is_none(told: Rep
     ):
         result = told.inline(*args)
         assert result.ret == 4
-        result.stderr.fnmatch_lines([f"ERROR: {args[0].partition('=')[0]}: give --personalens-sample N too; without it there is no run"])
+        result.stderr.fnmatch_lines(
+            [
+                (
+                    f"ERROR: {args[0].partition('=')[0]}: give --personalens-sample N too; without it there is"
+                    " no run"
+                )
+            ]
+        )
     told.write(unit__test_unit="def test_unit():\n    pass\n")
     nobody = told.inline(*ARGS, GATE, "tcr >= 0.9", "unit")
     assert nobody.ret == 4
-    nobody.stderr.fnmatch_lines(["ERROR: --personalens-sample: no test of what was collected asks for the fixture personalens, *"])
+    nobody.stderr.fnmatch_lines(
+        ["ERROR: --personalens-sample: no test of what was collected asks for the fixture personalens, *"]
+    )
     (told.path / "pytest.ini").write_text("[pytest]\npersonalens_sample = 3\npersonalens_gate = tcr >= 0.9\n")
     assert told.inline("unit").ret == 0  # unit tests of a repository whose every run has a sample
 
@@ -188,7 +271,9 @@ def test_a_path_that_pytest_would_take_for_tests_is_refused(told: Repository) ->
     assert told.run(*args, str(outside)).ret == 0
     refused = told.run(*args, str(outside))
     assert refused.ret == 4
-    refused.stderr.fnmatch_lines([f"ERROR: --personalens-report: write --personalens-report={outside}; after a space, pytest takes *"])
+    refused.stderr.fnmatch_lines(
+        [f"ERROR: --personalens-report: write --personalens-report={outside}; after a space, pytest takes *"]
+    )
     assert told.run(*args[:-1], f"--personalens-report={outside}").ret == 0
 
 
@@ -197,13 +282,19 @@ def test_a_path_that_pytest_would_take_for_tests_is_refused(told: Repository) ->
 
 def test_trials_have_ids_and_records_of_their_own(told: Repository) -> None:
     args = ("--personalens-sample", "3", *ARGS[2:], "--personalens-trials", "3")
-    names = [line.partition("[")[2].rstrip("]") for line in told.inline(*args, "--collect-only", "-q").outlines if "[" in line]
+    names = [
+        line.partition("[")[2].rstrip("]")
+        for line in told.inline(*args, "--collect-only", "-q").outlines
+        if "[" in line
+    ]
     assert len(names) == 9
     assert names[:3] == [names[0], f"{names[0]}+t2", f"{names[0]}+t3"]
     assert told.inline(*args, "--personalens-record=new").ret == 0
     assert len(list((told.path / "__personalens__" / "test_bot").iterdir())) == 9
     again = told.inline(*args, "--personalens-report", "results.json")
-    again.stdout.fnmatch_lines(["3 trials of each scenario: pass^1 1.00, pass^2 1.00, pass^3 1.00", "records: 9 replayed"])
+    again.stdout.fnmatch_lines(
+        ["3 trials of each scenario: pass^1 1.00, pass^2 1.00, pass^3 1.00", "records: 9 replayed"]
+    )
     fewer = told.inline("--personalens-sample", "3", *ARGS[2:])
     fewer.stdout.fnmatch_lines(["records: 3 replayed"])
     assert "trials of each" not in fewer.stdout.str()
@@ -225,16 +316,24 @@ UNSTEADY = """
 
 
 def test_an_assistant_that_wavers_shows_in_its_trials(repo: Repository) -> None:
-    repo.write(conftest=TOLD + UNSTEADY.replace("\n    import itertools, pytest\n", "\n    import itertools\n"))
-    judge = TOLD.replace('f"{dimension.short}:{scenario.id}" in listed("low.txt")', '"cannot" in dialogue.messages[1].content')
+    repo.write(
+        conftest=TOLD + UNSTEADY.replace("\n    import itertools, pytest\n", "\n    import itertools\n")
+    )
+    judge = TOLD.replace(
+        'f"{dimension.short}:{scenario.id}" in listed("low.txt")', '"cannot" in dialogue.messages[1].content'
+    )
     repo.write(conftest=judge + UNSTEADY)
-    result = repo.inline(*ARGS, "--personalens-trials", "2", GATE, "pass^2 >= 0.9", "--personalens-report", "results.json")
+    result = repo.inline(
+        *ARGS, "--personalens-trials", "2", GATE, "pass^2 >= 0.9", "--personalens-report", "results.json"
+    )
     assert result.ret == 1
     found = repo.results()["trials"]
     assert found["pass_k"][0] == pytest.approx(2 / 3, abs=0.02)
     assert found["pass_k"][1] < found["pass_k"][0]
     assert found["spread"]["task_completion"] > 0
-    result.stdout.fnmatch_lines(["gate pass^2: FAILED, chance of passing 2 times of 2 0.* < 0.90 over 20 scenarios"])
+    result.stdout.fnmatch_lines(
+        ["gate pass^2: FAILED, chance of passing 2 times of 2 0.* < 0.90 over 20 scenarios"]
+    )
     assert "(in 1 of 2 trials)" in result.stdout.str()
 
 
@@ -244,7 +343,11 @@ KNOWS = (
     TOLD.replace(
         'f"{dimension.short}:{scenario.id}" in listed("low.txt")',
         "scenario.summaries[scenario.domains[0]] not in dialogue.messages[1].content",
-    ).replace('    @pytest.fixture(scope="session")\n    def personalens_assistant():\n        return lambda messages: "fine"\n', "")
+    ).replace(
+        '    @pytest.fixture(scope="session")\n    def personalens_assistant():\n        return lambda'
+        ' messages: "fine"\n',
+        "",
+    )
     + """
     @pytest.fixture(scope="session")
     def personalens_assistant():
@@ -261,25 +364,43 @@ def knowing(repo: Repository) -> Repository:
     return repo
 
 
-@pytest.mark.parametrize("extra", [(), ("--personalens-concurrency", "6"), ("-n", "2")], ids=["alone", "concurrent", "workers"])
-def test_controls_withhold_the_context_or_give_another_users(knowing: Repository, extra: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    "extra", [(), ("--personalens-concurrency", "6"), ("-n", "2")], ids=["alone", "concurrent", "workers"]
+)
+def test_controls_withhold_the_context_or_give_another_users(
+    knowing: Repository, extra: tuple[str, ...]
+) -> None:
     controls = ("--personalens-control", "no-context", "--personalens-control", "other-user")
-    result = knowing.run(*ARGS, *controls, GATE, "lift >= 2.5", "--personalens-report", "results.json", *extra)
+    result = knowing.run(
+        *ARGS, *controls, GATE, "lift >= 2.5", "--personalens-report", "results.json", *extra
+    )
     assert result.ret == 0
     found = knowing.results()
     assert (found["overall"]["items"], len(found["items"])) == (20, 60)
     result.stdout.fnmatch_lines(
         [
-            "control no-context: P 1.00, with this user's context 4.00: lift +3.00 (95 % *, one-sided p < 0.001)",
-            "control other-user: P 1.00, with this user's context 4.00: lift +3.00 (95 % *, one-sided p < 0.001)",
-            "gate lift: passed, lift of personalization over the control other-user 3.00 (* >= 2.50 over 20 scenarios, one-sided p < 0.001",
+            (
+                "control no-context: P 1.00, with this user's context 4.00: lift +3.00 (95 % *, one-sided p <"
+                " 0.001)"
+            ),
+            (
+                "control other-user: P 1.00, with this user's context 4.00: lift +3.00 (95 % *, one-sided p <"
+                " 0.001)"
+            ),
+            (
+                "gate lift: passed, lift of personalization over the control other-user 3.00 (* >= 2.50 over"
+                " 20 scenarios, one-sided p < 0.001"
+            ),
         ]
     )
     items = {item["nodeid"].partition("[")[2].rstrip("]"): item for item in found["items"]}
     for name, item in items.items():
         if item["arm"]:
             continue
-        said = {arm: items[f"{name}{arm}"]["evaluation"]["dialogue"]["messages"][1]["content"] for arm in ("", "+none", "+swapped")}
+        said = {
+            arm: items[f"{name}{arm}"]["evaluation"]["dialogue"]["messages"][1]["content"]
+            for arm in ("", "+none", "+swapped")
+        }
         user, scenario = item["evaluation"]["user"], found["scenarios"][item["evaluation"]["scenario"]]
         assert said["+none"] == f"{user}+none  None {{}}"
         assert said["+swapped"].startswith(f"{user}+swapped ")
@@ -291,13 +412,27 @@ def test_controls_withhold_the_context_or_give_another_users(knowing: Repository
 
 
 def test_controls_count_in_no_figure_of_the_run(knowing: Repository) -> None:
-    raising = KNOWS.replace('return f"{context.user} "', 'assert context.interactions\n            return f"{context.user} "')
+    raising = KNOWS.replace(
+        'return f"{context.user} "', 'assert context.interactions\n            return f"{context.user} "'
+    )
     knowing.write(conftest=raising, test_bot="def test_bot(personalens):\n    personalens.evaluate()\n")
     result = knowing.inline(
-        *ARGS, "--personalens-control", "no-context", GATE, "valid >= 1", GATE, "lift >= 0", "--personalens-report", "results.json"
+        *ARGS,
+        "--personalens-control",
+        "no-context",
+        GATE,
+        "valid >= 1",
+        GATE,
+        "lift >= 0",
+        "--personalens-report",
+        "results.json",
     )
     found = knowing.results()
-    assert (found["uncounted"], found["overall"]["items"], found["arms"][0]["overall"]["scored"]) == ({}, 20, 0)
+    assert (found["uncounted"], found["overall"]["items"], found["arms"][0]["overall"]["scored"]) == (
+        {},
+        20,
+        0,
+    )
     assert result.ret == 1
     result.stdout.fnmatch_lines(
         [
@@ -311,7 +446,9 @@ def test_a_lift_is_over_the_control_that_was_asked_for(knowing: Repository) -> N
     both = ("--personalens-control", "no-context", "--personalens-control", "other-user")
     result = knowing.inline(*ARGS, *both, GATE, "lift >= 1", "-k", "not swapped")
     assert result.ret == 1
-    result.stdout.fnmatch_lines(["gate lift: FAILED (not decided), lift of personalization over the control other-user: *"])
+    result.stdout.fnmatch_lines(
+        ["gate lift: FAILED (not decided), lift of personalization over the control other-user: *"]
+    )
 
 
 def test_a_control_below_a_threshold_does_not_fail(knowing: Repository) -> None:
@@ -324,15 +461,28 @@ def test_the_command_of_a_failed_trial_runs_it_alone(told: Repository) -> None:
     low = told.inline(*ARGS, "--collect-only", "-q").outlines[0].partition("[")[2].rstrip("]")
     (told.path / "low.txt").write_text(f"tc:{low}")
     result = told.inline(*ARGS, "--personalens-trials", "2", "--personalens-control", "other-user")
-    commands = [shlex.split(line.partition("again:  pytest")[2]) for line in result.outlines if line.startswith("again:")]
-    assert [command[-1] for command in commands] == [f"test_bot.py::test_bot[{low}]", f"test_bot.py::test_bot[{low}+t2]"]
+    commands = [
+        shlex.split(line.partition("again:  pytest")[2])
+        for line in result.outlines
+        if line.startswith("again:")
+    ]
+    assert [command[-1] for command in commands] == [
+        f"test_bot.py::test_bot[{low}]",
+        f"test_bot.py::test_bot[{low}+t2]",
+    ]
     for command in commands:
         told.inline(*command).assert_outcomes(failed=1)
 
 
 def test_the_ablation_is_one_command(knowing: Repository) -> None:
     result = knowing.inline(
-        *ARGS, "--personalens-control", "ablation", "--personalens-gate", "none", "--personalens-report", "results.json"
+        *ARGS,
+        "--personalens-control",
+        "ablation",
+        "--personalens-gate",
+        "none",
+        "--personalens-report",
+        "results.json",
     )
     assert result.ret == 0
     found = knowing.results()
@@ -382,4 +532,6 @@ def test_a_setting_of_another_type_is_named(told: Repository) -> None:
     (told.path / "pytest.ini").write_text("[pytest]\npersonalens_trials = several\n")
     result = told.inline(*ARGS)
     assert result.ret == 4
-    result.stderr.fnmatch_lines(["ERROR: personalens_trials: expected a value of type int in the configuration file (*"])
+    result.stderr.fnmatch_lines(
+        ["ERROR: personalens_trials: expected a value of type int in the configuration file (*"]
+    )

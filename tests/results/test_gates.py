@@ -50,7 +50,14 @@ SCRIPTED = """
             return "fine"
         return bot
 """
-ARGS = ("--personalens-sample", "20", "--personalens-user-model", "scripted", "--personalens-judge-model", "scripted")
+ARGS = (
+    "--personalens-sample",
+    "20",
+    "--personalens-user-model",
+    "scripted",
+    "--personalens-judge-model",
+    "scripted",
+)
 
 
 @pytest.fixture
@@ -72,7 +79,11 @@ def test_with_a_gate_low_items_are_listed_and_the_gate_decides(scripted: Reposit
     assert result.ret == 0
     result.assert_outcomes(passed=23)
     result.stdout.fnmatch_lines(
-        ["below threshold:", "  *: task not completed, p 1 < 2", "gate tcr: passed, task completion rate * >= 0.20 over 20 scenarios"]
+        [
+            "below threshold:",
+            "  *: task not completed, p 1 < 2",
+            "gate tcr: passed, task completion rate * >= 0.20 over 20 scenarios",
+        ]
     )
 
 
@@ -107,18 +118,30 @@ def test_items_fail_where_no_gate_decides(scripted: Repository) -> None:
 
 
 @pytest.mark.parametrize(("fault", "label"), [("user", "user-agent"), ("judge", "judge")])
-def test_what_is_not_scored_is_never_passed(scripted: Repository, monkeypatch: pytest.MonkeyPatch, fault: str, label: str) -> None:
+def test_what_is_not_scored_is_never_passed(
+    scripted: Repository, monkeypatch: pytest.MonkeyPatch, fault: str, label: str
+) -> None:
     monkeypatch.setenv("FAULTS", fault)
     result = scripted.inline(*ARGS, "--personalens-threshold", "p>=1", "--personalens-threshold", "tc>=0")
     unscored = result.parseoutcomes()["failed"]
     assert unscored >= 2
-    gated = scripted.inline(*ARGS, "--personalens-gate", "p >= 1", "--personalens-gate", "valid >= 0.95", "-rs")
+    gated = scripted.inline(
+        *ARGS, "--personalens-gate", "p >= 1", "--personalens-gate", "valid >= 0.95", "-rs"
+    )
     assert gated.ret == 1
     assert gated.parseoutcomes()["skipped"] == unscored
-    gated.stdout.fnmatch_lines([f"*{20 - unscored} of 20 items could be scored (not: {unscored} {label}); the floor is 95%"])
+    gated.stdout.fnmatch_lines(
+        [f"*{20 - unscored} of 20 items could be scored (not: {unscored} {label}); the floor is 95%"]
+    )
     gated.stdout.fnmatch_lines([f"SKIPPED*not scored: {label}: *"])
     lenient = scripted.inline(
-        *ARGS, "--personalens-gate", "p >= 1", "--personalens-gate", "valid >= 0.5", "--personalens-report", "results.json"
+        *ARGS,
+        "--personalens-gate",
+        "p >= 1",
+        "--personalens-gate",
+        "valid >= 0.5",
+        "--personalens-report",
+        "results.json",
     )
     assert lenient.ret == 0
     assert scripted.results()["uncounted"] == {label: unscored}
@@ -139,7 +162,9 @@ def test_a_gate_over_nothing_fails_closed(scripted: Repository, monkeypatch: pyt
         "valid >= 0",
     )
     assert result.ret == 1
-    result.stdout.fnmatch_lines(["gate p: FAILED (not decided), mean personalization: no item could be scored"])
+    result.stdout.fnmatch_lines(
+        ["gate p: FAILED (not decided), mean personalization: no item could be scored"]
+    )
 
 
 def test_no_gate_where_no_item_ran(scripted: Repository) -> None:
@@ -155,18 +180,33 @@ def test_the_same_results_however_many_workers(scripted: Repository, monkeypatch
     monkeypatch.setenv("FAULTS", "user")
     seen = []
     for extra in ((), ("-n", "2"), ("-n", "4", "--dist", "worksteal")):
-        result = scripted.run(*ARGS, "--personalens-gate", "p >= 2", "--personalens-report", "results.json", *extra)
+        result = scripted.run(
+            *ARGS, "--personalens-gate", "p >= 2", "--personalens-report", "results.json", *extra
+        )
         seen.append((result.ret, (scripted.path / "results.json").read_bytes(), result.parseoutcomes()))
         (scripted.path / "results.json").unlink()
     assert seen[0] == seen[1] == seen[2]
 
 
 def test_the_json_follows_the_published_schema(scripted: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
-    published = json.loads((Path(__file__).parents[2] / "docs/reference/results.schema.json").read_text(encoding="utf-8"))
-    if tuple(map(int, pydantic.VERSION.split(".")[:2])) >= (2, 13):  # older ones word the same schema otherwise
+    published = json.loads(
+        (Path(__file__).parents[2] / "docs/reference/results.schema.json").read_text(encoding="utf-8")
+    )
+    if tuple(map(int, pydantic.VERSION.split(".")[:2])) >= (
+        2,
+        13,
+    ):  # older ones word the same schema otherwise
         assert published == json_schema(), "run: make reference"
     monkeypatch.setenv("FAULTS", "judge")
-    scripted.inline(*ARGS, "--personalens-gate", "p >= 2", "--personalens-report", "results.json", "--personalens-dimensions", "all")
+    scripted.inline(
+        *ARGS,
+        "--personalens-gate",
+        "p >= 2",
+        "--personalens-report",
+        "results.json",
+        "--personalens-dimensions",
+        "all",
+    )
     data = scripted.results()
     jsonschema.validate(data, published)
     assert data["schema"] == "personalens-results/1"
@@ -176,9 +216,13 @@ def test_the_json_follows_the_published_schema(scripted: Repository, monkeypatch
         jsonschema.validate({**data, "items": [{}]}, published)
 
 
-def test_a_worker_that_dies_never_leaves_a_green_run(scripted: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_worker_that_dies_never_leaves_a_green_run(
+    scripted: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("FAULTS", "crash")
-    result = scripted.run(*ARGS, "--personalens-gate", "valid >= 0.9", "-n", "2", "--personalens-report", "results.json")
+    result = scripted.run(
+        *ARGS, "--personalens-gate", "valid >= 0.9", "-n", "2", "--personalens-report", "results.json"
+    )
     assert result.ret != 0
     assert scripted.results()["lost"]
     assert scripted.results()["uncounted"]["lost"] == len(scripted.results()["lost"])
@@ -202,8 +246,12 @@ def test_a_report_that_cannot_be_sent_never_leaves_a_green_run(scripted: Reposit
 
 
 @pytest.mark.parametrize("extra", [("-x",), ("--maxfail", "1", "-n", "2")])
-def test_a_run_that_stops_early_reports_what_there_is_and_gates_nothing(scripted: Repository, extra: tuple[str, ...]) -> None:
-    scripted.write(test_bot="def test_bot(personalens):\n    assert personalens.evaluate().personalization > 2\n")
+def test_a_run_that_stops_early_reports_what_there_is_and_gates_nothing(
+    scripted: Repository, extra: tuple[str, ...]
+) -> None:
+    scripted.write(
+        test_bot="def test_bot(personalens):\n    assert personalens.evaluate().personalization > 2\n"
+    )
     args = ("--personalens-gate", "p >= 1", "--personalens-report", "results.json")
     result = scripted.run(*ARGS, *args, *extra)
     assert result.ret in (1, 2)

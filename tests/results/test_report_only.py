@@ -46,32 +46,44 @@ def refused(result: pytest.RunResult, problem: str) -> None:
     ],
 )
 @pytest.mark.parametrize("where", ["option", "ini"])
-def test_a_gate_on_the_command_line_contradicts_it(told: Repository, gate: tuple[str, str], where: str) -> None:
+def test_a_gate_on_the_command_line_contradicts_it(
+    told: Repository, gate: tuple[str, str], where: str
+) -> None:
     if where == "ini":
         ini(told, gate="none")
     name = "--personalens-gate none" if where == "option" else "personalens_gate = none"
     given = f"--personalens-gate {gate[1]!r}" if gate[0] == "gate" else f"--personalens-{gate[0]}"
     for more in ((f"--personalens-{gate[0]}", gate[1]), (f"--personalens-{gate[0]}={gate[1]}",)):
         result = told.inline(*ARGS, *(NOTHING if where == "option" else ()), *more)
-        refused(result, f"{name}: such a run fails on nothing, and {given} asks for a gate; leave one of them out")
+        refused(
+            result, f"{name}: such a run fails on nothing, and {given} asks for a gate; leave one of them out"
+        )
 
 
 @pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "workers"])
-def test_low_scores_fail_nothing_and_it_is_said_everywhere(told: Repository, workers: tuple[str, ...]) -> None:
+def test_low_scores_fail_nothing_and_it_is_said_everywhere(
+    told: Repository, workers: tuple[str, ...]
+) -> None:
     pytest.importorskip("jinja2")
     told.write(conftest=LOW)
     # In a process of its own: the page's drawing library keeps a state.
-    result = told.run(*ARGS, *NOTHING, *workers, "--personalens-report", "page.html", "--personalens-report", "page.md")
+    result = told.run(
+        *ARGS, *NOTHING, *workers, "--personalens-report", "page.html", "--personalens-report", "page.md"
+    )
     assert result.ret == 0
     result.assert_outcomes(passed=10)
-    result.stdout.fnmatch_lines([f"personalens: 10 scenarios *; {SAID}", "overall *0.00 *", f"{SAID} (--personalens-gate none)"])
+    result.stdout.fnmatch_lines(
+        [f"personalens: 10 scenarios *; {SAID}", "overall *0.00 *", f"{SAID} (--personalens-gate none)"]
+    )
     page = (told.path / "page.html").read_text(encoding="utf-8")
     assert "</span> Report only</h1>" in page
     assert "Report only: nothing here fails the run." in page
     assert (told.path / "page.md").read_text(encoding="utf-8").startswith(f"## ⚠️ personalens {SAID}\n")
 
 
-def test_gates_of_the_configuration_are_shown_and_do_not_count(told: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_gates_of_the_configuration_are_shown_and_do_not_count(
+    told: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pytest.importorskip("jinja2")
     assert told.inline(*ARGS, "--personalens-save-baseline", "base.json").ret == 0
     told.write(conftest=LOW)
@@ -108,11 +120,15 @@ def test_gates_of_the_configuration_are_shown_and_do_not_count(told: Repository,
     assert "its gates are shown and do not count." in page
     assert "failed (report only)" in page
     stored = told.python("-m", "pytest_personalens", "report", "r.json", "--report", "-")
-    stored.stdout.fnmatch_lines([f"## * personalens {SAID} (it would fail: gates tcr, regression: tcr, regression: p)"])
+    stored.stdout.fnmatch_lines(
+        [f"## * personalens {SAID} (it would fail: gates tcr, regression: tcr, regression: p)"]
+    )
 
 
 @pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "workers"])
-def test_a_dialogue_that_could_not_be_scored_is_counted_and_fails_nothing(told: Repository, workers: tuple[str, ...]) -> None:
+def test_a_dialogue_that_could_not_be_scored_is_counted_and_fails_nothing(
+    told: Repository, workers: tuple[str, ...]
+) -> None:
     told.write(conftest=crashing("< 1"))
     result = told.run(*ARGS, *NOTHING, *workers)
     assert result.ret == 0
@@ -131,7 +147,9 @@ FAULTS = {
 
 @pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "workers"])
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_run_that_measured_nothing_fails_all_the_same(told: Repository, fault: str, workers: tuple[str, ...]) -> None:
+def test_a_run_that_measured_nothing_fails_all_the_same(
+    told: Repository, fault: str, workers: tuple[str, ...]
+) -> None:
     told.write(**FAULTS[fault])
     result = told.run(*ARGS, *NOTHING, *workers)
     assert result.ret == 1
@@ -140,7 +158,9 @@ def test_a_run_that_measured_nothing_fails_all_the_same(told: Repository, fault:
 
 
 def test_own_asserts_fail_all_the_same(told: Repository) -> None:
-    told.write(test_bot="def test_bot(personalens):\n    assert personalens.evaluate().personalization == 1\n")
+    told.write(
+        test_bot="def test_bot(personalens):\n    assert personalens.evaluate().personalization == 1\n"
+    )
     result = told.inline(*ARGS, *NOTHING)
     assert result.ret == 1
     result.assert_outcomes(failed=10)
@@ -164,9 +184,10 @@ def test_shards_that_are_to_fail_on_nothing(told: Repository) -> None:
     for gate in (("--gate", "p >= 1"), ("--baseline", "old.json"), ("--save-baseline", "new.json")):
         refusal = merge(*gate)
         assert refusal.ret == 4
-        assert refusal.stderr.str().strip() == (
-            f"error: {gate[0]}: asks for a gate, and the shards are of a run that fails on nothing (--personalens-gate none); "
-            "leave it out, or run them without that"
+        assert (
+            refusal.stderr.str().strip()
+            == f"error: {gate[0]}: asks for a gate, and the shards are of a run that fails on nothing"
+            " (--personalens-gate none); leave it out, or run them without that"
         )
     told.write(conftest=crashing(">= 0"))
     assert shards() == [0, 0]

@@ -26,13 +26,24 @@ def scripted(repo: Repository) -> Repository:
     return repo
 
 
-def shards(repo: Repository, of: int, *args: str, extra: dict[int, tuple[str, ...]] | None = None) -> list[pytest.RunResult]:
+def shards(
+    repo: Repository, of: int, *args: str, extra: dict[int, tuple[str, ...]] | None = None
+) -> list[pytest.RunResult]:
     """Run all shards, which write shard-1.json and so on; `extra` holds further arguments of some of them."""
     found = []
     for number in range(1, of + 1):
         more = (extra or {}).get(number, ())
         run = repo.run if "-n" in more else repo.inline
-        found.append(run(*args, "--personalens-shard", f"{number}/{of}", "--personalens-report", f"shard-{number}.json", *more))
+        found.append(
+            run(
+                *args,
+                "--personalens-shard",
+                f"{number}/{of}",
+                "--personalens-report",
+                f"shard-{number}.json",
+                *more,
+            )
+        )
     return found
 
 
@@ -77,7 +88,14 @@ def test_a_sample_that_grows_leaves_every_scenario_in_its_shard() -> None:
 def test_a_shard_that_there_is_not(repo: Repository, given: str) -> None:
     result = repo.inline("--personalens-sample", "2", f"--personalens-shard={given}")
     assert result.ret == 4
-    result.stderr.fnmatch_lines([f"ERROR: --personalens-shard: expected K/N, such as 3/10: the part K, from 1 to N, of N, not '{given}'"])
+    result.stderr.fnmatch_lines(
+        [
+            (
+                "ERROR: --personalens-shard: expected K/N, such as 3/10: the part K, from 1 to N, of N, not"
+                f" '{given}'"
+            )
+        ]
+    )
     assert len(result.stderr.str().strip().splitlines()) == 1
 
 
@@ -92,24 +110,47 @@ def test_the_ini_file_names_a_shard_too(repo: Repository) -> None:
 def test_the_judge_is_not_watched_over_a_shard(repo: Repository, option: str) -> None:
     result = repo.inline("--personalens-sample", "2", "--personalens-shard", "1/2", option, "judge.json")
     assert result.ret == 4
-    result.stderr.fnmatch_lines([f"ERROR: {option}: the judge is held against whole runs; give it to a run without --personalens-shard"])
+    result.stderr.fnmatch_lines(
+        [
+            (
+                f"ERROR: {option}: the judge is held against whole runs; give it to a run without"
+                " --personalens-shard"
+            )
+        ]
+    )
 
 
 def test_a_shard_leaves_the_gates_to_the_merge(scripted: Repository) -> None:
-    args = (*ARGS, "--personalens-gate", "p >= 3.9", "--personalens-shard", "2/3", "--personalens-report", "results.json")
+    args = (
+        *ARGS,
+        "--personalens-gate",
+        "p >= 3.9",
+        "--personalens-shard",
+        "2/3",
+        "--personalens-report",
+        "results.json",
+    )
     result = scripted.inline(*args)
     assert result.ret == 0
     result.assert_outcomes(passed=7)
     result.stdout.fnmatch_lines(
         [
             "personalens: shard 2/3, 7 of 20 scenarios of embedded *",
-            "shard 2/3 of the run: its gates are decided over all shards, by python -m pytest_personalens merge",
+            (
+                "shard 2/3 of the run: its gates are decided over all shards, by python -m pytest_personalens"
+                " merge"
+            ),
             "below threshold:",
         ]
     )
     result.stdout.no_fnmatch_line("gate *")
     found = read(scripted, "results.json")
-    assert (found["gates"], found["drawn"], found["settings"]["shard"], found["settings"]["gate"]) == ([], 20, [2, 3], [["", "p", 3.9]])
+    assert (found["gates"], found["drawn"], found["settings"]["shard"], found["settings"]["gate"]) == (
+        [],
+        20,
+        [2, 3],
+        [["", "p", 3.9]],
+    )
     assert scripted.inline(*ARGS, "--personalens-shard", "2/3").ret == 1, "without a gate, items fail"
 
 
@@ -143,9 +184,15 @@ def test_the_shards_of_a_run_add_up_to_it(scripted: Repository, monkeypatch: pyt
     assert merged.ret == whole.ret == 1
     assert (scripted.path / "merged.json").read_bytes() == (scripted.path / "whole.json").read_bytes()
     assert len(read(scripted, "merged.json")["items"]) == read(scripted, "merged.json")["drawn"] == 23
-    summary = whole.outlines[next(n for n, line in enumerate(whole.outlines) if "= personalens =" in line) + 1 :]
+    summary = whole.outlines[
+        next(n for n, line in enumerate(whole.outlines) if "= personalens =" in line) + 1 :
+    ]
     summary = summary[: next(n for n, line in enumerate(summary) if line.startswith("results: "))]
-    assert merged.outlines[0] == "personalens: 4 of 4 shards of a run over 23 scenarios of " + read(scripted, "whole.json")["dataset"]
+    assert (
+        merged.outlines[0]
+        == "personalens: 4 of 4 shards of a run over 23 scenarios of "
+        + read(scripted, "whole.json")["dataset"]
+    )
     assert merged.outlines[1:] == [*summary, "results: merged.json"]
 
 
@@ -153,12 +200,19 @@ def test_the_gates_of_the_merge(scripted: Repository) -> None:
     shards(scripted, 2, *ARGS, "--personalens-gate", "p >= 2")
     passed = merge(scripted)
     assert passed.ret == 0
-    passed.stdout.fnmatch_lines(["gate p: passed, mean personalization * over 20 scenarios", "gate valid: passed, 20 of 20 items *"])
-    failed = merge(scripted, "--gate", "tcr >= 0.1, p >= 3.9", "--gate", "valid >= 1", "--report", "merged.json")
+    passed.stdout.fnmatch_lines(
+        ["gate p: passed, mean personalization * over 20 scenarios", "gate valid: passed, 20 of 20 items *"]
+    )
+    failed = merge(
+        scripted, "--gate", "tcr >= 0.1, p >= 3.9", "--gate", "valid >= 1", "--report", "merged.json"
+    )
     assert failed.ret == 1
     failed.stdout.fnmatch_lines(["gate tcr: passed, *", "gate p: FAILED, *", "results: merged.json"])
     settings = read(scripted, "merged.json")["settings"]
-    assert (settings["shard"], settings["gate"]) == (None, [["", "tcr", 0.1], ["", "p", 3.9], ["", "valid", 1.0]])
+    assert (settings["shard"], settings["gate"]) == (
+        None,
+        [["", "tcr", 0.1], ["", "p", 3.9], ["", "valid", 1.0]],
+    )
 
 
 def test_items_that_failed_where_they_ran_fail_the_merge(scripted: Repository) -> None:
@@ -173,14 +227,22 @@ def test_items_that_failed_where_they_ran_fail_the_merge(scripted: Repository) -
 
 def test_a_share_of_nothing(repo: Repository) -> None:
     (repo.path / "pytest.ini").write_text("[pytest]\nempty_parameter_set_mark = fail_at_collect\n")
-    repo.write(conftest=f"{dedent(HOOKS)}\n", test_bot="def test_bot(personalens):\n    personalens.evaluate()\n")
+    repo.write(
+        conftest=f"{dedent(HOOKS)}\n", test_bot="def test_bot(personalens):\n    personalens.evaluate()\n"
+    )
     for own_test in (True, False):
         if not own_test:  # the built-in suite
             (repo.path / "test_bot.py").unlink()
         results = shards(repo, 3, "--personalens-sample", "2", "--personalens-gate", "valid >= 0", "-rs")
         assert [result.ret for result in results] == [0, 0, 0]
-        assert [result.parseoutcomes() for result in results] == [{"passed": 1}, {"passed": 1}, {"skipped": 1}]
-        results[2].stdout.fnmatch_lines(["shard 3/3 of the run: *", "SKIPPED*: personalens: this shard has no scenario of the sample"])
+        assert [result.parseoutcomes() for result in results] == [
+            {"passed": 1},
+            {"passed": 1},
+            {"skipped": 1},
+        ]
+        results[2].stdout.fnmatch_lines(
+            ["shard 3/3 of the run: *", "SKIPPED*: personalens: this shard has no scenario of the sample"]
+        )
         assert read(repo, "shard-3.json")["items"] == []
         result = merge(repo, "--report", "merged.json")
         assert result.ret == 0
@@ -207,17 +269,25 @@ def test_items_lost_in_a_shard_stay_lost(scripted: Repository, monkeypatch: pyte
     assert merged["lost"]
     assert merged["uncounted"] == {"lost": len(merged["lost"])}
     assert len(merged["items"]) + len(merged["lost"]) == 20
-    result.stdout.fnmatch_lines([f"gate valid: FAILED, * of 20 items could be scored (not: {len(merged['lost'])} lost); *"])
+    result.stdout.fnmatch_lines(
+        [f"gate valid: FAILED, * of 20 items could be scored (not: {len(merged['lost'])} lost); *"]
+    )
 
 
 def test_a_shard_that_was_stopped_is_no_part_of_a_whole(scripted: Repository) -> None:
-    scripted.write(test_bot="def test_bot(personalens):\n    assert personalens.evaluate().personalization > 2\n")
+    scripted.write(
+        test_bot="def test_bot(personalens):\n    assert personalens.evaluate().personalization > 2\n"
+    )
     stopped = shards(scripted, 2, *ARGS, "--personalens-gate", "p >= 1", extra={2: ("-x",)})[1]
-    stopped.stdout.fnmatch_lines(["a part of the run only: it was stopped, or shards are missing; no gate is decided"])
+    stopped.stdout.fnmatch_lines(
+        ["a part of the run only: it was stopped, or shards are missing; no gate is decided"]
+    )
     result = merge(scripted)
     assert result.ret == 4
     assert (
-        result.stderr.str() == "error: shard-2.json: its run was stopped; run the shard again, or give --partial for a report without gates"
+        result.stderr.str()
+        == "error: shard-2.json: its run was stopped; run the shard again, or give --partial for a report"
+        " without gates"
     )
     partial = merge(scripted, "--partial", "--report", "merged.json")
     assert partial.ret == 1
@@ -233,7 +303,11 @@ def test_a_missing_shard_leaves_a_part(scripted: Repository) -> None:
     partial = merge(scripted, "--partial")
     assert partial.ret == 1
     partial.stdout.fnmatch_lines(
-        ["personalens: 2 of 3 shards of a run over 20 scenarios of *", "overall * 13 *", "a part of the run only: *"]
+        [
+            "personalens: 2 of 3 shards of a run over 20 scenarios of *",
+            "overall * 13 *",
+            "a part of the run only: *",
+        ]
     )
     partial.stdout.no_fnmatch_line("gate *")
 
@@ -253,13 +327,16 @@ def two_shards(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """The results of two shards, as text."""
     folder = tmp_path_factory.mktemp("shards")
     (folder / "conftest.py").write_text(
-        "import pytest\n@pytest.fixture\ndef personalens_assistant():\n    return lambda messages: 'Booked.'\n"
+        "import pytest\n@pytest.fixture\ndef personalens_assistant():\n    return lambda messages:"
+        " 'Booked.'\n"
     )
     clean = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST_")}
     for number in (1, 2):
         words = ["-p", "no:cacheprovider", "--personalens-sample", "4", "--personalens-gate", "tcr >= 0.5"]
         words += ["--personalens-shard", f"{number}/2", "--personalens-report", f"{number}.json"]
-        subprocess.run([sys.executable, "-m", "pytest", *words], cwd=folder, env=clean, capture_output=True, check=True)
+        subprocess.run(
+            [sys.executable, "-m", "pytest", *words], cwd=folder, env=clean, capture_output=True, check=True
+        )
     return [(folder / f"{number}.json").read_text(encoding="utf-8") for number in (1, 2)]
 
 
@@ -291,14 +368,18 @@ FAULTS: dict[str, tuple[Callable[[str], str], str]] = {
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_results_that_do_not_belong_together(empty_repo: Repository, two_shards: list[str], fault: str) -> None:
+def test_results_that_do_not_belong_together(
+    empty_repo: Repository, two_shards: list[str], fault: str
+) -> None:
     edit, message = FAULTS[fault]
     (empty_repo.path / "a.json").write_text(two_shards[0], encoding="utf-8")
     (empty_repo.path / "b.json").write_text(edit(two_shards[1]), encoding="utf-8")
     refused(empty_repo.python("-m", "pytest_personalens", "merge", "a.json", "b.json"), message)
 
 
-def test_results_that_overlap_are_missing_or_cannot_be_read(empty_repo: Repository, two_shards: list[str]) -> None:
+def test_results_that_overlap_are_missing_or_cannot_be_read(
+    empty_repo: Repository, two_shards: list[str]
+) -> None:
     for number, text in enumerate(two_shards, 1):
         (empty_repo.path / f"{number}.json").write_text(text, encoding="utf-8")
     (empty_repo.path / "again.json").write_text(setting(shard=[2, 2])(two_shards[0]), encoding="utf-8")
@@ -308,20 +389,30 @@ def test_results_that_overlap_are_missing_or_cannot_be_read(empty_repo: Reposito
         return empty_repo.python("-m", "pytest_personalens", "merge", *args)
 
     refused(
-        run("1.json", "again.json"), "1.json and again.json both hold 'personalens::test_personalens*: they are not shards of one sample"
+        run("1.json", "again.json"),
+        "1.json and again.json both hold 'personalens::test_personalens*: they are not shards of one sample",
     )
     refused(run("1.json", "1.json"), "1.json and 1.json are both shard 1/2; give one of them")
-    refused(run("2.json"), "shard 1/2 is missing: give its results too, or --partial for a report without gates")
+    refused(
+        run("2.json"), "shard 1/2 is missing: give its results too, or --partial for a report without gates"
+    )
     refused(run("of-five.json"), "shard 1/5 (and 3 more) is missing: *")
     refused(run("3.json"), "3.json: cannot be read: No such file or directory*")
     refused(run("1.json", "2.json", "--report", "1.json/x.json"), "--report: cannot write to 1.json: *")
     refused(
         run("1.json", "2.json", "--report", "."),
-        "argument --report: expected a path that ends in .json, .html, .htm, .md, or the word github, not '.'",
+        "argument --report: expected a path that ends in .json, .html, .htm, .md, or the word github,"
+        " not '.'",
     )
     (empty_repo.path / "precious.json").write_text('{"name": "a package"}', encoding="utf-8")
-    refused(run("1.json", "2.json", "--save-baseline", "precious.json"), "--save-baseline: precious.json was not written by this plugin; *")
-    refused(run("1.json", "2.json", "--gate", "tcr >= 7"), "argument --gate: tcr lies from 0 to 1; did you mean 7%[?], not 'tcr >= 7'")
+    refused(
+        run("1.json", "2.json", "--save-baseline", "precious.json"),
+        "--save-baseline: precious.json was not written by this plugin; *",
+    )
+    refused(
+        run("1.json", "2.json", "--gate", "tcr >= 7"),
+        "argument --gate: tcr lies from 0 to 1; did you mean 7%[?], not 'tcr >= 7'",
+    )
     refused(run(), "the following arguments are required: RESULTS.json")
 
 

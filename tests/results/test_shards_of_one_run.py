@@ -1,4 +1,6 @@
-"""Shards are merged only if they are of one run: what an earlier run left behind must not stand in for a shard that died."""
+"""Shards are merged only if they are of one run: what an earlier run left behind must not stand in for a
+shard that died.
+"""
 
 from __future__ import annotations
 
@@ -42,14 +44,21 @@ def nowhere(monkeypatch: pytest.MonkeyPatch, tmp_path: object) -> None:
 
 
 @pytest.mark.parametrize("name", ["PERSONALENS_RUN_ID", "GITHUB_RUN_ID", "CI_PIPELINE_ID"])
-def test_shards_of_different_runs_of_a_ci_service(told: Repository, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+def test_shards_of_different_runs_of_a_ci_service(
+    told: Repository, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
     for number in (1, 2):
         monkeypatch.setenv(name, f"run-{number}")
         shard(told, number)
     result = merged(told)
     assert result.ret == 4
     result.stderr.fnmatch_lines(
-        [f"error: 1.json and 2.json are not of one run: the run ({name}) is 'run-1' in the first, 'run-2' in the second"]
+        [
+            (
+                f"error: 1.json and 2.json are not of one run: the run ({name}) is 'run-1' in the first, 'run-2'"
+                " in the second"
+            )
+        ]
     )
     shard(told, 1)
     assert merged(told).ret == 0
@@ -61,7 +70,12 @@ def test_shards_of_different_commits(told: Repository, monkeypatch: pytest.Monke
     git = ["git", "-c", "user.name=a", "-c", "user.email=a@b"]
     subprocess.run([*git, "init"], cwd=told.path, check=True, capture_output=True)
     for number in (1, 2):
-        subprocess.run([*git, "commit", "--allow-empty", "-m", str(number)], cwd=told.path, check=True, capture_output=True)
+        subprocess.run(
+            [*git, "commit", "--allow-empty", "-m", str(number)],
+            cwd=told.path,
+            check=True,
+            capture_output=True,
+        )
         shard(told, number)
     result = merged(told)
     assert result.ret == 4
@@ -75,7 +89,9 @@ def test_a_file_of_yesterday(told: Repository) -> None:
     os.utime(told.path / "2.json", (then, then))
     result = merged(told)
     assert result.ret == 4
-    result.stderr.fnmatch_lines(["error: 2.json was written 24 hours before 1.json: is it of an earlier run? *"])
+    result.stderr.fnmatch_lines(
+        ["error: 2.json was written 24 hours before 1.json: is it of an earlier run? *"]
+    )
 
 
 def test_a_shard_that_dies_leaves_nothing_of_an_earlier_run(told: Repository) -> None:

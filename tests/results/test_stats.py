@@ -27,10 +27,15 @@ THIRDS = [Fraction(part, 3) for part in range(-9, 10)]
 def scores(seed: int, count: int, *, trials: int = 1, sure: float = 0.4) -> list[Fraction]:
     """Scores on the scale 1..4, each a mean over trials."""
     chance = random.Random(seed)
-    return [Fraction(sum(4 if chance.random() < sure else chance.randint(1, 4) for _ in range(trials)), trials) for _ in range(count)]
+    return [
+        Fraction(sum(4 if chance.random() < sure else chance.randint(1, 4) for _ in range(trials)), trials)
+        for _ in range(count)
+    ]
 
 
-def changes(seed: int, count: int, sizes: Sequence[Fraction | int] = (-2, -1, -1, 0, 0, 0, 1, 1)) -> list[Fraction | int]:
+def changes(
+    seed: int, count: int, sizes: Sequence[Fraction | int] = (-2, -1, -1, 0, 0, 0, 1, 1)
+) -> list[Fraction | int]:
     return random.Random(seed).choices(sizes, k=count)
 
 
@@ -42,7 +47,9 @@ def changes(seed: int, count: int, sizes: Sequence[Fraction | int] = (-2, -1, -1
 def test_the_interval_of_a_rate_is_scipys_exact_one(total: int, level: float) -> None:
     for successes in sorted({0, 1, total // 3, total - 1, total}):
         expected = scipy_stats.binomtest(successes, total).proportion_ci(level, method="exact")
-        assert rate_interval(successes, total, level=level) == pytest.approx((expected.low, expected.high), abs=1e-12)
+        assert rate_interval(successes, total, level=level) == pytest.approx(
+            (expected.low, expected.high), abs=1e-12
+        )
 
 
 def test_a_rate_of_shares_and_of_nothing() -> None:
@@ -56,7 +63,9 @@ def test_a_rate_of_shares_and_of_nothing() -> None:
 @pytest.mark.parametrize("freedom", [1, 2.05, 4, 31, 999.5, 100_001])
 def test_students_t_is_scipys(freedom: float) -> None:
     for level in (0.5, 0.8, 0.95, 0.999):
-        assert t_quantile(level, freedom) == pytest.approx(scipy_stats.t.ppf((1 + level) / 2, freedom), rel=1e-9)
+        assert t_quantile(level, freedom) == pytest.approx(
+            scipy_stats.t.ppf((1 + level) / 2, freedom), rel=1e-9
+        )
 
 
 @pytest.mark.parametrize(("a", "b"), [(0.5, 0.5), (0.5, 400), (3, 28), (30, 1), (700.5, 301)])
@@ -73,7 +82,9 @@ def each(values: Sequence[Fraction | int]) -> list[list[Fraction | int]]:
     return [[value] for value in values]
 
 
-def mean_of(values: Sequence[Fraction | int], low: int = 1, high: int = 4, *, level: float = 0.95) -> tuple[float, float]:
+def mean_of(
+    values: Sequence[Fraction | int], low: int = 1, high: int = 4, *, level: float = 0.95
+) -> tuple[float, float]:
     found = mean_interval(each(values), low, high, level=level)
     assert found is not None
     return found
@@ -89,7 +100,12 @@ def test_the_interval_of_a_mean_is_scipys_t_with_a_score_at_each_end(count: int,
 
 
 def test_of_fewer_than_three_there_is_none() -> None:
-    assert mean_interval([], 1, 4) is mean_interval([[1]] * 2, 1, 4) is mean_interval([[1, 2, 3, 4] * 20] * 2, 1, 4) is None
+    assert (
+        mean_interval([], 1, 4)
+        is mean_interval([[1]] * 2, 1, 4)
+        is mean_interval([[1, 2, 3, 4] * 20] * 2, 1, 4)
+        is None
+    )
     assert interval([[1]] * 2, 0, 1) is None
     assert mean_interval([[1]] * 3, 1, 4) is not None
     assert interval([[1]] * 3, 0, 1) == rate_interval(3, 3)
@@ -140,7 +156,9 @@ def test_an_interval_of_a_difference() -> None:
 
 
 def test_there_is_no_size_at_which_the_method_changes() -> None:
-    """Of the same scores over and over, the interval narrows with every round, and comes ever closer to that of normal theory."""
+    """Of the same scores over and over, the interval narrows with every round, and comes ever closer to that
+    of normal theory.
+    """
     nearer = []
     for rounds in range(1, 40):
         values = [1, 2, 2, 3, 3, 3, 4, 4, 4, 4] * rounds
@@ -154,7 +172,11 @@ def test_there_is_no_size_at_which_the_method_changes() -> None:
 # Tests
 
 
-@pytest.mark.parametrize("sizes", [(-1, 0, 1), (-2, -1, 0, 1, 2), (-3, -1, 0, 0, 1, 2), THIRDS], ids=["unit", "two", "three", "thirds"])
+@pytest.mark.parametrize(
+    "sizes",
+    [(-1, 0, 1), (-2, -1, 0, 1, 2), (-3, -1, 0, 0, 1, 2), THIRDS],
+    ids=["unit", "two", "three", "thirds"],
+)
 @pytest.mark.parametrize("count", [1, 2, 5, 9, 12])
 def test_sign_flip_is_scipys(sizes: Sequence[Fraction | int], count: int) -> None:
     for seed in range(3):
@@ -162,7 +184,12 @@ def test_sign_flip_is_scipys(sizes: Sequence[Fraction | int], count: int) -> Non
         whole = np.array([int(3 * d) for d in differences])
         expected = (
             scipy_stats.permutation_test(
-                (whole,), np.sum, permutation_type="samples", alternative="less", n_resamples=np.inf, vectorized=False
+                (whole,),
+                np.sum,
+                permutation_type="samples",
+                alternative="less",
+                n_resamples=np.inf,
+                vectorized=False,
             )
             if any(differences) and count > 1
             else None
@@ -187,13 +214,17 @@ def test_of_differences_of_one_size_it_is_mcnemars() -> None:
         for size in (1, Fraction(1, 3), 2):
             assert sign_flip([-size] * broken + [0] * 3 + [size] * mended).p == pytest.approx(p, abs=1e-15)
     assert sign_flip([-1] * 2600 + [1] * 2400).exact
-    assert sign_flip([-1] * 2600 + [1] * 2400).p == pytest.approx(scipy_stats.binomtest(2600, 5000, alternative="greater").pvalue)
+    assert sign_flip([-1] * 2600 + [1] * 2400).p == pytest.approx(
+        scipy_stats.binomtest(2600, 5000, alternative="greater").pvalue
+    )
 
 
 def test_mcnemar_is_scipys() -> None:
     assert mcnemar(0, 0) == 1.0
     for broken, mended in [(0, 1), (1, 0), (3, 3), (6, 0), (0, 6), (7, 2), (400, 350), (350, 400)]:
-        assert mcnemar(broken, mended) == pytest.approx(scipy_stats.binomtest(broken, broken + mended, alternative="greater").pvalue)
+        assert mcnemar(broken, mended) == pytest.approx(
+            scipy_stats.binomtest(broken, broken + mended, alternative="greater").pvalue
+        )
 
 
 def test_sign_flip_asks_neither_for_the_order_nor_for_the_unit() -> None:
@@ -224,7 +255,8 @@ def test_too_many_sums_are_drawn_and_come_close() -> None:
     assert many == sign_flip(differences[::-1])
     z = sum(differences) / Fraction(sqrt(sum(d * d for d in differences)))
     assert many.p == pytest.approx(NormalDist().cdf(float(z)), abs=0.02)
-    # What is drawn is what is counted: the same differences, twice, once with an odd one that says next to nothing.
+    # What is drawn is what is counted: the same differences, twice, once with an odd one that says next to
+    # nothing.
     plain = changes(5, 1000, (-2, -1, -1, 0, 0, 0, 0, 0, 1, 1, 1, 2))
     odd = [*(d * 10**6 for d in plain), 1]
     assert sign_flip(plain).exact
@@ -247,7 +279,8 @@ def test_holm_rejects_step_by_step() -> None:
     assert holm([0.03, 0.03], 0.05) == [False, False]
     assert holm([0.03, 0.025], 0.05) == [True, True]
     assert holm([0.01, 0.04, 0.03, 0.005], 0.05) == [True, False, False, True]
-    # The same as: every set of hypotheses that it is in is rejected by Bonferroni's rule (Marcus, Peritz and Gabriel 1976).
+    # The same as: every set of hypotheses that it is in is rejected by Bonferroni's rule (Marcus, Peritz and
+    # Gabriel 1976).
     chance = random.Random(9)
     for _ in range(200):
         ps = [chance.random() ** 3 for _ in range(chance.randint(1, 5))]
@@ -281,7 +314,9 @@ def test_spread_is_pooled_within_scenarios() -> None:
 # Power
 
 
-def power_of(drop: float, noise: Noise, scenarios: int, *, level: float, margin: float = 0.0, pairs: int = 3000) -> float:
+def power_of(
+    drop: float, noise: Noise, scenarios: int, *, level: float, margin: float = 0.0, pairs: int = 3000
+) -> float:
     """The same question answered the long way: scores drawn anew, and every pair tested exactly."""
     chance = random.Random(11)
     sizes, shares = [Fraction(0), *noise.sizes], [1 - sum(noise.shares), *noise.shares]
@@ -304,7 +339,9 @@ def power_of(drop: float, noise: Noise, scenarios: int, *, level: float, margin:
         (Noise((Fraction(1), Fraction(2)), (0.3, 0.05)), 150, 0.0),
     ],
 )
-def test_the_smallest_drop_is_found_and_a_smaller_one_is_not(noise: Noise, scenarios: int, margin: float) -> None:
+def test_the_smallest_drop_is_found_and_a_smaller_one_is_not(
+    noise: Noise, scenarios: int, margin: float
+) -> None:
     drop = smallest_drop(noise, [1] * scenarios, level=0.025, margin=margin, most=3)
     assert drop is not None
     pairs = min(2000, 60_000 // scenarios)
@@ -314,8 +351,12 @@ def test_the_smallest_drop_is_found_and_a_smaller_one_is_not(noise: Noise, scena
 
 
 def test_more_scenarios_less_noise_a_higher_level_and_less_power_find_smaller_drops() -> None:
-    def drop(noise: float = 0.4, scenarios: int = 50, level: float = 0.025, power: float = 0.8, margin: float = 0.0) -> float:
-        found = smallest_drop(Noise.deviation(noise), [1] * scenarios, level=level, power=power, margin=margin)
+    def drop(
+        noise: float = 0.4, scenarios: int = 50, level: float = 0.025, power: float = 0.8, margin: float = 0.0
+    ) -> float:
+        found = smallest_drop(
+            Noise.deviation(noise), [1] * scenarios, level=level, power=power, margin=margin
+        )
         assert found is not None
         return found
 
@@ -342,7 +383,10 @@ def test_a_large_drop_is_more_than_one_step_everywhere() -> None:
 
 
 def test_one_quiet_pair_of_runs_does_not_prove_that_there_is_no_noise() -> None:
-    quiet, silent = detectable([[0]] * 30, level=0.025), smallest_drop(Noise.deviation(0), [1] * 30, level=0.025)
+    quiet, silent = (
+        detectable([[0]] * 30, level=0.025),
+        smallest_drop(Noise.deviation(0), [1] * 30, level=0.025),
+    )
     assert quiet is not None
     assert silent is not None
     assert quiet > silent
@@ -376,7 +420,9 @@ class Assistant:
         self.chance, self.trials = chance, trials
         self.tc = [1.0 if chance.random() < 0.55 else chance.betavariate(2, 1.5) for _ in range(scenarios)]
         centers = [min(4.0, max(1.0, chance.gauss(3.0, 0.8))) for _ in range(scenarios)]
-        self.p = [[exp(-((score - center) ** 2) / (2 * 0.5**2)) for score in (1, 2, 3, 4)] for center in centers]
+        self.p = [
+            [exp(-((score - center) ** 2) / (2 * 0.5**2)) for score in (1, 2, 3, 4)] for center in centers
+        ]
         self.reducible = fmean(sum(weights[1:]) / sum(weights) for weights in self.p)
 
     def run(self, *, less_tc: float = 0.0, less_p: float = 0.0) -> tuple[list[Fraction], list[Fraction]]:
@@ -387,22 +433,30 @@ class Assistant:
         assert lose <= 1
         tc = [Fraction(sum(random() < rate * keep for _ in range(k)), k) for rate in self.tc]
         drawn = [self.chance.choices((1, 2, 3, 4), weights, k=k) for weights in self.p]
-        return tc, [Fraction(sum(score - (score > 1 and random() < lose) for score in trials), k) for trials in drawn]
+        return tc, [
+            Fraction(sum(score - (score > 1 and random() < lose) for score in trials), k) for trials in drawn
+        ]
 
 
 Run = tuple[list[Fraction], list[Fraction]]
 
 
 def differences_of(before: Run, after: Run) -> list[list[Fraction]]:
-    return [[b - a for a, b in zip(one, other, strict=True)] for one, other in zip(before, after, strict=True)]
+    return [
+        [b - a for a, b in zip(one, other, strict=True)] for one, other in zip(before, after, strict=True)
+    ]
 
 
 def gate_fails(before: Run, after: Run) -> bool:
     return any(holm([sign_flip(differences).p for differences in differences_of(before, after)], 0.05))
 
 
-def rates(seed: int, scenarios: int, trials: int, *, assistants: int = 10, pairs: int = 100) -> tuple[float, float, float]:
-    """How often the gate fails without a change, with the drop of task completion that it said it would find, and with that of P."""
+def rates(
+    seed: int, scenarios: int, trials: int, *, assistants: int = 10, pairs: int = 100
+) -> tuple[float, float, float]:
+    """How often the gate fails without a change, with the drop of task completion that it said it would find,
+    and with that of P.
+    """
     chance = random.Random(seed)
     fails = [0, 0, 0]
     for _ in range(assistants):
@@ -413,14 +467,18 @@ def rates(seed: int, scenarios: int, trials: int, *, assistants: int = 10, pairs
         assert less_p is not None
         for _ in range(pairs):
             before = assistant.run()
-            for i, after in enumerate((assistant.run(), assistant.run(less_tc=less_tc), assistant.run(less_p=less_p))):
+            for i, after in enumerate(
+                (assistant.run(), assistant.run(less_tc=less_tc), assistant.run(less_p=less_p))
+            ):
                 fails[i] += gate_fails(before, after)
     wrongly, tc_found, p_found = (count / (assistants * pairs) for count in fails)
     return wrongly, tc_found, p_found
 
 
 @pytest.mark.parametrize(
-    ("scenarios", "trials"), [(30, 1), (100, 1), (30, 3)], ids=["30 scenarios", "100 scenarios", "30 scenarios of 3 trials"]
+    ("scenarios", "trials"),
+    [(30, 1), (100, 1), (30, 3)],
+    ids=["30 scenarios", "100 scenarios", "30 scenarios of 3 trials"],
 )
 def test_a_gate_keeps_its_promises(scenarios: int, trials: int) -> None:
     wrongly, tc_found, p_found = rates(1, scenarios, trials)
@@ -435,8 +493,18 @@ def test_a_gate_keeps_its_promises(scenarios: int, trials: int) -> None:
 def test_the_table(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pytest_personalens.cli.sample_size.SCENARIOS", (3, 30, 100))
     assert main(["--tests", "2"]) == 0
-    lines = [[cell.strip() for cell in line.strip("|").split("|")] for line in capsys.readouterr().out.splitlines()]
-    assert lines[0] == ["scenarios", "TCR, 0% flip", "TCR, 10% flip", "TCR, 20% flip", "P, sd 0", "P, sd 0.5", "P, sd 0.8"]
+    lines = [
+        [cell.strip() for cell in line.strip("|").split("|")] for line in capsys.readouterr().out.splitlines()
+    ]
+    assert lines[0] == [
+        "scenarios",
+        "TCR, 0% flip",
+        "TCR, 10% flip",
+        "TCR, 20% flip",
+        "P, sd 0",
+        "P, sd 0.5",
+        "P, sd 0.8",
+    ]
     assert set(lines[1]) == {"---:"}
     assert lines[2] == ["3", *"------"]
     assert [row[0] for row in lines[2:]] == ["3", "30", "100"]
@@ -447,7 +515,9 @@ def test_the_table(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Monke
         assert [*map(float, row[4:])] == sorted(map(float, row[4:]))
 
 
-@pytest.mark.parametrize("arguments", [["--level", "0"], ["--level", "5%"], ["--power", "1"], ["--tests", "0"], ["--tests", "two"]])
+@pytest.mark.parametrize(
+    "arguments", [["--level", "0"], ["--level", "5%"], ["--power", "1"], ["--tests", "0"], ["--tests", "two"]]
+)
 def test_options_that_cannot_be(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as exit_:
         main(arguments)

@@ -1,4 +1,6 @@
-"""A report shows figures that are computed from a file's items, and refuses a file whose own figures say otherwise."""
+"""A report shows figures that are computed from a file's items, and refuses a file whose own figures say
+otherwise.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,9 @@ def gate(data: dict[str, Any], name: str) -> Any:
 
 
 def lower(data: dict[str, Any]) -> None:
-    verdict = next(v for i in data["items"] if not i["arm"] for v in i["evaluation"]["verdicts"] if v["score"] > 1)
+    verdict = next(
+        v for i in data["items"] if not i["arm"] for v in i["evaluation"]["verdicts"] if v["score"] > 1
+    )
     verdict["score"] -= 1
 
 
@@ -46,12 +50,21 @@ def lower(data: dict[str, Any]) -> None:
         (lambda d: d["kinds"][0]["means"].pop("task_completion"), "kinds."),
         (lambda d: d["turns"].update(value=1.0), "turns.value: stored is 1.0, but "),
         (lambda d: d["trials"]["pass_k"].__setitem__(1, 1.0), "trials.pass_k.1: stored is 1.0, but "),
-        (lambda d: d["arms"][0]["lift"][1].update(change=3.0), "arms.none.lift.personalization.change: stored is 3.0, but "),
+        (
+            lambda d: d["arms"][0]["lift"][1].update(change=3.0),
+            "arms.none.lift.personalization.change: stored is 3.0, but ",
+        ),
         (lambda d: d["usage"].update({"judge p": {"calls": 7}}), "usage.judge p"),
-        (lambda d: d["comparison"]["differences"][1].update(change=1.5), "comparison.p.change: stored is 1.5, but "),
+        (
+            lambda d: d["comparison"]["differences"][1].update(change=1.5),
+            "comparison.p.change: stored is 1.5, but ",
+        ),
         (lambda d: gate(d, "p").update(value=3.9), "gates.p.value: stored is 3.9, but "),
         (lambda d: gate(d, "p").update(passed=not gate(d, "p")["passed"]), "gates.p.passed: stored is "),
-        (lambda d: gate(d, "p").update(floor=1.0, value=1.0, passed=True), "gates.p.value: stored is 1.0, but "),
+        (
+            lambda d: gate(d, "p").update(floor=1.0, value=1.0, passed=True),
+            "gates.p.value: stored is 1.0, but ",
+        ),
         (lower, "overall.means."),
     ],
 )
@@ -74,7 +87,9 @@ def test_a_tampered_second_file_is_refused_too(tmp_path: Path, capsys: pytest.Ca
     assert f"{bad}: overall.means." in capsys.readouterr().err
 
 
-def test_intervals_of_an_earlier_version_are_computed_anew(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_intervals_of_an_earlier_version_are_computed_anew(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     def older(data: dict[str, Any]) -> None:
         gate(data, "p").update(low=1.25, high=1.75, message="mean personalization 1.50 (1.25 to 1.75)")
         data["arms"][0]["lift"][1].update(low=-0.125, high=0.125)

@@ -1,4 +1,7 @@
-"""One table: every way to leave the bad half of a run out, times every gate. None ends green, and what a selection leaves out is said."""
+"""One table: every way to leave the bad half of a run out, times every gate.
+
+None ends green, and what a selection leaves out is said.
+"""
 
 from __future__ import annotations
 
@@ -30,13 +33,19 @@ GATES = {
 def in_test(body: str) -> dict[str, str]:
     """The test does something else with the bad ones."""
     return {
-        "test_bot": f"{HEAD}def test_bot(personalens):\n    if personalens.scenario.id in BAD:\n        {body}\n    personalens.check()\n"
+        "test_bot": (
+            f"{HEAD}def test_bot(personalens):\n    if personalens.scenario.id in BAD:\n        {body}\n   "
+            " personalens.check()\n"
+        )
     }
 
 
 def in_fixture(body: str) -> dict[str, str]:
     """A fixture does."""
-    fixture = f"@pytest.fixture(autouse=True)\ndef key(personalens_scenario):\n    if personalens_scenario.id in BAD:\n        {body}\n\n"
+    fixture = (
+        "@pytest.fixture(autouse=True)\ndef key(personalens_scenario):\n    if personalens_scenario.id in"
+        f" BAD:\n        {body}\n\n"
+    )
     return {"test_bot": HEAD + fixture + GOOD}
 
 
@@ -56,7 +65,10 @@ def in_assistant(body: str, test: str = GOOD) -> dict[str, str]:
     return {"conftest": TOLD.partition('    @pytest.fixture(scope="session")')[0] + fixture, "test_bot": test}
 
 
-SWALLOWS = "def test_bot(personalens):\n    try:\n        personalens.check()\n    except BaseException:\n        pass\n"
+SWALLOWS = (
+    "def test_bot(personalens):\n    try:\n        personalens.check()\n    except BaseException:\n       "
+    " pass\n"
+)
 DESELECTS = """
     def pytest_collection_modifyitems(config, items):
         gone = [item for item in items if any(id_ in item.name for id_ in {BAD!r})]
@@ -73,8 +85,12 @@ WAYS: dict[str, tuple[dict[str, str], tuple[str, ...]]] = {
     "an error in a fixture": (in_fixture("raise RuntimeError"), ()),
     "expected errors in a fixture": (
         {
-            "test_bot": "import pytest\n\n"
-            + in_fixture("raise RuntimeError")["test_bot"].replace("def test_bot", "@pytest.mark.xfail\ndef test_bot")
+            "test_bot": (
+                "import pytest\n\n"
+                + in_fixture("raise RuntimeError")["test_bot"].replace(
+                    "def test_bot", "@pytest.mark.xfail\ndef test_bot"
+                )
+            )
         },
         (),
     ),
@@ -86,17 +102,29 @@ WAYS: dict[str, tuple[dict[str, str], tuple[str, ...]]] = {
     "the assistant raises and the test swallows it": (in_assistant("raise RuntimeError", SWALLOWS), ()),
     "the assistant skips and the test swallows it": (in_assistant("pytest.skip('no key')", SWALLOWS), ()),
     "the user agent raises": (
-        {"conftest": TOLD.replace("return UserTurn(", f"if scenario.id in {BAD!r}: raise RuntimeError\n            return UserTurn(")},
+        {
+            "conftest": TOLD.replace(
+                "return UserTurn(",
+                f"if scenario.id in {BAD!r}: raise RuntimeError\n            return UserTurn(",
+            )
+        },
         (),
     ),
     "the judge raises": ({"conftest": TOLD.replace('listed("faults.txt")', repr(BAD))}, ()),
     "the judge returns nothing": (
-        {"conftest": TOLD.replace("low, high =", f"if scenario.id in {BAD!r}: return None\n            low, high =")},
+        {
+            "conftest": TOLD.replace(
+                "low, high =", f"if scenario.id in {BAD!r}: return None\n            low, high ="
+            )
+        },
         (),
     ),
     "the worker dies": (in_test("os._exit(0)"), ("-n", "1", "--max-worker-restart", "9")),
     "a further file skips itself": (
-        {"test_bot": GOOD, "test_more": "import pytest\npytest.skip('no key', allow_module_level=True)\n" + GOOD},
+        {
+            "test_bot": GOOD,
+            "test_more": "import pytest\npytest.skip('no key', allow_module_level=True)\n" + GOOD,
+        },
         (),
     ),
     "its dialogues are not asked for": ({"test_bot": "def test_bot(personalens_scenario):\n    pass\n"}, ()),

@@ -39,13 +39,19 @@ def run_of(scores: Scores, *, arm: str = "") -> Results:
         for task in range(len(tasks)):
             item = by_number[len(items)]
             told = {"user": f"u{user}", "task": f"t{task}", "scenario": f"t{task}-u{user}"}
-            changed: dict[str, Any] = {"evaluation": item.evaluation.model_copy(update=told), "arm": arm, "nodeid": item.nodeid + arm}
+            changed: dict[str, Any] = {
+                "evaluation": item.evaluation.model_copy(update=told),
+                "arm": arm,
+                "nodeid": item.nodeid + arm,
+            }
             items.append(item.model_copy(update=changed))
     return summarize(items, settings=SETTINGS, dataset="d 1", requested=len(items), drawn=len(items))
 
 
 def moved(before: Scores, after: Scores) -> Any:
-    comparison = compare_with_baseline(baseline_of(run_of(before)), run_of(after), name="base.json", level=0.05, margins={})
+    comparison = compare_with_baseline(
+        baseline_of(run_of(before)), run_of(after), name="base.json", level=0.05, margins={}
+    )
     return next(d for d in comparison.differences if d.dimension is P)
 
 
@@ -80,7 +86,9 @@ def test_figures_are_over_users() -> None:
     read = estimate(item_scores(run_of(after).own), P)
     assert (read.low, read.high) == mean_interval(after, 1, 4)
     assert (read.users, read.scenarios, read.dialogues) == (8, 32, 32)
-    gates = check_gates(run_of(after), [read_gate("p >= 1"), read_gate("tcr >= 0.5"), read_gate("pass^1 >= 0.5")])
+    gates = check_gates(
+        run_of(after), [read_gate("p >= 1"), read_gate("tcr >= 0.5"), read_gate("pass^1 >= 0.5")]
+    )
     assert all("over 32 scenarios of 8 users" in gate.message for gate in gates[:3])
     assert (gates[0].low, gates[0].high) == pytest.approx((read.low, read.high), abs=1e-6)
     everybody = mean_interval([[1] * len(user) for user in after], 0, 1)
@@ -103,17 +111,23 @@ def test_two_users_are_too_few_whatever_they_are_asked() -> None:
     found = moved(before, after)
     assert (found.low, found.high, found.p, found.decidable) == (None, None, 0.25, False)
     now = run_of(after)
-    comparison = compare_with_baseline(baseline_of(run_of(before)), now, name="base.json", level=0.05, margins={})
+    comparison = compare_with_baseline(
+        baseline_of(run_of(before)), now, name="base.json", level=0.05, margins={}
+    )
     gates = check_gates(now.model_copy(update={"comparison": comparison}), [read_gate("p >= 1")])
     assert "1.00 (too few for an interval) >= 1.00 over 80 scenarios of 2 users" in gates[0].message
     gate = next(gate for gate in gates if gate.name == "regression: p")
     assert not gate.passed
-    assert "(-3.00, too few for an interval, one-sided p = 0.250) over 80 scenarios of 2 users: these users are too few" in gate.message
+    assert (
+        "(-3.00, too few for an interval, one-sided p = 0.250) over 80 scenarios of 2 users: these users are"
+        " too few" in gate.message
+    )
 
 
 def test_a_drop_spread_over_the_scenarios_of_more_users_is_found_sooner() -> None:
     few, more = (
-        detectable([[(0, 0, 0, 1, -1)[number % 5]] * each for number in range(users)], level=0.025) for users, each in ((20, 12), (60, 4))
+        detectable([[(0, 0, 0, 1, -1)[number % 5]] * each for number in range(users)], level=0.025)
+        for users, each in ((20, 12), (60, 4))
     )
     assert few is not None
     assert more is not None
@@ -141,8 +155,12 @@ def test_no_more_false_alarms_than_promised(sample: str) -> None:
 
 
 @pytest.mark.parametrize("scenarios", [3, 4, 5, 7, 10, 15])
-@pytest.mark.parametrize(("spreads", "highest"), [(PERSONALIZATION, 4), (NATURALNESS, 5)], ids=["1 to 4", "1 to 5"])
-def test_intervals_hold_for_few_scenarios(scenarios: int, spreads: dict[str, tuple[float, ...]], highest: int) -> None:
+@pytest.mark.parametrize(
+    ("spreads", "highest"), [(PERSONALIZATION, 4), (NATURALNESS, 5)], ids=["1 to 4", "1 to 5"]
+)
+def test_intervals_hold_for_few_scenarios(
+    scenarios: int, spreads: dict[str, tuple[float, ...]], highest: int
+) -> None:
     """Exact, not simulated: every sample counts with its probability."""
     found = coverage(ours, spreads.values(), scenarios, np.arange(1.0, highest + 1))
     assert min(share for share, _ in found) >= 0.93

@@ -23,19 +23,27 @@ ASKED = {
 @pytest.mark.parametrize("asked", ASKED)
 @pytest.mark.parametrize("fixture", ["personalens_scenario", "personalens_context"])
 @pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "workers"])
-def test_tests_that_ask_for_no_dialogue_decide_nothing(told: Repository, asked: str, fixture: str, workers: tuple[str, ...]) -> None:
+def test_tests_that_ask_for_no_dialogue_decide_nothing(
+    told: Repository, asked: str, fixture: str, workers: tuple[str, ...]
+) -> None:
     told.inline(*ARGS, "--personalens-save-baseline", "base.json")
     told.write(test_bot=f"def test_bot({fixture}, personalens_assistant):\n    pass\n")
     result = told.run(*ARGS, *ASKED[asked], *workers)
     assert result.ret == 4
-    result.stderr.fnmatch_lines(["ERROR: --personalens-sample: no test that is left asks for the fixture personalens, so *"])
+    result.stderr.fnmatch_lines(
+        ["ERROR: --personalens-sample: no test that is left asks for the fixture personalens, so *"]
+    )
     assert not (told.path / "new.json").exists()
 
 
 def test_gates_of_the_configuration_alone_are_said_to_be_undecided(told: Repository) -> None:
     (told.path / "pytest.ini").write_text("[pytest]\npersonalens_gate = tcr >= 0.5\npersonalens_sample = 3\n")
-    told.write(test_bot="def test_bot(personalens_scenario):\n    pass\n", test_unit="def test_unit():\n    pass\n")
-    told.inline().stdout.fnmatch_lines(["personalens: no gate is decided: no test that ran asks for the fixture personalens"])
+    told.write(
+        test_bot="def test_bot(personalens_scenario):\n    pass\n", test_unit="def test_unit():\n    pass\n"
+    )
+    told.inline().stdout.fnmatch_lines(
+        ["personalens: no gate is decided: no test that ran asks for the fixture personalens"]
+    )
     assert "personalens: no gate" not in str(told.inline("test_unit.py").stdout)
 
 
@@ -43,7 +51,9 @@ def test_gates_of_the_configuration_alone_are_said_to_be_undecided(told: Reposit
 def test_a_run_that_only_sets_up_decides_nothing(told: Repository, how: str) -> None:
     result = told.inline(*ARGS, *FLOOR, how)
     assert result.ret == 4
-    result.stderr.fnmatch_lines(["ERROR: --personalens-sample: --setup-only and --setup-plan run no test, so there is nothing for *"])
+    result.stderr.fnmatch_lines(
+        ["ERROR: --personalens-sample: --setup-only and --setup-plan run no test, so there is nothing for *"]
+    )
 
 
 HALF = """
@@ -66,7 +76,9 @@ def test_what_is_skipped_counts_however_its_test_is_called(told: Repository, mod
     told.write(**{place: HALF.format(mode=mode, end="pytest.skip('no key')")})
     result = told.inline(*ARGS, *FLOOR)
     assert result.ret == 1
-    result.stdout.fnmatch_lines(["gate valid: FAILED, 5 of 10 items could be scored (not: 5 unevaluated); the floor is 90%"])
+    result.stdout.fnmatch_lines(
+        ["gate valid: FAILED, 5 of 10 items could be scored (not: 5 unevaluated); the floor is 90%"]
+    )
 
 
 @pytest.mark.parametrize("mode", ["plain", "tools+none"])
@@ -74,7 +86,16 @@ def test_what_is_lost_with_its_worker_counts_by_what_it_was(told: Repository, mo
     """Of 10 items and as many of the control, the worker dies in one of either."""
     dies = "pass\n        if personalens.scenario.user == 'tinashe':\n            os._exit(3)"
     told.write(test_bot=HALF.format(mode=mode, end=dies))
-    result = told.run(*ARGS, *FLOOR, "--personalens-control", "no-context", "-n", "1", "--personalens-report", "results.json")
+    result = told.run(
+        *ARGS,
+        *FLOOR,
+        "--personalens-control",
+        "no-context",
+        "-n",
+        "1",
+        "--personalens-report",
+        "results.json",
+    )
     assert result.ret == 1
     found = told.results()
     assert len(found["lost"]) == 2 * len(found["of_controls"]) > 0
@@ -115,14 +136,18 @@ SELECTIONS = {
 
 @pytest.mark.parametrize("selection", SELECTIONS)
 @pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "workers"])
-def test_what_a_selection_left_out_is_said_and_makes_no_baseline(told: Repository, selection: str, workers: tuple[str, ...]) -> None:
+def test_what_a_selection_left_out_is_said_and_makes_no_baseline(
+    told: Repository, selection: str, workers: tuple[str, ...]
+) -> None:
     told.write(test_bot=TWO)
     words, left = SELECTIONS[selection]
     result = told.run(*ARGS, *FLOOR, *ASKED["a baseline to be saved"], *workers, *words)
     assert result.ret == (3 if left else 0)
     assert (told.path / "new.json").exists() is not bool(left)
     if left:
-        result.stdout.fnmatch_lines([f"left out by a selection (*): {left} items of the sample; all figures are over the rest"])
+        result.stdout.fnmatch_lines(
+            [f"left out by a selection (*): {left} items of the sample; all figures are over the rest"]
+        )
 
 
 def test_what_the_last_failed_leave_out_is_said(told: Repository) -> None:
@@ -141,16 +166,28 @@ def told_ids(repo: Repository) -> list[str]:
     return [item["evaluation"]["scenario"] for item in repo.results("ids.json")["items"]]
 
 
-CAPPED = (*ARGS[:2], "--personalens-user-model", "openai:small", "--personalens-record", "live", "--personalens-budget", "1calls")
+CAPPED = (
+    *ARGS[:2],
+    "--personalens-user-model",
+    "openai:small",
+    "--personalens-record",
+    "live",
+    "--personalens-budget",
+    "1calls",
+)
 
 
 @pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "workers"])
 @pytest.mark.parametrize("gates", [(), FLOOR], ids=["no gate", "gate"])
-def test_a_cap_that_left_nothing_scored(repo: Repository, endpoint: Endpoint, workers: tuple[str, ...], gates: tuple[str, ...]) -> None:
+def test_a_cap_that_left_nothing_scored(
+    repo: Repository, endpoint: Endpoint, workers: tuple[str, ...], gates: tuple[str, ...]
+) -> None:
     result = repo.run(*CAPPED, *gates, *workers)
     assert result.ret == 1
     assert len(endpoint.calls) == 1
-    result.stdout.fnmatch_lines(["gate valid: FAILED, 0 of 10 items could be scored (not: 10 budget); the floor is 90%"])
+    result.stdout.fnmatch_lines(
+        ["gate valid: FAILED, 0 of 10 items could be scored (not: 10 budget); the floor is 90%"]
+    )
 
 
 def test_a_cap_counts_the_calls_of_its_own_run_only(
@@ -162,7 +199,9 @@ def test_a_cap_counts_the_calls_of_its_own_run_only(
     for number in (1, 2):
         repo.run(*CAPPED, *FLOOR, "-n", "2", "--testrunuid", "build-7")
         assert len(endpoint.calls) == number
-        assert not [path for path in scratch.iterdir() if path.name.startswith("personalens")], "nothing is left there"
+        assert not [path for path in scratch.iterdir() if path.name.startswith("personalens")], (
+            "nothing is left there"
+        )
 
 
 SAME = """
@@ -185,7 +224,12 @@ def test_a_test_that_is_gone_is_no_pass_of_the_comparison(told: Repository, what
     result = told.inline(*ARGS, *BASELINE)
     assert result.ret == 1
     result.stdout.fnmatch_lines(
-        ["gate regression: FAILED (not decided), only 10 of 20 scenarios were run by the same tests as then: a test of base.json *"]
+        [
+            (
+                "gate regression: FAILED (not decided), only 10 of 20 scenarios were run by the same tests as"
+                " then: a test of base.json *"
+            )
+        ]
     )
 
 
@@ -197,13 +241,17 @@ SKIPS = {
 
 @pytest.mark.parametrize("how", SKIPS)
 @pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "workers"])
-def test_a_file_that_skips_itself_counts_against_the_gates(told: Repository, how: str, workers: tuple[str, ...]) -> None:
+def test_a_file_that_skips_itself_counts_against_the_gates(
+    told: Repository, how: str, workers: tuple[str, ...]
+) -> None:
     told.write(test_unit=SKIPS[how] + "def test_unit():\n    pass\n")
     assert told.run(*ARGS, *FLOOR, *workers).ret == 0, "it has no test of ours"
     told.write(test_other=SKIPS[how] + "def test_other(personalens):\n    personalens.check()\n")
     result = told.run(*ARGS, *FLOOR, *workers)
     assert result.ret == 1
-    result.stdout.fnmatch_lines(["gate valid: FAILED, 10 of 20 items could be scored (not: 10 unevaluated); the floor is 90%"])
+    result.stdout.fnmatch_lines(
+        ["gate valid: FAILED, 10 of 20 items could be scored (not: 10 unevaluated); the floor is 90%"]
+    )
 
 
 FLAKY = """
@@ -217,12 +265,25 @@ FLAKY = """
 
 
 def test_pass_k_of_scenarios_that_lack_a_trial(told: Repository) -> None:
-    args = ("--personalens-trials", "3", "--personalens-gate", "pass^3 >= 0.5", "--personalens-gate", "valid >= 0.8")
+    args = (
+        "--personalens-trials",
+        "3",
+        "--personalens-gate",
+        "pass^3 >= 0.5",
+        "--personalens-gate",
+        "valid >= 0.8",
+    )
     assert told.inline(*ARGS, *args).ret == 0
-    told.write(test_bot=FLAKY.format(when="'+t3' in request.node.name and personalens.scenario.id in " + repr(told_ids(told)[:3])))
+    told.write(
+        test_bot=FLAKY.format(
+            when="'+t3' in request.node.name and personalens.scenario.id in " + repr(told_ids(told)[:3])
+        )
+    )
     result = told.inline(*ARGS, *args)
     assert result.ret == 1
-    result.stdout.fnmatch_lines(["gate pass^3: FAILED (not decided), *: only 7 of 10 scenarios were scored 3 times; the floor is 80%"])
+    result.stdout.fnmatch_lines(
+        ["gate pass^3: FAILED (not decided), *: only 7 of 10 scenarios were scored 3 times; the floor is 80%"]
+    )
 
 
 @pytest.mark.parametrize("end", ["skipped", "judge", "lost"])
@@ -234,11 +295,22 @@ def test_a_gate_on_a_group_most_of_which_is_missing(told: Repository, metric: st
         told.write(test_bot=FLAKY.format(when="personalens.scenario.kind == 'multi'"))
     elif end == "judge":
         told.write(
-            conftest=TOLD.replace('if scenario.id in listed("faults.txt"):', 'if scenario.kind == "multi" and scenario.user != "wade":')
+            conftest=TOLD.replace(
+                'if scenario.id in listed("faults.txt"):',
+                'if scenario.kind == "multi" and scenario.user != "wade":',
+            )
         )
     else:
-        told.write(test_bot=FLAKY.format(when="personalens.scenario.kind == 'multi' and __import__('os')._exit(3)"))
-    result = told.run(*ARGS[:1], "30", *ARGS[2:], *gate, *(("-n", "1", "--max-worker-restart", "9") if end == "lost" else ()))
+        told.write(
+            test_bot=FLAKY.format(when="personalens.scenario.kind == 'multi' and __import__('os')._exit(3)")
+        )
+    result = told.run(
+        *ARGS[:1],
+        "30",
+        *ARGS[2:],
+        *gate,
+        *(("-n", "1", "--max-worker-restart", "9") if end == "lost" else ()),
+    )
     assert result.ret == 1
     result.stdout.fnmatch_lines([f"gate multi: {metric.partition(' ')[0]}: FAILED*"])
 
@@ -247,4 +319,6 @@ def test_what_the_gate_would_be_without_luck_is_said(told: Repository) -> None:
     (told.path / "faults.txt").write_text(told_ids(told)[0])
     result = told.inline(*ARGS, "--personalens-gate", "tcr >= 0.95")
     assert result.ret == 0
-    result.stdout.fnmatch_lines(["gate tcr: passed, *; it would be 0.90 if the 1 without a score had the lowest"])
+    result.stdout.fnmatch_lines(
+        ["gate tcr: passed, *; it would be 0.90 if the 1 without a score had the lowest"]
+    )

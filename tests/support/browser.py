@@ -1,4 +1,6 @@
-"""A headless Chromium for tests of pages, and the axe-core rules of accessibility; what is not installed is told, not failed."""
+"""A headless Chromium for tests of pages, and the axe-core rules of accessibility; what is not installed is
+told, not failed.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,9 @@ class Page:
             self._log(log)
         self.chrome.get(path.as_uri() + fragment)
         # A browser that has just been started may say that it is done while the page is still to come.
-        WebDriverWait(self.chrome, 600, 0.05).until(lambda _: self.js("return document.documentElement.dataset.ready"))
+        WebDriverWait(self.chrome, 600, 0.05).until(
+            lambda _: self.js("return document.documentElement.dataset.ready")
+        )
 
     def js(self, script: str, *args: object) -> Any:
         """What `script` returns."""
@@ -73,7 +77,9 @@ class Page:
 
     def settle(self) -> None:
         """Wait until what was begun has been told to the page and drawn."""
-        self.chrome.execute_async_script("const done = arguments[0]; requestAnimationFrame(() => setTimeout(done))")
+        self.chrome.execute_async_script(
+            "const done = arguments[0]; requestAnimationFrame(() => setTimeout(done))"
+        )
 
     def text(self, css: str) -> str:
         """The text of the first element that fits, as it is seen."""
@@ -81,7 +87,12 @@ class Page:
 
     def texts(self, css: str) -> list[str]:
         """The texts of all elements that fit, shown or not."""
-        return [str(t) for t in self.js("return [...document.querySelectorAll(arguments[0])].map((e) => e.textContent)", css)]
+        return [
+            str(t)
+            for t in self.js(
+                "return [...document.querySelectorAll(arguments[0])].map((e) => e.textContent)", css
+            )
+        ]
 
     def focus(self) -> str:
         """The text of what has the focus."""
@@ -94,14 +105,23 @@ class Page:
     def requests(self) -> set[str]:
         """Every address that was asked for since the page was opened, without fragments."""
         events = (json.loads(entry["message"])["message"] for entry in self._log("performance"))
-        return {e["params"]["request"]["url"].partition("#")[0] for e in events if e["method"] == "Network.requestWillBeSent"}
+        return {
+            e["params"]["request"]["url"].partition("#")[0]
+            for e in events
+            if e["method"] == "Network.requestWillBeSent"
+        }
 
     def faults(self, axe: str) -> list[str]:
         """The serious and critical faults that axe-core finds, each with the first element that has it."""
         self.chrome.execute_cdp_cmd("Runtime.evaluate", {"expression": axe})
-        found = self.chrome.execute_async_script("axe.run(document, {resultTypes: ['violations']}).then(arguments[0])")
+        found = self.chrome.execute_async_script(
+            "axe.run(document, {resultTypes: ['violations']}).then(arguments[0])"
+        )
         serious = [v for v in found["violations"] if v["impact"] in ("serious", "critical")]
-        return [f"{v['id']}: {v['help']}: {v['nodes'][0]['html']:.200} {v['nodes'][0]['failureSummary']:.300}" for v in serious]
+        return [
+            f"{v['id']}: {v['help']}: {v['nodes'][0]['html']:.200} {v['nodes'][0]['failureSummary']:.300}"
+            for v in serious
+        ]
 
 
 def start(folder: Path) -> Iterator[Page]:
@@ -124,10 +144,14 @@ def start(folder: Path) -> Iterator[Page]:
 
 
 def axe_source() -> str:
-    """The script of axe-core: PERSONALENS_AXE, node's, or the one that axe-core-python carries; skips the test where there is none."""
+    """The script of axe-core: PERSONALENS_AXE, node's, or the one that axe-core-python carries; skips the
+    test where there is none.
+    """
     places = [Path(os.environ.get("PERSONALENS_AXE", "")), ROOT / "node_modules" / "axe-core" / "axe.min.js"]
     spec = find_spec("axe_core_python")
-    places += [Path(folder) / "axe.min.js" for folder in (spec.submodule_search_locations or () if spec else ())]
+    places += [
+        Path(folder) / "axe.min.js" for folder in (spec.submodule_search_locations or () if spec else ())
+    ]
     for place in places:
         if place.is_file():
             return place.read_text(encoding="utf-8")

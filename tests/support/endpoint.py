@@ -1,4 +1,6 @@
-"""A model endpoint on loopback that speaks Bedrock's and OpenAI's wire protocols, with every fault a real one has."""
+"""A model endpoint on loopback that speaks Bedrock's and OpenAI's wire protocols, with every fault a real one
+has.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,10 @@ from urllib.parse import unquote
 
 @dataclass
 class Reply:
-    """One answer of the endpoint. `status` other than 200 is an error of that `code`; `fault` spoils the transport."""
+    """One answer of the endpoint.
+
+    `status` other than 200 is an error of that `code`; `fault` spoils the transport.
+    """
 
     text: str = ""
     data: dict[str, Any] | None = None
@@ -56,7 +61,9 @@ class Endpoint:
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self._server.daemon_threads = True
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
-        threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+        threading.Thread(
+            target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
+        ).start()
 
     def close(self) -> None:
         self._server.shutdown()
@@ -77,7 +84,9 @@ class Endpoint:
             return self.replies.pop(0) if self.replies else self.answer(call)
 
     def tokens(self, call: Call) -> tuple[int, int]:
-        """(full price, from the cache): a word is a token, and a prefix seen before is cached from 16 words on."""
+        """(full price, from the cache): a word is a token, and a prefix seen before is cached from 16 words
+        on.
+        """
         text = "\n".join([call.system, *(t for _, t in call.history), call.prompt])
         words = text.split()
         with self._lock:
@@ -117,7 +126,11 @@ class Endpoint:
                     time.sleep(3 if reply.fault == "hang" else 0)
                     self.cut()
                     return
-                content = _content(call, reply, *endpoint.tokens(call)) if reply.status == 200 else _error(call, reply)
+                content = (
+                    _content(call, reply, *endpoint.tokens(call))
+                    if reply.status == 200
+                    else _error(call, reply)
+                )
                 payload = b"<html>not json" if reply.fault == "garbage" else json.dumps(content).encode()
                 self.send_response(reply.status)
                 self.send_header("Content-Type", "application/json")
@@ -189,11 +202,16 @@ def play(call: Call) -> Reply:
     """A user who asks once and is content, a judge who is as well, an assistant who acts."""
     if "Give this reading:" in call.prompt:
         schema = call.body["tools"][0]["function"]["parameters"]["properties"]["score"]
-        by_type = {"boolean": "Leak" not in call.prompt.rsplit(":", 1)[1], "array": [3] * schema.get("minItems", 0)}
+        by_type = {
+            "boolean": "Leak" not in call.prompt.rsplit(":", 1)[1],
+            "array": [3] * schema.get("minItems", 0),
+        }
         score = by_type.get(schema["type"], 3)
         return Reply(data={"evidence": [quote_of(call)], "justification": "It fits.", "score": score})
     if "You are acting the part" in call.system:
-        return Reply("Thanks! TERMINATE" if "<transcript>" in call.prompt else "I need something done, please.")
+        return Reply(
+            "Thanks! TERMINATE" if "<transcript>" in call.prompt else "I need something done, please."
+        )
     return Reply("Done: it is booked for Thursday at 16:00.")
 
 

@@ -1,4 +1,6 @@
-"""Runs a checkout of the official code in a process of its own, with a model that answers from a list, and takes down what it is sent."""
+"""Runs a checkout of the official code in a process of its own, with a model that answers from a list, and
+takes down what it is sent.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +12,22 @@ from pathlib import Path
 from typing import Any, Final
 
 #: What the models say in a dialogue, one call after the other.
-SAID: Final = ("I need it.", "Which one?", "The first.\n[ASSISTANT]: Done.", "Well\nthen.", "TERMINATE", "You are welcome.")
-READ: Final = "VERDICT: True\nNaturalness Score: 4\nCoherence Score: 4\nPersonalization Score: 3\nJustification: so"
+SAID: Final = (
+    "I need it.",
+    "Which one?",
+    "The first.\n[ASSISTANT]: Done.",
+    "Well\nthen.",
+    "TERMINATE",
+    "You are welcome.",
+)
+READ: Final = (
+    "VERDICT: True\nNaturalness Score: 4\nCoherence Score: 4\nPersonalization Score: 3\nJustification: so"
+)
 
 #: Stands in for boto3 and diskcache: every request goes into a file.
 _STUBS: Final = {
-    "boto3.py": """
+    "boto3.py": (
+        """
 import io, json, os
 class Client:
     def invoke_model(self, body, modelId):
@@ -30,23 +42,36 @@ class Client:
 class Session:
     def client(self, *args, **kwargs):
         return Client()
-""",
+"""
+    ),
     "botocore/__init__.py": "",
     "botocore/exceptions.py": "class ClientError(Exception):\n    pass\n",
     "diskcache.py": "class Cache(dict):\n    def __init__(self, *args):\n        super().__init__()\n",
 }
 
 
-def official_requests(checkout: Path, folder: Path, module: str, *arguments: str, said: tuple[str, ...]) -> list[dict[str, Any]]:
-    """The bodies of the calls that a module of the official code makes for user7, whose data lies in `folder`."""
+def official_requests(
+    checkout: Path, folder: Path, module: str, *arguments: str, said: tuple[str, ...]
+) -> list[dict[str, Any]]:
+    """The bodies of the calls that a module of the official code makes for user7, whose data lies in
+    `folder`.
+    """
     stubs, calls = folder / "stubs", folder / "calls.jsonl"
     for name, text in _STUBS.items():
         (stubs / name).parent.mkdir(parents=True, exist_ok=True)
         (stubs / name).write_text(text, encoding="utf-8")
     calls.write_text("", encoding="utf-8")
     paths = os.pathsep.join((str(stubs), str(checkout)))
-    environment = {**os.environ, "PYTHONPATH": paths, "CALLS": str(calls), "SAID": json.dumps(said), "DATA_DIR": str(folder)}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": paths,
+        "CALLS": str(calls),
+        "SAID": json.dumps(said),
+        "DATA_DIR": str(folder),
+    }
     command = [sys.executable, "-m", module, "-s", "7", "-e", "7", *arguments]
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300, check=False
+    )
     assert done.returncode == 0, done.stderr
     return [json.loads(line) for line in calls.read_text(encoding="utf-8").splitlines()]

@@ -19,12 +19,26 @@ SUMMARIES: Final = {domain: f"past-{domain.split()[0].lower()} on two\nlines." f
 
 
 def write_data(root: Path) -> None:
-    """The data of one user: a task in each of three domains, and one that spans two. Every value tells what it is."""
+    """The data of one user: a task in each of three domains, and one that spans two.
+
+    Every value tells what it is.
+    """
     folder = root / "data" / "profile" / "user7"
     folder.mkdir(parents=True)
-    profile = {"affinities": PREFERENCES, "demographics": DEMOGRAPHICS, "interests": {}, "interactions": SUMMARIES}
-    single = {f"Task {n}": _task(f"SD-{domain}-task-{n}", [domain]) for n, domain in enumerate(PREFERENCES, 1)}
-    for name, data in (("profile", profile), ("tasks", single), ("tasks_md", {"Task 1": _task("MD-task-1", ["Rental Cars", "Train"])})):
+    profile = {
+        "affinities": PREFERENCES,
+        "demographics": DEMOGRAPHICS,
+        "interests": {},
+        "interactions": SUMMARIES,
+    }
+    single = {
+        f"Task {n}": _task(f"SD-{domain}-task-{n}", [domain]) for n, domain in enumerate(PREFERENCES, 1)
+    }
+    for name, data in (
+        ("profile", profile),
+        ("tasks", single),
+        ("tasks_md", {"Task 1": _task("MD-task-1", ["Rental Cars", "Train"])}),
+    ):
         (folder / f"{name}.json").write_text(json.dumps(data), encoding="utf-8")
 
 
@@ -35,7 +49,10 @@ def _task(name: str, domains: list[str]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-_PERSON: Final = "D {demographic_profile}|A {user_affinity}|P {interaction_summary}|S {situation_context}|T {task_description}"
+_PERSON: Final = (
+    "D {demographic_profile}|A {user_affinity}|P {interaction_summary}|S {situation_context}|T"
+    " {task_description}"
+)
 _USERS: Final = '''
 import a_module_that_nobody_has
 
@@ -56,7 +73,9 @@ _CONTEXTS: Final = {
     "_D": "About:\n{demographic_profile}\n\n",
     "_P": "Before:\n{interaction_summary}\n\n",
     "_S": "Now:\n{situation_context}\n\n",
-    "_DPS": "About:\n{demographic_profile}\n\nBefore:\n{interaction_summary}\n\nNow:\n{situation_context}\n\n",
+    "_DPS": (
+        "About:\n{demographic_profile}\n\nBefore:\n{interaction_summary}\n\nNow:\n{situation_context}\n\n"
+    ),
 }
 _JUDGES: Final = {
     "NATURALNESS_USER": "nu {conversation}", "NATURALNESS_ASSISTANT": "na {conversation}", "COHERENCE_USER": "cu {conversation}",
@@ -71,7 +90,12 @@ def write_code(root: Path) -> None:
     for folder in ("src", "util"):
         (root / folder).mkdir(parents=True)
     for name, kind in (("generate_dialogue", "single"), ("generate_dialogue_md", "multi")):
-        text = _USERS.replace("{kind}", kind).replace("{person}", f"{kind} {_PERSON}").replace("{{", "{").replace("}}", "}")
+        text = (
+            _USERS.replace("{kind}", kind)
+            .replace("{person}", f"{kind} {_PERSON}")
+            .replace("{{", "{")
+            .replace("}}", "}")
+        )
         (root / "src" / f"{name}.py").write_text(text, encoding="utf-8")
     assistants, stop = {}, 'raise SystemExit("this file was run")'
     for family in ("CLAUDE", "LLAMA", "MISTRAL"):
@@ -81,7 +105,13 @@ def write_code(root: Path) -> None:
             assistants[f"{family}_TASK_PROMPT{suffix}"] = (
                 f"<context>\n{context}Talk:\n{{message_history}}\n</context>\n<instruction>\n{said}\n</instruction>"
             )
-    assistants |= {"CLAUDE_SYSTEM_PROMPT_VANILLA": "plain", "CLAUDE_TASK_PROMPT_VANILLA": "plain {message_history}"}
-    for name, texts in (("assistant", assistants), ("evaluation", {f"EVAL_DIALOGUE_{k}": v for k, v in _JUDGES.items()})):
+    assistants |= {
+        "CLAUDE_SYSTEM_PROMPT_VANILLA": "plain",
+        "CLAUDE_TASK_PROMPT_VANILLA": "plain {message_history}",
+    }
+    for name, texts in (
+        ("assistant", assistants),
+        ("evaluation", {f"EVAL_DIALOGUE_{k}": v for k, v in _JUDGES.items()}),
+    ):
         lines = [f'{variable} = """{text}"""' for variable, text in texts.items()]
         (root / "util" / f"{name}_prompts.py").write_text("\n\n".join([*lines, stop]), encoding="utf-8")

@@ -1,4 +1,6 @@
-"""A folder in the embedded layout with two domains that the benchmark has not: a pharmacy and a library of tools."""
+"""A folder in the embedded layout with two domains that the benchmark has not: a pharmacy and a library of
+tools.
+"""
 
 from __future__ import annotations
 
@@ -121,7 +123,14 @@ PEOPLE: Final = {
         "power": "cordless",
         "loan": "two days",
     },
-    "bríd": {"name": "Bríd Ní Shé", "supply": "90 days", "hand_over": "locker", "brand": "Tanvex", "power": "mains", "loan": "one week"},
+    "bríd": {
+        "name": "Bríd Ní Shé",
+        "supply": "90 days",
+        "hand_over": "locker",
+        "brand": "Tanvex",
+        "power": "mains",
+        "loan": "one week",
+    },
 }
 
 
@@ -129,7 +138,12 @@ def write_own_domains(root: Path) -> Path:
     """Write the folder; returns it."""
     for folder in ("domains", "profiles"):
         (root / folder).mkdir(parents=True)
-    files = {"dataset": 'name = "errands"\nversion = "1"\n', "multi": MULTI, "domains/pharmacy": PHARMACY, "domains/tool-library": TOOLS}
+    files = {
+        "dataset": 'name = "errands"\nversion = "1"\n',
+        "multi": MULTI,
+        "domains/pharmacy": PHARMACY,
+        "domains/tool-library": TOOLS,
+    }
     files |= {f"profiles/{user}": _PERSON.format(**told) for user, told in PEOPLE.items()}
     for name, text in files.items():
         (root / f"{name}.toml").write_text(text.lstrip(), encoding="utf-8")

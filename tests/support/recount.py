@@ -2,8 +2,9 @@
 
     python recount.py RESULTS.json...
 
-It prints a JSON object: the name of a table -> the name of a row -> its figures, None where there is none. Rows of differences are named
-"row | score"; their figures are the difference, p, p (Holm) and the number of scenarios.
+It prints a JSON object: the name of a table -> the name of a row -> its figures, None where there is none.
+Rows of differences are named "row | score"; their figures are the difference, p, p (Holm) and the number of
+scenarios.
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ KINDS = {"single": "SD", "multi": "MD"}
 OF_ASSISTANT = ("task_completion", "personalization", "naturalness_assistant", "coherence_assistant")
 OF_USER = ("naturalness_user", "coherence_user")
 HEADINGS = {"task_completion": "TCR %", "personalization": "P"} | {
-    f"{what}_{who}": name for what, name in (("naturalness", "Nat"), ("coherence", "Coh")) for who in ("user", "assistant")
+    f"{what}_{who}": name
+    for what, name in (("naturalness", "Nat"), ("coherence", "Coh"))
+    for who in ("user", "assistant")
 }
 Scenario = tuple[str, str]
 
@@ -50,12 +53,16 @@ def mean(values: list[Fraction]) -> Fraction | None:
 
 
 def figure(items: list[dict[str, Any]], dimension: str, kind: str = "") -> float | None:
-    of_scenario = [Fraction(sum(t.values()), len(t)) for t in by_scenario(scored(items, kind), dimension).values()]
+    of_scenario = [
+        Fraction(sum(t.values()), len(t)) for t in by_scenario(scored(items, kind), dimension).values()
+    ]
     found = mean(of_scenario)
     return None if found is None else float(found * (100 if dimension == "task_completion" else 1))
 
 
-def change(base: list[dict[str, Any]], other: list[dict[str, Any]], dimension: str, kind: str) -> dict[Scenario, Fraction]:
+def change(
+    base: list[dict[str, Any]], other: list[dict[str, Any]], dimension: str, kind: str
+) -> dict[Scenario, Fraction]:
     """other - base of each scenario that both scored, over as many trials on either side."""
     before, after = (by_scenario(scored(items, kind), dimension) for items in (base, other))
     found = {}
@@ -67,7 +74,9 @@ def change(base: list[dict[str, Any]], other: list[dict[str, Any]], dimension: s
 
 
 def two_sided(changes: list[Fraction]) -> float:
-    """The share of all ways to give the differences signs whose sum is as far from 0 as the one seen, or farther."""
+    """The share of all ways to give the differences signs whose sum is as far from 0 as the one seen, or
+    farther.
+    """
     ways: Counter[Fraction] = Counter({Fraction(): 1})
     for one in changes:
         after: Counter[Fraction] = Counter()
@@ -80,7 +89,9 @@ def two_sided(changes: list[Fraction]) -> float:
     return float(Fraction(far, 2 ** len(changes)))
 
 
-def contrasts(rows: dict[str, list[dict[str, Any]]], base: str, dimensions: tuple[str, ...]) -> dict[str, tuple[float, float, float, int]]:
+def contrasts(
+    rows: dict[str, list[dict[str, Any]]], base: str, dimensions: tuple[str, ...]
+) -> dict[str, tuple[float, float, float, int]]:
     found = {}
     for name, items in rows.items():
         for kind, short in KINDS.items():
@@ -89,7 +100,11 @@ def contrasts(rows: dict[str, list[dict[str, Any]]], base: str, dimensions: tupl
                 if name != base and changes:
                     scale = 100 if dimension == "task_completion" else 1
                     difference = float(scale * sum(changes.values(), Fraction()) / len(changes))
-                    found[f"{name} | {short} {HEADINGS[dimension]}"] = (difference, two_sided(list(changes.values())), len(changes))
+                    found[f"{name} | {short} {HEADINGS[dimension]}"] = (
+                        difference,
+                        two_sided(list(changes.values())),
+                        len(changes),
+                    )
     order = sorted(found, key=lambda name: found[name][1])
     least, corrected = 0.0, {}
     for rank, name in enumerate(order):
@@ -98,15 +113,23 @@ def contrasts(rows: dict[str, list[dict[str, Any]]], base: str, dimensions: tupl
     return {name: (difference, p, corrected[name], n) for name, (difference, p, n) in found.items()}
 
 
-def means(rows: dict[str, list[dict[str, Any]]], dimensions: tuple[str, ...]) -> dict[str, list[float | None]]:
-    return {name: [figure(items, d, kind) for kind in KINDS for d in dimensions] for name, items in rows.items()}
+def means(
+    rows: dict[str, list[dict[str, Any]]], dimensions: tuple[str, ...]
+) -> dict[str, list[float | None]]:
+    return {
+        name: [figure(items, d, kind) for kind in KINDS for d in dimensions] for name, items in rows.items()
+    }
 
 
 def settings(found: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
     """The rows of Table 4 that a run and its controls make."""
     told = found["settings"]
     vanilla = bool(told.get("assistant")) and told.get("assistant_prompt") == "vanilla"
-    names = {"": "Vanilla" if vanilla else label(told["context"]), "none": "Base", "swapped": "Another user's"}
+    names = {
+        "": "Vanilla" if vanilla else label(told["context"]),
+        "none": "Base",
+        "swapped": "Another user's",
+    }
     rows: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for item in found["items"]:
         rows[names.get(item["arm"]) or label(item["arm"])].append(item)
@@ -133,7 +156,10 @@ def by_turn(items: list[dict[str, Any]]) -> dict[str, list[float | None]]:
     for kind, short in KINDS.items():
         here = scored(items, kind)
         domains = sorted({d for i in here for d in i["evaluation"]["domains"]})
-        for name, of_row in [("all domains", here), *((d, [i for i in here if d in i["evaluation"]["domains"]]) for d in domains)]:
+        for name, of_row in [
+            ("all domains", here),
+            *((d, [i for i in here if d in i["evaluation"]["domains"]]) for d in domains),
+        ]:
             turns: dict[int, dict[Scenario, list[int]]] = defaultdict(lambda: defaultdict(list))
             for item in of_row:
                 read: list[int] = next((v["turns"] for v in item["evaluation"]["verdicts"] if v["turns"]), [])
@@ -157,7 +183,11 @@ def lengths(items: list[dict[str, Any]]) -> list[float | None]:
     for kind in KINDS:
         dialogues = [i["evaluation"]["dialogue"]["messages"] for i in scored(items, kind)]
         turns = sum(m["role"] == "user" for messages in dialogues for m in messages)
-        tokens = sum(len(re.findall(r"\w+(?:['\u2019]\w+)*|[^\w\s]", m["content"])) for messages in dialogues for m in messages)
+        tokens = sum(
+            len(re.findall(r"\w+(?:['\u2019]\w+)*|[^\w\s]", m["content"]))
+            for messages in dialogues
+            for m in messages
+        )
         found += [len(dialogues), turns / len(dialogues), tokens / turns] if turns else [0, None, None]
     return found
 
@@ -204,7 +234,10 @@ def diversity(items: list[dict[str, Any]], kind: str, limit: int) -> list[float 
 
 
 def dialogue_texts(items: list[dict[str, Any]], kind: str) -> dict[str, list[str]]:
-    return {i["nodeid"]: words("\n".join(m["content"] for m in i["evaluation"]["dialogue"]["messages"])) for i in scored(items, kind)}
+    return {
+        i["nodeid"]: words("\n".join(m["content"] for m in i["evaluation"]["dialogue"]["messages"]))
+        for i in scored(items, kind)
+    }
 
 
 def main(paths: list[str]) -> None:
@@ -214,7 +247,12 @@ def main(paths: list[str]) -> None:
     rows4: dict[str, list[dict[str, Any]]] = {}
     for _, found in read:
         rows4 |= {name: items for name, items in settings(found).items() if name not in rows4}
-    sizes = [sum(map(len, texts.values())) for items in runs.values() for kind in KINDS if (texts := dialogue_texts(items, kind))]
+    sizes = [
+        sum(map(len, texts.values()))
+        for items in runs.values()
+        for kind in KINDS
+        if (texts := dialogue_texts(items, kind))
+    ]
     limit = min([50_000, *sizes])
     tables: dict[str, Any] = {
         "3": means(runs, OF_ASSISTANT),

@@ -1,4 +1,6 @@
-"""Writes the pages of the reference that follow from the code: the options, and the schema of the results file."""
+"""Writes the pages of the reference that follow from the code: the options, and the schema of the results
+file.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,10 @@ REST = """
 
 def options_page() -> str:
     """The page as Markdown."""
-    groups = (f"## {title}\n{TABLE}" + "".join(_row(o) for o in OPTIONS if o.group == group) + "\n" for group, title in GROUPS.items())
+    groups = (
+        f"## {title}\n{TABLE}" + "".join(_row(o) for o in OPTIONS if o.group == group) + "\n"
+        for group, title in GROUPS.items()
+    )
     return HEAD + "".join(groups).rstrip("\n") + "\n" + REST
 
 
@@ -52,10 +57,17 @@ def schema_page() -> str:
 
 
 def _row(option: Option) -> str:
-    flag = f"`{option.long} {option.metavar}`".replace(" `", "`").replace("|", "\\|") if option.on != "ini" else ""
+    flag = (
+        f"`{option.long} {option.metavar}`".replace(" `", "`").replace("|", "\\|")
+        if option.on != "ini"
+        else ""
+    )
     kind = "" if option.on == "command line" else "list" if option.many else option.type
     key = f"`{option.ini}`" if option.on != "command line" else ""
-    return f"| {flag} | {key} | {kind} | {f'`{option.key}`' if option.mark else ''} | {option.help.replace('|', chr(92) + '|')}. |\n"
+    return (
+        f"| {flag} | {key} | {kind} | {f'`{option.key}`' if option.mark else ''} |"
+        f" {option.help.replace('|', chr(92) + '|')}. |\n"
+    )
 
 
 if __name__ == "__main__":

@@ -50,9 +50,20 @@ class Repository:
 
 
 def run_at_once(script: str, *arguments: str) -> None:
-    """Run a script in three processes; `wait()` in it returns when all of them got there. Each must end without a word."""
-    command = [sys.executable, "-c", f"import sys; from pathlib import Path; wait = sys.stdin.readline\n{script}", *arguments]
-    running = [subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(3)]
+    """Run a script in three processes; `wait()` in it returns when all of them got there.
+
+    Each must end without a word.
+    """
+    command = [
+        sys.executable,
+        "-c",
+        f"import sys; from pathlib import Path; wait = sys.stdin.readline\n{script}",
+        *arguments,
+    ]
+    running = [
+        subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        for _ in range(3)
+    ]
     for one in running:
         assert one.stdin is not None
         one.stdin.write("go\n")

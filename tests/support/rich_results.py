@@ -1,4 +1,6 @@
-"""Results of any size with everything in them that a report may meet, hostile text included; the same arguments give equal ones."""
+"""Results of any size with everything in them that a report may meet, hostile text included; the same
+arguments give equal ones.
+"""
 
 from __future__ import annotations
 
@@ -35,9 +37,15 @@ HOSTILE: Final = (
 )  # fmt: skip
 _SAID: Final = (
     "I'd like to set up a reading plan for the next month that I'll really stick to.",
-    "Your plan for the month is set: 'Persuasion' by Jane Austen, 25 pages at a sitting, several times a week.",
+    (
+        "Your plan for the month is set: 'Persuasion' by Jane Austen, 25 pages at a sitting, several times a"
+        " week."
+    ),
     "That's not what I'd take. I'd like daily, and on my commute.",
-    "I've changed that for you. I've set a nudge for you in the commute, and on the 28th you'd turn the last page.",
+    (
+        "I've changed that for you. I've set a nudge for you in the commute, and on the 28th you'd turn the"
+        " last page."
+    ),
     "Could you check for a table near the station, somewhere quiet, for two?",
     "I've booked the Olive Tree at 19:30 for two, by the window as usual. The reference is QX77.",
     "Great, thank you. That's everything.",
@@ -69,20 +77,36 @@ def rich_results(
     if profiles:
         results = results.model_copy(update={"scenarios": {s.id: s for s in scenarios}})
     results = results.model_copy(
-        update={"trials": trials_of(results.own, trials) if trials > 1 else None, "arms": controls_of(results.items)}
+        update={
+            "trials": trials_of(results.own, trials) if trials > 1 else None,
+            "arms": controls_of(results.items),
+        }
     )
     if compared:
         # Better then, over nearly the same scenarios.
         asked = [*scenarios[1:], _scenario(count, rng, hostile=hostile)]
-        then = _run([_item(s, n, 1, "", rng, better=2, invalid=n == 3) for n, s in enumerate(asked, 1)], count)
-        comparison = compare_with_baseline(baseline_of(then), results, name="baselines/main.json", level=0.05, margins={})
+        then = _run(
+            [_item(s, n, 1, "", rng, better=2, invalid=n == 3) for n, s in enumerate(asked, 1)], count
+        )
+        comparison = compare_with_baseline(
+            baseline_of(then), results, name="baselines/main.json", level=0.05, margins={}
+        )
         results = results.model_copy(update={"comparison": comparison})
-    gates = check_gates(results, [GateExpression("", "tcr", 0.6), GateExpression("", "p", floor), GateExpression("", "valid", 0.5)])
+    gates = check_gates(
+        results,
+        [GateExpression("", "tcr", 0.6), GateExpression("", "p", floor), GateExpression("", "valid", 0.5)],
+    )
     return results.model_copy(update={"gates": gates})
 
 
 def _run(items: Sequence[Item], count: int, *, hostile: bool = False) -> Results:
-    return summarize(items, settings=_settings(count, hostile=hostile), dataset="embedded 2.0", requested=count, drawn=count)
+    return summarize(
+        items,
+        settings=_settings(count, hostile=hostile),
+        dataset="embedded 2.0",
+        requested=count,
+        drawn=count,
+    )
 
 
 def _settings(count: int, *, hostile: bool) -> dict[str, Any]:
@@ -106,16 +130,32 @@ def _scenario(number: int, rng: random.Random, *, hostile: bool) -> Scenario:
         dataset="embedded 2.0",
         kind="multi" if len(domains) > 1 else "single",
         domains=domains,
-        demographics={"age": "25-34", "gender": "Female", "employment_status": "Employed full-time", "birth_country": odd or "Zimbabwe"},
+        demographics={
+            "age": "25-34",
+            "gender": "Female",
+            "employment_status": "Employed full-time",
+            "birth_country": odd or "Zimbabwe",
+        },
         preferences={
-            d: {"Favourite Author": ("Jane Austen", odd or "N. K. Jemisin"), "Preferred Time": ("on the commute",)} for d in domains
+            d: {
+                "Favourite Author": ("Jane Austen", odd or "N. K. Jemisin"),
+                "Preferred Time": ("on the commute",),
+            }
+            for d in domains
         },
         summaries={
-            d: f"{number}: Over the last months this person asked about {d.lower()} a dozen times, mostly on the way to work. {odd} " * 3
+            d: (
+                f"{number}: Over the last months this person asked about {d.lower()} a dozen times, mostly on"
+                f" the way to work. {odd} " * 3
+            )
             for d in domains
         },
         situation=Situation(
-            location="on the train", device="Phone", time_of_day="Morning", day_of_week="Wednesday", environment=odd or "busy"
+            location="on the train",
+            device="Phone",
+            time_of_day="Morning",
+            day_of_week="Wednesday",
+            environment=odd or "busy",
         ),
         task=Task(
             id=f"{domains[0].lower()}-{number % 7 + 1}",
@@ -138,7 +178,14 @@ def _item(
     hostile: bool = False,
     invalid: bool = False,
 ) -> Item:
-    e = _evaluation(scenario, number, rng, better=0 if arm else better, hostile=hostile, invalid=invalid or number % 37 == 36)
+    e = _evaluation(
+        scenario,
+        number,
+        rng,
+        better=0 if arm else better,
+        hostile=hostile,
+        invalid=invalid or number % 37 == 36,
+    )
     shortfalls = shortfalls_of(e, {Dimension.TASK_COMPLETION: 1, Dimension.PERSONALIZATION: 2})
     label = CaseId(scenario.id, arm, trial)
     return Item(
@@ -157,15 +204,26 @@ def _item(
     )
 
 
-def _evaluation(scenario: Scenario, number: int, rng: random.Random, *, better: int, hostile: bool, invalid: bool) -> Evaluation:
-    said = [rng.choice(_SAID[0::2]) + f" {number}" if n % 2 == 0 else rng.choice(_SAID[1::2]) for n in range(2 * rng.randint(1, 5))]
+def _evaluation(
+    scenario: Scenario, number: int, rng: random.Random, *, better: int, hostile: bool, invalid: bool
+) -> Evaluation:
+    said = [
+        rng.choice(_SAID[0::2]) + f" {number}" if n % 2 == 0 else rng.choice(_SAID[1::2])
+        for n in range(2 * rng.randint(1, 5))
+    ]
     if hostile:
         said[0] = HOSTILE[number % len(HOSTILE)] + " " + said[0]
         said[1] = HOSTILE[(number + 1) % len(HOSTILE)] if number else "long " + "word <b>& " * 10_000
-    messages = tuple(Message(role="assistant" if n % 2 else "user", content=text) for n, text in enumerate(said))
+    messages = tuple(
+        Message(role="assistant" if n % 2 else "user", content=text) for n, text in enumerate(said)
+    )
     cause: Cause = rng.choice(("assistant", "judge", "user-agent", "budget")) if invalid else ""
     p = min(4, rng.choice((1, 2, 2, 3)) + better * (number % 3 > 0))
-    scores = {Dimension.TASK_COMPLETION: int(rng.random() < 0.8), Dimension.PERSONALIZATION: p, Dimension.PERSONALIZATION_TURNS: p}
+    scores = {
+        Dimension.TASK_COMPLETION: int(rng.random() < 0.8),
+        Dimension.PERSONALIZATION: p,
+        Dimension.PERSONALIZATION_TURNS: p,
+    }
     return Evaluation(
         scenario=scenario.id, user=scenario.user, task=scenario.task.id, kind=scenario.kind, domains=scenario.domains, dataset=scenario.dataset,
         user_agent="embedded-user 2", judge="embedded-judge 2", dialogue=Dialogue(messages=messages, end="fault" if cause else "user"),
@@ -175,7 +233,9 @@ def _evaluation(scenario: Scenario, number: int, rng: random.Random, *, better: 
     )  # fmt: skip
 
 
-def _verdict(dimension: Dimension, score: int | None, messages: Sequence[Message], rng: random.Random) -> Verdict:
+def _verdict(
+    dimension: Dimension, score: int | None, messages: Sequence[Message], rng: random.Random
+) -> Verdict:
     low, high = dimension.scale
     given = rng.randint(max(low, high - 2), high) if score is None else score
     turns = sorted(rng.sample(range(len(messages)), min(2, len(messages))))
@@ -184,11 +244,19 @@ def _verdict(dimension: Dimension, score: int | None, messages: Sequence[Message
         dimension=dimension,
         score=given,
         justification=rng.choice(_WHY),
-        evidence=tuple(Evidence.of(t, messages[t].content.split(". ")[0], rng.choice(_NOTES)) for t in turns) if rng.random() < 0.7 else (),
-        turns=(*(min(4, max(1, given + rng.randint(-1, 1))) for _ in range(replies - 1)), given)
-        if dimension is Dimension.PERSONALIZATION_TURNS
-        else (),
-        votes=tuple(Vote(score=given, justification=rng.choice(_WHY)) for _ in range(3))
-        if dimension is Dimension.PERSONALIZATION and rng.random() < 0.2
-        else (),
+        evidence=(
+            tuple(Evidence.of(t, messages[t].content.split(". ")[0], rng.choice(_NOTES)) for t in turns)
+            if rng.random() < 0.7
+            else ()
+        ),
+        turns=(
+            (*(min(4, max(1, given + rng.randint(-1, 1))) for _ in range(replies - 1)), given)
+            if dimension is Dimension.PERSONALIZATION_TURNS
+            else ()
+        ),
+        votes=(
+            tuple(Vote(score=given, justification=rng.choice(_WHY)) for _ in range(3))
+            if dimension is Dimension.PERSONALIZATION and rng.random() < 0.2
+            else ()
+        ),
     )

@@ -30,7 +30,9 @@ class Habit(NamedTuple):
 
 
 class Skill(NamedTuple):
-    """A kind of request: words that show it (all words of one entry), a proposal maybe, and the reply once it is done."""
+    """A kind of request: words that show it (all words of one entry), a proposal maybe, and the reply once it
+    is done.
+    """
 
     name: str
     words: list[re.Pattern[str]]
@@ -56,16 +58,25 @@ def _read(name: str) -> dict[str, Any]:
 
 def _skill(name: str, entry: dict[str, Any]) -> Skill:
     # "move coach" is meant where both words begin somewhere, in any order.
-    ways = [re.compile("".join(rf"(?=.*\b(?:{w}))" for w in words.split()), re.IGNORECASE | re.DOTALL) for words in entry["words"]]
+    ways = [
+        re.compile("".join(rf"(?=.*\b(?:{w}))" for w in words.split()), re.IGNORECASE | re.DOTALL)
+        for words in entry["words"]
+    ]
     return Skill(name, ways, entry["reply"], entry.get("first", ""), [len(w.split()) for w in entry["words"]])
 
 
 CHOICES: dict[str, Choice] = {
-    name: Choice(entry["topic"], entry.get("ask", ""), entry.get("options") or {n: [] for n in entry.get("names", [])})
+    name: Choice(
+        entry["topic"], entry.get("ask", ""), entry.get("options") or {n: [] for n in entry.get("names", [])}
+    )
     for name, entry in (_read("choices") | _read("names")).items()
 }
-THINGS: dict[str, tuple[str, dict[str, list[str]]]] = {n: (e.pop("by", ""), e) for n, e in _read("things").items()}
-SKILLS = [_skill(name, entry) for file in ("single", "several", "fallback") for name, entry in _read(file).items()]
+THINGS: dict[str, tuple[str, dict[str, list[str]]]] = {
+    n: (e.pop("by", ""), e) for n, e in _read("things").items()
+}
+SKILLS = [
+    _skill(name, entry) for file in ("single", "several", "fallback") for name, entry in _read(file).items()
+]
 _HABITS = _read("habits")
 HABITS = [Habit(h["topic"], re.compile(h["skills"]), h["words"], h["say"]) for h in _HABITS["habits"]]
 PARTS: dict[str, str] = _HABITS["parts"]

@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
 
 class PromptSettings(NamedTuple):
-    """What agents played by a model are told, as options and ini keys say it. `prompts` is a folder, or ``official:PATH``."""
+    """What agents played by a model are told, as options and ini keys say it.
+
+    `prompts` is a folder, or ``official:PATH``.
+    """
 
     protocol: Literal["default", "paper"] = "default"
     prompts: str | None = None
@@ -40,18 +43,27 @@ class PromptSettings(NamedTuple):
     @property
     def flag(self) -> str:
         """The option that asks for it."""
-        return f"--personalens-prompts {self.prompts}" if self.official else f"--personalens-protocol {self.protocol}"
+        return (
+            f"--personalens-prompts {self.prompts}"
+            if self.official
+            else f"--personalens-protocol {self.protocol}"
+        )
 
 
 class ModelAgents:
-    """Makes a user agent, a judge or an assistant out of a model. Raises `DataError` or `SpecError` for prompts that are none."""
+    """Makes a user agent, a judge or an assistant out of a model.
+
+    Raises `DataError` or `SpecError` for prompts that are none.
+    """
 
     def __init__(self, settings: PromptSettings | None = None, root: Path | None = None) -> None:
         self._settings = settings or PromptSettings()
         given, root = self._settings.prompts, root or Path()
         self._official: OfficialPrompts | None = None
         if given and self._settings.official:
-            self._official = _official(root / given.removeprefix(OFFICIAL_PROMPTS), self._settings.official_bugs)
+            self._official = _official(
+                root / given.removeprefix(OFFICIAL_PROMPTS), self._settings.official_bugs
+            )
             return
         from pytest_personalens.agents.by_model.prompts import Prompts
 

@@ -13,18 +13,22 @@ from pytest_personalens.models.meter import Meter
 if TYPE_CHECKING:
     from pytest_personalens.core.scenario import Context
 
-#: ``vanilla``: the conversation and nothing else. ``base``: told that it is an assistant that acts, and what the context allows.
+#: ``vanilla``: the conversation and nothing else. ``base``: told that it is an assistant that acts, and what
+#: the context allows.
 Setting = Literal["base", "vanilla"]
 _TEMPERATURE: Final = 0.0
 
 
 class ModelAssistant:
-    """Answers a conversation with one call. What it knows of the person stands in its system text; the rest is the chat itself.
+    """Answers a conversation with one call. What it knows of the person stands in its system text; the rest
+    is the chat itself.
 
     Under the paper's protocol *base* is told to personalize, and is shown all in one message (Figure 15).
     """
 
-    def __init__(self, model: Model, meter: Meter, prompts: Prompts, *, setting: Setting, context: Context) -> None:
+    def __init__(
+        self, model: Model, meter: Meter, prompts: Prompts, *, setting: Setting, context: Context
+    ) -> None:
         self._model, self._meter, self._prompts = model, meter, prompts
         self._values, known = values_of_context(context), bool(context.text())
         self._told = ("assistant", *(("assistant_context",) if known else ())) if setting == "base" else ()

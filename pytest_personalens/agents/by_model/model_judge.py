@@ -21,15 +21,17 @@ if TYPE_CHECKING:
 _SCORE: Final = re.compile(r"^\W*score\W*[:=][ \t]*(.+?)\s*$", re.IGNORECASE | re.MULTILINE)
 _WHY: Final = re.compile(r"^\W*justification\W*[:=]\s*(.+)$", re.IGNORECASE | re.MULTILINE)
 _EVIDENCE: Final = re.compile(r"^\W*evidence\W*[:=]\W*turn\s+(\d+)\W+(.+)$", re.IGNORECASE | re.MULTILINE)
-_REASON: Final = re.compile(r"^\W*reason\W*[:=]\W*([a-z-]+)\s*\|([^|\n]+?)(?:\|\W*turn\s+(\d+).*)?$", re.IGNORECASE | re.MULTILINE)
+_REASON: Final = re.compile(
+    r"^\W*reason\W*[:=]\W*([a-z-]+)\s*\|([^|\n]+?)(?:\|\W*turn\s+(\d+).*)?$", re.IGNORECASE | re.MULTILINE
+)
 #: The codes of a reading's reasons; readings that are not named give none.
 _CODES: Final[dict[Dimension, tuple[str, ...]]] = {
     Dimension.TASK_COMPLETION: get_args(PartState),
     Dimension.PERSONALIZATION: get_args(PreferenceCode),
 }
 _QUOTE_IT: Final = (
-    "\n\nYour last answer quoted nothing that stands in the transcript. Answer again in the form asked for, with at least one quote "
-    "copied from it word for word."
+    "\n\nYour last answer quoted nothing that stands in the transcript. Answer again in the form asked for,"
+    " with at least one quote copied from it word for word."
 )
 _WORDS: Final = {"true": 1, "yes": 1, "false": 0, "no": 0}
 
@@ -37,16 +39,19 @@ _WORDS: Final = {"true": 1, "yes": 1, "false": 0, "no": 0}
 class ModelJudge:
     """Reads a dialogue with one call a dimension.
 
-    Who sees what follows the paper (Figures 16 to 20): task completion the transcript and the goal, personalization all,
-    naturalness and coherence the transcript only. Rubrics and transcript come first and are the same for every reading of a
-    dialogue, so that a provider can cache them; what one reading may see beyond them comes last.
+    Who sees what follows the paper (Figures 16 to 20): task completion the transcript and the goal,
+    personalization all, naturalness and coherence the transcript only. Rubrics and transcript come first and
+    are the same for every reading of a dialogue, so that a provider can cache them; what one reading may see
+    beyond them comes last.
     """
 
     parallel = True
 
     def __init__(self, model: Model, meter: Meter, prompts: Prompts, *, temperature: float = 0.0) -> None:
         self._model, self._meter, self._prompts, self._temperature = model, meter, prompts, temperature
-        self.identity = f"{model.name} prompt {prompts.digest('judge', *(f'judge_{d.value}' for d in Dimension))}"
+        self.identity = (
+            f"{model.name} prompt {prompts.digest('judge', *(f'judge_{d.value}' for d in Dimension))}"
+        )
         self.paid = model.paid
         # A reading whose template places material of its own is told apart: no other reading may see that.
         shared = (name for d in Dimension if not prompts.places(name := f"judge_{d.value}"))
@@ -55,8 +60,8 @@ class ModelJudge:
     def verdict(self, scenario: Scenario, dialogue: Dialogue, dimension: Dimension) -> Verdict:
         """The model's verdict, resting on quotes that are in the transcript.
 
-        An answer that cannot be read, or of which no quote is in the transcript, is asked for once more. Then the one is a
-        `JudgeFault`, and the other is kept as `unsupported`.
+        An answer that cannot be read, or of which no quote is in the transcript, is asked for once more. Then
+        the one is a `JudgeFault`, and the other is kept as `unsupported`.
         """
         replies = sum(m.role == "assistant" for m in dialogue.messages)
         system, shared, ask = self._asked(scenario, dialogue, dimension)
@@ -64,13 +69,19 @@ class ModelJudge:
         problem = again = ""
         unsupported: Verdict | None = None
         for _ in range(2):
-            request = Request(system, shared + ask + again, self._temperature, 4000, shared=len(shared), answer=schema)
-            completion = self._meter.complete(self._model, request, f"judge {dimension.short}", fault=JudgeFault)
+            request = Request(
+                system, shared + ask + again, self._temperature, 4000, shared=len(shared), answer=schema
+            )
+            completion = self._meter.complete(
+                self._model, request, f"judge {dimension.short}", fault=JudgeFault
+            )
             try:
                 read = read_answer(completion, dimension, len(dialogue.messages), replies)
             except ValueError as error:
                 problem = str(error)
-                again = f"\n\nYour last answer could not be read: {problem}. Answer again in the form asked for."
+                again = (
+                    f"\n\nYour last answer could not be read: {problem}. Answer again in the form asked for."
+                )
                 continue
             verdict = with_found_quotes(read, dialogue.messages)
             # Of an opening that leaks nothing there is nothing to quote.
@@ -91,7 +102,9 @@ class ModelJudge:
             ask = _material(values, dimension) + ask
         if placed:
             ask = f"{self._prompts.fill(name, **values)}\n\n{ask}"
-        shared = "" if "transcript" in placed | self._prompts.places("judge") else values["transcript"] + "\n\n"
+        shared = (
+            "" if "transcript" in placed | self._prompts.places("judge") else values["transcript"] + "\n\n"
+        )
         return self._prompts.fill("judge", **values), shared, ask
 
 
@@ -108,14 +121,20 @@ def _material(values: Mapping[str, str], dimension: Dimension) -> str:
 
 
 def answer_schema(dimension: Dimension, replies: int) -> dict[str, Any]:
-    """The JSON schema of an answer: evidence, justification, reasons, and a score that can lie nowhere but on the scale."""
+    """The JSON schema of an answer: evidence, justification, reasons, and a score that can lie nowhere but on
+    the scale.
+    """
     low, high = dimension.scale
     score: dict[str, Any] = {"type": "integer", "enum": list(range(low, high + 1))}
     if high == 1:
         score = {"type": "boolean"}
     if dimension is Dimension.PERSONALIZATION_TURNS:
         score = {"type": "array", "items": score, "minItems": replies, "maxItems": replies}
-    quote = {"type": "object", "properties": {"turn": {"type": "integer"}, "quote": {"type": "string"}}, "required": ["turn", "quote"]}
+    quote = {
+        "type": "object",
+        "properties": {"turn": {"type": "integer"}, "quote": {"type": "string"}},
+        "required": ["turn", "quote"],
+    }
     properties: dict[str, Any] = {
         "evidence": {"type": "array", "items": quote, "maxItems": 4},
         "justification": {"type": "string"},
@@ -135,7 +154,10 @@ def _reason_schema(dimension: Dimension) -> dict[str, Any]:
 
 
 def read_answer(completion: Completion, dimension: Dimension, turns: int, replies: int) -> Verdict:
-    """The verdict in a model's answer, from its tool call or its text. Raises ValueError saying what is wrong; never guesses a score."""
+    """The verdict in a model's answer, from its tool call or its text.
+
+    Raises ValueError saying what is wrong; never guesses a score.
+    """
     if completion.data is not None:
         return _read_data(completion.data, dimension, turns, replies)
     return parse_answer(completion.text, dimension, turns, replies)
@@ -152,7 +174,11 @@ def _read_data(data: Mapping[str, Any], dimension: Dimension, turns: int, replie
         if isinstance(q, dict) and type(q.get("turn")) is int and 0 <= q["turn"] < turns and q.get("quote")
     ]
     listed = data.get("reasons")
-    reasons = [_reason(r, dimension, turns) for r in (listed if isinstance(listed, list) else []) if isinstance(r, dict)]
+    reasons = [
+        _reason(r, dimension, turns)
+        for r in (listed if isinstance(listed, list) else [])
+        if isinstance(r, dict)
+    ]
     raw = data.get("score")
     scores = raw if isinstance(raw, list) else [raw]
     words = [str(s).lower() if isinstance(s, bool) or dimension.scale.high > 1 else repr(s) for s in scores]
@@ -160,10 +186,16 @@ def _read_data(data: Mapping[str, Any], dimension: Dimension, turns: int, replie
 
 
 def _reason(data: Mapping[str, Any], dimension: Dimension, turns: int) -> Reason | None:
-    """The reason, or None where its code is none of the reading's; a reason is no part of the score, so nothing is asked again for it."""
+    """The reason, or None where its code is none of the reading's; a reason is no part of the score, so
+    nothing is asked again for it.
+    """
     if data.get("code") not in _CODES.get(dimension, ()):
         return None
-    about = {name: " ".join(data[name].split()) for name in ("domain", "type", "value", "part") if isinstance(data.get(name), str)}
+    about = {
+        name: " ".join(data[name].split())
+        for name in ("domain", "type", "value", "part")
+        if isinstance(data.get(name), str)
+    }
     turn = data.get("turn")
     return Reason(code=data["code"], turn=turn if type(turn) is int and 0 <= turn < turns else None, **about)
 
@@ -171,8 +203,8 @@ def _reason(data: Mapping[str, Any], dimension: Dimension, turns: int) -> Reason
 def parse_answer(text: str, dimension: Dimension, turns: int, replies: int = 0) -> Verdict:
     """The verdict in the text form of an answer.
 
-    >>> parse_answer("Evidence: turn 1: 'a window seat'\\nJustification: unasked\\nScore: 3", Dimension.PERSONALIZATION, 4).score
-    3
+    >>> parse_answer("Evidence: turn 1: 'a window seat'\\nJustification: unasked\\nScore: 3",
+    Dimension.PERSONALIZATION, 4).score 3
     """
     scores = _SCORE.findall(text)
     if len(scores) != 1:
@@ -181,8 +213,15 @@ def parse_answer(text: str, dimension: Dimension, turns: int, replies: int = 0) 
     why = _WHY.search(text)
     if why is None:
         raise ValueError("expected a line 'Justification: ...'")
-    evidence = [Evidence(turn=int(t), quote=q.strip().strip("'\"")) for t, q in _EVIDENCE.findall(text) if int(t) < turns]
-    reasons = [_reason(_reason_fields(code, about, turn, dimension), dimension, turns) for code, about, turn in _REASON.findall(text)]
+    evidence = [
+        Evidence(turn=int(t), quote=q.strip().strip("'\""))
+        for t, q in _EVIDENCE.findall(text)
+        if int(t) < turns
+    ]
+    reasons = [
+        _reason(_reason_fields(code, about, turn, dimension), dimension, turns)
+        for code, about, turn in _REASON.findall(text)
+    ]
     return verdict_of(words, dimension, why[1], evidence, [r for r in reasons if r is not None], replies)
 
 
@@ -196,11 +235,23 @@ def _reason_fields(code: str, about: str, turn: str, dimension: Dimension) -> di
     return fields | {"domain": domain, "type": kind, "value": value}
 
 
-def verdict_of(words: list[str], dimension: Dimension, why: str, evidence: list[Evidence], reasons: list[Reason], replies: int) -> Verdict:
-    """The verdict of the scores in `words`. Raises ValueError for another number of them, or one off the scale."""
+def verdict_of(
+    words: list[str],
+    dimension: Dimension,
+    why: str,
+    evidence: list[Evidence],
+    reasons: list[Reason],
+    replies: int,
+) -> Verdict:
+    """The verdict of the scores in `words`.
+
+    Raises ValueError for another number of them, or one off the scale.
+    """
     expected = replies if dimension is Dimension.PERSONALIZATION_TURNS else 1
     if len(words) != expected:
-        raise ValueError(f"expected {'one score' if expected == 1 else f'{expected} scores'}, found {len(words)}")
+        raise ValueError(
+            f"expected {'one score' if expected == 1 else f'{expected} scores'}, found {len(words)}"
+        )
     low, high = dimension.scale
     scores = []
     for word in words:
@@ -214,5 +265,10 @@ def verdict_of(words: list[str], dimension: Dimension, why: str, evidence: list[
             scores.append(int(word))
     turns = tuple(scores) if dimension is Dimension.PERSONALIZATION_TURNS else ()
     return Verdict(
-        dimension=dimension, score=scores[-1], justification=why.strip(), evidence=tuple(evidence), reasons=tuple(reasons), turns=turns
+        dimension=dimension,
+        score=scores[-1],
+        justification=why.strip(),
+        evidence=tuple(evidence),
+        reasons=tuple(reasons),
+        turns=turns,
     )

@@ -21,26 +21,34 @@ if TYPE_CHECKING:
 #: The word by which a model's text ends the dialogue (the official code's convention).
 END_SIGNAL: Final = "TERMINATE"
 _TEMPERATURE: Final = 0.5
-#: What the model writes before each message: nothing, its reasoning, or the state of the user (paper, section 4.1).
+#: What the model writes before each message: nothing, its reasoning, or the state of the user (paper, section
+#: 4.1).
 Thinks = Literal["plain", "reasoning", "state"]
 _MESSAGE: Final = re.compile(r"^\W*message\W*:[ \t*_]*", re.IGNORECASE | re.MULTILINE)
-_NO_MESSAGE: Final = "\n\nYour last answer had no line that begins with 'Message:'. Answer again in the form asked for."
+_NO_MESSAGE: Final = (
+    "\n\nYour last answer had no line that begins with 'Message:'. Answer again in the form asked for."
+)
 #: So many words of a summary in a row are no chance: the model hands out its instructions.
 _DUMP: Final = 12
 _AS_ASSISTANT: Final = re.compile(
     r"^\W*(?:assistant|\[?assistant\]?)\s*:|^\s*\[?user\]?\s*:.*^\W*assistant\s*:|"
-    r"\bas an ai\b|\bas a language model\b|\bi'?m (?:just )?an ai\b|\bhow (?:can|may) i (?:help|assist) you\b",
+    r"\bas an ai\b|\bas a language model\b|\bi'?m (?:just )?an ai\b|\bhow (?:can|may) i (?:help|assist)"
+    r" you\b",
     re.IGNORECASE | re.MULTILINE | re.DOTALL,
 )
 _FIELD: Final = re.compile(r"^\s*-\s+[\w ]+:\s", re.MULTILINE)
-_GOODBYE: Final = re.compile(r"\b(?:thanks|thank you|bye|goodbye|that'?s all|have a (?:good|nice|great))\b", re.IGNORECASE)
+_GOODBYE: Final = re.compile(
+    r"\b(?:thanks|thank you|bye|goodbye|that'?s all|have a (?:good|nice|great))\b", re.IGNORECASE
+)
 
 
 class ModelUserAgent:
-    """Plays the profile: sees demographics, preferences, summaries, situation, intent and transcript, never the goal.
+    """Plays the profile: sees demographics, preferences, summaries, situation, intent and transcript, never
+    the goal.
 
-    A turn that steps out of the role is a `UserAgentFault`: the item becomes invalid, not failed. The paper's protocol takes every
-    turn as it comes. With `thinks`, the model writes its reasoning or the user's state before each message (paper, section 4.1).
+    A turn that steps out of the role is a `UserAgentFault`: the item becomes invalid, not failed. The paper's
+    protocol takes every turn as it comes. With `thinks`, the model writes its reasoning or the user's state
+    before each message (paper, section 4.1).
     """
 
     def __init__(self, model: Model, meter: Meter, prompts: Prompts, *, thinks: Thinks = "plain") -> None:
@@ -57,7 +65,8 @@ class ModelUserAgent:
         """The model's next turn; `END_SIGNAL` in its text ends the dialogue and is taken out."""
         request = self._request(scenario, transcript)
         text = self._message(request)
-        # Nothing has been answered before the opening, so there is nothing to end: the signal is a slip of the model there.
+        # Nothing has been answered before the opening, so there is nothing to end: the signal is a slip of
+        # the model there.
         turn = UserTurn(text.replace(END_SIGNAL, "").strip(), bool(transcript) and END_SIGNAL in text)
         problem = "" if self._paper else out_of_role(turn, scenario, transcript)
         if problem:
@@ -68,7 +77,8 @@ class ModelUserAgent:
         fill, asked = self._prompts.fill, ("user_next" if transcript else "user_opening", *self._beside)
         values = {**values_of(scenario, transcript), "end": END_SIGNAL}
         ask = "\n\n".join(fill(name, **values) for name in asked)
-        # The person first, then the transcript, which only grows: each call begins with all that the one before it held.
+        # The person first, then the transcript, which only grows: each call begins with all that the one
+        # before it held.
         shared = f"{fill('user_person', **values)}\n\n"
         if transcript and "transcript" not in self._prompts.places("user", "user_person", *asked):
             shared += values["transcript"].removesuffix("</transcript>")
@@ -82,7 +92,9 @@ class ModelUserAgent:
             return text
         if len(parts := _MESSAGE.split(text)) == 1:
             again = request._replace(prompt=request.prompt + _NO_MESSAGE)
-            parts = _MESSAGE.split(self._meter.complete(self._model, again, "user agent", fault=UserAgentFault).text)
+            parts = _MESSAGE.split(
+                self._meter.complete(self._model, again, "user agent", fault=UserAgentFault).text
+            )
         if len(parts) == 1:
             raise UserAgentFault(f"{self._model.name} wrote no line 'Message:'")
         return parts[-1].strip()
@@ -96,7 +108,9 @@ def out_of_role(turn: UserTurn, scenario: Scenario, transcript: Sequence[Message
         return "" if turn.done else "said nothing"
     if _AS_ASSISTANT.search(text):
         return "spoke as the assistant"
-    if len(_FIELD.findall(text)) >= 4 or any(runs(text, _DUMP) & runs(summary, _DUMP) for summary in scenario.summaries.values()):
+    if len(_FIELD.findall(text)) >= 4 or any(
+        runs(text, _DUMP) & runs(summary, _DUMP) for summary in scenario.summaries.values()
+    ):
         return "handed out its profile"
     if fold(text) in said and not turn.done:
         return "repeated itself"

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from pytest_personalens.core.scenario import Scenario
 
 _HEADING: Final = re.compile(
-    r"^\W*(score|verdict|explanation|observations|justification|improvements)\b\W*?:[ \t*_]*", re.IGNORECASE | re.MULTILINE
+    r"^\W*(score|verdict|explanation|observations|justification|improvements)\b\W*?:[ \t*_]*",
+    re.IGNORECASE | re.MULTILINE,
 )
 _ITEM: Final = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s+", re.MULTILINE)
 
@@ -25,26 +26,33 @@ _ITEM: Final = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s+", re.MULTILINE)
 class PaperJudge:
     """Gives each reading its own rubric and material, as Figures 16 to 20 do, and asks once.
 
-    The score comes first and its reasons after it, as text; personalization also brings observations and improvements (Figure 17).
+    The score comes first and its reasons after it, as text; personalization also brings observations and
+    improvements (Figure 17).
     """
 
     parallel = True
 
     def __init__(self, model: Model, meter: Meter, prompts: Prompts, *, temperature: float = 0.0) -> None:
         self._model, self._meter, self._prompts, self._temperature = model, meter, prompts, temperature
-        self.identity = f"{model.name} paper prompt {prompts.digest('judge', *(f'judge_{d.value}' for d in Dimension))}"
+        self.identity = (
+            f"{model.name} paper prompt {prompts.digest('judge', *(f'judge_{d.value}' for d in Dimension))}"
+        )
         self.paid = model.paid
 
     def verdict(self, scenario: Scenario, dialogue: Dialogue, dimension: Dimension) -> Verdict:
         """The model's verdict; an unreadable answer is a `JudgeFault`."""
         values = values_of(scenario, dialogue.messages)
-        system, prompt = (self._prompts.fill(name, **values) for name in ("judge", f"judge_{dimension.value}"))
+        system, prompt = (
+            self._prompts.fill(name, **values) for name in ("judge", f"judge_{dimension.value}")
+        )
         request = Request(system, prompt, self._temperature, 4000)
         answer = self._meter.complete(self._model, request, f"judge {dimension.short}", fault=JudgeFault).text
         try:
             return read_sections(answer, dimension, sum(m.role == "assistant" for m in dialogue.messages))
         except ValueError as error:
-            raise JudgeFault(f"{self._model.name}: unreadable verdict on {dimension.short}: {error}") from None
+            raise JudgeFault(
+                f"{self._model.name}: unreadable verdict on {dimension.short}: {error}"
+            ) from None
 
 
 def read_sections(text: str, dimension: Dimension, replies: int) -> Verdict:
@@ -54,7 +62,9 @@ def read_sections(text: str, dimension: Dimension, replies: int) -> Verdict:
     0
     """
     parts = _HEADING.split(text)
-    named = list(zip((name.lower() for name in parts[1::2]), (part.strip() for part in parts[2::2]), strict=True))
+    named = list(
+        zip((name.lower() for name in parts[1::2]), (part.strip() for part in parts[2::2]), strict=True)
+    )
     score, why = ("verdict", "explanation") if dimension.scale.high == 1 else ("score", "justification")
     scores = [found for name, found in named if name == score]
     if len(scores) != 1:
@@ -64,7 +74,9 @@ def read_sections(text: str, dimension: Dimension, replies: int) -> Verdict:
         raise ValueError(f"expected '{why.capitalize()}: ...'")
     words = [word.strip("*_`[]()\"'. ").lower() for word in scores[0].partition("\n")[0].split(",")]
     verdict = verdict_of(words, dimension, sections[why].strip("*_ "), [], [], replies)
-    return verdict.model_copy(update={name: _items(sections.get(name, "")) for name in ("observations", "improvements")})
+    return verdict.model_copy(
+        update={name: _items(sections.get(name, "")) for name in ("observations", "improvements")}
+    )
 
 
 def _items(text: str) -> tuple[str, ...]:

@@ -8,7 +8,8 @@ from typing import Any, Final
 
 from pytest_personalens.models import Completion, Request
 
-#: Characters of English prose a token. Tokenizers differ: o200k has about 5.3, Claude's 4.6; the smaller is the safer.
+#: Characters of English prose a token. Tokenizers differ: o200k has about 5.3, Claude's 4.6; the smaller is
+#: the safer.
 CHARS: Final = 4.6
 #: Tokens of one message: 150 a round in the paper, most of them the assistant's.
 USER: Final = 40
@@ -50,7 +51,11 @@ class Placeholder:
         sent = len(request.system) + len(request.prompt) + sum(len(text) for _, text in request.history)
         if request.answer is not None:
             score = request.answer["properties"]["score"]
-            value: Any = [1] * score.get("minItems", 0) if score["type"] == "array" else score["type"] == "boolean" or score["enum"][0]
+            value: Any = (
+                [1] * score.get("minItems", 0)
+                if score["type"] == "array"
+                else score["type"] == "boolean" or score["enum"][0]
+            )
             data = {"evidence": [_quote(request)], "justification": "so", "score": value}
             return Completion("", round(sent / CHARS), 0, data=data)
         if self._role == "judge":

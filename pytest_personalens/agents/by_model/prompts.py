@@ -28,20 +28,28 @@ _ROLES: Final[dict[str, tuple[str, ...]]] = {
     "assistant": ("assistant", "assistant_context"),
 }
 #: What a scenario and its dialogue fill in, for whoever may see all of it.
-_OF_SCENARIO: Final = frozenset({"profile", "demographics", "preferences", "summaries", "situation", "intent", "goal", "transcript"})
-#: Role -> the placeholders that its templates may hold. An assistant is shown what the context allows: `$summaries` is empty without I.
+_OF_SCENARIO: Final = frozenset(
+    {"profile", "demographics", "preferences", "summaries", "situation", "intent", "goal", "transcript"}
+)
+#: Role -> the placeholders that its templates may hold. An assistant is shown what the context allows:
+#: `$summaries` is empty without I.
 PLACEHOLDERS: Final[dict[str, frozenset[str]]] = {
     "user": _OF_SCENARIO | {"end"},
     "judge": _OF_SCENARIO | {"rubrics"},
     "assistant": frozenset({"context", "demographics", "summaries", "situation", "transcript"}),
 }
-#: Under the paper's protocol a judge's reading is one prompt of its own, and a model as the assistant is shown the dialogue in one message.
-_PAPER: Final = {"judge": ("judge", *_READINGS), "assistant": ("assistant", "assistant_context", "assistant_next")}
+#: Under the paper's protocol a judge's reading is one prompt of its own, and a model as the assistant is
+#: shown the dialogue in one message.
+_PAPER: Final = {
+    "judge": ("judge", *_READINGS),
+    "assistant": ("assistant", "assistant_context", "assistant_next"),
+}
 Protocol = Literal["default", "paper"]
 
 
 class Prompts:
-    """The templates of a protocol: those of a folder of the team's (``--personalens-prompts``), ours for the rest.
+    """The templates of a protocol: those of a folder of the team's (``--personalens-prompts``), ours for the
+    rest.
 
     Raises `DataError` for a file that is no template, or holds a placeholder that its role does not know.
     """
@@ -55,7 +63,9 @@ class Prompts:
             if file.stem not in names:
                 raise DataError(file, f"no such template; known: {', '.join(names)}")
             self._texts[file.stem] = self._read(file)
-        self._places = {name: frozenset(Template(text).get_identifiers()) for name, text in self._texts.items()}
+        self._places = {
+            name: frozenset(Template(text).get_identifiers()) for name, text in self._texts.items()
+        }
         if folder is not None:
             self._refuse_what_says_too_little(folder)
 
@@ -71,7 +81,9 @@ class Prompts:
         return Template(self._texts[name]).substitute(values)
 
     def digest(self, *names: str) -> str:
-        """Short digest of templates: part of an agent's identity, so that a changed prompt makes records stale."""
+        """Short digest of templates: part of an agent's identity, so that a changed prompt makes records
+        stale.
+        """
         return hashlib.sha256("\0".join(self._texts[n] for n in names).encode()).hexdigest()[:8]
 
     def _read(self, file: Path) -> str:
@@ -88,21 +100,37 @@ class Prompts:
             known -= {"rubrics"}
         for name in template.get_identifiers():
             if name not in known:
-                raise DataError(file, f"unknown placeholder ${name} for the {role}; known: {', '.join(f'${n}' for n in sorted(known))}")
+                raise DataError(
+                    file,
+                    f"unknown placeholder ${name} for the {role}; known:"
+                    f" {', '.join(f'${n}' for n in sorted(known))}",
+                )
         return text
 
     def _refuse_what_says_too_little(self, folder: Path) -> None:
         # Anything else may be left out; without these there is nothing to ask for, and nothing to judge by.
         if "rubrics" not in self.places("judge") and self.protocol == "default":
-            raise DataError(folder / "judge.txt", "the placeholder $rubrics is missing: without it the judge has no scores to give")
+            raise DataError(
+                folder / "judge.txt",
+                "the placeholder $rubrics is missing: without it the judge has no scores to give",
+            )
         person = self.places("user", "user_person")
-        if "intent" not in person and not all("intent" in self.places(name) for name in ("user_opening", "user_next")):
-            raise DataError(folder / "user_person.txt", "the placeholder $intent is missing: without it the user does not know what to ask")
+        if "intent" not in person and not all(
+            "intent" in self.places(name) for name in ("user_opening", "user_next")
+        ):
+            raise DataError(
+                folder / "user_person.txt",
+                "the placeholder $intent is missing: without it the user does not know what to ask",
+            )
 
 
 def _ours(name: str, protocol: Protocol) -> str:
     file = _FOLDER / protocol / f"{name}.txt"
-    return (file if protocol != "default" and file.exists() else _FOLDER / f"{name}.txt").read_text(encoding="utf-8").strip()
+    return (
+        (file if protocol != "default" and file.exists() else _FOLDER / f"{name}.txt")
+        .read_text(encoding="utf-8")
+        .strip()
+    )
 
 
 def _templates_in(folder: Path) -> list[Path]:
@@ -139,7 +167,8 @@ def values_of_context(context: Context) -> dict[str, str]:
     }
 
 
-#: What could close the section, and what a reader of the prompt would not see: controls, formats, separators, fillers, selectors.
+#: What could close the section, and what a reader of the prompt would not see: controls, formats, separators,
+#: fillers, selectors.
 _UNSAFE: Final = re.compile(
     "[<\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f"
     "\ufeff\uffa0\ufff0-\ufffb\U000e0000-\U000e0fff]"
@@ -147,10 +176,13 @@ _UNSAFE: Final = re.compile(
 
 
 def transcript_text(messages: Sequence[Message]) -> str:
-    """The transcript in its section, as JSON lines: whatever a turn says, it cannot end its line, begin another turn, close the section
-    or hide: what takes no room on a screen stands there as an escape.
+    """The transcript in its section, as JSON lines: whatever a turn says, it cannot end its line, begin
+    another turn, close the section or hide: what takes no room on a screen stands there as an escape.
     """
-    lines = (json.dumps({"turn": i, "role": m.role, "content": m.content}, ensure_ascii=False) for i, m in enumerate(messages))
+    lines = (
+        json.dumps({"turn": i, "role": m.role, "content": m.content}, ensure_ascii=False)
+        for i, m in enumerate(messages)
+    )
     return "<transcript>\n" + "".join(_UNSAFE.sub(_escaped, line) + "\n" for line in lines) + "</transcript>"
 
 
@@ -167,13 +199,18 @@ def profile_text(scenario: Scenario) -> str:
     """Demographics, preferences and past-interaction summaries of the task's domains (never the user's id)."""
     parts = ["\n".join(["Demographics:", *_each(scenario.demographics)])]
     for domain in scenario.domains:
-        parts += [preferences_text(scenario, domain), _summaries({domain: scenario.summaries.get(domain, "")})]
+        parts += [
+            preferences_text(scenario, domain),
+            _summaries({domain: scenario.summaries.get(domain, "")}),
+        ]
     return "\n\n".join(parts)
 
 
 def preferences_text(scenario: Scenario, domain: str) -> str:
     """The preferences of one domain, a line each."""
-    values = (f"- {name}: {', '.join(held) or 'none stated'}" for name, held in scenario.preferences[domain].items())
+    values = (
+        f"- {name}: {', '.join(held) or 'none stated'}" for name, held in scenario.preferences[domain].items()
+    )
     return "\n".join([f"Preferences in {domain}:", *values])
 
 
@@ -191,4 +228,6 @@ def _each(values: Mapping[str, str]) -> list[str]:
 
 
 def _summaries(by_domain: Mapping[str, str]) -> str:
-    return "\n\n".join(f"Past conversations about {domain}:\n{text.strip()}" for domain, text in by_domain.items())
+    return "\n\n".join(
+        f"Past conversations about {domain}:\n{text.strip()}" for domain, text in by_domain.items()
+    )

@@ -15,15 +15,18 @@ if TYPE_CHECKING:
 _GAP: Final = re.compile(r"\.{3,}|\u2026|\[\u2026\]|\[\.\.\.\]")
 #: As the transcript stands in the prompt: JSON, with "<" written out.
 _ESCAPED: Final = {"\\n": " ", '\\"': '"', "\\u003c": "<"}
-_MARKS: Final = str.maketrans("\u2018\u2019\u201a\u201b`\u00b4\u201c\u201d\u201e\u201f\u00ab\u00bb", "''''''" + '"' * 6)
+_MARKS: Final = str.maketrans(
+    "\u2018\u2019\u201a\u201b`\u00b4\u201c\u201d\u201e\u201f\u00ab\u00bb", "''''''" + '"' * 6
+)
 _EDGES: Final = " .,;:!?\"'"
 
 
 def with_found_quotes(verdict: Verdict, messages: Sequence[Message]) -> Verdict:
-    """The verdict with the quotes that are in the transcript, each at a turn that has it; the others are counted and dropped.
+    """The verdict with the quotes that are in the transcript, each at a turn that has it; the others are
+    counted and dropped.
 
-    Spaces, case, the kind of quotation marks and punctuation at its ends make no difference; a quote may leave words out
-    where it has "...".
+    Spaces, case, the kind of quotation marks and punctuation at its ends make no difference; a quote may
+    leave words out where it has "...".
     """
     said = [_folded(message.content) for message in messages]
     placed = [_placed(evidence, said) for evidence in verdict.evidence]

@@ -16,13 +16,16 @@ if TYPE_CHECKING:
 
 
 class VotingJudge:
-    """Asks `first` once; where its score lies below the dimension's threshold, `further` makes up `votes` (odd) in all.
+    """Asks `first` once; where its score lies below the dimension's threshold, `further` makes up `votes`
+    (odd) in all.
 
-    The median decides, which for task completion is the majority. A verdict that passes costs one call, so asking again can
-    only turn a failure; every vote is kept in the verdict.
+    The median decides, which for task completion is the majority. A verdict that passes costs one call, so
+    asking again can only turn a failure; every vote is kept in the verdict.
     """
 
-    def __init__(self, first: Judge, further: Judge, *, votes: int, thresholds: Mapping[Dimension, int]) -> None:
+    def __init__(
+        self, first: Judge, further: Judge, *, votes: int, thresholds: Mapping[Dimension, int]
+    ) -> None:
         self._first, self._further, self._votes, self._thresholds = first, further, votes, thresholds
         limits = ",".join(f"{d.short}>={s}" for d, s in sorted(thresholds.items()))
         self.identity = f"{first.identity} votes={votes} where not {limits}"
@@ -34,9 +37,16 @@ class VotingJudge:
         return self.decide(scenario, dialogue, dimension, (), lambda vote: None)
 
     def decide(
-        self, scenario: Scenario, dialogue: Dialogue, dimension: Dimension, cast: Sequence[Verdict], keep: Callable[[Verdict], None]
+        self,
+        scenario: Scenario,
+        dialogue: Dialogue,
+        dimension: Dimension,
+        cast: Sequence[Verdict],
+        keep: Callable[[Verdict], None],
     ) -> Verdict:
-        """The same, going on from the votes that were `cast` before; `keep` is called with each further one before the next is bought."""
+        """The same, going on from the votes that were `cast` before; `keep` is called with each further one
+        before the next is bought.
+        """
         verdicts = list(cast[: self._votes])
         if not verdicts:
             first = self._first.verdict(scenario, dialogue, dimension)

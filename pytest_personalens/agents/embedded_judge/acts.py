@@ -1,4 +1,6 @@
-"""What each statement of a dialogue does: a wish, an answer, a deed, a promise, a use of what is known, a boast of it."""
+"""What each statement of a dialogue does: a wish, an answer, a deed, a promise, a use of what is known, a
+boast of it.
+"""
 
 from __future__ import annotations
 
@@ -35,8 +37,12 @@ class Spoken(NamedTuple):
 
 
 def spoken(scenario: Scenario, messages: Sequence[Message]) -> tuple[Spoken, ...]:
-    """Every statement of the dialogue with what it probably does: read by itself first, then beside its neighbours."""
-    alone = [Spoken(line, table(f"acts-{line.role}").of_cues(line.cues)) for line in lines(scenario, messages)]
+    """Every statement of the dialogue with what it probably does: read by itself first, then beside its
+    neighbours.
+    """
+    alone = [
+        Spoken(line, table(f"acts-{line.role}").of_cues(line.cues)) for line in lines(scenario, messages)
+    ]
     model = table("acts-in-context")
     return tuple(
         one if one.line.role == "user" else Spoken(one.line, of_lists(one.line, model.of_numbers(context)))
@@ -50,7 +56,9 @@ def of_lists(line: Line, acts: Mapping[str, float]) -> Mapping[str, float]:
 
 
 def contexts(alone: Sequence[Spoken]) -> list[dict[str, float]]:
-    """For each statement its acts as read alone, those of its neighbours and of the messages around; empty for the user's."""
+    """For each statement its acts as read alone, those of its neighbours and of the messages around; empty
+    for the user's.
+    """
     turns: dict[int, list[Spoken]] = {}
     for one in alone:
         turns.setdefault(one.line.turn, []).append(one)

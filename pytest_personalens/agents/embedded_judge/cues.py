@@ -1,4 +1,6 @@
-"""What can be seen of each statement: its words without their topic, its form, its place, and how it stands to what is known."""
+"""What can be seen of each statement: its words without their topic, its form, its place, and how it stands
+to what is known.
+"""
 
 from __future__ import annotations
 
@@ -32,9 +34,15 @@ _REACTIONS: Final = {
     "no": re.compile(
         r"^\W*(?:no+|nah|nope|not|wrong|wait|hold on|what|huh|why|but|uh|stop|hang on|ugh|never mind|forget)\b|\bnot (?:what|that|the)\b|!\?|\?!|\?\?"
     ),
-    "thanks": re.compile(r"\b(?:thank|thanks|thx|cheers|ta|perfect|great|lovely|brilliant|wonderful|bless|good night|bye|super|nice)\b"),
-    "yes": re.compile(r"^\W*(?:yes|yeah|yep|yup|ok|okay|sure|right|good|fine|do it|go ahead|please do|that one|the first|k)\b"),
-    "again": re.compile(r"\b(?:again|already|i said|i told|told you|like i|as i|same as|usual|always|you know|should know)\b"),
+    "thanks": re.compile(
+        r"\b(?:thank|thanks|thx|cheers|ta|perfect|great|lovely|brilliant|wonderful|bless|good night|bye|super|nice)\b"
+    ),
+    "yes": re.compile(
+        r"^\W*(?:yes|yeah|yep|yup|ok|okay|sure|right|good|fine|do it|go ahead|please do|that one|the first|k)\b"
+    ),
+    "again": re.compile(
+        r"\b(?:again|already|i said|i told|told you|like i|as i|same as|usual|always|you know|should know)\b"
+    ),
 }
 #: The classes of words that together make up the state of a thing.
 _STATES: Final = ("done", "failure", "promise", "proposal", "confirmation", "handing_back")
@@ -47,7 +55,9 @@ _SHORT, _LONG = 4, 20
 
 
 class Line(NamedTuple):
-    """A statement of message `turn`: its text, the piece to quote, the stems of its content words, and what can be seen of it."""
+    """A statement of message `turn`: its text, the piece to quote, the stems of its content words, and what
+    can be seen of it.
+    """
 
     turn: int
     role: str
@@ -84,7 +94,9 @@ def alone(text: str) -> frozenset[str]:
 class _Reader:
     def __init__(self, scenario: Scenario, messages: Sequence[Message]) -> None:
         self.scenario, self.messages = scenario, messages
-        self.values = [v for types in scenario.preferences.values() for values in types.values() for v in values]
+        self.values = [
+            v for types in scenario.preferences.values() for values in types.values() for v in values
+        ]
         self.own = frozenset().union(*map(content, self.values))
         task = scenario.task
         topic = content(f"{task.description} {task.intent} {task.goal}").union(
@@ -115,7 +127,11 @@ class _Reader:
         message = self.messages[turn]
         found = read(message)
         before = [f"after {r}" for r in _reactions(_text(self.messages[turn - 1]))] if turn else []
-        after = [f"before {r}" for r in _reactions(_text(self.messages[turn + 1]))] if turn + 1 < len(self.messages) else ["before silence"]
+        after = (
+            [f"before {r}" for r in _reactions(_text(self.messages[turn + 1]))]
+            if turn + 1 < len(self.messages)
+            else ["before silence"]
+        )
         place = self._place(turn)
         whole = self._whole(turn, [plain(text) for text, _ in found], [*before, *after])
         earlier = ""
@@ -170,7 +186,9 @@ class _Reader:
         unsaid = any(not mentions(v, self.by_user) for v in named)
         if named:
             yield "own value unsaid" if unsaid else "own value said"
-        partly = max((len(content(v) & fresh) / len(content(v)) for v in self.values if content(v)), default=0.0)
+        partly = max(
+            (len(content(v) & fresh) / len(content(v)) for v in self.values if content(v)), default=0.0
+        )
         if partly and not named:
             yield _share("part of a value", partly)
         past, place = self.past & fresh, self.place & fresh
@@ -184,7 +202,9 @@ class _Reader:
         yield _count("new numbers", len(numbers))
         yield _count("goal", len(self.goal & stems))
         yield self._echo(stems)
-        ground = "ground 2" if rare or unsaid else "ground 1" if past or partly >= 0.5 or place else "ground 0"
+        ground = (
+            "ground 2" if rare or unsaid else "ground 1" if past or partly >= 0.5 or place else "ground 0"
+        )
         yield ground
         if text.rstrip().endswith("?"):
             yield from ("question", f"{ground} question")
@@ -192,7 +212,9 @@ class _Reader:
         for (at, sentence), again in self._asks.items():
             if at == turn and (sentence in quote or quote in sentence):
                 yield "asks again" if again else "asks for the known"
-        if any(c.turn == turn and (c.sentence in quote or quote in c.sentence) for c in self._reading.clashes):
+        if any(
+            c.turn == turn and (c.sentence in quote or quote in c.sentence) for c in self._reading.clashes
+        ):
             yield "clashes"
         if len(set(named)) >= _MANY and len(stems & self.own) / len(stems) >= _STUFFED:
             yield LISTED
@@ -201,9 +223,13 @@ class _Reader:
             yield "no content"
 
     def _asked(self, text: str, stems: frozenset[str]) -> Iterator[str]:
-        """How the statement stands to what was asked for: parts of the goal, details to be told, values that the user named."""
+        """How the statement stands to what was asked for: parts of the goal, details to be told, values that
+        the user named.
+        """
         widened = classes(stems)
-        yield _share("part", max(len(p.words & widened) / len(p.words) if p.words else 0.0 for p in self.parts))
+        yield _share(
+            "part", max(len(p.words & widened) / len(p.words) if p.words else 0.0 for p in self.parts)
+        )
         shown = slots.details(text)
         yield from (f"asked {detail}" for detail in self.asked_details & shown)
         folded, wanted = plain(text), plain(self.by_user)
@@ -211,7 +237,12 @@ class _Reader:
             yield "time as named" if any(a.fits(b) for a in said for b in named) else "other time"
             if any(a.minutes == b.minutes and not a.fits(b) for a in said for b in named):
                 yield "other half of the day"
-        for name, read in (("day", slots.days), ("date", slots.days_of_month), ("count", slots.counts), ("near day", slots.near)):
+        for name, read in (
+            ("day", slots.days),
+            ("date", slots.days_of_month),
+            ("count", slots.counts),
+            ("near day", slots.near),
+        ):
             values, others = frozenset[object](read(folded)), frozenset[object](read(wanted))
             if values and others:
                 yield f"{name} as named" if values & others else f"other {name}"
@@ -236,7 +267,9 @@ class _Reader:
 
 
 def _ngrams(text: str, folded: str, goal: frozenset[str], own: frozenset[str]) -> Iterator[str]:
-    """Words and runs of two and three, with what is of the topic put by its kind: #G of the goal, #V of a preference, #N a name."""
+    """Words and runs of two and three, with what is of the topic put by its kind: #G of the goal, #V of a
+    preference, #N a name.
+    """
     names, vocabulary = slots.names(text), listed("vocabulary")
     row = ["^"]
     for token in _TOKEN.findall(folded):

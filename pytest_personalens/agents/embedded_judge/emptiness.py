@@ -1,4 +1,6 @@
-"""Replies that say nothing of their own to the user's task: one sentence for everything, echoes, another matter altogether."""
+"""Replies that say nothing of their own to the user's task: one sentence for everything, echoes, another
+matter altogether.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,9 @@ def of(scenario: Scenario, messages: Sequence[Message]) -> str:
         return "it recites the goal"
     if words and len(words & user) >= _ECHO * len(words):
         return "it echoes the user"
-    told = frozenset(w for w in words - _OF_ANY_TASK if w.isalpha() and not classes(frozenset({w})) - {w}) & (user | _topic(scenario))
+    told = frozenset(w for w in words - _OF_ANY_TASK if w.isalpha() and not classes(frozenset({w})) - {w}) & (
+        user | _topic(scenario)
+    )
     if not told:
         return "no word of the task"
     return "every reply is the same" if len(texts) > 1 and len(set(texts)) == 1 and len(told) < _FEW else ""
@@ -46,5 +50,9 @@ def of(scenario: Scenario, messages: Sequence[Message]) -> str:
 def _topic(scenario: Scenario) -> frozenset[str]:
     task = scenario.task
     known = (v for types in scenario.preferences.values() for values in types.values() for v in values)
-    given = content(" ".join((task.description, task.intent, task.goal, *known, *(w for p in task.parts for w in p.words))))
+    given = content(
+        " ".join(
+            (task.description, task.intent, task.goal, *known, *(w for p in task.parts for w in p.words))
+        )
+    )
     return given | {stem(w) for d in scenario.domains for w in (d.lower(), *domain_words(d, scenario))}

@@ -1,4 +1,6 @@
-"""A dialogue in numbers: how surely and how late each act occurs, how far each part of the goal is reached, what became of what is known."""
+"""A dialogue in numbers: how surely and how late each act occurs, how far each part of the goal is reached,
+what became of what is known.
+"""
 
 from __future__ import annotations
 
@@ -20,13 +22,25 @@ if TYPE_CHECKING:
 _LEAST: Final = (
     "deed", "informs", "message", "said", "deed, own words", "own words said", "names", "details", "last: deed",
 )  # fmt: skip
-_MOST: Final = ("last: promise", "last: failure", "last: slip", "worst", "time other", "day other", "count other")
+_MOST: Final = (
+    "last: promise",
+    "last: failure",
+    "last: slip",
+    "worst",
+    "time other",
+    "day other",
+    "count other",
+)
 
 
 class Features:
-    """A dialogue read under a scenario: statements with their acts, parts of the goal, preferences, and the numbers scores are made of."""
+    """A dialogue read under a scenario: statements with their acts, parts of the goal, preferences, and the
+    numbers scores are made of.
+    """
 
-    def __init__(self, scenario: Scenario, messages: Sequence[Message], said: Sequence[Spoken] | None = None) -> None:
+    def __init__(
+        self, scenario: Scenario, messages: Sequence[Message], said: Sequence[Spoken] | None = None
+    ) -> None:
         self.scenario, self.messages = scenario, tuple(messages)
         self.spoken = spoken(scenario, self.messages) if said is None else tuple(said)
 
@@ -58,7 +72,9 @@ class Features:
 
     @cached_property
     def empty(self) -> str:
-        """Why the replies say nothing of their own to this user's task, in words; the empty string where they do."""
+        """Why the replies say nothing of their own to this user's task, in words; the empty string where they
+        do.
+        """
         return emptiness.of(self.scenario, self.messages)
 
     @cached_property
@@ -99,8 +115,13 @@ def acts_in_numbers(messages: Sequence[Message], said: Sequence[Spoken]) -> dict
 def completion(features: Features, reached: Sequence[float]) -> dict[str, float]:
     """The numbers for task completion, with the parts' probabilities that are given."""
     found = dict(features.style)
-    found |= {f"request: {name}": value for name, value in requests.numbers(features.messages, features.statements).items()}
-    return found | {f"goal: {name}": value for name, value in _over_parts(features.part_numbers, reached).items()}
+    found |= {
+        f"request: {name}": value
+        for name, value in requests.numbers(features.messages, features.statements).items()
+    }
+    return found | {
+        f"goal: {name}": value for name, value in _over_parts(features.part_numbers, reached).items()
+    }
 
 
 def _over_parts(numbers: Sequence[Mapping[str, float]], reached: Sequence[float]) -> dict[str, float]:
@@ -116,4 +137,6 @@ def _over_parts(numbers: Sequence[Mapping[str, float]], reached: Sequence[float]
         "all reached": product,
     }
     found |= {f"least {name}": min((n[name] for n in numbers if name in n), default=1.0) for name in _LEAST}
-    return found | {f"most {name}": max((n[name] for n in numbers if name in n), default=0.0) for name in _MOST}
+    return found | {
+        f"most {name}": max((n[name] for n in numbers if name in n), default=0.0) for name in _MOST
+    }

@@ -69,11 +69,19 @@ _SAME: Final = (
 )  # fmt: skip
 
 
-_CLASS: Final = {stem(word): f"={i}" for i, group in reversed(list(enumerate(_SAME))) for word in group.split()}
+_CLASS: Final = {
+    stem(word): f"={i}" for i, group in reversed(list(enumerate(_SAME))) for word in group.split()
+}
 
 
-#: Words of many goals that no assistant needs to say; what `content` leaves out comes back in other forms ("knowing").
-_GENERIC: Final = content("suitable state learn agree accept clear fit desired") | {"know", "right", "user", "want"}
+#: Words of many goals that no assistant needs to say; what `content` leaves out comes back in other forms
+#: ("knowing").
+_GENERIC: Final = content("suitable state learn agree accept clear fit desired") | {
+    "know",
+    "right",
+    "user",
+    "want",
+}
 
 
 class Part(NamedTuple):
@@ -95,7 +103,14 @@ def parts(task: Task) -> tuple[Part, ...]:
 @lru_cache(maxsize=1024)
 def _given(part: GoalPart) -> Part:
     words = (content(part.text) | frozenset().union(*map(content, part.words))) - _GENERIC
-    return Part(part.text, part.kind == "told", classes(words), frozenset(part.slots) - {"length", "title"}, frozenset(), part.never)
+    return Part(
+        part.text,
+        part.kind == "told",
+        classes(words),
+        frozenset(part.slots) - {"length", "title"},
+        frozenset(),
+        part.never,
+    )
 
 
 @lru_cache(maxsize=4096)

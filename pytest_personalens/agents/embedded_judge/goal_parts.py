@@ -18,7 +18,19 @@ if TYPE_CHECKING:
 _ABOUT: Final = 0.4
 _ABOUT_OWN: Final = 0.3
 _INFORMS: Final = 0.3
-_STATES: Final = ("deed", "promise", "proposal", "failure", "slip", "question", "confirmation", "handing back", "evasion", "fact", "use")
+_STATES: Final = (
+    "deed",
+    "promise",
+    "proposal",
+    "failure",
+    "slip",
+    "question",
+    "confirmation",
+    "handing back",
+    "evasion",
+    "fact",
+    "use",
+)
 _LATE: Final = ("deed", "promise", "proposal", "failure", "slip", "handing back", "question")
 
 
@@ -60,7 +72,9 @@ def _own(part: Part, every: Sequence[Part]) -> frozenset[str]:
 def _numbers(part: Part, own: frozenset[str], statements: Sequence[AssistantStatement]) -> dict[str, float]:
     turns = sorted({s.one.line.turn for s in statements})
     by_turn = {t: [s for s in statements if s.one.line.turn == t] for t in turns}
-    of_turn = {t: _cover(part.words, _union(by_turn[t])) * max(s.one.acts["deed"] for s in by_turn[t]) for t in turns}
+    of_turn = {
+        t: _cover(part.words, _union(by_turn[t])) * max(s.one.acts["deed"] for s in by_turn[t]) for t in turns
+    }
     cover = [(_cover(part.words, s.words), _cover(own, s.words)) for s in statements]
     every = _union(statements)
     found = {
@@ -68,14 +82,21 @@ def _numbers(part: Part, own: frozenset[str], statements: Sequence[AssistantStat
         "words": len(part.words) / 8,
         "said": _cover(part.words, every),
         "own words said": _cover(own, every),
-        "deed": max((c * s.one.acts["deed"] for (c, _), s in zip(cover, statements, strict=True)), default=0.0),
-        "deed, own words": max((o * s.one.acts["deed"] for (_, o), s in zip(cover, statements, strict=True)), default=0.0),
+        "deed": max(
+            (c * s.one.acts["deed"] for (c, _), s in zip(cover, statements, strict=True)), default=0.0
+        ),
+        "deed, own words": max(
+            (o * s.one.acts["deed"] for (_, o), s in zip(cover, statements, strict=True)), default=0.0
+        ),
         "informs": max((c * s.informs for (c, _), s in zip(cover, statements, strict=True)), default=0.0),
         "message": max(of_turn.values(), default=0.0),
         "late message": max((of_turn[t] for t in turns[-2:]), default=0.0),
     }
     if statements:
-        best = max(range(len(statements)), key=lambda i: ((cover[i][0] + 0.5 * cover[i][1]) * (0.15 + statements[i].informs), i))
+        best = max(
+            range(len(statements)),
+            key=lambda i: ((cover[i][0] + 0.5 * cover[i][1]) * (0.15 + statements[i].informs), i),
+        )
         found |= {f"best: {act}": statements[best].one.acts[act] for act in _STATES}
         found["best: cover"] = cover[best][0]
         if part.slots:
@@ -89,7 +110,9 @@ def _numbers(part: Part, own: frozenset[str], statements: Sequence[AssistantStat
         found["never spoken of"] = 1.0
     if part.slots:
         found["has details"] = 1.0
-        found["details"] = _share(part.slots, frozenset().union(*(s.details for s in statements if s.one.acts["question"] < 0.5)))
+        found["details"] = _share(
+            part.slots, frozenset().union(*(s.details for s in statements if s.one.acts["question"] < 0.5))
+        )
     return found | _values(part, statements)
 
 
@@ -102,7 +125,9 @@ def _values(part: Part, statements: Sequence[AssistantStatement]) -> dict[str, f
         told = " ".join(s.plain for s in statements)
         found["has names"] = 1.0
         found["names"] = sum(plain(n) in told for n in part.names) / len(part.names)
-        found["names done"] = max((s.informs for s in statements if any(plain(n) in s.plain for n in part.names)), default=0.0)
+        found["names done"] = max(
+            (s.informs for s in statements if any(plain(n) in s.plain for n in part.names)), default=0.0
+        )
     if wanted := slots.times(text):
         got = [t for s in informing for t in slots.times(s)]
         fits = any(a.fits(b) for a in wanted for b in got)

@@ -1,7 +1,8 @@
-"""The embedded judge: reads what each statement does, what becomes of each part of the goal and of each preference, and adds that up.
+"""The embedded judge: reads what each statement does, what becomes of each part of the goal and of each
+preference, and adds that up.
 
-Trained on labelled dialogues (`pytest_personalens.judge_quality.train`), deterministic, without a network. How far it agrees with
-annotators, in which voices, and where it does not: docs/explanation/scores.md.
+Trained on labelled dialogues (`pytest_personalens.judge_quality.train`), deterministic, without a network.
+How far it agrees with annotators, in which voices, and where it does not: docs/explanation/scores.md.
 """
 
 from __future__ import annotations
@@ -42,9 +43,14 @@ class EmbeddedJudge:
         self._last: tuple[Scenario, tuple[Message, ...], Features] | None = None
 
     def verdict(self, scenario: Scenario, dialogue: Dialogue, dimension: Dimension) -> Verdict:
-        """The reading on `dimension`. Raises `JudgeFault` for a dialogue it cannot read, and for a dimension it does not judge."""
+        """The reading on `dimension`.
+
+        Raises `JudgeFault` for a dialogue it cannot read, and for a dimension it does not judge.
+        """
         if dimension not in self.dimensions:
-            raise JudgeFault(f"the embedded judge gives no reading of {dimension.short}; a model as the judge does")
+            raise JudgeFault(
+                f"the embedded judge gives no reading of {dimension.short}; a model as the judge does"
+            )
         if not any(m.role == "assistant" for m in dialogue.messages):
             raise JudgeFault("the transcript has no turn of the assistant")
         if dimension is Dimension.OPENING_LEAK:
@@ -60,7 +66,13 @@ class EmbeddedJudge:
         features = self._features(scenario, dialogue.messages)
         score = self._score(features, dimension)
         why, evidence, codes = reasons.reasons(dimension, score, features)
-        return Verdict(dimension=dimension, score=score, justification=why, evidence=evidence[:_MOST_EVIDENCE], reasons=codes)
+        return Verdict(
+            dimension=dimension,
+            score=score,
+            justification=why,
+            evidence=evidence[:_MOST_EVIDENCE],
+            reasons=codes,
+        )
 
     def _score(self, features: Features, dimension: Dimension) -> int:
         from pytest_personalens.agents.embedded_judge.scores import score
@@ -78,16 +90,23 @@ class EmbeddedJudge:
     def _by_turn(self, scenario: Scenario, dialogue: Dialogue) -> Verdict:
         """P as it stands after each turn of the assistant (paper, Figure 5)."""
         ends = [i + 1 for i, m in enumerate(dialogue.messages) if m.role == "assistant"]
-        scores = [self._score(self._features(scenario, dialogue.messages[:end]), Dimension.PERSONALIZATION) for end in ends]
+        scores = [
+            self._score(self._features(scenario, dialogue.messages[:end]), Dimension.PERSONALIZATION)
+            for end in ends
+        ]
         last = self.verdict(scenario, dialogue, Dimension.PERSONALIZATION)
-        return last.model_copy(update={"dimension": Dimension.PERSONALIZATION_TURNS, "turns": (*scores[:-1], last.score)})
+        return last.model_copy(
+            update={"dimension": Dimension.PERSONALIZATION_TURNS, "turns": (*scores[:-1], last.score)}
+        )
 
 
 def _ended(dialogue: Dialogue) -> tuple[str, Evidence] | None:
     """Why the task cannot have been completed, whatever was said: cut short, or given up by the user."""
     last = len(dialogue.messages) - 1
     if dialogue.truncated:
-        return "the turn limit ended the dialogue before the user was served", Evidence.of(last, dialogue.messages[last].content)
+        return "the turn limit ended the dialogue before the user was served", Evidence.of(
+            last, dialogue.messages[last].content
+        )
     for turn, message in enumerate(dialogue.messages):
         if message.role == "user" and turn:
             given_up = [quote for text, quote in of_message(message.content) if _GIVEN_UP.search(plain(text))]
@@ -106,7 +125,11 @@ def _opening_leak(scenario: Scenario, dialogue: Dialogue) -> Verdict:
         for value in values
         if mentions(value, opening) and not mentions(value, scenario.task.intent)
     ]
-    evidence = tuple(Evidence.of(0, opening, f"names {name}: {value}") for name, value in leaks[:_MOST_EVIDENCE])
+    evidence = tuple(
+        Evidence.of(0, opening, f"names {name}: {value}") for name, value in leaks[:_MOST_EVIDENCE]
+    )
     names = ", ".join(dict.fromkeys(name for name, _ in leaks))
     why = f"states {names}" if leaks else "states no preference"
-    return Verdict(dimension=Dimension.OPENING_LEAK, score=int(bool(leaks)), justification=why, evidence=evidence)
+    return Verdict(
+        dimension=Dimension.OPENING_LEAK, score=int(bool(leaks)), justification=why, evidence=evidence
+    )

@@ -1,4 +1,6 @@
-"""Preference by preference, who named its value first: the assistant in a deed, a boast or a question, or the user, and asked or not."""
+"""Preference by preference, who named its value first: the assistant in a deed, a boast or a question, or the
+user, and asked or not.
+"""
 
 from __future__ import annotations
 
@@ -33,8 +35,12 @@ class PreferenceFinding(NamedTuple):
     quote: str
 
 
-def findings(scenario: Scenario, messages: Sequence[Message], spoken: Sequence[Spoken]) -> tuple[PreferenceFinding, ...]:
-    """What became of each preference that the task needs (of all of its domains where it names none), in order of the turns."""
+def findings(
+    scenario: Scenario, messages: Sequence[Message], spoken: Sequence[Spoken]
+) -> tuple[PreferenceFinding, ...]:
+    """What became of each preference that the task needs (of all of its domains where it names none), in
+    order of the turns.
+    """
     reading = DialogueReading(scenario, messages)
     found: list[PreferenceFinding] = []
     for domain, name, _, values in reading.types:
@@ -42,7 +48,10 @@ def findings(scenario: Scenario, messages: Sequence[Message], spoken: Sequence[S
             found += _of_type(domain, name, values, messages, spoken)
     clashes = {(c.domain, c.type): c for c in reversed(reading.clashes)}
     found = [f for f in found if (f.domain, f.type) not in clashes]
-    found += [PreferenceFinding("contradicts", c.domain, c.type, c.value, c.turn, c.sentence) for c in clashes.values()]
+    found += [
+        PreferenceFinding("contradicts", c.domain, c.type, c.value, c.turn, c.sentence)
+        for c in clashes.values()
+    ]
     return tuple(sorted(found, key=lambda f: f.turn))
 
 
@@ -63,7 +72,9 @@ def _of_type(
             return [PreferenceFinding("uses-stated", domain, name, value, line.turn, line.quote)]
         question = _question_before(line.turn, spoken)
         if question is not None:
-            return [PreferenceFinding("asks-known", domain, name, value, question.line.turn, question.line.quote)]
+            return [
+                PreferenceFinding("asks-known", domain, name, value, question.line.turn, question.line.quote)
+            ]
         return [PreferenceFinding("uses-stated", domain, name, value, line.turn, line.quote)]
     last = max((s.line.turn for s in spoken if s.line.role == "assistant"), default=len(messages) - 1)
     return [PreferenceFinding("ignores", domain, name, values[0], last, "")]
@@ -89,4 +100,6 @@ def numbers(found: Sequence[PreferenceFinding]) -> dict[str, float]:
     codes: tuple[Code, ...] = ("applies", "recites", "asks-known", "contradicts", "uses-stated", "ignores")
     counts = {code: sum(f.code == code for f in found) for code in codes}
     shares = {f"preferences: {code}": count / total for code, count in counts.items()}
-    return shares | {f"any preference: {code}": float(count > 0) for code, count in counts.items() if code != "ignores"}
+    return shares | {
+        f"any preference: {code}": float(count > 0) for code, count in counts.items() if code != "ignores"
+    }

@@ -64,25 +64,42 @@ def reasons(dimension: Dimension, score: int, features: Features) -> Told:
         return _personalization(score, features)
     if score == dimension.scale.high:
         return "nothing that jars", (), ()
-    why = "stiff, confused or repetitive in places" if score > dimension.scale.low else "hardly readable as a conversation"
+    why = (
+        "stiff, confused or repetitive in places"
+        if score > dimension.scale.low
+        else "hardly readable as a conversation"
+    )
     return why, _evidence(_found(features.spoken, _STIFF)), ()
 
 
 def _completion(score: int, features: Features) -> Told:
     states = [
         _state(part, numbers, reached, done=bool(score))
-        for part, numbers, reached in zip(features.parts, features.part_numbers, features.reached, strict=True)
+        for part, numbers, reached in zip(
+            features.parts, features.part_numbers, features.reached, strict=True
+        )
     ]
     codes = tuple(
-        Reason(code=code, part=part.text, turn=_turn(part, features)) for part, (code, _) in zip(features.parts, states, strict=True)
+        Reason(code=code, part=part.text, turn=_turn(part, features))
+        for part, (code, _) in zip(features.parts, states, strict=True)
     )
     if score:
-        deeds = sorted(_found(features.spoken, (_Sign("deed", "assistant", "done"),)), key=lambda f: -f[0].line.turn)
+        deeds = sorted(
+            _found(features.spoken, (_Sign("deed", "assistant", "done"),)), key=lambda f: -f[0].line.turn
+        )
         return "what the goal asks for was done or delivered", _evidence(deeds), codes
     if features.empty:
-        turn, reply = max((turn, m.content) for turn, m in enumerate(features.messages) if m.role == "assistant")
-        return f"says nothing of what was asked: {features.empty}", (Evidence.of(turn, reply, "nothing of the task"),), codes
-    undone = [(part, note) for part, (code, note) in zip(features.parts, states, strict=True) if code != "done"]
+        turn, reply = max(
+            (turn, m.content) for turn, m in enumerate(features.messages) if m.role == "assistant"
+        )
+        return (
+            f"says nothing of what was asked: {features.empty}",
+            (Evidence.of(turn, reply, "nothing of the task"),),
+            codes,
+        )
+    undone = [
+        (part, note) for part, (code, note) in zip(features.parts, states, strict=True) if code != "done"
+    ]
     if not undone:
         return "the goal is not seen to be reached", _evidence(_late(features.spoken)), codes
     part, note = undone[0]
@@ -109,8 +126,13 @@ def _turn(part: Part, features: Features) -> int | None:
 
 def _late(said: Sequence[Spoken]) -> list[tuple[Spoken, str]]:
     """What speaks against completion; what comes late in a dialogue decides."""
-    signs = (_Sign("giving up", "user", "the user turns elsewhere"), *(_Sign(act, "assistant", note) for act, _, note in _STATES))
-    return sorted(_found(said, (*signs, _Sign("objection", "user", "the user objects"))), key=lambda f: -f[0].line.turn)
+    signs = (
+        _Sign("giving up", "user", "the user turns elsewhere"),
+        *(_Sign(act, "assistant", note) for act, _, note in _STATES),
+    )
+    return sorted(
+        _found(said, (*signs, _Sign("objection", "user", "the user objects"))), key=lambda f: -f[0].line.turn
+    )
 
 
 def _personalization(score: int, features: Features) -> Told:
@@ -121,14 +143,24 @@ def _personalization(score: int, features: Features) -> Told:
         else ("contradicts", "asks-known", "recites", "ignores", "uses-stated", "applies", "anticipates")
     )
     found.sort(key=lambda pair: order.index(pair[0]))
-    codes = tuple(Reason(code=code, domain=f.domain, type=f.type, value=f.value, turn=f.turn) for code, f in found)
+    codes = tuple(
+        Reason(code=code, domain=f.domain, type=f.type, value=f.value, turn=f.turn) for code, f in found
+    )
     wanted = set(order[:2] if score > 2 else order[4:5] if score == 2 else order[:4])
     evidence = tuple(
-        Evidence.of(f.turn, f.quote, f"{_NOTES[code]}: {f.type}, {f.value}") for code, f in found if code in wanted and f.quote
+        Evidence.of(f.turn, f.quote, f"{_NOTES[code]}: {f.type}, {f.value}")
+        for code, f in found
+        if code in wanted and f.quote
     )
     if score > 2:
-        evidence = evidence or _evidence(_found(features.spoken, (_Sign("use", "assistant", _NOTES["applies"]),)))
-        why = "foresees from habits and context what nobody asked for" if score == 4 else "applies what is known without being told"
+        evidence = evidence or _evidence(
+            _found(features.spoken, (_Sign("use", "assistant", _NOTES["applies"]),))
+        )
+        why = (
+            "foresees from habits and context what nobody asked for"
+            if score == 4
+            else "applies what is known without being told"
+        )
         return why, evidence, codes
     if score == 2:
         return "uses what the user says, and nothing that was known before", evidence, codes
@@ -144,7 +176,12 @@ def _personalization(score: int, features: Features) -> Told:
 def _anticipated(finding: PreferenceFinding, said: Sequence[Spoken]) -> tuple[ReasonCode, PreferenceFinding]:
     if finding.code != "applies":
         return finding.code, finding
-    foreseen = any(s.line.quote == finding.quote and s.line.turn == finding.turn and s.acts.get("foresight", 0.0) >= _CLEAR for s in said)
+    foreseen = any(
+        s.line.quote == finding.quote
+        and s.line.turn == finding.turn
+        and s.acts.get("foresight", 0.0) >= _CLEAR
+        for s in said
+    )
     return ("anticipates" if foreseen else "applies"), finding
 
 
@@ -153,7 +190,11 @@ def _found(said: Sequence[Spoken], signs: Sequence[_Sign]) -> list[tuple[Spoken,
     for sign in signs:
         for s in said:
             key = s.line.turn, s.line.quote
-            if s.line.role == sign.role and s.acts[sign.act] >= _CLEAR and s.acts[sign.act] > best.get(key, (0.0,))[0]:
+            if (
+                s.line.role == sign.role
+                and s.acts[sign.act] >= _CLEAR
+                and s.acts[sign.act] > best.get(key, (0.0,))[0]
+            ):
                 best[key] = s.acts[sign.act], s, sign.note
     return [(s, note) for _, s, note in sorted(best.values(), key=lambda b: -b[0])]
 

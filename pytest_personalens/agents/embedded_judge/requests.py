@@ -32,7 +32,9 @@ def numbers(messages: Sequence[Message], statements: Sequence[AssistantStatement
             "time asked": 1.0,
             "time done": float(all(any(t.fits(g) for g in got) for t in times)),
             "other time done": float(bool(got) and not any(t.fits(g) for t in times for g in got)),
-            "other half of the day": float(any(t.minutes == g.minutes and not t.fits(g) for t in times for g in got)),
+            "other half of the day": float(
+                any(t.minutes == g.minutes and not t.fits(g) for t in times for g in got)
+            ),
         }
     for name, read in (("day", slots.days), ("date", slots.days_of_month), ("count", slots.counts)):
         values, turn = _latest(asked, read)
@@ -73,8 +75,12 @@ def _is_deed(statement: AssistantStatement) -> bool:
     return acts["deed"] > _DEED or (acts["use"] > 0.5 and acts["question"] < 0.3 and acts["proposal"] < 0.4)
 
 
-def _latest(asked: Sequence[tuple[int, str]], read: Callable[[str], Collection[Any]]) -> tuple[Collection[Any], int]:
-    """The values of the last message that names any, and its turn; what it puts aside ("not 7:30") does not count."""
+def _latest(
+    asked: Sequence[tuple[int, str]], read: Callable[[str], Collection[Any]]
+) -> tuple[Collection[Any], int]:
+    """The values of the last message that names any, and its turn; what it puts aside ("not 7:30") does not
+    count.
+    """
     for turn, text in reversed(asked):
         if values := read(_PUT_ASIDE.sub("", text)):
             return values, turn

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from pytest_personalens.core.dialogue import Message
 
 _WORD: Final = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
-#: Less than this share of the assistant's words known, or few known and hardly any of everyday English: another language, or none.
+#: Less than this share of the assistant's words known, or few known and hardly any of everyday English:
+#: another language, or none.
 _KNOWN: Final = 0.45
 _FEW: Final = 0.65
 _EVERYDAY: Final = 0.12
@@ -37,7 +38,9 @@ def require(messages: Sequence[Message]) -> None:
     known = sum(w in words("known") for w in found) / len(found)
     everyday = sum(w in STOPWORDS for w in found) / len(found)
     if known < _KNOWN or (known < _FEW and everyday < _EVERYDAY):
-        raise JudgeFault(f"could not read the dialogue: {known:.0%} of the assistant's words are known; use a model as the judge")
+        raise JudgeFault(
+            f"could not read the dialogue: {known:.0%} of the assistant's words are known; use a model as the judge"
+        )
 
 
 def _without_names(text: str) -> str:

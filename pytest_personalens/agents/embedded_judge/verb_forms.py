@@ -10,9 +10,7 @@ _DONE: Final = (
     r"(?:\w{2,}ed|set|put|sent|bought|made|got|gone|told|given|taken|found|chosen|written|paid|held|kept|left|done|built|drawn|won|begun|rung|in|on|out|off|up"
     r"|live|active|ready|yours|through|good to go|in place|in hand|on its way|under way|underway|waiting|playing|running)"
 )
-_BETWEEN: Final = (
-    r"(?: (?:\w+ly|just|now|also|already|all|both|duly|then|since|even|still|thus|hereby|so|only|back|gone ahead and|went ahead and|been))*"
-)
+_BETWEEN: Final = r"(?: (?:\w+ly|just|now|also|already|all|both|duly|then|since|even|still|thus|hereby|so|only|back|gone ahead and|went ahead and|been))*"
 _PAST: Final = r"(?:\w{2,}ed|set|put|sent|bought|made|got|told|gave|took|found|chose|wrote|paid|held|kept|left|did|built|drew|ran|began|rang|let|went|asked)"
 _ASKED_OF_YOU: Final = (
     r"tap|click|open|call|ring|visit|go|press|enter|choose|select|pick|reply|send|check|search|type|log|download|fill|head|follow|use|see|find|contact|ask|say"

@@ -1,4 +1,6 @@
-"""Linear models as tables of text: a row a cue, a column a question, whole hundredths, so that every machine comes to the same sum."""
+"""Linear models as tables of text: a row a cue, a column a question, whole hundredths, so that every machine
+comes to the same sum.
+"""
 
 from __future__ import annotations
 
@@ -31,9 +33,14 @@ class Table:
 
     @classmethod
     def parse(cls, text: str) -> Table:
-        """The table of a text: a head with the questions, then a cue and its weights in each line, between tabs."""
+        """The table of a text: a head with the questions, then a cue and its weights in each line, between
+        tabs.
+        """
         head, *lines = text.splitlines()
-        return cls(head.split("\t")[1:], {cue: [int(w or 0) for w in weights] for cue, *weights in (line.split("\t") for line in lines)})
+        return cls(
+            head.split("\t")[1:],
+            {cue: [int(w or 0) for w in weights] for cue, *weights in (line.split("\t") for line in lines)},
+        )
 
     def render(self) -> str:
         """The table as a text that `parse` reads; zeros are left empty."""
@@ -53,7 +60,10 @@ class Table:
 
     def of_numbers(self, numbers: Mapping[str, float]) -> dict[str, float]:
         """The probability of each question's yes for named numbers, which count in thousandths."""
-        return {question: _probability(total / 1000) for question, total in zip(self.questions, self._sums(numbers), strict=True)}
+        return {
+            question: _probability(total / 1000)
+            for question, total in zip(self.questions, self._sums(numbers), strict=True)
+        }
 
     def steps(self, numbers: Mapping[str, float]) -> int:
         """How many of the questions are answered with yes."""
@@ -82,8 +92,8 @@ def table(name: str) -> Table:
 def words(name: str) -> frozenset[str]:
     """A list of words in ``data/judge/NAME.txt``, in lower case.
 
-    ``known``: words that the judge has met. ``vocabulary``: those that it has met often enough to learn from. ``common``: stems that
-    assistants use whoever the user is; such a word shows no knowledge of this one.
+    ``known``: words that the judge has met. ``vocabulary``: those that it has met often enough to learn from.
+    ``common``: stems that assistants use whoever the user is; such a word shows no knowledge of this one.
     """
     return frozenset(text(f"{name}.txt").split())
 

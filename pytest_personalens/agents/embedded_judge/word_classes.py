@@ -29,6 +29,7 @@ def _pattern(words: list[str]) -> re.Pattern[str]:
     # A trie would be faster; the expression is made once, and statements are short.
     return re.compile(
         "|".join(
-            rf"\b{re.escape(w.removesuffix('*'))}" + (r"\w*" if w.endswith("*") else r"\b") for w in sorted(words, key=len, reverse=True)
+            rf"\b{re.escape(w.removesuffix('*'))}" + (r"\w*" if w.endswith("*") else r"\b")
+            for w in sorted(words, key=len, reverse=True)
         )
     )

@@ -10,7 +10,13 @@ from pytest_personalens.agents.embedded_user.answers import Answer, Answers
 from pytest_personalens.agents.embedded_user.breaches import fits
 from pytest_personalens.agents.embedded_user.objections import objections
 from pytest_personalens.agents.embedded_user.openings import task_text
-from pytest_personalens.agents.embedded_user.phrases import Speaker, SpeechlessError, drawn_number, folded, phrases_for
+from pytest_personalens.agents.embedded_user.phrases import (
+    Speaker,
+    SpeechlessError,
+    drawn_number,
+    folded,
+    phrases_for,
+)
 from pytest_personalens.agents.embedded_user.questions import is_courtesy, is_promise, options, questions
 from pytest_personalens.agents.embedded_user.relevance import Bearing
 from pytest_personalens.agents.embedded_user.replies import Replies, brings_facts
@@ -88,7 +94,11 @@ class Agenda:
         heard = questions(self._heard())
         # Once served, whether all is well needs no answer, and what the reply answers itself none either.
         at_end = self.reading.left_open(self.now)
-        open_questions = [q for q in heard if not served or (q.text.rstrip("?") in at_end and not is_courtesy(plain(q.text)))]
+        open_questions = [
+            q
+            for q in heard
+            if not served or (q.text.rstrip("?") in at_end and not is_courtesy(plain(q.text)))
+        ]
         corrected, lines = self._corrections()
         if not corrected and self._against[self.now]:
             # Said once, and still wrong.
@@ -109,7 +119,11 @@ class Agenda:
             return self._close(missing, more=bool(heard))
         kinds = {q.kind for q in open_questions}
         if any(turn == self.now for turn, _ in self.reading.refusals):
-            return UserTurn(self.speaker.say("other_way")) if self._refusals() < PATIENCE else self._leave("give_up")
+            return (
+                UserTurn(self.speaker.say("other_way"))
+                if self._refusals() < PATIENCE
+                else self._leave("give_up")
+            )
         if is_promise(self.last):
             return UserTurn(self.speaker.say("chase"))
         if self._told():
@@ -119,12 +133,21 @@ class Agenda:
             return self._not_asked() if self.bearing.foreign(self.now) else self._accept()
         if "open" in kinds or "more" in kinds:
             return UserTurn(
-                self.speaker.say("restate" if "open" in kinds else "nothing_yet", x=task) if task else self.speaker.say("nudge")
+                self.speaker.say("restate" if "open" in kinds else "nothing_yet", x=task)
+                if task
+                else self.speaker.say("nudge")
             )
-        return UserTurn(self.speaker.say("puzzled", x=task) if task and self._beside_the_point() else self.speaker.say("nudge"))
+        return UserTurn(
+            self.speaker.say("puzzled", x=task)
+            if task and self._beside_the_point()
+            else self.speaker.say("nudge")
+        )
 
     def _heard(self) -> str:
-        """The last message, without the points in names that would end a sentence: "Super Mario Bros. Wonder"."""
+        """The last message, without the points in names that would end a sentence: "Super Mario Bros.
+
+        Wonder".
+        """
         text = _SHORTENED.sub(r"\1", self.last)
         for value in {v for t in self.reading.types for v in (*t[3], *t[2].values) if re.search(r"[.!?]", v)}:
             text = text.replace(value, re.sub(r"[.!?]+", "", value))
@@ -135,24 +158,37 @@ class Agenda:
         if missing:
             part = " and the ".join(_PARTS.get(d, d.lower().rstrip("s")) for d in missing[:2])
             reminded = sum(m.role == "user" and fold(part) in fold(m.content) for m in self.transcript[1:])
-            return UserTurn(self.speaker.say("rest", part=part)) if reminded < _REMINDERS else self._leave("rest_self", part=part)
+            return (
+                UserTurn(self.speaker.say("rest", part=part))
+                if reminded < _REMINDERS
+                else self._leave("rest_self", part=part)
+            )
         if self._serving():
             return self._leave("thanks_more" if more else "thanks")
         task = task_text(self.scenario)
         if any(self._has_said(bank, x=task) for bank in ("what_exactly", "not_asked", "not_asked_plain")):
             return self._leave("thanks_flat" if self.bearing.about_task(self.now) else "give_up")
-        return self._not_asked() if self.bearing.foreign(self.now) else UserTurn(self.speaker.say("what_exactly"))
+        return (
+            self._not_asked()
+            if self.bearing.foreign(self.now)
+            else UserTurn(self.speaker.say("what_exactly"))
+        )
 
     def _not_asked(self) -> UserTurn:
         task = task_text(self.scenario)
-        return UserTurn(self.speaker.say("not_asked", x=task) if task else self.speaker.say("not_asked_plain"))
+        return UserTurn(
+            self.speaker.say("not_asked", x=task) if task else self.speaker.say("not_asked_plain")
+        )
 
     def _serving(self) -> bool:
         """True if a reply did something for the task and said what."""
         return any(self.bearing.serves(turn) for turn in self._done)
 
     def _has_said(self, bank: str, **values: str) -> bool:
-        return any(folded(upper_first(form.format(**values))) <= self.earlier for form in phrases_for(bank, self.speaker.manner))
+        return any(
+            folded(upper_first(form.format(**values))) <= self.earlier
+            for form in phrases_for(bank, self.speaker.manner)
+        )
 
     def _accept(self) -> UserTurn:
         listed = options(self.last)
@@ -164,14 +200,20 @@ class Agenda:
     @cached_property
     def _against(self) -> dict[int, tuple[Objection, ...]]:
         """What each reply has against the preferences."""
-        return {turn: objections(self.reading, turn) for turn, m in enumerate(self.transcript) if m.role == "assistant"}
+        return {
+            turn: objections(self.reading, turn)
+            for turn, m in enumerate(self.transcript)
+            if m.role == "assistant"
+        }
 
     def _raised(self) -> set[tuple[str, str]]:
         """The preferences that the user has objected for before."""
         raised: set[tuple[str, str]] = set()
         for turn, objected in self._against.items():
             if turn < self.now:
-                raised |= set([(o.domain, o.type) for o in objected if (o.domain, o.type) not in raised][:_OBJECTIONS])
+                raised |= set(
+                    [(o.domain, o.type) for o in objected if (o.domain, o.type) not in raised][:_OBJECTIONS]
+                )
         return raised
 
     def _corrections(self) -> tuple[set[tuple[str, str] | None], list[str]]:
@@ -219,7 +261,11 @@ class Agenda:
     @cached_property
     def _done(self) -> tuple[int, ...]:
         """Replies in which something was done or given."""
-        return tuple(turn for turn, m in enumerate(self.transcript) if m.role == "assistant" and self.reading.delivers(turn))
+        return tuple(
+            turn
+            for turn, m in enumerate(self.transcript)
+            if m.role == "assistant" and self.reading.delivers(turn)
+        )
 
     def _served(self) -> bool:
         """True if something was done, with nothing in it against the user, and the last word is no refusal."""
@@ -231,7 +277,9 @@ class Agenda:
         return not self._against[done[-1]] and not (is_promise(self.last) and done[-1] < self.now)
 
     def _mended(self) -> bool:
-        """True if the last reply names what the user put right before it, and leaves nothing open: "It's now 14:30."."""
+        """True if the last reply names what the user put right before it, and leaves nothing open: "It's now
+        14:30.".
+        """
         wrong = self._against.get(self.now - 2, ())
         here = self.reading.in_turn(self.now)
         if (
@@ -248,21 +296,29 @@ class Agenda:
         said = self.reading.in_turn(self.now)
         if not _TO_KNOW.match(task_text(self.scenario)) or self.bearing.foreign(self.now):
             return False
-        return any(s.act != "echo" and brings_facts(s.text) for s in said) and not any(s.act == "boast" for s in said)
+        return any(s.act != "echo" and brings_facts(s.text) for s in said) and not any(
+            s.act == "boast" for s in said
+        )
 
     def _proposed(self) -> bool:
-        return any(s.act == "proposal" for s in self.reading.in_turn(self.now)) or bool(options(self.last)[1:])
+        return any(s.act == "proposal" for s in self.reading.in_turn(self.now)) or bool(
+            options(self.last)[1:]
+        )
 
     def _beside_the_point(self) -> bool:
         """True if the reply speaks of nothing that the task is about."""
         known = content(f"{self.scenario.task.intent} {' '.join(m.content for m in self.transcript[:-1])}")
-        return not known & content(self.last) and not any(in_domain(d, self.last, self.scenario) for d in self.scenario.domains)
+        return not known & content(self.last) and not any(
+            in_domain(d, self.last, self.scenario) for d in self.scenario.domains
+        )
 
     def _refusals(self) -> int:
         return len({turn for turn, _ in self.reading.refusals})
 
     def _fed_up(self) -> bool:
-        """True after `PATIENCE` replies in a row that repeat a question, contradict again or bring nothing, or too many in all."""
+        """True after `PATIENCE` replies in a row that repeat a question, contradict again or bring nothing,
+        or too many in all.
+        """
         wasted, heard, replies = 0, set[str](), 0
         for turn, message in enumerate(self.transcript):
             if message.role != "assistant":

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 
 class EmbeddedUserAgent:
-    """Opens without a preference, answers what is asked, corrects what is wrong, ends when served or out of patience.
+    """Opens without a preference, answers what is asked, corrects what is wrong, ends when served or out of
+    patience.
 
     Each turn follows from the scenario and the transcript alone; wording is chosen by their digest and no
     sentence is used twice in a dialogue.

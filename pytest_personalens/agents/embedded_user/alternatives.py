@@ -63,7 +63,8 @@ EVERYDAY: Final = frozenset(
 )
 #: Types of which a person takes several at once: another one beside is no contradiction.
 BESIDE: Final = re.compile(
-    r"Amenit|Feature|Dietary|Authors?|Favou?rite|Contact|Event Type|News Sources|Duration|Frequency|Notification", re.IGNORECASE
+    r"Amenit|Feature|Dietary|Authors?|Favou?rite|Contact|Event Type|News Sources|Duration|Frequency|Notification",
+    re.IGNORECASE,
 )
 #: Alternatives of daily life that exclude each other, for types without a list of values.
 _GROUPS: Final = tuple(
@@ -119,7 +120,9 @@ AMBIGUOUS: Final = frozenset(
 #: Ways to say the same within a group.
 _SAME: Final = ({"delivery", "delivered"}, {"collection", "collect", "collected", "pick-up", "pickup", "pick up"}, {"email", "e-mail", "mail"}, {"text message", "sms"}, {"post", "letter", "mail"},
                 {"paper", "printed"}, {"branded", "brand-name"}, {"yearly", "annual"}, {"phone call", "call"})  # fmt: skip
-FILLER: Final = re.compile(r"\b(?:preferred|preferences?|favou?rite|usual|default|choice|type|kind|of|habit)\b")
+FILLER: Final = re.compile(
+    r"\b(?:preferred|preferences?|favou?rite|usual|default|choice|type|kind|of|habit)\b"
+)
 
 
 @lru_cache(maxsize=2048)

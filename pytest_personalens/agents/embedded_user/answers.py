@@ -1,4 +1,6 @@
-"""The answer to one question of the assistant: from the preferences, the intent and the situation, or plainly none."""
+"""The answer to one question of the assistant: from the preferences, the intent and the situation, or plainly
+none.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,8 @@ if TYPE_CHECKING:
     from pytest_personalens.agents.embedded_user.questions import Question
     from pytest_personalens.agents.embedded_user.replies import Replies
 
-#: What type of preference answers a kind of question, by the type's name, where its own words are not in the question.
+#: What type of preference answers a kind of question, by the type's name, where its own words are not in the
+#: question.
 _BY_KIND: Final = {
     "when": r"(?:Travel|Departure|Appointment|Viewing|Alarm) Time|Days of Week|Season",
     "how_many": r"Group Size",
@@ -39,17 +42,37 @@ _BY_KIND: Final = {
 #: Days in a span, by its stem.
 _DAYS: Final = {
     stem(unit): length
-    for unit, length in (("minutes", 1 / 1440), ("hours", 1 / 24), ("days", 1), ("nights", 1), ("weeks", 7), ("months", 30))
+    for unit, length in (
+        ("minutes", 1 / 1440),
+        ("hours", 1 / 24),
+        ("days", 1),
+        ("nights", 1),
+        ("weeks", 7),
+        ("months", 30),
+    )
 }
 _SPANS: Final = frozenset(map(stem, ("minutes", "hours", "days", "nights", "weeks", "months")))
-_FREE: Final = ("when", "how_many", "how_long", "how_often", "who", "where", "budget", "why", "wording", "from")
+_FREE: Final = (
+    "when",
+    "how_many",
+    "how_long",
+    "how_often",
+    "who",
+    "where",
+    "budget",
+    "why",
+    "wording",
+    "from",
+)
 _ABOUT: Final = re.compile(
-    r"\b(?:preferences?|prefer|restrictions?|requirements?|favou?rites?|particular|special|specific)\b", re.IGNORECASE
+    r"\b(?:preferences?|prefer|restrictions?|requirements?|favou?rites?|particular|special|specific)\b",
+    re.IGNORECASE,
 )
 _PREFERENCE: Final = re.compile(r"\b(?:preferred|preferences?|favou?rites?|frequent)\b")
 #: Asks for something outside the user's taste: when the wedding is, which city it is in.
 _OF_FACT: Final = re.compile(
-    r"\bwh(?:en|ere)(?: exactly)? (?:is|are|was|does)\b|\b(?:which|what) (?:city|town|country|part)\b", re.IGNORECASE
+    r"\bwh(?:en|ere)(?: exactly)? (?:is|are|was|does)\b|\b(?:which|what) (?:city|town|country|part)\b",
+    re.IGNORECASE,
 )
 _PLAIN: Final = re.compile(r"\b(?:Prefer\w+|Favou?rite|Types?|Time|Frequent|Range|Size)\b")
 _FITS: Final = re.compile(
@@ -74,7 +97,9 @@ def _otherwise(t: AskedType, text: str) -> bool:
 
 
 class Answer(NamedTuple):
-    """What to say: a bank of phrases and what to fill in; `pair` is the preference it gives, `extra` an offer that can be declined."""
+    """What to say: a bank of phrases and what to fill in; `pair` is the preference it gives, `extra` an offer
+    that can be declined.
+    """
 
     bank: str
     value: str = ""
@@ -101,7 +126,9 @@ class Answers:
             kind = kind if kind in _EXTRA else "yes_no"  # "Shall I take Budget?" is about a company
             question = question._replace(kind=kind)
         own, other = self._named(text, types)
-        whole = kind == "yes_no" and own and any(" and " in v for v in own[1])  # "between Darra and Oxley" is no list
+        whole = (
+            kind == "yes_no" and own and any(" and " in v for v in own[1])
+        )  # "between Darra and Oxley" is no list
         if kind in ("which", "what", "either", "yes_no") and not whole:
             choice = self._choice(text, listed=kind != "either" or bool(_BY_NUMBER.search(text)))
             if choice:
@@ -117,21 +144,35 @@ class Answers:
                 named = other or types[0]
                 return self._value(named, named[3], bank="instead")
             parts = alternatives(text)
-            best = max(parts, key=lambda p: (len(content(p) & content(self.scenario.task.intent)), drawn_number(self.key, text, p)))
+            best = max(
+                parts,
+                key=lambda p: (
+                    len(content(p) & content(self.scenario.task.intent)),
+                    drawn_number(self.key, text, p),
+                ),
+            )
             return Answer("option", lower_first(best))
         if types:
             return self._value(types[0], types[0][3])
         return self._from_intent(question)
 
     def _measured(self, parts: Sequence[str], types: Sequence[AskedType]) -> Answer | None:
-        """The one of several hours, days, sums or numbers that a preference allows; the preference where none is."""
+        """The one of several hours, days, sums or numbers that a preference allows; the preference where none
+        is.
+        """
         said, parts = parts, _same_unit(parts)
         for t in (*types, *(t for t in self.reading.types if t not in types)):
             rule = constraint(t[1], t[3])
             if sum(rule.mentioned(plain(p)) for p in parts) < len(parts):
                 if (own := _lengths(t[3])) and len(lengths := _lengths(parts)) == len(parts):
-                    fitting = [word for word, days_long in zip(said, lengths, strict=True) if days_long in own]
-                    return Answer("option", lower_first(fitting[0]), (t[0], t[1])) if fitting else self._value(t, t[3], bank="instead")
+                    fitting = [
+                        word for word, days_long in zip(said, lengths, strict=True) if days_long in own
+                    ]
+                    return (
+                        Answer("option", lower_first(fitting[0]), (t[0], t[1]))
+                        if fitting
+                        else self._value(t, t[3], bank="instead")
+                    )
                 continue
             allowed = [word for word, p in zip(said, parts, strict=True) if rule.fits(plain(p))]
             if allowed and not rule.counts:
@@ -142,7 +183,8 @@ class Answers:
     def _from_intent(self, question: Question) -> Answer:
         text, kind = question
         bank, fact = self._told(kind, text)
-        # What stands in the question already, or would only say "another city" to "which city?", is no answer.
+        # What stands in the question already, or would only say "another city" to "which city?", is no
+        # answer.
         if fact and not mentions(fact, text) and not (kind == "where" and _OF_FACT.search(text)):
             return Answer(bank, fact)
         if kind in ("name", "details", "here"):
@@ -157,7 +199,12 @@ class Answers:
             return "name_is", scenario.name
         if kind == "here":
             return "place_here", scenario.situation.location
-        verbalized = {"when": verbalize.when, "how_long": verbalize.how_long, "who": verbalize.who, "where": verbalize.where}.get(kind)
+        verbalized = {
+            "when": verbalize.when,
+            "how_long": verbalize.how_long,
+            "who": verbalize.who,
+            "where": verbalize.where,
+        }.get(kind)
         bank = {"when": "intent_when", "how_long": "intent_count"}.get(kind, "intent_who")
         return bank, verbalized(scenario) if verbalized else ""
 
@@ -166,10 +213,14 @@ class Answers:
         types = [t for t in self.reading.types if asks_for(t[2], text) or mentions(_bare(t[1]), text)]
         here = [t for t in types if in_domain(t[0], text, self.scenario)]
         types = here or types
-        kinds = [] if types else [t for t in self.reading.types if self._by_kind(t, text) or _otherwise(t, text)]
+        kinds = (
+            [] if types else [t for t in self.reading.types if self._by_kind(t, text) or _otherwise(t, text)]
+        )
         kinds = kinds or ([] if types else [t for t in self.reading.types if self._by_value(t, text)])
         if not types and not kinds and re.search(r"\b(?:what|which)\b", text, re.IGNORECASE):
-            kinds = [t for t in self.reading.types if content(_PLAIN.sub("", t[1])) & content(text) - content(t[0])]
+            kinds = [
+                t for t in self.reading.types if content(_PLAIN.sub("", t[1])) & content(text) - content(t[0])
+            ]
 
         def weight(t: AskedType) -> tuple[bool, int, bool]:
             longest = max((len(w) for w in t[2].ask if mentions(w, text)), default=0)
@@ -181,24 +232,41 @@ class Answers:
         pattern = _BY_KIND.get(kind_of(fold(text)))
         if _OF_FACT.search(text):
             return False
-        # A task of several domains has several times and places: only one that the question speaks of is meant.
-        return bool(pattern and re.search(pattern, t[1])) and (len(self.scenario.domains) == 1 or in_domain(t[0], text, self.scenario))
+        # A task of several domains has several times and places: only one that the question speaks of is
+        # meant.
+        return bool(pattern and re.search(pattern, t[1])) and (
+            len(self.scenario.domains) == 1 or in_domain(t[0], text, self.scenario)
+        )
 
     def _by_value(self, t: AskedType, text: str) -> bool:
-        """True if the values are what the question wants: a number of days for "how many days", a sum for "what budget"."""
+        """True if the values are what the question wants: a number of days for "how many days", a sum for
+        "what budget".
+        """
         kind, folded = kind_of(plain(text)), plain(text)
-        if _OF_FACT.search(text) or not (len(self.scenario.domains) == 1 or in_domain(t[0], text, self.scenario)):
+        if _OF_FACT.search(text) or not (
+            len(self.scenario.domains) == 1 or in_domain(t[0], text, self.scenario)
+        ):
             return False
         units = {unit for v in t[3] for _, unit in counted_things(plain(v))}
         if kind in ("how_many", "how_long"):
-            return bool(units & set(stems(folded)) or (kind == "how_long" and "how long" in folded and units & _SPANS))
+            return bool(
+                units & set(stems(folded)) or (kind == "how_long" and "how long" in folded and units & _SPANS)
+            )
         if kind == "budget":
             return any(sums(plain(v)) for v in t[3])
         slots = constraint(t[1], t[3]).slots
-        return kind == "when" and bool(slots) and any(s.days if re.search(r"\bday\b", folded) else s.window for s in slots)
+        return (
+            kind == "when"
+            and bool(slots)
+            and any(s.days if re.search(r"\bday\b", folded) else s.window for s in slots)
+        )
 
-    def _named(self, text: str, types: Sequence[AskedType]) -> tuple[tuple[AskedType, tuple[str, ...]] | None, AskedType | None]:
-        """The type of which the question names values of the user's, with these values; and one of which it names only others."""
+    def _named(
+        self, text: str, types: Sequence[AskedType]
+    ) -> tuple[tuple[AskedType, tuple[str, ...]] | None, AskedType | None]:
+        """The type of which the question names values of the user's, with these values; and one of which it
+        names only others.
+        """
         other = None
         for t in self.reading.types:
             own = tuple(v for v in t[3] if self._means(v, text, t in types))
@@ -207,26 +275,40 @@ class Answers:
             if not other and any(v not in t[3] and self._means(v, text, t in types) for v in t[2].values):
                 other = t
         # A number or an hour of another kind than the person's: "Shall I make it 90 days?"
-        measured = (t for t in self.reading.types if constraint(t[1], t[3]).breach(plain(text), in_question=True))
+        measured = (
+            t for t in self.reading.types if constraint(t[1], t[3]).breach(plain(text), in_question=True)
+        )
         return None, other or next(measured, None)
 
     def _means(self, value: str, text: str, is_meant: bool) -> bool:
-        # A word of every day is meant where its type is spoken of, or where it is all that is put up: "So weekly, right?"
+        # A word of every day is meant where its type is spoken of, or where it is all that is put up: "So
+        # weekly, right?"
         return mentions(value, text) and (
-            is_meant or value.lower() not in EVERYDAY or any(stems(thing) == stems(value) for thing in things(text))
+            is_meant
+            or value.lower() not in EVERYDAY
+            or any(stems(thing) == stems(value) for thing in things(text))
         )
 
     def _another(self, text: str) -> AskedType | None:
-        """The type of which a question names another one, where that can only be: "Is Ecolines fine?" to somebody who rides with STM.
+        """The type of which a question names another one, where that can only be: "Is Ecolines fine?" to
+        somebody who rides with STM.
 
-        Only for the one type that the task needs, has no list, and holds names; nothing is known of a name else.
+        Only for the one type that the task needs, has no list, and holds names; nothing is known of a name
+        else.
         """
         name = the_one(text)
         open_ones = [t for t in needed(self.reading) if not t[2].values and not BESIDE.search(t[1])]
-        if len(open_ones) != 1 or not re.fullmatch(r"[A-Z][\w'’&-]+(?: [\w'’&-]+){0,3}", name) or days(plain(name)) or near(plain(name)):
+        if (
+            len(open_ones) != 1
+            or not re.fullmatch(r"[A-Z][\w'’&-]+(?: [\w'’&-]+){0,3}", name)
+            or days(plain(name))
+            or near(plain(name))
+        ):
             return None
         held = open_ones[0][3]
-        said = content(" ".join((self.scenario.task.intent, *held, *(m.content for m in self.reading.messages[:-1]))))
+        said = content(
+            " ".join((self.scenario.task.intent, *held, *(m.content for m in self.reading.messages[:-1])))
+        )
         return open_ones[0] if all(v[:1].isupper() for v in held) and not content(name) & said else None
 
     def _value(self, t: AskedType, values: Sequence[str], bank: str = "") -> Answer:
@@ -238,7 +320,11 @@ class Answers:
         return Answer(bank, said_aloud(t[1], values), pair)
 
     def _yes_or_no(
-        self, question: Question, types: Sequence[AskedType], own: tuple[AskedType, tuple[str, ...]] | None, other: AskedType | None
+        self,
+        question: Question,
+        types: Sequence[AskedType],
+        own: tuple[AskedType, tuple[str, ...]] | None,
+        other: AskedType | None,
     ) -> Answer:
         text, kind = question
         if own:
@@ -251,14 +337,25 @@ class Answers:
         if types and (kind != "confirm" or _ABOUT.search(text)):
             return self._value(types[0], types[0][3])
         if kind == "known" and not _ABOUT.search(text):
-            return Answer("unsure_have" if re.search(r"\bhave (?:a|an|any|your|the)\b", text, re.IGNORECASE) else "unsure", extra=True)
-        return Answer("free_what" if _ABOUT.search(text) else "fits" if _FITS.search(text) else "accept", extra=True)
+            return Answer(
+                "unsure_have"
+                if re.search(r"\bhave (?:a|an|any|your|the)\b", text, re.IGNORECASE)
+                else "unsure",
+                extra=True,
+            )
+        return Answer(
+            "free_what" if _ABOUT.search(text) else "fits" if _FITS.search(text) else "accept", extra=True
+        )
 
     def _choice(self, text: str, *, listed: bool) -> Answer | None:
         """The listed option that fits the preferences best, or the task; None if nothing is listed."""
         choices = options(self.reply) if listed else []
         if not choices:
-            return Answer("option_first") if re.search(r"\b(?:which one|which of|pick one)\b", text, re.IGNORECASE) else None
+            return (
+                Answer("option_first")
+                if re.search(r"\b(?:which one|which of|pick one)\b", text, re.IGNORECASE)
+                else None
+            )
 
         def fit(i: int) -> tuple[int, int, int]:
             option = choices[i].text
@@ -269,7 +366,11 @@ class Answers:
         best = max(range(len(choices)), key=fit)
         if fit(best)[0] < 0:
             other = next((t for t in self.reading.types if breach(t, choices[best].text)), None)
-            return self._value(other, other[3], bank="instead") if other else Answer("option", choices[best].name)
+            return (
+                self._value(other, other[3], bank="instead")
+                if other
+                else Answer("option", choices[best].name)
+            )
         return Answer("option", choices[best].name)
 
 
@@ -285,7 +386,9 @@ def _lengths(texts: Sequence[str]) -> list[float]:
 
 
 def _same_unit(parts: Sequence[str]) -> list[str]:
-    """The parts, each with the unit that only the last one has, and by the clock of the others: "30 or 90 days", "9:00 or 17:30"."""
+    """The parts, each with the unit that only the last one has, and by the clock of the others: "30 or 90
+    days", "9:00 or 17:30".
+    """
     unit = re.search(r"\d\s?([a-z]+(?:'s?)?|[ap]\.?m\.?)\W*$", parts[-1], re.IGNORECASE) if parts else None
     measured = [f"{p} {unit[1]}" if unit and re.search(r"(?<![:.\d])\d{1,3}$", p) else p for p in parts]
     if any(re.search(r"\b(?:1[3-9]|2[0-3]):\d\d", p) for p in measured):

@@ -5,7 +5,15 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.agents.embedded_user.alternatives import AMBIGUOUS, BESIDE, EVERYDAY, FILLER, alternatives_of, noun_of, says
+from pytest_personalens.agents.embedded_user.alternatives import (
+    AMBIGUOUS,
+    BESIDE,
+    EVERYDAY,
+    FILLER,
+    alternatives_of,
+    noun_of,
+    says,
+)
 from pytest_personalens.agents.embedded_user.constraints import constraint
 from pytest_personalens.agents.embedded_user.replies import card
 from pytest_personalens.agents.language.lexicon import asks_for
@@ -49,9 +57,9 @@ _NAME: Final = r"[A-Z][\w'’&-]+(?: [A-Z][\w'’&-]+)*"
 
 def fits(t: AskedType, text: str) -> bool:
     """True if the text names one of the person's own values, in its words or as hour, day, sum or number."""
-    return any(mentions(v, text) and not negated(v, plain(text)) for v in (*t[3], *_heads(t[3]))) or constraint(t[1], t[3]).fits(
-        plain(text)
-    )
+    return any(
+        mentions(v, text) and not negated(v, plain(text)) for v in (*t[3], *_heads(t[3]))
+    ) or constraint(t[1], t[3]).fits(plain(text))
 
 
 def _heads(values: tuple[str, ...]) -> tuple[str, ...]:
@@ -61,7 +69,14 @@ def _heads(values: tuple[str, ...]) -> tuple[str, ...]:
 
 def breach(t: AskedType, text: str) -> str:
     """What a text names instead of the person's values; the empty string if nothing."""
-    return _listed(t, text) or _measured(t, text) or _denied(t, text) or _grouped(t, text) or _labelled(t, text) or _beside_noun(t, text)
+    return (
+        _listed(t, text)
+        or _measured(t, text)
+        or _denied(t, text)
+        or _grouped(t, text)
+        or _labelled(t, text)
+        or _beside_noun(t, text)
+    )
 
 
 def _listed(t: AskedType, text: str) -> str:
@@ -78,7 +93,11 @@ def _listed(t: AskedType, text: str) -> str:
     for other in words.values:
         if "Seat" in name and not any({other, own} <= axis for axis in _AXES for own in listed):
             continue
-        if any(mentions(other, v) or mentions(v, other) for v in values) or not mentions(other, text) or negated(other, folded):
+        if (
+            any(mentions(other, v) or mentions(v, other) for v in values)
+            or not mentions(other, text)
+            or negated(other, folded)
+        ):
             continue
         if (about or other.lower() not in EVERYDAY) and not _in_a_name(other, text):
             return other
@@ -105,7 +124,12 @@ def _denied(t: AskedType, text: str) -> str:
     folded = plain(text)
     for value in t[3]:
         m = _NO.match(plain(value))
-        if m and len(m[1].split()) <= 2 and not _GUARDED.search(folded) and re.search(_SERVED_WITH.format(re.escape(m[1])), folded):
+        if (
+            m
+            and len(m[1].split()) <= 2
+            and not _GUARDED.search(folded)
+            and re.search(_SERVED_WITH.format(re.escape(m[1])), folded)
+        ):
             return m[1]
     return ""
 
@@ -121,7 +145,11 @@ def _grouped(t: AskedType, text: str) -> str:
     folded = plain(line[1] if line else text)
     for group in alternatives_of(t[1], heads):
         for other in group:
-            if says(other, folded) and not negated(other, folded) and (other not in AMBIGUOUS or noun_of(t[1]) in stems(folded) or line):
+            if (
+                says(other, folded)
+                and not negated(other, folded)
+                and (other not in AMBIGUOUS or noun_of(t[1]) in stems(folded) or line)
+            ):
                 return other
     return ""
 
@@ -146,7 +174,9 @@ def _beside_noun(t: AskedType, text: str) -> str:
     if t[2].values or not all(re.match(r"[A-Z]", v) for v in t[3]):
         return ""
     noun = noun_of(t[1])
-    for m in re.finditer(rf"\b(?:the|your|a|an|one|of|some|in|with|by) ({_NAME}) ([a-z]+)\b|\b([a-z]+) ({_NAME})", text):
+    for m in re.finditer(
+        rf"\b(?:the|your|a|an|one|of|some|in|with|by) ({_NAME}) ([a-z]+)\b|\b([a-z]+) ({_NAME})", text
+    ):
         beside, name = (m[2], m[1]) if m[1] else (m[3], m[4])
         if noun and len(noun) > 2 and stem(beside) == noun and not negated(name, plain(text)):
             return _other_name(t, name)
@@ -158,16 +188,27 @@ def _other_name(t: AskedType, value: str) -> str:
     value = re.split(r"\s*[,(;–—]|\s-\s|\. ", value.strip(" ."))[0]
     own = frozenset().union(*(frozenset(stems(v)) for v in t[3]))
     tokens = plain(value).split()
-    if not tokens or len(tokens) > 4 or tokens[0] in _VAGUE or tokens[-1] in _VAGUE or re.search(r"\d", tokens[0]) or not content(value):
+    if (
+        not tokens
+        or len(tokens) > 4
+        or tokens[0] in _VAGUE
+        or tokens[-1] in _VAGUE
+        or re.search(r"\d", tokens[0])
+        or not content(value)
+    ):
         return ""
     return "" if own & set(stems(value)) else value
 
 
 def negated(value: str, folded: str) -> bool:
-    """True if all that names the value is denied, replaced or past: "not the aisle", "instead of the aisle", "aisle-free"."""
+    """True if all that names the value is denied, replaced or past: "not the aisle", "instead of the aisle",
+    "aisle-free".
+    """
     row, words = stems(value), list(re.finditer(r"\d+[:.]\d{2}|[\w'-]+", folded))
     hay = [w[0].replace(".", ":") if w[0][0].isdigit() else stem(w[0]) for w in words]
-    places = [i for i in range(len(hay)) if tuple(hay[i : i + len(row)]) == row] or [i for i in range(len(hay)) if row and hay[i] == row[0]]
+    places = [i for i in range(len(hay)) if tuple(hay[i : i + len(row)]) == row] or [
+        i for i in range(len(hay)) if row and hay[i] == row[0]
+    ]
     if not places or not row:
         return False
 

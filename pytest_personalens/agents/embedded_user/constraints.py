@@ -6,7 +6,14 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.agents.embedded_user.day_times import TimeSlot, agrees, chosen_hours, first_wrong_time, names_a_time, slot_of
+from pytest_personalens.agents.embedded_user.day_times import (
+    TimeSlot,
+    agrees,
+    chosen_hours,
+    first_wrong_time,
+    names_a_time,
+    slot_of,
+)
 from pytest_personalens.agents.embedded_user.measures import counted_things, money, party, sums
 from pytest_personalens.agents.language.slots import near
 from pytest_personalens.agents.language.statements import plain
@@ -20,7 +27,9 @@ _EXACT: Final = re.compile(r"\b(?:alarm|wake|reminder|dose|medication)")
 _TIMED: Final = re.compile(
     r"\b(?:time|times|showtimes?|hours?|slot|when|departure|showing|start|day|days|recurring|schedule|pick-?up|collection|appointment|delivery)\b"
 )
-_UNTIMED: Final = re.compile(r"\b(?:time ?zone|frequency|notification|reading|duration|season|lead time|reminder|alert|flexib\w*)\b")
+_UNTIMED: Final = re.compile(
+    r"\b(?:time ?zone|frequency|notification|reading|duration|season|lead time|reminder|alert|flexib\w*)\b"
+)
 
 _PRICED: Final = re.compile(r"\b(?:price|budget|cost|fare|spend|spending|rate|fee)\b")
 _OPEN_UPWARD: Final = re.compile(r"\b(?:above|over|more than|at least|from|upwards?|best|any)\b|\+")
@@ -28,10 +37,17 @@ _OPEN_UPWARD: Final = re.compile(r"\b(?:above|over|more than|at least|from|upwar
 _PARTIES: Final = {"solo": (1, 1), "alone": (1, 1), "as a pair": (1, 2), "couple": (2, 2), "small group": (3, 8), "group of friends": (3, 99), "large group": (6, 999), "family with children": (3, 99)}  # fmt: skip
 #: What a limit may be meant for; how many there are of it is often not said.
 _EACH: Final = re.compile(r"\b(?:each|per|an?|apiece|pp|both|monthly|weekly|daily|yearly)\b")
-_ALL: Final = re.compile(r"\b(?:total|in all|together|altogether|both|all of it|for the (?:two|three|four|lot))\b")
-#: A value that is a number and little else: "30 days", and not "one snooze of 7 minutes" or "under 30 minutes".
-_PLAIN_COUNT: Final = re.compile(r"(?:an? )?[a-z0-9]+[ -][a-z]+(?:'|'s)?(?: (?:supply|each time|at a time|long))?")
-_BOUNDED: Final = re.compile(r"\b(?:under|over|up|below|less|more|least|most|max\w*|min\w*|about|around|within|before|after|every)\b")
+_ALL: Final = re.compile(
+    r"\b(?:total|in all|together|altogether|both|all of it|for the (?:two|three|four|lot))\b"
+)
+#: A value that is a number and little else: "30 days", and not "one snooze of 7 minutes" or "under 30
+#: minutes".
+_PLAIN_COUNT: Final = re.compile(
+    r"(?:an? )?[a-z0-9]+[ -][a-z]+(?:'|'s)?(?: (?:supply|each time|at a time|long))?"
+)
+_BOUNDED: Final = re.compile(
+    r"\b(?:under|over|up|below|less|more|least|most|max\w*|min\w*|about|around|within|before|after|every)\b"
+)
 
 
 class Constraint:
@@ -59,7 +75,10 @@ class Constraint:
             return None
         if any(_OPEN_UPWARD.search(v) or _EACH.search(v) for v in self.values):
             return None
-        tops = [max(sums(v), default=(0.0, "") if re.fullmatch(r"free(?: of charge)?", v) else None) for v in self.values]
+        tops = [
+            max(sums(v), default=(0.0, "") if re.fullmatch(r"free(?: of charge)?", v) else None)
+            for v in self.values
+        ]
         known = [t for t in tops if t is not None]
         return max(known) if known and len(known) == len(tops) else None
 
@@ -69,7 +88,10 @@ class Constraint:
         if _PRICED.search(self.name) or _UNTIMED.search(self.name):
             return frozenset()
         counted = [
-            frozenset(counted_things(v)) if _PLAIN_COUNT.fullmatch(v) and not _BOUNDED.search(v) else frozenset() for v in self.values
+            frozenset(counted_things(v))
+            if _PLAIN_COUNT.fullmatch(v) and not _BOUNDED.search(v)
+            else frozenset()
+            for v in self.values
         ]
         return frozenset().union(*counted) if all(counted) else frozenset()
 
@@ -78,7 +100,11 @@ class Constraint:
         """How few and how many people, None if that is open."""
         sizes = [_PARTIES.get(v) for v in self.values]
         known = [s for s in sizes if s]
-        return (min(s[0] for s in known), max(s[1] for s in known)) if known and len(known) == len(sizes) else None
+        return (
+            (min(s[0] for s in known), max(s[1] for s in known))
+            if known and len(known) == len(sizes)
+            else None
+        )
 
     def fits(self, folded: str) -> bool:
         """True if the text names an hour and day, a sum or a number that the preference allows."""
@@ -95,7 +121,8 @@ class Constraint:
     def breach(self, folded: str, *, in_question: bool = False) -> str:
         """What the text names against the preference: "20:15", "$45", "90 days"; empty if nothing.
 
-        `in_question` says that the text is a question, which may leave unsaid what its number counts: "Shall I make it 90 days?"
+        `in_question` says that the text is a question, which may leave unsaid what its number counts: "Shall
+        I make it 90 days?"
         """
         return self._late(folded) or self._dear(folded) or self._number(folded, in_question=in_question)
 
@@ -124,7 +151,11 @@ class Constraint:
     def _number(self, folded: str, *, in_question: bool) -> str:
         if self.party:
             wrong = [n for n in party(folded) if not self.party[0] <= n <= self.party[1]]
-            return ("one person" if wrong[0] == 1 else f"{wrong[0]} people") if wrong and len(wrong) == len(party(folded)) else ""
+            return (
+                ("one person" if wrong[0] == 1 else f"{wrong[0]} people")
+                if wrong and len(wrong) == len(party(folded))
+                else ""
+            )
         own = self.counts
         units = {unit for _, unit in own}
         wrong_counts = [(n, unit) for n, unit in counted_things(folded, chosen=True) if unit in units]

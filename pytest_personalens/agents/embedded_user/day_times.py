@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 _NOON: Final = 12 * 60
 _DAY: Final = 24 * 60
-#: Parts of the day in minutes from midnight, wide enough that nobody would argue; the first that fits a value counts.
+#: Parts of the day in minutes from midnight, wide enough that nobody would argue; the first that fits a value
+#: counts.
 _PARTS: Final = (
     (r"\bearly(?:-| in the )?\s?morning\b|\bfirst thing\b", 240, 570),
     (r"\bmid-?\s?morning\b", 530, 720),
@@ -31,7 +32,9 @@ _PARTS: Final = (
     (r"\bevenings?\b", 1005, 1440),
 )  # fmt: skip
 _PART: Final = tuple((re.compile(pattern), start, end) for pattern, start, end in _PARTS)
-_BOUND: Final = re.compile(r"\b(before|by|until|no later than|not after|after|from|not before|no earlier than|past)\b")
+_BOUND: Final = re.compile(
+    r"\b(before|by|until|no later than|not after|after|from|not before|no earlier than|past)\b"
+)
 _UPPER: Final = ("before", "by", "until", "no later than", "not after")
 #: Minutes by which an hour may be off; an alarm rings on the minute.
 _ROOM: Final = 30
@@ -40,13 +43,17 @@ _WEEK: Final = {
     "weekend": ("saturday", "sunday"),
 }  # fmt: skip
 _FULL_WEEK: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-_SPAN_OF_DAYS: Final = re.compile(rf"\b({'|'.join(_FULL_WEEK)})s? (?:to|through|until|till|-) ({'|'.join(_FULL_WEEK)})s?\b")
+_SPAN_OF_DAYS: Final = re.compile(
+    rf"\b({'|'.join(_FULL_WEEK)})s? (?:to|through|until|till|-) ({'|'.join(_FULL_WEEK)})s?\b"
+)
 #: When something ends, is left again or must be called off by: no hour that anybody chose.
 _OTHER_HOUR: Final = re.compile(
     r"\b(?:arriv\w*|until|till|ends?|ending|back|returns?|returning|closes?|closing|lands?|landing|finish\w*|check-?out|doors|remind\w*|cancel\w*|gets? (?:you )?in|moved from|instead of|"
     r"rather than|not|no longer|was|were|from|current|currently|before|plug|leave (?:home|by))\b[^,;.]{0,24}?\b\d{1,2}(?:[:.]\d{2})?\s?(?:[ap]\.?m\b\.?)?"
 )
-_RANGE: Final = re.compile(r"(\b\d{1,2}[:.]\d{2}\s?(?:[ap]m)?)\s?(?:-|to|until)\s?\d{1,2}[:.]\d{2}(?:\s?[ap]m)?")
+_RANGE: Final = re.compile(
+    r"(\b\d{1,2}[:.]\d{2}\s?(?:[ap]m)?)\s?(?:-|to|until)\s?\d{1,2}[:.]\d{2}(?:\s?[ap]m)?"
+)
 _CLOCK_RANGE: Final = re.compile(
     r"\b(?:between )?(\d{1,2})(?:[:.](\d{2}))?\s?(am|pm)?\s?(?:-|to|and|until)\s?(\d{1,2})(?:[:.](\d{2}))?\s?(am|pm)\b"
 )
@@ -70,7 +77,9 @@ def _days(folded: str) -> frozenset[str] | None:
     span = _SPAN_OF_DAYS.search(folded)
     if span:
         start, end = _FULL_WEEK.index(span[1]), _FULL_WEEK.index(span[2])
-        return frozenset(_FULL_WEEK[start : end + 1] if start <= end else (*_FULL_WEEK[start:], *_FULL_WEEK[: end + 1]))
+        return frozenset(
+            _FULL_WEEK[start : end + 1] if start <= end else (*_FULL_WEEK[start:], *_FULL_WEEK[: end + 1])
+        )
     named = set(days(folded))
     for word, meant in _WEEK.items():
         if re.search(rf"\b{word}s?\b", folded):
@@ -128,7 +137,11 @@ def agrees(slot: TimeSlot, folded: str) -> bool:
 
 def _inside(hour: Time, window: tuple[int, int]) -> bool:
     halves = (0, 1) if hour.half < 0 else (hour.half,)
-    return any(window[0] <= hour.minutes + half * _NOON + shift <= window[1] for half in halves for shift in (0, _DAY))
+    return any(
+        window[0] <= hour.minutes + half * _NOON + shift <= window[1]
+        for half in halves
+        for shift in (0, _DAY)
+    )
 
 
 def _named_parts(folded: str) -> list[tuple[int, int]]:
@@ -153,4 +166,8 @@ def first_wrong_time(folded: str, slots: tuple[TimeSlot, ...]) -> str:
     if clock and hours_named(folded):
         return clock[0]
     part = next((m[0] for pattern, _, _ in _PART if (m := pattern.search(folded))), "")
-    return f"the {part}" if re.fullmatch(r"(?:early |late )?(?:morning|afternoon|evening)", part) else part or "that hour"
+    return (
+        f"the {part}"
+        if re.fullmatch(r"(?:early |late )?(?:morning|afternoon|evening)", part)
+        else part or "that hour"
+    )

@@ -11,7 +11,8 @@ from pytest_personalens.agents.language.statements import plain
 
 _KEYCAP: Final = re.compile(r"([0-9])\ufe0f?\u20e3")
 _NUMBER: Final = re.compile(
-    r"^\s*(?:[#*_>]+\s*)*(?:\(?\d{1,2}[.):]|\(?[a-dA-D][).]|(?:option|offer|choice) \w{1,2}\b[:.)]?)\s*(?:\*\*)?\s*(\S.*)$", re.IGNORECASE
+    r"^\s*(?:[#*_>]+\s*)*(?:\(?\d{1,2}[.):]|\(?[a-dA-D][).]|(?:option|offer|choice) \w{1,2}\b[:.)]?)\s*(?:\*\*)?\s*(\S.*)$",
+    re.IGNORECASE,
 )
 #: A bullet; one with a box is a step that was taken and nothing to choose.
 _BULLET: Final = re.compile(r"^(\s*)[-*•·–—]\s+(?!\[[ xX✓✔]\])(\S.*)$")
@@ -29,11 +30,14 @@ def items(reply: str, *, choosing: bool) -> list[str]:
     if choosing or len(listed) < 2:
         return listed
     if listed is not numbered and (
-        any(_LABEL.match(item) for item in listed) or (listed is rows and all(item.count(", ") < _CELLS for item in listed))
+        any(_LABEL.match(item) for item in listed)
+        or (listed is rows and all(item.count(", ") < _CELLS for item in listed))
     ):
         return []
     if any(
-        DEED.search(plain(text)) and "?" not in text and not re.search(r"\bhere (?:is|are)\b|\bfound\b", plain(text))
+        DEED.search(plain(text))
+        and "?" not in text
+        and not re.search(r"\bhere (?:is|are)\b|\bfound\b", plain(text))
         for text, _ in statements_of(reply)
     ):
         return []
@@ -58,7 +62,9 @@ def _found(reply: str) -> tuple[list[str], list[str], list[str]]:
         elif bullet:
             bullets.append(_clean(bullet[2]))
     # The first row of a table is its head.
-    row_texts = [", ".join(c for c in cells if c and not re.fullmatch(r"\d{1,2}[.)]?", c)) for cells in rows[1:]]
+    row_texts = [
+        ", ".join(c for c in cells if c and not re.fullmatch(r"\d{1,2}[.)]?", c)) for cells in rows[1:]
+    ]
     return numbered, bullets, row_texts
 
 

@@ -19,12 +19,42 @@ _SUM: Final = re.compile(
     rf"(?:(?<![a-z])({_SIGN})\.?\s?(\d(?:[\d,]*\d)?(?:\.\d+)?)|(?<![:.\d])(\d(?:[\d,]*\d)?(?:\.\d+)?)\s?({_SIGN})(?![a-z]))"
 )
 _SUM_RANGE: Final = re.compile(rf"(?<![a-z])({_SIGN})\s?(\d[\d,]*)\s?(?:-|to)\s?(\d[\d,]*)(?!\d)")
-_UNITS: Final = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+_UNITS: Final = (
+    "zero",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+)
 _NUMBERS: Final = {w: i for i, w in enumerate(_UNITS)} | {"fourteen": 14, "fifteen": 15, "twenty": 20, "thirty": 30, "forty": 40, "sixty": 60, "ninety": 90, "a": 1, "an": 1}  # fmt: skip
-_COUNT: Final = re.compile(rf"(?<![\d.:,$€£-])\b(\d{{1,3}}|{'|'.join(w for w in _NUMBERS if len(w) > 2)})[ -]([a-z]+)\b")
+_COUNT: Final = re.compile(
+    rf"(?<![\d.:,$€£-])\b(\d{{1,3}}|{'|'.join(w for w in _NUMBERS if len(w) > 2)})[ -]([a-z]+)\b"
+)
 _NO_UNITS: Final = frozenset("am pm in to of and the or at on for more other is are with by past".split())  # noqa: SIM905
 _PEOPLE: Final = frozenset(
-    map(stem, ("people", "persons", "tickets", "seats", "guests", "places", "adults", "travellers", "players", "spots"))
+    map(
+        stem,
+        (
+            "people",
+            "persons",
+            "tickets",
+            "seats",
+            "guests",
+            "places",
+            "adults",
+            "travellers",
+            "players",
+            "spots",
+        ),
+    )
 )
 _PARTY: Final = re.compile(rf"\b(?:table|party|room|booked|tickets?) (?:for|of) (\d{{1,2}}|{'|'.join(_UNITS[1:])})\b(?! ?(?::|nights?|days?|hours?|weeks?|o'clock|am|pm|%))")  # fmt: skip
 #: A number that says by when, how late or how far, and not how much.
@@ -36,11 +66,16 @@ _NOT_THIS_NUMBER: Final = re.compile(
 def sums(folded: str) -> tuple[tuple[float, str], ...]:
     """Sums of money with their currency."""
     folded = _SUM_RANGE.sub(r"\1\2 to \1\3", folded)
-    return tuple((float((m[2] or m[3]).replace(",", "").rstrip(".")), _SIGNS[m[1] or m[4]]) for m in _SUM.finditer(folded))
+    return tuple(
+        (float((m[2] or m[3]).replace(",", "").rstrip(".")), _SIGNS[m[1] or m[4]])
+        for m in _SUM.finditer(folded)
+    )
 
 
 def counted_things(folded: str, *, chosen: bool = False) -> tuple[tuple[int, str], ...]:
-    """Numbers and the stem of what they count: (30, "day"); if `chosen`, none that only says by when or how far."""
+    """Numbers and the stem of what they count: (30, "day"); if `chosen`, none that only says by when or how
+    far.
+    """
     counted = []
     for m in _COUNT.finditer(folded):
         if chosen and (

@@ -20,9 +20,13 @@ if TYPE_CHECKING:
     from pytest_personalens.core.scenario import Scenario
 
 
-_SAY_ONE: Final = re.compile(r"\b(?:say|tell me|pick|choose|name|reply|your choice|let me know|up to you|whichever)\b")
+_SAY_ONE: Final = re.compile(
+    r"\b(?:say|tell me|pick|choose|name|reply|your choice|let me know|up to you|whichever)\b"
+)
 #: The task itself moves the hour away from the usual one.
-_MOVED: Final = re.compile(r"\b(?:later|earlier|another (?:time|day|date)|postpone|put off|moment|reschedule|move|shift)\b")
+_MOVED: Final = re.compile(
+    r"\b(?:later|earlier|another (?:time|day|date)|postpone|put off|moment|reschedule|move|shift)\b"
+)
 
 
 class Objection(NamedTuple):
@@ -43,7 +47,9 @@ def needed(reading: Replies) -> list[AskedType]:
 
 
 def objections(reading: Replies, turn: int) -> tuple[Objection, ...]:
-    """What a reply does or proposes against the preferences; nothing that the user asked for in this dialogue."""
+    """What a reply does or proposes against the preferences; nothing that the user asked for in this
+    dialogue.
+    """
     committed = reading.committed(turn)
     if not committed:
         return ()
@@ -76,7 +82,11 @@ def _choice(t: AskedType, whole: Sequence[Said]) -> bool:
 
 
 def _speaks_of(t: AskedType, said: Said, scenario: Scenario) -> bool:
-    return in_domain(t[0], said.text, scenario) or asks_for(t[2], said.text) or bool(noun_of(t[1]) and noun_of(t[1]) in stems(said.text))
+    return (
+        in_domain(t[0], said.text, scenario)
+        or asks_for(t[2], said.text)
+        or bool(noun_of(t[1]) and noun_of(t[1]) in stems(said.text))
+    )
 
 
 def _wanted(reading: Replies, t: AskedType, wrong: str, turn: int) -> bool:
@@ -90,15 +100,20 @@ def _wanted(reading: Replies, t: AskedType, wrong: str, turn: int) -> bool:
         folded = plain(text)
         if mentions(wrong, text) and not negated(wrong, folded):
             return True
-        if (rule.breach(folded) and not negated(rule.breach(folded), folded)) or (rule.slots and near(folded) and _by_day(wrong, folded)):
+        if (rule.breach(folded) and not negated(rule.breach(folded), folded)) or (
+            rule.slots and near(folded) and _by_day(wrong, folded)
+        ):
             return True
         if rule.party and re.search(
-            r"\bwith (?:my|your|a|some|two|three|the)\b|\b(?:friends|family|parents|guests|kids|children|colleagues|us)\b", folded
+            r"\bwith (?:my|your|a|some|two|three|the)\b|\b(?:friends|family|parents|guests|kids|children|colleagues|us)\b",
+            folded,
         ):
             return True
     return False
 
 
 def _by_day(wrong: str, folded: str) -> bool:
-    """True if the day that the user named from today settles what is wrong: a day always, an hour for "tonight"."""
+    """True if the day that the user named from today settles what is wrong: a day always, an hour for
+    "tonight".
+    """
     return wrong[:1].isupper() or wrong == "those days" or "tonight" in near(folded)

@@ -24,7 +24,9 @@ _HELPABLE: Final = re.compile(
 )
 _REASON: Final = re.compile(r"(?P<request>.+?), (?:because|since|as) (?P<reason>.+)")
 #: Words that point back at the request, which then has to come first.
-_POINTING: Final = re.compile(r"\b(?:it|one|that very|they|them|each|both|instead|before|next to)\b", re.IGNORECASE)
+_POINTING: Final = re.compile(
+    r"\b(?:it|one|that very|they|them|each|both|instead|before|next to)\b", re.IGNORECASE
+)
 #: What an assistant does by itself, so that it can be told to.
 _ORDER: Final = re.compile(
     r"(?:find|book|set|create|plan|reserve|schedule|organi[sz]e|recommend|compare|send|modify|reschedule|purchase|rent|(?:temporarily )?mute|locate|search|play|update|cancel|arrange|make|suggest)\b"
@@ -62,13 +64,21 @@ def _listed(names: list[str]) -> str:
 
 
 def task_text(scenario: Scenario) -> str:
-    """The intent's first request, and its parts if it has some, as words after "to"; the empty string if there is none."""
+    """The intent's first request, and its parts if it has some, as words after "to"; the empty string if
+    there is none.
+    """
     values = [v for types in scenario.preferences.values() for vs in types.values() for v in vs]
     for sentence in sentences(_plain(scenario.task.intent)):
         text = sentence.rstrip(".!")
         text = text if ": " in text else text.split(", ")[0]
         match = _WANT.match(text) or _NEED.match(text)
-        rest = text[match.end() :] if match else "" if re.match(r"you", text, re.IGNORECASE) else lower_first(text)
+        rest = (
+            text[match.end() :]
+            if match
+            else ""
+            if re.match(r"you", text, re.IGNORECASE)
+            else lower_first(text)
+        )
         if rest and not any(mentions(v, rest) for v in values):
             return first_person(rest)
     return ""
@@ -112,7 +122,9 @@ def _greeting(scenario: Scenario, *key: str) -> str:
     time = "evening" if time not in ("morning", "afternoon") else time
     choices = phrases_for("greeting", manner(scenario))
     choice = choices[drawn_number(*key, "greeting") % len(choices)]
-    values = {w for types in scenario.preferences.values() for vs in types.values() for v in vs for w in stems(v)}
+    values = {
+        w for types in scenario.preferences.values() for vs in types.values() for v in vs for w in stems(v)
+    }
     # "Good afternoon" says too much to whom afternoons are a preference.
     return "" if "{time}" in choice and not values.isdisjoint(stems(time)) else choice.format(time=time)
 

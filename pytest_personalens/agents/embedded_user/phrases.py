@@ -34,7 +34,9 @@ def phrases_for(bank: str, manner: Manner) -> list[str]:
 
 def drawn_number(*key: str) -> int:
     """A number drawn from `key`, the same on every machine."""
-    return int.from_bytes(hashlib.sha256("\x1f".join(key).encode("utf-8", "surrogatepass")).digest()[:4], "big")
+    return int.from_bytes(
+        hashlib.sha256("\x1f".join(key).encode("utf-8", "surrogatepass")).digest()[:4], "big"
+    )
 
 
 def folded(text: str) -> frozenset[str]:
@@ -50,8 +52,13 @@ class Speaker:
         self.said = set(said)
 
     def say(self, bank: str, **values: str) -> str:
-        """A phrase of `bank`, filled in; each value also with a capital, under its name's capital. Raises `SpeechlessError`."""
-        filled = values | {name.upper(): upper_first(value) for name, value in values.items() if len(name) == 1}
+        """A phrase of `bank`, filled in; each value also with a capital, under its name's capital.
+
+        Raises `SpeechlessError`.
+        """
+        filled = values | {
+            name.upper(): upper_first(value) for name, value in values.items() if len(name) == 1
+        }
         choices = phrases_for(bank, self.manner)
         start = drawn_number(self.key, bank, str(len(self.said)))
         for i in range(len(choices)):

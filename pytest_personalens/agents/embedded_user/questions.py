@@ -62,14 +62,19 @@ _COURTESY: Final = re.compile(
     r"|\bis (?:that|this|everything|it) (?:all )?(?:ok|okay|right|fine|correct|good|alright|all right|to your liking)\b|\bhappy with\b|\bsounds? (?:good|right|great|ok)\b|\ball good\W*$|\bany questions\b|^\W*(?:reply|press|type) (?:with )?\d\b|\bhelp (?:you )?with anything\b|\bcan i help (?:you )?(?:further|today)\b"
 )
 _NUMBERED: Final = re.compile(
-    r"(?:^|\s)\(?(?:\d|[a-dA-D])\)\s+(.+?)(?=[,;.]?\s+(?:or |and )?\(?(?:\d|[a-dA-D])\)\s|[.?!;]?\s*$|[?!]\s)", re.MULTILINE
+    r"(?:^|\s)\(?(?:\d|[a-dA-D])\)\s+(.+?)(?=[,;.]?\s+(?:or |and )?\(?(?:\d|[a-dA-D])\)\s|[.?!;]?\s*$|[?!]\s)",
+    re.MULTILINE,
 )
 _QUOTED: Final = re.compile(r"[\"“'‘]([A-Z][^\"”'’]{1,40})[\"”'’]")
 _INLINE: Final = re.compile(
     r"\b(?:found|have|got|are|options?|between|choices?|available)\b:?\s+((?:[^,.?!]+, )*[^,.?!]+,? (?:and|or) [^,.?!]+)[.?!]"
 )
-_AND: Final = re.compile(r",? and (?=(?:what|which|when|who|where|how|do|would|shall|should|is|are|any|will)\b)", re.IGNORECASE)
-_NAME_END: Final = re.compile(r"\s+[-–—]\s+|\s*[:(;]|,\s|\s+(?=\d)|\s+(?:at|for|with|from|in|on|by|which|that)\s+", re.IGNORECASE)
+_AND: Final = re.compile(
+    r",? and (?=(?:what|which|when|who|where|how|do|would|shall|should|is|are|any|will)\b)", re.IGNORECASE
+)
+_NAME_END: Final = re.compile(
+    r"\s+[-–—]\s+|\s*[:(;]|,\s|\s+(?=\d)|\s+(?:at|for|with|from|in|on|by|which|that)\s+", re.IGNORECASE
+)
 
 
 #: Asks in the form of a statement: "Please state the hour.", "It is to be indicated whether ...".
@@ -92,7 +97,9 @@ _ABOUT_ONE: Final = tuple(
     )
 )
 #: Stands before an alternative, and is no part of it.
-_BEFORE_ONE: Final = re.compile(r"^(?:(?:rather|maybe|perhaps|instead|or|the|an?|at|in the|on) )+", re.IGNORECASE)
+_BEFORE_ONE: Final = re.compile(
+    r"^(?:(?:rather|maybe|perhaps|instead|or|the|an?|at|in the|on) )+", re.IGNORECASE
+)
 
 
 class Question(NamedTuple):
@@ -111,8 +118,13 @@ class Choice(NamedTuple):
 
 def questions(reply: str) -> list[Question]:
     """The questions of a reply, in order."""
-    # Of "So the aisle, right?" the first words say what is asked, though elsewhere they open a sentence and say nothing.
-    parts = (part for text, quote in statements_of(reply) for part in _parts(quote if _ONLY_TAG.match(text) else text))
+    # Of "So the aisle, right?" the first words say what is asked, though elsewhere they open a sentence and
+    # say nothing.
+    parts = (
+        part
+        for text, quote in statements_of(reply)
+        for part in _parts(quote if _ONLY_TAG.match(text) else text)
+    )
     return [Question(part, kind_of(plain(part))) for part in parts if asks(part)]
 
 
@@ -129,7 +141,9 @@ def asks(statement: str) -> bool:
 def _parts(sentence: str) -> list[str]:
     """Two questions in one sentence are two: "Which airline, and do you mind a stop?"."""
     parts = _AND.split(sentence) if sentence.rstrip().endswith("?") else [sentence]
-    return [part if part.rstrip().endswith("?") else f"{part}?" for part in parts] if len(parts) > 1 else parts
+    return (
+        [part if part.rstrip().endswith("?") else f"{part}?" for part in parts] if len(parts) > 1 else parts
+    )
 
 
 def kind_of(folded: str) -> QuestionKind:
@@ -138,7 +152,9 @@ def kind_of(folded: str) -> QuestionKind:
 
 
 def is_courtesy(folded: str) -> bool:
-    """True for a question that only asks whether all is well or for a further wish, given in the form of `plain`."""
+    """True for a question that only asks whether all is well or for a further wish, given in the form of
+    `plain`.
+    """
     return bool(_COURTESY.search(folded)) and not re.search(r"\bor\b", folded)
 
 
@@ -153,7 +169,9 @@ def is_promise(reply: str) -> bool:
 
 
 def options(reply: str) -> list[Choice]:
-    """What a reply lists to choose from: lines of a list, numbered parts of a sentence, names in quotes; no card of facts."""
+    """What a reply lists to choose from: lines of a list, numbered parts of a sentence, names in quotes; no
+    card of facts.
+    """
     choosing = bool(_CHOOSE.search(plain(reply)))
     listed = items(reply, choosing=choosing)
     if len(listed) > 1:
@@ -163,7 +181,10 @@ def options(reply: str) -> list[Choice]:
         if len(names) > 1:
             return [Choice(_name(item), item) for item in names]
     for match in _INLINE.finditer(reply):
-        parts = [re.sub(r"^(?:and |or )?(?:the |an? )?", "", i.strip()) for i in re.split(r", | and | or ", match[1])]
+        parts = [
+            re.sub(r"^(?:and |or )?(?:the |an? )?", "", i.strip())
+            for i in re.split(r", | and | or ", match[1])
+        ]
         if len(parts) > 1 and all(0 < len(i.split()) <= 6 for i in parts):
             return [Choice(i, i) for i in parts]
     return []
@@ -186,7 +207,9 @@ def alternatives(question: str) -> list[str]:
 
 
 def the_one(question: str) -> str:
-    """What a question of yes or no is about, where that is one thing: "weekly" of "So weekly, right?"; else empty."""
+    """What a question of yes or no is about, where that is one thing: "weekly" of "So weekly, right?"; else
+    empty.
+    """
     found = next((m["it"] for pattern in _ABOUT_ONE if (m := pattern.match(question.strip()))), "")
     return _BEFORE_ONE.sub("", found.strip(" \"'“”‘’"))
 

@@ -1,4 +1,6 @@
-"""Whether what an assistant has done bears on the user's task: its own things, and more than the user's own words."""
+"""Whether what an assistant has done bears on the user's task: its own things, and more than the user's own
+words.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,14 @@ class Bearing:
 
     @cached_property
     def _domain_words(self) -> frozenset[str]:
-        return frozenset({stem(w) for d in self.scenario.domains for w in (*domain_words(d, self.scenario), *plain(d).split())} - _GENERIC)
+        return frozenset(
+            {
+                stem(w)
+                for d in self.scenario.domains
+                for w in (*domain_words(d, self.scenario), *plain(d).split())
+            }
+            - _GENERIC
+        )
 
     @cached_property
     def _task_words(self) -> frozenset[str]:
@@ -53,10 +62,14 @@ class Bearing:
         return tuple(frozenset(map(stem, words)) - _GENERIC - self._task_words for words in others)
 
     def _told(self, turn: int) -> tuple[bool, int, int]:
-        """Of what a reply states: whether it names a thing of the domain, how much else of the task, and how much of another domain."""
+        """Of what a reply states: whether it names a thing of the domain, how much else of the task, and how
+        much of another domain.
+        """
         text = self._stated(turn)
         words = frozenset(stems(text))
-        values = {v for t in self.reading.types for v in t[3] if v.lower() not in EVERYDAY and mentions(v, text)}
+        values = {
+            v for t in self.reading.types for v in t[3] if v.lower() not in EVERYDAY and mentions(v, text)
+        }
         foreign = max((len(words & of_domain) for of_domain in self._foreign_words), default=0)
         return bool(words & self._domain_words), len(words & self._task_words) + len(values), foreign
 
@@ -74,7 +87,9 @@ class Bearing:
 
     def _named(self, t: AskedType, text: str) -> bool:
         if asks_for(t[2], text) or any(
-            re.search(rf"\b{re.escape(plain(v))}\b", plain(text)) for v in t[2].values if v.lower() not in EVERYDAY
+            re.search(rf"\b{re.escape(plain(v))}\b", plain(text))
+            for v in t[2].values
+            if v.lower() not in EVERYDAY
         ):
             return True
         # An hour alone says nothing: it stands in every booking.
@@ -88,7 +103,9 @@ class Bearing:
 
     def _stated(self, turn: int) -> str:
         """What a reply states: no echo of the user, and nothing that it asks or offers."""
-        return "\n".join(s.text for s in self.reading.in_turn(turn) if s.act not in ("echo", "question", "courtesy"))
+        return "\n".join(
+            s.text for s in self.reading.in_turn(turn) if s.act not in ("echo", "question", "courtesy")
+        )
 
     def serves(self, turn: int) -> bool:
         """True if a reply has done something for the task and says what; nothing that it has said before."""

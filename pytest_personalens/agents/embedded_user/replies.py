@@ -1,4 +1,6 @@
-"""How the user reads an assistant's replies: their statements without markup and courtesies, and what each of them does."""
+"""How the user reads an assistant's replies: their statements without markup and courtesies, and what each of
+them does.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ from pytest_personalens.agents.language.text import stems
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-Act = Literal["question", "courtesy", "refusal", "deed", "proposal", "promise", "boast", "echo", "card", "told"]
+Act = Literal[
+    "question", "courtesy", "refusal", "deed", "proposal", "promise", "boast", "echo", "card", "told"
+]
 
 #: What says that something has been done, beyond `DEED`, in text with its contractions written out.
 _DONE: Final = re.compile(
@@ -45,7 +49,9 @@ _YOURS: Final = re.compile(
     r"\byou (?:now )?have (?:a|an|the|two|three|four|seats?) \w+|\byou are (?:now )?(?:on|in|at|off) (?:the |seat |table |row )?\w*\d|\byou (?:now )?fly\b|\byou are \w+ed\b|\bis (?:off|on|out|up|in)(?: now| again)?\b\W*$|\byour (?:\w+ ){1,3}(?:is|are) (?:back|on|in|set|live|up|here|active|waiting)\b|\bis (?:waiting|playing|ringing|running)\b"
     r"|\bwill (?:wake|reach|reminds?|get to|be waiting|keep|ring|buzz|start at)\b|\b(?:is|are) your \w+|\byour (?:ticket|booking|order|reference|confirmation)(?: number| code)? is\b|\bcoming (?:on|up|out)\b"
 )
-_CONFIRMS: Final = re.compile(r"\b(?:pleased|happy|glad|delighted) to (?:confirm|report|inform|tell|say)\b|\bhereby\b", re.IGNORECASE)
+_CONFIRMS: Final = re.compile(
+    r"\b(?:pleased|happy|glad|delighted) to (?:confirm|report|inform|tell|say)\b|\bhereby\b", re.IGNORECASE
+)
 _REFUSED: Final = re.compile(
     r"\bi (?:am )?(?:afraid|unable|not able)\b|\b(?:i|we) (?:can|could|was|were|am|are) not (?:able|find|book|get|do|reach|complete|make|access|help|process|set|send|offer|see)\b"
     r"|\b(?:i|we) do not have (?:access|a way|the ability)\b|\b(?:is|are|was|were) not (?:possible|available|supported|permitted)\b|\bno longer (?:possible|available)\b|\bnot possible\b"
@@ -108,7 +114,14 @@ class Replies(DialogueReading):
             if message.role == "assistant":
                 user = [stems(m.content) for m in self.messages[:turn] if m.role == "user"]
                 for text, quote in statements_of(message.content):
-                    sentences.append(Said(turn, text, plain(text), "echo" if _repeats(stems(text), user) else act(text, quote)))
+                    sentences.append(
+                        Said(
+                            turn,
+                            text,
+                            plain(text),
+                            "echo" if _repeats(stems(text), user) else act(text, quote),
+                        )
+                    )
         return tuple(sentences)
 
     def in_turn(self, turn: int) -> tuple[Said, ...]:
@@ -129,7 +142,10 @@ class Replies(DialogueReading):
             return False
         if any(s.plain.startswith("still open") for s in of_reply):
             return False
-        return len([s for s in of_reply if s.act == "card" or (s.act == "told" and details(s.text))]) >= _CARD_LINES
+        return (
+            len([s for s in of_reply if s.act == "card" or (s.act == "told" and details(s.text))])
+            >= _CARD_LINES
+        )
 
     @cached_property
     def refusals(self) -> tuple[tuple[int, str], ...]:
@@ -140,7 +156,9 @@ class Replies(DialogueReading):
         return self.delivers(turn) or any(s.act == "proposal" for s in self.in_turn(turn))
 
     def left_open(self, turn: int) -> str:
-        """The questions at the end of a reply; one with statements after it has been answered by the assistant itself."""
+        """The questions at the end of a reply; one with statements after it has been answered by the
+        assistant itself.
+        """
         trailing: list[str] = []
         for s in reversed(self.in_turn(turn)):
             if s.act not in ("question", "courtesy"):
@@ -149,15 +167,22 @@ class Replies(DialogueReading):
         return " ".join(trailing)
 
     def committed(self, turn: int) -> tuple[Said, ...]:
-        """What a reply has done or proposes, with the lines that say more of it; nothing of a list to choose from."""
+        """What a reply has done or proposes, with the lines that say more of it; nothing of a list to choose
+        from.
+        """
         of_reply = self.in_turn(turn)
         whole = self.messages[turn].content
         # "Leaves 10:25, window seat. Shall I?" proposes too.
-        offered = any(s.act == "proposal" or (s.act in ("question", "courtesy") and kind_of(s.plain) == "confirm") for s in of_reply)
+        offered = any(
+            s.act == "proposal" or (s.act in ("question", "courtesy") and kind_of(s.plain) == "confirm")
+            for s in of_reply
+        )
         done = any(s.act == "deed" for s in of_reply)
         if not done and not offered:
             return ()
-        if options(whole) and (not done or any(kind_of(s.plain) in ("which", "either") for s in of_reply if s.act == "question")):
+        if options(whole) and (
+            not done or any(kind_of(s.plain) in ("which", "either") for s in of_reply if s.act == "question")
+        ):
             return ()
         kept = []
         for s in of_reply:
@@ -175,7 +200,9 @@ def _repeats(row: tuple[str, ...], user: Sequence[tuple[str, ...]]) -> bool:
     for said in user:
         if any(said[i : i + len(row)] == row for i in range(len(said) - len(row) + 1)):
             return True
-        shared = len(set(zip(row, row[1:], row[2:], strict=False)) & set(zip(said, said[1:], said[2:], strict=False)))
+        shared = len(
+            set(zip(row, row[1:], row[2:], strict=False)) & set(zip(said, said[1:], said[2:], strict=False))
+        )
         if shared >= _ECHO and shared >= 0.6 * (len(row) - 2):
             return True
     return False
@@ -222,4 +249,6 @@ def card(text: str) -> tuple[str, str] | None:
 
 def brings_facts(text: str) -> bool:
     """True for a deed and for a statement with a fact in it."""
-    return act(text) not in ("question", "courtesy", "refusal", "promise", "boast", "echo") and (act(text) == "deed" or is_delivery(text))
+    return act(text) not in ("question", "courtesy", "refusal", "promise", "boast", "echo") and (
+        act(text) == "deed" or is_delivery(text)
+    )

@@ -1,4 +1,6 @@
-"""How a person of the embedded user agent speaks: in the first person, in a manner that fits age, English, device and place."""
+"""How a person of the embedded user agent speaks: in the first person, in a manner that fits age, English,
+device and place.
+"""
 
 from __future__ import annotations
 

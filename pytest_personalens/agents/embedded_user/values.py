@@ -77,7 +77,9 @@ def aside(name: str, said: str) -> str:
 
 
 def bare(said: str) -> str:
-    """What is `said_aloud` without the preposition of an answer to "when": "Saturdays" and not "on Saturdays"."""
+    """What is `said_aloud` without the preposition of an answer to "when": "Saturdays" and not "on
+    Saturdays".
+    """
     return " or ".join(re.sub(r"^(?:at|in the|in|on|around) (?!my)", "", part) for part in said.split(" or "))
 
 
@@ -104,8 +106,13 @@ def _when(text: str) -> str:
         return f"in the {folded}"
     if re.fullmatch(r"spring|summer|autumn|fall|winter", folded):
         return f"in {folded}"
-    if re.fullmatch(r"(?:mon|tues|wednes|thurs|fri|satur|sun)day.*s|weekday evenings|weekends|weekdays", folded):
+    if re.fullmatch(
+        r"(?:mon|tues|wednes|thurs|fri|satur|sun)day.*s|weekday evenings|weekends|weekdays", folded
+    ):
         return f"on {text}"
-    return {"commute": "on my commute", "lunch break": "in my lunch break", "midday": "around midday", "late night": "late night"}.get(
-        folded, text if _INITIALS.fullmatch(text) else lower_first(text)
-    )
+    return {
+        "commute": "on my commute",
+        "lunch break": "in my lunch break",
+        "midday": "around midday",
+        "late night": "late night",
+    }.get(folded, text if _INITIALS.fullmatch(text) else lower_first(text))

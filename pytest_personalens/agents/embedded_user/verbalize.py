@@ -1,4 +1,6 @@
-"""What the intent and the situation tell about when, how many, who and where, for questions no preference answers."""
+"""What the intent and the situation tell about when, how many, who and where, for questions no preference
+answers.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +17,12 @@ _WHEN: Final = re.compile(
     r"\b(tonight|tomorrow(?: morning| evening| night)?|today|this week(?:end)?|next (?:week(?:end)?|month)|the (?:coming )?week(?:end)?|the end of the month"
     r"|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day(?: at \w+)?|the coming (?:weeks|months))\b(?!')"
 )
-_NUMBER: Final = re.compile(r"\b(one|two|three|four|five|six|seven|eight|nine|ten|twelve|\d+) (?:(?:more|library) )?(\w+s|people)\b")
-_KIN: Final = r"friends?|family|parents|mother|father|sister|brother|cousin|nephew|niece|grandmother|colleagues|people"
+_NUMBER: Final = re.compile(
+    r"\b(one|two|three|four|five|six|seven|eight|nine|ten|twelve|\d+) (?:(?:more|library) )?(\w+s|people)\b"
+)
+_KIN: Final = (
+    r"friends?|family|parents|mother|father|sister|brother|cousin|nephew|niece|grandmother|colleagues|people"
+)
 _WHO: Final = re.compile(
     rf"\b(?:with|to|for|and|invite|tell|let|send|take|visit) ((?:you and )?(?:your|a few|an?|two|the|an old)(?: \w+)? (?:{_KIN})(?: from school)?)\b(?!')"
 )

@@ -104,4 +104,6 @@ def asks_for(words: TypeWords, sentence: str) -> bool:
 def in_domain(domain: str, text: str, scenario: Scenario | None = None) -> bool:
     """True if `text` holds a word of the domain."""
     folded = fold(text)
-    return any(re.search(rf"\b{re.escape(fold(w))}", folded) for w in (*domain_words(domain, scenario), domain))
+    return any(
+        re.search(rf"\b{re.escape(fold(w))}", folded) for w in (*domain_words(domain, scenario), domain)
+    )

@@ -7,7 +7,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.agents.language.lexicon import TypeWords, asks_for, in_domain, words_for
-from pytest_personalens.agents.language.sentence_types import is_deed, is_idle, is_negated, is_proposal, is_question, is_refusal
+from pytest_personalens.agents.language.sentence_types import (
+    is_deed,
+    is_idle,
+    is_negated,
+    is_proposal,
+    is_question,
+    is_refusal,
+)
 from pytest_personalens.agents.language.text import fold, mentions, runs, sentences
 
 if TYPE_CHECKING:
@@ -94,15 +101,22 @@ class DialogueReading:
 
     def said_by_user(self, domain: str, name: str, before: int) -> bool:
         """True if the user named one of the type's values before message `before`."""
-        return any(m.role == "user" and m.turn < before and (m.domain, m.type) == (domain, name) for m in self.mentions)
+        return any(
+            m.role == "user" and m.turn < before and (m.domain, m.type) == (domain, name)
+            for m in self.mentions
+        )
 
     def value_said_by_user(self, value: str, before: int) -> bool:
         """True if the user said this very value, whatever the type, before message `before`."""
-        return any(m.role == "user" and m.turn < before and fold(m.value) == fold(value) for m in self.mentions)
+        return any(
+            m.role == "user" and m.turn < before and fold(m.value) == fold(value) for m in self.mentions
+        )
 
     @cached_property
     def asks(self) -> tuple[Ask, ...]:
-        """Questions about types whose value is known; naming the user's own value alone is confirming, not asking."""
+        """Questions about types whose value is known; naming the user's own value alone is confirming, not
+        asking.
+        """
         found: list[Ask] = []
         for turn, sentence in self._sentences("assistant"):
             if not is_question(sentence):
@@ -144,14 +158,22 @@ class DialogueReading:
                     continue
                 for other in words.values:
                     known = any(mentions(other, v) or mentions(v, other) for v in values)
-                    if known or not mentions(other, sentence) or self._user_wanted(other, turn) or is_negated(other, sentence):
+                    if (
+                        known
+                        or not mentions(other, sentence)
+                        or self._user_wanted(other, turn)
+                        or is_negated(other, sentence)
+                    ):
                         continue
                     if is_deed(sentence) or is_proposal(sentence) or asks_for(words, sentence):
                         found.append(Clash(turn, sentence, domain, name, other))
         return tuple(found)
 
     def _user_wanted(self, value: str, before: int) -> bool:
-        return any(m.role == "user" and i < before and mentions(value, m.content) for i, m in enumerate(self.messages))
+        return any(
+            m.role == "user" and i < before and mentions(value, m.content)
+            for i, m in enumerate(self.messages)
+        )
 
     @cached_property
     def applied(self) -> tuple[Mention, ...]:
@@ -169,7 +191,9 @@ class DialogueReading:
 
     def _asked_in(self, mention: Mention) -> bool:
         return any(
-            (a.turn, a.sentence, a.domain, a.type) == (mention.turn, mention.sentence, mention.domain, mention.type) for a in self.asks
+            (a.turn, a.sentence, a.domain, a.type)
+            == (mention.turn, mention.sentence, mention.domain, mention.type)
+            for a in self.asks
         )
 
     def _dropped(self, mention: Mention) -> bool:
@@ -177,7 +201,10 @@ class DialogueReading:
         if not is_idle(mention.sentence):
             return False
         return not any(
-            m.role == "assistant" and m.value == mention.value and not is_idle(m.sentence) and not is_question(m.sentence)
+            m.role == "assistant"
+            and m.value == mention.value
+            and not is_idle(m.sentence)
+            and not is_question(m.sentence)
             for m in self.mentions
         )
 
@@ -188,7 +215,8 @@ class DialogueReading:
         return frozenset(
             turn
             for turn, m in enumerate(self.messages)
-            if m.role == "assistant" and any(len(of_domain & runs(m.content, _RECITAL)) > _DUMP for of_domain in known)
+            if m.role == "assistant"
+            and any(len(of_domain & runs(m.content, _RECITAL)) > _DUMP for of_domain in known)
         )
 
     @cached_property
@@ -205,9 +233,15 @@ class DialogueReading:
         """Domains of a multi-domain task that no deed or proposal of the assistant speaks of."""
         if len(self.scenario.domains) == 1:
             return ()  # what else should a deed be about; many say "Done." and no more
-        texts = [m.content for turn, m in enumerate(self.messages) if m.role == "assistant" and self._works(turn)]
+        texts = [
+            m.content for turn, m in enumerate(self.messages) if m.role == "assistant" and self._works(turn)
+        ]
         named = {m.domain for m in self.mentions if m.role == "assistant"}
-        return tuple(d for d in self.scenario.domains if d not in named and not any(in_domain(d, text, self.scenario) for text in texts))
+        return tuple(
+            d
+            for d in self.scenario.domains
+            if d not in named and not any(in_domain(d, text, self.scenario) for text in texts)
+        )
 
     def _works(self, turn: int) -> bool:
         return any(t == turn for t, _ in self.deeds) or is_proposal(self.messages[turn].content)

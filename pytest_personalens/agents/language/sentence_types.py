@@ -47,11 +47,15 @@ _WANTS: Final = re.compile(
 
 def is_question(sentence: str) -> bool:
     """True if the sentence asks something of the user, by its mark or by its form."""
-    return sentence.rstrip().endswith("?") or bool(_WANTS.match(fold(sentence)) and not DEED.search(fold(sentence)))
+    return sentence.rstrip().endswith("?") or bool(
+        _WANTS.match(fold(sentence)) and not DEED.search(fold(sentence))
+    )
 
 
 def is_deed(sentence: str) -> bool:
-    """True if the sentence says that something has been done or is at hand now, and is not a question or refusal."""
+    """True if the sentence says that something has been done or is at hand now, and is not a question or
+    refusal.
+    """
     folded = fold(sentence)
     return bool(DEED.search(folded)) and not sentence.rstrip().endswith("?") and not _REFUSAL.search(folded)
 
@@ -76,7 +80,12 @@ def is_delivery(sentence: str) -> bool:
     """True for a deed, and for a statement with a fact in it: a name in quotes, a price, an hour, a number."""
     if is_deed(sentence):
         return True
-    return bool(_FACT.search(sentence)) and not is_question(sentence) and not is_refusal(sentence) and not _PROMISE.search(fold(sentence))
+    return (
+        bool(_FACT.search(sentence))
+        and not is_question(sentence)
+        and not is_refusal(sentence)
+        and not _PROMISE.search(fold(sentence))
+    )
 
 
 def is_negated(value: str, sentence: str) -> bool:
@@ -84,6 +93,9 @@ def is_negated(value: str, sentence: str) -> bool:
     hay = stems(sentence)
     places = [i for i in range(len(hay)) if hay[i : i + len(row)] == row]
     return bool(places) and all(
-        any(w in ("no", "not", "without", "never", "avoid", "instead", "skip", "nor", "than") for w in hay[max(0, i - 4) : i])
+        any(
+            w in ("no", "not", "without", "never", "avoid", "instead", "skip", "nor", "than")
+            for w in hay[max(0, i - 4) : i]
+        )
         for i in places
     )

@@ -1,4 +1,6 @@
-"""Values with a type in a text: times, days, dates, amounts, counts, names; the same value for every way to write it."""
+"""Values with a type in a text: times, days, dates, amounts, counts, names; the same value for every way to
+write it.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,20 @@ _DAY_FORMS: Final = {form: i for i, d in enumerate(_DAYS) for form in (d, d[:3],
     "thurs": 3,
     "weds": 2,
 }
-_MONTHS: Final = ("january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december")
+_MONTHS: Final = (
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+)
 _MONTH_FORMS: Final = {form: i + 1 for i, m in enumerate(_MONTHS) for form in (m, m[:3])} | {"sept": 9}
 _MONTH: Final = "|".join(sorted(_MONTH_FORMS, key=len, reverse=True))
 _ORDINALS: Final = {
@@ -87,7 +102,9 @@ _DAY: Final = re.compile(rf"\b({'|'.join(sorted(_DAY_FORMS, key=len, reverse=Tru
 _DATE: Final = re.compile(
     rf"\b(\d{{1,2}})(?:st|nd|rd|th)?(?: of)?[ -]({_MONTH})\b|\b({_MONTH})\.? (?:the )?(\d{{1,2}})(?:st|nd|rd|th)?\b|\bthe (\d{{1,2}})(?:st|nd|rd|th)\b|\b(\d{{1,2}})(?:st|nd|rd|th)\b|\bthe ({'|'.join(_ORDINALS)})(?: of ({_MONTH}))?\b|\b(\d{{1,2}})[/.](\d{{1,2}})\b(?!\d)"
 )
-_NEAR: Final = re.compile(r"\b(today|tonight|tomorrow|day after tomorrow|this weekend|next week|next month|this week)\b")
+_NEAR: Final = re.compile(
+    r"\b(today|tonight|tomorrow|day after tomorrow|this weekend|next week|next month|this week)\b"
+)
 _MONEY: Final = re.compile(
     r"(?:[$€£¥₦₹₱₺₩]|\b(?:usd|eur|gbp|ksh|kes|rs|inr|nok|sek|dkk|chf|zar|ngn|php|aud|cad|nzd|mxn|brl|us\$|a\$|r\$|nz\$|c\$)\.?)\s?(\d[\d,.]*\d|\d)|(\d[\d,.]*\d|\d)\s?(?:[€£$¥₫₺₩₦₹₱]|(?:euros?|dollars?|pounds?|pesos?|rupees?|kroner|kronor|crowns?|yen|rand|naira|shillings?|soles|reais|lira|zloty|zł|kr|eur|usd|gbp|baht|won|dirhams?|francs?|chf|hryvnias?|uah|vnd|dong|nok|sek|dkk|bob|quid|bucks|cents?)\b)"
 )
@@ -110,7 +127,9 @@ _NAME: Final = re.compile(r"(?<![.!?:\"“*#>|\n]\s)(?<!^)(?<![.!?:\"“*#>|\n])
 
 
 class Time(NamedTuple):
-    """An hour of the day in minutes of twelve hours, and which half of the day where that is said: 0, 1, or -1."""
+    """An hour of the day in minutes of twelve hours, and which half of the day where that is said: 0, 1, or
+    -1.
+    """
 
     minutes: int
     half: int
@@ -156,7 +175,11 @@ def times(folded: str) -> tuple[Time, ...]:
         if m[1]:
             hour, how = _int(m[2]), m[1]
             shift = (
-                30 if how.startswith("half") else 15 if how.startswith("quarter") else _int(re.sub(r" (?:minutes )?(?:past|to)$", "", how))
+                30
+                if how.startswith("half")
+                else 15
+                if how.startswith("quarter")
+                else _int(re.sub(r" (?:minutes )?(?:past|to)$", "", how))
             )
             shift = -shift if how.endswith(" to") else shift
             half = _half(m[3], hour)
@@ -176,7 +199,9 @@ def times(folded: str) -> tuple[Time, ...]:
 def days(folded: str) -> frozenset[str]:
     """The days of the week that a folded text names, as ``friday``."""
     return frozenset(
-        _DAYS[_DAY_FORMS[m[1]]] for m in _DAY.finditer(folded) if m[1] not in _OTHER_WORDS or _NEXT_TO_A_DATE.search(folded, m.start() - 1)
+        _DAYS[_DAY_FORMS[m[1]]]
+        for m in _DAY.finditer(folded)
+        if m[1] not in _OTHER_WORDS or _NEXT_TO_A_DATE.search(folded, m.start() - 1)
     )
 
 
@@ -251,7 +276,9 @@ def is_day_word(word: str) -> bool:
 
 @lru_cache(maxsize=8192)
 def details(text: str) -> frozenset[str]:
-    """The kinds of detail that a text holds: time, day, price, count, reference, title, number, name, seat, place."""
+    """The kinds of detail that a text holds: time, day, price, count, reference, title, number, name, seat,
+    place.
+    """
     folded = text.lower()
     found = set()
     if times(folded):

@@ -1,4 +1,6 @@
-"""Messages as statements: sentences, list items and rows without markup, emoji and the courtesies at their ends."""
+"""Messages as statements: sentences, list items and rows without markup, emoji and the courtesies at their
+ends.
+"""
 
 from __future__ import annotations
 
@@ -37,9 +39,7 @@ _SENTENCE: Final = re.compile(
 _EMOJI: Final = re.compile(
     "[\U0001f000-\U0001faff\u2600-\u27bf\u2b00-\u2bff\u2190-\u21ff\u2300-\u23ff\ufe0f\u200d\u20e3\U000e0020-\U000e007f\u25a0-\u25ff\u2022\u00ae\u2122]+"
 )
-_NAMED: Final = (
-    r"(?:,? (?:(?-i:[A-Z][\w.'’-]+)|there|dear|friend|mate|love|sir|madam|boss|all|again|everyone|my friend)(?: (?-i:[A-Z][\w'’-]+))?)?"
-)
+_NAMED: Final = r"(?:,? (?:(?-i:[A-Z][\w.'’-]+)|there|dear|friend|mate|love|sir|madam|boss|all|again|everyone|my friend)(?: (?-i:[A-Z][\w'’-]+))?)?"
 #: What stands before a statement and says nothing of the task. Each ends where the statement may begin.
 _OPENER: Final = re.compile(
     r"^(?:"
@@ -92,11 +92,17 @@ def of_message(content: str) -> tuple[tuple[str, str], ...]:
 
 @lru_cache(maxsize=4096)
 def substance(content: str) -> tuple[tuple[str, str], ...]:
-    """The statements of an assistant's message that are said to the user and are more than courtesy; none for a mere farewell."""
+    """The statements of an assistant's message that are said to the user and are more than courtesy; none for
+    a mere farewell.
+    """
     found = tuple(pair for pair in of_message(cut(shown(content))) if not speaks_of_judging(pair[0]))
     always, beside = _courtesies()
     folded = [plain(text).strip(" .!?…:;,-\"'") for text, _ in found]
-    kept = [i for i, text in enumerate(folded) if text and not always.fullmatch(text) and not _is_opener(found[i][0])]
+    kept = [
+        i
+        for i, text in enumerate(folded)
+        if text and not always.fullmatch(text) and not _is_opener(found[i][0])
+    ]
     deed = any(_DEED.search(folded[i]) and not beside.fullmatch(folded[i]) for i in kept)
     kept = [i for i in kept if not (deed and beside.fullmatch(folded[i]))]
     return tuple(found[i] for i in kept)
@@ -113,7 +119,9 @@ def _is_opener(text: str) -> bool:
 @once
 def _courtesies() -> tuple[re.Pattern[str], re.Pattern[str]]:
     listed = tomllib.loads((data_folder() / "judge" / "courtesies.toml").read_text(encoding="utf-8"))
-    always, beside = ("|".join(f"(?:{pattern})" for pattern in listed[name]) for name in ("always", "beside_a_deed"))
+    always, beside = (
+        "|".join(f"(?:{pattern})" for pattern in listed[name]) for name in ("always", "beside_a_deed")
+    )
     return re.compile(always), re.compile(beside)
 
 
@@ -144,7 +152,9 @@ def _lines(content: str) -> Iterator[str]:
 
 def _table(rows: Sequence[str]) -> Iterator[str]:
     cells = [
-        [_EMOJI.sub(" ", _EMPHASIS.sub("", c)).strip() for c in row.strip("|").split("|")] for row in rows if not _SEPARATOR.match(row)
+        [_EMOJI.sub(" ", _EMPHASIS.sub("", c)).strip() for c in row.strip("|").split("|")]
+        for row in rows
+        if not _SEPARATOR.match(row)
     ]
     headed = len(rows) > 1 and bool(_SEPARATOR.match(rows[1]))
     for row in cells[headed:]:

@@ -38,7 +38,11 @@ def fold(text: str) -> str:
         return text.lower()
     text = text.replace("\u2019", "'").replace("\u2018", "'").replace("\u2013", "-").replace("\u2014", " - ")
     decomposed = unicodedata.normalize("NFKD", text)
-    kept = (c for c in decomposed if not unicodedata.combining(c) and (c in "\n\t" or unicodedata.category(c)[0] != "C"))
+    kept = (
+        c
+        for c in decomposed
+        if not unicodedata.combining(c) and (c in "\n\t" or unicodedata.category(c)[0] != "C")
+    )
     return "".join(kept).lower()
 
 
@@ -46,8 +50,21 @@ def stem(word: str) -> str:
     """A word without its most common English endings, enough to match singular and plural, verb and gerund."""
     if len(word) <= 3 or word[0].isdigit():
         return word
-    for ending, replacement in (("'s", ""), ("ies", "y"), ("sses", "ss"), ("ing", ""), ("ed", ""), ("es", ""), ("s", ""), ("ly", "")):
-        if word.endswith(ending) and len(word) - len(ending) >= 3 and not word.endswith("ss" if ending == "s" else "\0"):
+    for ending, replacement in (
+        ("'s", ""),
+        ("ies", "y"),
+        ("sses", "ss"),
+        ("ing", ""),
+        ("ed", ""),
+        ("es", ""),
+        ("s", ""),
+        ("ly", ""),
+    ):
+        if (
+            word.endswith(ending)
+            and len(word) - len(ending) >= 3
+            and not word.endswith("ss" if ending == "s" else "\0")
+        ):
             word = word[: -len(ending)] + replacement
             break
     if len(word) > 3 and word[-1] == word[-2] and word[-1] not in "ls":
@@ -71,7 +88,9 @@ def runs(text: str, n: int) -> set[tuple[str, ...]]:
 def content(text: str) -> frozenset[str]:
     """The stems of the words that carry a topic."""
     return frozenset(
-        stem(w.replace(".", ":") if w[0].isdigit() else w) for w in _WORD.findall(fold(text)) if w not in STOPWORDS and len(w) > 2
+        stem(w.replace(".", ":") if w[0].isdigit() else w)
+        for w in _WORD.findall(fold(text))
+        if w not in STOPWORDS and len(w) > 2
     )
 
 
@@ -92,10 +111,11 @@ def _needle(phrase: str) -> tuple[tuple[str, ...], frozenset[str]]:
 
 
 def mentions(phrase: str, text: str) -> bool:
-    """True if `text` says `phrase`: its words in a row, or, for three content words or more, most of them close by.
+    """True if `text` says `phrase`: its words in a row, or, for three content words or more, most of them
+    close by.
 
-    >>> mentions("window", "A window seat, as always"), mentions("gradual increase", "It gets gradually louder")
-    (True, False)
+    >>> mentions("window", "A window seat, as always"), mentions("gradual increase", "It gets gradually
+    louder") (True, False)
     """
     row, words = _needle(phrase)
     if not row:

@@ -1,4 +1,6 @@
-"""What a person would see of a reply: nothing hidden, erased or disguised, no markup, nothing from a forged turn on."""
+"""What a person would see of a reply: nothing hidden, erased or disguised, no markup, nothing from a forged
+turn on.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,9 @@ _OVERRIDE: Final = re.compile("[\u202d\u202e].*?(?:\u202c|$)", re.DOTALL)
 #: More of a reply than this nobody reads; the judge reads its beginning and its end.
 _LONGEST: Final = 12_000
 #: What a terminal erases or conceals, and what a carriage return writes over.
-_ERASED: Final = re.compile(r"[^\n]*\x1b\[[0-2]?K|\x1b\[8m.*?(?:\x1b\[\d*m|$)|[^\n\r]*\r(?!\n)|\x00.*", re.DOTALL)
+_ERASED: Final = re.compile(
+    r"[^\n]*\x1b\[[0-2]?K|\x1b\[8m.*?(?:\x1b\[\d*m|$)|[^\n\r]*\r(?!\n)|\x00.*", re.DOTALL
+)
 _ANSI: Final = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07]*(?:\x07|$))")
 _MARKUP: Final = (
     re.compile(r"<!--.*?(?:-->|$)", re.DOTALL),
@@ -49,7 +53,9 @@ _PLAINLY: Final = re.compile(
 #: So many words of judging in a sentence.
 _SIGNS: Final = 3
 _OWN_PREFIX: Final = re.compile(r"^\s*\W*(?:assistant|bot|agent|ai)\W*:\s*", re.IGNORECASE)
-_LEETSPEAK: Final = re.compile(r"(?=(?:.*[a-z]){2})[A-Za-z][013457]+[a-z]|(?=(?:.*[a-z]){2})\b[013457]+[a-z]+[013457]")
+_LEETSPEAK: Final = re.compile(
+    r"(?=(?:.*[a-z]){2})[A-Za-z][013457]+[a-z]|(?=(?:.*[a-z]){2})\b[013457]+[a-z]+[013457]"
+)
 _LEET: Final = str.maketrans("013457", "oieast")
 #: Letters of other scripts that look like Latin ones.
 _LOOKALIKES: Final = str.maketrans(
@@ -64,11 +70,15 @@ _DISGUISES: Final = str.maketrans(
 #: What changes the look of the character before it, or nothing.
 _SELECTORS: Final = re.compile("[\u034f\u17b4\u17b5\u180b-\u180f\ufe00-\ufe0f\U000e0100-\U000e01ef]")
 #: Separators that end a line, and fillers that look like spaces.
-_SPACES: Final = dict.fromkeys((0x2028, 0x2029, 0x85, 0x0B, 0x0C), "\n") | dict.fromkeys((0x3164, 0x115F, 0x1160, 0xFFA0, 0x2800), " ")
+_SPACES: Final = dict.fromkeys((0x2028, 0x2029, 0x85, 0x0B, 0x0C), "\n") | dict.fromkeys(
+    (0x3164, 0x115F, 0x1160, 0xFFA0, 0x2800), " "
+)
 
 
 def shown(text: str) -> str:
-    """A reply as a person would see it, in plain letters: nothing hidden, erased or disguised, and no more than anybody reads."""
+    """A reply as a person would see it, in plain letters: nothing hidden, erased or disguised, and no more
+    than anybody reads.
+    """
     text = text if len(text) <= _LONGEST else f"{text[: _LONGEST // 2]}\n{text[-_LONGEST // 2 :]}"
     text = _OVERRIDE.sub(" ", _ANSI.sub(" ", _ERASED.sub("", unescape(text)))).translate(_SPACES)
     if "\b" in text:
@@ -78,7 +88,10 @@ def shown(text: str) -> str:
     # Where one word mixes scripts, the others are disguised too; a Greek reply stays Greek.
     if any(_mixed(word) for word in text.split()):
         text = text.translate(_LOOKALIKES)
-    lines = (" ".join(word.translate(_LEET) if _LEETSPEAK.search(word) else word for word in line.split()) for line in text.splitlines())
+    lines = (
+        " ".join(word.translate(_LEET) if _LEETSPEAK.search(word) else word for word in line.split())
+        for line in text.splitlines()
+    )
     return "\n".join(line for line in lines if line)
 
 
@@ -93,11 +106,17 @@ def _backspaced(text: str) -> str:
 
 
 def _mixed(word: str) -> bool:
-    return not word.isascii() and any(c.isascii() and c.isalpha() for c in word) and word.translate(_LOOKALIKES) != word
+    return (
+        not word.isascii()
+        and any(c.isascii() and c.isalpha() for c in word)
+        and word.translate(_LOOKALIKES) != word
+    )
 
 
 def cut(text: str) -> str:
-    """A reply without markup that hides text, without code and text in other scripts, and without lines that are forged."""
+    """A reply without markup that hides text, without code and text in other scripts, and without lines that
+    are forged.
+    """
     text = _FORGED.sub(" ", _OWN_PREFIX.sub("", text))
     for pattern in _MARKUP:
         text = pattern.sub(" ", text)
@@ -105,7 +124,9 @@ def cut(text: str) -> str:
 
 
 def speaks_of_judging(sentence: str) -> bool:
-    """True for a sentence that talks to or of a judge of the dialogue: one plain demand, or three words of judging."""
+    """True for a sentence that talks to or of a judge of the dialogue: one plain demand, or three words of
+    judging.
+    """
     return bool(_PLAINLY.search(sentence)) or len({m.lower() for m in _JUDGING.findall(sentence)}) >= _SIGNS
 
 

@@ -1,4 +1,7 @@
-"""The quality of a dataset: how diverse, how balanced, how consistent. Run as ``python -m pytest_personalens check-dataset``."""
+"""The quality of a dataset: how diverse, how balanced, how consistent.
+
+Run as ``python -m pytest_personalens check-dataset``.
+"""
 
 from pytest_personalens.datasets.quality.assess import Quality, assess
 from pytest_personalens.datasets.quality.corpus import Corpus, Finding

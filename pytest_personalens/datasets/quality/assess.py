@@ -74,7 +74,10 @@ class TypeSpread(_Part):
 
 
 class Texts(_Part):
-    """The summaries of the domains of interest. The four measures are taken over `sample_words` words of them."""
+    """The summaries of the domains of interest.
+
+    The four measures are taken over `sample_words` words of them.
+    """
 
     summaries: int
     words_mean: float
@@ -98,7 +101,10 @@ class Spread(_Part):
 
 
 class Quality(_Part):
-    """All that is known of a dataset. Shares and evenness go from 0 to 1; `interest_gain` is a difference of shares."""
+    """All that is known of a dataset.
+
+    Shares and evenness go from 0 to 1; `interest_gain` is a difference of shares.
+    """
 
     schema_version: Literal["personalens-quality/1"] = "personalens-quality/1"
     dataset: str
@@ -135,7 +141,10 @@ _HELD: Final = ("age", "gender", "region", "religion", "employment_status", "edu
 
 
 def assess(corpus: Corpus, *, words: int = 50_000) -> Quality:
-    """Measure a corpus. The texts are compared over (about) `words` words of them, or all if there are fewer."""
+    """Measure a corpus.
+
+    The texts are compared over (about) `words` words of them, or all if there are fewer.
+    """
     sizes = [len(p.mask) for p in corpus.people] or [0]
     named = _named(corpus)
     types = _types(corpus, named)
@@ -174,7 +183,9 @@ def _domains(corpus: Corpus) -> Iterator[DomainCount]:
 
 
 def _named(corpus: Corpus) -> dict[TypeName, list[bool]]:
-    """For each preference type, of each value held in a domain of interest: does it stand in the summary word for word?"""
+    """For each preference type, of each value held in a domain of interest: does it stand in the summary word
+    for word?
+    """
     named: dict[TypeName, list[bool]] = defaultdict(list)
     for person in corpus.people:
         for key, held in person.preferences.items():
@@ -240,4 +251,6 @@ def _situations(corpus: Corpus) -> Iterator[Spread]:
     for part in ("location", *rules_tasks.SITUATION_VALUES):
         counts = Counter(a.situation.get(part, "") for a in corpus.assignments)
         value, count = max(counts.items(), key=lambda item: (item[1], item[0]), default=("", 0))
-        yield Spread(part=part, distinct=len(counts), top_value=value, top_share=count / max(1, counts.total()))
+        yield Spread(
+            part=part, distinct=len(counts), top_value=value, top_share=count / max(1, counts.total())
+        )

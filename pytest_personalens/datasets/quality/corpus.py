@@ -58,7 +58,10 @@ class Person:
 
 @dataclass(frozen=True)
 class TaskText:
-    """One task as its author wrote it. `relevant` holds (domain, type); the domain is empty where the file names the type alone."""
+    """One task as its author wrote it.
+
+    `relevant` holds (domain, type); the domain is empty where the file names the type alone.
+    """
 
     id: str
     file: str
@@ -88,8 +91,8 @@ class Assignment:
 class Corpus:
     """A dataset, read whole. `types` holds the kind of each preference type that a catalogue knows.
 
-    `possible` holds how many values the dataset's own catalogue lists for a type. `problems` are what cannot be read; `shared`
-    is false where each user may have tasks of their own.
+    `possible` holds how many values the dataset's own catalogue lists for a type. `problems` are what cannot
+    be read; `shared` is false where each user may have tasks of their own.
     """
 
     name: str
@@ -108,7 +111,9 @@ class Corpus:
 
     @cached_property
     def catalogue(self) -> defaultdict[str, frozenset[str]]:
-        """Domain -> the names of its preference types, from the catalogue and from the profiles; none for an unknown domain."""
+        """Domain -> the names of its preference types, from the catalogue and from the profiles; none for an
+        unknown domain.
+        """
         names: dict[str, set[str]] = {d: set() for d in self.domains}
         for domain, name in [*self.types, *(key for p in self.people for key in p.preferences)]:
             names.setdefault(domain, set()).add(name)

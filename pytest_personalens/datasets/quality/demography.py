@@ -1,4 +1,6 @@
-"""Who is in a dataset, beside the marginals that the paper prints, and whether age and gender tell what people like."""
+"""Who is in a dataset, beside the marginals that the paper prints, and whether age and gender tell what
+people like.
+"""
 
 from __future__ import annotations
 
@@ -16,30 +18,38 @@ if TYPE_CHECKING:
 
     from pytest_personalens.datasets.quality.corpus import Person
 
-#: Shares of the 1,500 users (PersonaLens, Tables 6 and 7; the same people and counts as Kirk et al. 2024, "PRISM").
+#: Shares of the 1,500 users (PersonaLens, Tables 6 and 7; the same people and counts as Kirk et al. 2024,
+#: "PRISM").
 MARGINALS: Final[Mapping[str, Mapping[str, float]]] = {
     attribute: {category: count / 1500 for category, count in counts.items()}
     for attribute, counts in {
-        "age": {"18-24": 297, "25-34": 454, "35-44": 237, "45-54": 208, "55-64": 197, "65+": 106, "undisclosed": 1},
+        "age": {"18-24": 297, "25-34": 454, "35-44": 237, "45-54": 208, "55-64": 197, "65+": 106,
+        "undisclosed": 1},
         "gender": {"Male": 757, "Female": 718, "Non-binary": 21, "undisclosed": 4},
         "region": {
-            "US": 338, "Europe": 313, "UK": 292, "Latin America and the Caribbean": 146, "Australia and New Zealand": 129,
-            "Africa": 118, "Asia": 60, "Northern America": 50, "Middle East": 50, "Oceania": 1, "undisclosed": 3,
+            "US": 338, "Europe": 313, "UK": 292, "Latin America and the Caribbean": 146,
+            "Australia and New Zealand": 129,
+            "Africa": 118, "Asia": 60, "Northern America": 50, "Middle East": 50, "Oceania": 1,
+            "undisclosed": 3,
         },
         "religion": {
-            "Non-religious": 762, "Christian": 487, "Agnostic": 71, "Jewish": 42, "Muslim": 31, "Spiritual": 18, "Buddhist": 12,
+            "Non-religious": 762, "Christian": 487, "Agnostic": 71, "Jewish": 42, "Muslim": 31,
+            "Spiritual": 18, "Buddhist": 12,
             "Folk religion": 6, "Hindu": 5, "Sikh": 3, "Other": 4, "undisclosed": 59,
         },
         "employment_status": {
-            "Working full-time": 712, "Working part-time": 265, "Student": 191, "Unemployed, seeking work": 113, "Retired": 104,
+            "Working full-time": 712, "Working part-time": 265, "Student": 191,
+            "Unemployed, seeking work": 113, "Retired": 104,
             "Homemaker": 46, "Unemployed, not seeking work": 46, "undisclosed": 23,
         },
         "education": {
             "Bachelor's degree": 637, "Graduate degree": 241, "Some university": 236, "Secondary school": 209,
             "Vocational training": 125, "Some secondary school": 24, "Primary school": 19, "undisclosed": 9,
         },
-        "marital_status": {"Never married": 870, "Married": 463, "Divorced or separated": 123, "Widowed": 21, "undisclosed": 23},
-        "english_proficiency": {"Native": 886, "Fluent": 405, "Advanced": 160, "Intermediate": 42, "Basic": 7},
+        "marital_status": {"Never married": 870, "Married": 463, "Divorced or separated": 123, "Widowed": 21,
+        "undisclosed": 23},
+        "english_proficiency": {"Native": 886, "Fluent": 405, "Advanced": 160, "Intermediate": 42,
+        "Basic": 7},
     }.items()
 }  # fmt: skip
 
@@ -80,7 +90,9 @@ _COUNTRIES: Final = {
 
 @dataclass(frozen=True)
 class Country:
-    """The region that PRISM counts a country to, and its offsets from UTC in minutes, summer time included."""
+    """The region that PRISM counts a country to, and its offsets from UTC in minutes,
+    summer time included.
+    """
 
     region: str
     offsets: frozenset[int]
@@ -102,7 +114,9 @@ def countries() -> Mapping[str, Country]:
     """Every country by its English name in lower case (offsets of 2025, from the IANA time zone database)."""
     with Path(__file__).with_name("countries.csv").open(encoding="utf-8", newline="") as file:
         return {
-            row["country"].lower(): Country(row["region"], frozenset(minutes(o) for o in row["utc_offsets"].split()))
+            row["country"].lower(): Country(
+                row["region"], frozenset(minutes(o) for o in row["utc_offsets"].split())
+            )
             for row in csv.DictReader(file)
         }
 
@@ -142,15 +156,21 @@ def marginals(people: Sequence[Person]) -> list[Share]:
 
 
 def interest_gain(people: Sequence[Person], domains: Sequence[str]) -> float:
-    """How much better a person's interests can be guessed from age and gender than without, in points of accuracy (0 to 1).
+    """How much better a person's interests can be guessed from age and gender than without, in points of
+    accuracy (0 to 1).
 
-    Each (person, domain) is guessed by the majority of the others of that age and gender, and by the majority of all
-    others; the difference of the two shares of right guesses. About 0 or below: the mask does not follow from them.
+    Each (person, domain) is guessed by the majority of the others of that age and gender, and by the majority
+    of all others; the difference of the two shares of right guesses. About 0 or below: the mask does not
+    follow from them.
     """
     if len(people) < 2:
         return 0.0
     groups = [(category(p, "age"), category(p, "gender")) for p in people]
-    gains = [_right([d in p.mask for p in people], groups) - _right([d in p.mask for p in people], [()] * len(people)) for d in domains]
+    gains = [
+        _right([d in p.mask for p in people], groups)
+        - _right([d in p.mask for p in people], [()] * len(people))
+        for d in domains
+    ]
     return sum(gains) / max(1, len(gains))
 
 

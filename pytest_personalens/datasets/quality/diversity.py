@@ -26,7 +26,10 @@ def grams(tokens: Sequence[str], n: int) -> Counter[Gram]:
 
 
 def evenness(counts: Iterable[int]) -> float:
-    """Shannon evenness, 0 to 1: entropy over its maximum for the number of values seen (PersonaLens, Eq. 1). One value alone: 0."""
+    """Shannon evenness, 0 to 1: entropy over its maximum for the number of values seen (PersonaLens, Eq. 1).
+
+    One value alone: 0.
+    """
     seen = [c for c in counts if c > 0]
     total = sum(seen)
     if len(seen) < 2:
@@ -35,24 +38,30 @@ def evenness(counts: Iterable[int]) -> float:
 
 
 def distinct(texts: Sequence[Sequence[str]], n: int) -> float:
-    """Dist-n, 0 to 1: distinct n-grams over all n-grams of the texts together (Li et al., NAACL 2016; PersonaLens, A.4)."""
+    """Dist-n, 0 to 1: distinct n-grams over all n-grams of the texts together (Li et al., NAACL 2016;
+    PersonaLens, A.4).
+    """
     counts = _pooled(texts, n)
     total = counts.total()
     return len(counts) / total if total else 0.0
 
 
 def entropy(texts: Sequence[Sequence[str]], n: int = 4) -> float:
-    """Ent-n in nats: the entropy of the n-grams of the texts together (Zhang et al., NeurIPS 2018; PersonaLens, A.4)."""
+    """Ent-n in nats: the entropy of the n-grams of the texts together (Zhang et al., NeurIPS 2018;
+    PersonaLens, A.4).
+    """
     counts = _pooled(texts, n)
     total = counts.total()
     return -sum(c / total * math.log(c / total) for c in counts.values()) if total else 0.0
 
 
 def self_bleu(texts: Sequence[Sequence[str]], n: int = 4) -> float:
-    """Self-BLEU, 0 to 1: the mean BLEU-n of each text against all the others (Zhu et al., SIGIR 2018; PersonaLens, A.4).
+    """Self-BLEU, 0 to 1: the mean BLEU-n of each text against all the others (Zhu et al., SIGIR 2018;
+    PersonaLens, A.4).
 
-    Lower is more diverse. Counts of zero are smoothed to 0.1 (Chen and Cherry 2014, method 1), as in NLTK. One pass over
-    the texts: for each n-gram its two highest counts suffice to clip the count of any text by all the others.
+    Lower is more diverse. Counts of zero are smoothed to 0.1 (Chen and Cherry 2014, method 1), as in NLTK.
+    One pass over the texts: for each n-gram its two highest counts suffice to clip the count of any text by
+    all the others.
     """
     if len(texts) < 2:
         return 0.0
@@ -63,7 +72,8 @@ def self_bleu(texts: Sequence[Sequence[str]], n: int = 4) -> float:
 
 
 def within_words(texts: Mapping[str, str], limit: int) -> list[list[str]]:
-    """Texts with about `limit` words together, drawn by the digest of their keys: the same ones on every machine.
+    """Texts with about `limit` words together, drawn by the digest of their keys: the same ones on every
+    machine.
 
     The measures above depend on how much text there is; two datasets compare at the same number of words.
     """
@@ -91,7 +101,9 @@ def _pooled(texts: Sequence[Sequence[str]], n: int) -> Counter[Gram]:
 
 
 def _two_highest(counts: Sequence[Counter[Gram]]) -> dict[Gram, tuple[int, int, int]]:
-    """For each n-gram: its highest count, the text that has it, and the highest count among the other texts."""
+    """For each n-gram: its highest count, the text that has it,
+    and the highest count among the other texts.
+    """
     best: dict[Gram, tuple[int, int, int]] = {}
     for i, counter in enumerate(counts):
         for gram, count in counter.items():
@@ -113,7 +125,11 @@ def _bleu(
     logs = 0.0
     for n, (counts, highest) in enumerate(zip(per_text, best, strict=True), 1):
         mine = counts[i]
-        clipped = sum(min(c, second if owner == i else first) for g, c in mine.items() for first, owner, second in (highest[g],))
+        clipped = sum(
+            min(c, second if owner == i else first)
+            for g, c in mine.items()
+            for first, owner, second in (highest[g],)
+        )
         if n == 1 and clipped == 0:
             return 0.0  # not a single word in common with any other text
         logs += math.log((clipped or 0.1) / max(1, mine.total())) / len(best)

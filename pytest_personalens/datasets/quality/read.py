@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 
 def read_corpus(spec: str, *, offered: Callable[[str], Dataset | None] = lambda spec: None) -> Corpus:
-    """Read ``embedded``, a folder in the embedded layout, official data, or what is `offered` under that name.
+    """Read ``embedded``, a folder in the embedded layout, official data, or what is `offered` under that
+    name.
 
     Raises `DataError` where there is no such dataset; what is wrong in it is among the corpus' problems.
     """
@@ -43,7 +44,9 @@ def _read_embedded(data: EmbeddedDataset) -> Corpus:
     for name in corpus.domains:
         domain, file = data.domain(name), str(data.root / "domains" / f"{slug(name)}.toml")
         corpus.types |= {(name, t): spec for t, spec in domain.preferences.items()}
-        corpus.possible |= {(name, t): len(spec.values) for t, spec in domain.preferences.items() if spec.values}
+        corpus.possible |= {
+            (name, t): len(spec.values) for t, spec in domain.preferences.items() if spec.values
+        }
         corpus.tasks += [
             TaskText(
                 f"{slug(name)}-{t.number}", file, f"tasks.{t.number}",
@@ -54,7 +57,8 @@ def _read_embedded(data: EmbeddedDataset) -> Corpus:
     corpus.tasks += [
         TaskText(
             f"multi-{t.number}", str(data.multi_file), f"tasks.{t.number}", t.domains,
-            tuple((d, r) for d, names in t.relevant.items() for r in names), (t.description, t.intent, t.goal), t.devices,
+            tuple((d, r) for d, names in t.relevant.items() for r in names), (t.description, t.intent,
+            t.goal), t.devices,
         )
         for t in data.multi().tasks
     ]  # fmt: skip
@@ -70,7 +74,8 @@ def _read_person(data: EmbeddedDataset, user: str, file: str, corpus: Corpus) ->
     corpus.people.append(
         Person(
             user, file, profile.demographics.model_dump(),
-            {(d, t): (v,) if isinstance(v, str) else v for d, e in profile.domains.items() for t, v in e.items() if t != "summary"},
+            {(d, t): (v,) if isinstance(v, str) else v for d, e in profile.domains.items() for t,
+            v in e.items() if t != "summary"},
             {d: " ".join(str(e["summary"]).split()) for d, e in profile.domains.items()},
             {d: int(d in profile.domains) for d in corpus.domains},
         )
@@ -84,7 +89,8 @@ def _read_person(data: EmbeddedDataset, user: str, file: str, corpus: Corpus) ->
 def _assignment(scenario: Scenario, file: str, field: str, *, at_home: bool | None = None) -> Assignment:
     task = scenario.task
     return Assignment(
-        scenario.user, task.id, file, field, scenario.domains, task.relevant, (task.description, task.intent, task.goal),
+        scenario.user, task.id, file, field, scenario.domains, task.relevant, (task.description, task.intent,
+        task.goal),
         scenario.situation.model_dump(), at_home,
     )  # fmt: skip
 
@@ -113,7 +119,10 @@ def _read_offered(data: CheckedDataset) -> Corpus:
             a = _assignment(scenario, data.where, where)
             corpus.types |= _types(scenario.words)
             corpus.assignments.append(a)
-            tasks.setdefault((ref.task, a.domains, a.relevant, a.texts), TaskText(a.task, a.file, where, a.domains, a.relevant, a.texts))
+            tasks.setdefault(
+                (ref.task, a.domains, a.relevant, a.texts),
+                TaskText(a.task, a.file, where, a.domains, a.relevant, a.texts),
+            )
         if scenarios:
             corpus.people.append(_person(user, scenarios, data.where))
     corpus.tasks += tasks.values()
@@ -127,7 +136,8 @@ def _person(user: str, scenarios: Sequence[Scenario], where: str) -> Person:
         user, where, scenarios[0].demographics,
         {(d, t): held for s in scenarios for d, types in s.preferences.items() for t, held in types.items()},
         # One that is missing anywhere is missing.
-        {d: min((s.summaries.get(d, "") for s in scenarios if d in s.domains), key=lambda text: bool(text.strip())) for d in domains},
+        {d: min((s.summaries.get(d, "") for s in scenarios if d in s.domains),
+        key=lambda text: bool(text.strip())) for d in domains},
         dict.fromkeys(domains, 1),
         (f"user {user}: preferences.{{0}}.{{1}}", f"user {user}: summaries.{{0}}"),
     )  # fmt: skip
@@ -136,7 +146,10 @@ def _person(user: str, scenarios: Sequence[Scenario], where: str) -> Person:
 def _types(words: dict[str, DomainWords]) -> dict[tuple[str, str], PreferenceType]:
     return {
         (domain, name): PreferenceType(
-            kind="categorical" if t.values else "open", multiple=t.multiple, values=t.values, ask=t.ask or (name,)
+            kind="categorical" if t.values else "open",
+            multiple=t.multiple,
+            values=t.values,
+            ask=t.ask or (name,),
         )
         for domain, said in words.items()
         for name, t in said.types.items()

@@ -9,7 +9,15 @@ from pytest_personalens.core.devices import no_device
 from pytest_personalens.core.errors import DataError, error_text, short_repr
 from pytest_personalens.core.scenario import DOMAINS, slug
 from pytest_personalens.datasets.embedded import EmbeddedDataset
-from pytest_personalens.datasets.official import SITUATION, TASK_ID, OfficialDataset, read_json, table_in, text_in, texts_in
+from pytest_personalens.datasets.official import (
+    SITUATION,
+    TASK_ID,
+    OfficialDataset,
+    read_json,
+    table_in,
+    text_in,
+    texts_in,
+)
 from pytest_personalens.datasets.quality.corpus import Assignment, Corpus, Person, TaskText, TypeName
 
 if TYPE_CHECKING:
@@ -18,7 +26,9 @@ if TYPE_CHECKING:
 
 
 def read_official(data: OfficialDataset) -> Corpus:
-    """Leaner than `OfficialDataset`: what stands in the files is taken as it is, so that the rules can speak of it."""
+    """Leaner than `OfficialDataset`: what stands in the files is taken as it is, so that the rules can speak
+    of it.
+    """
     corpus = Corpus(f"{data.name} {data.version}")
     embedded = EmbeddedDataset()
     known = {(d, t): spec for d in DOMAINS for t, spec in embedded.domain(d).preferences.items()}
@@ -44,7 +54,9 @@ def read_official(data: OfficialDataset) -> Corpus:
 
 
 def _possible(file: Path) -> dict[TypeName, int]:
-    """How many `possible_values` the official catalogue lists for each type; nothing where the file is not there or has another form."""
+    """How many `possible_values` the official catalogue lists for each type; nothing where the file is not
+    there or has another form.
+    """
     if not file.is_file():
         return {}
     found: dict[TypeName, int] = {}
@@ -66,10 +78,13 @@ def _official_person(user: str, file: Path) -> Person:
                 raise DataError(file, "expected a text", field=f"{name}.{key}")
     for domain, interest in interests.items():
         if interest not in (0, 1):
-            raise DataError(file, f"expected 0 or 1, found {short_repr(interest, 40)}", field=f"interests.{domain}")
+            raise DataError(
+                file, f"expected 0 or 1, found {short_repr(interest, 40)}", field=f"interests.{domain}"
+            )
     return Person(
         user, str(file), {k: v for k, v in demographics.items() if k != "user_id"},
-        {(d, t): _values(file, d, t, v) for d in affinities for t, v in table_in(file, affinities, d, "affinities.").items()},
+        {(d, t): _values(file, d, t, v) for d in affinities for t, v in table_in(file, affinities, d,
+        "affinities.").items()},
         interactions, interests, ("affinities.{0}.{1}", "interactions.{0}"),
     )  # fmt: skip
 
@@ -77,8 +92,13 @@ def _official_person(user: str, file: Path) -> Person:
 def _official_assignment(user: str, file: Path, position: str, task: Any) -> Assignment:
     text = _task_text(file, position, task, task.get("Relevant Domains") if isinstance(task, dict) else None)
     told = table_in(file, task, "situations", f"{position}: ")
-    situations = {ours: text_in(file, told.get(theirs), f"{position}: situations.{theirs}") for ours, theirs in SITUATION.items()}
-    return Assignment(user, text.id, text.file, text.field, text.domains, text.relevant, text.texts, situations)
+    situations = {
+        ours: text_in(file, told.get(theirs), f"{position}: situations.{theirs}")
+        for ours, theirs in SITUATION.items()
+    }
+    return Assignment(
+        user, text.id, text.file, text.field, text.domains, text.relevant, text.texts, situations
+    )
 
 
 def _official_tasks(file: Path) -> Iterator[TaskText]:
@@ -96,7 +116,9 @@ def _official_tasks(file: Path) -> Iterator[TaskText]:
             raise DataError(file, "not a task of the official layout", field=where)
         domains = task.get("Relevant Domains") or [file.parent.name]
         stem = "MD" if file.parent.name == "Multi-Domain" else f"SD-{file.parent.name}"
-        yield _task_text(file, where, {**task, "task_id": f"{stem}-task-{task.get('Task Number', number)}"}, domains)
+        yield _task_text(
+            file, where, {**task, "task_id": f"{stem}-task-{task.get('Task Number', number)}"}, domains
+        )
 
 
 def _task_text(file: Path, field: str, task: Any, domains: object) -> TaskText:
@@ -104,9 +126,15 @@ def _task_text(file: Path, field: str, task: Any, domains: object) -> TaskText:
     match = TASK_ID.fullmatch(str(task.get("task_id")))
     texts = tuple(task.get(part) for part in ("Task Description", "User Intent", "Task Goal"))
     if match is None or not all(isinstance(text, str) and text.strip() for text in texts):
-        raise DataError(file, "not a task of the official layout (task_id, description, intent, goal)", field=field)
+        raise DataError(
+            file, "not a task of the official layout (task_id, description, intent, goal)", field=field
+        )
     if not isinstance(domains, list) or not domains or any(d not in DOMAINS for d in domains):
-        raise DataError(file, f"expected a list of domains, found {short_repr(domains, 60)}", field=f"{field}: Relevant Domains")
+        raise DataError(
+            file,
+            f"expected a list of domains, found {short_repr(domains, 60)}",
+            field=f"{field}: Relevant Domains",
+        )
     names = tuple(domains)
     # A name alone is clear within one domain and may mean several types within many.
     types = texts_in(file, task.get("Relevant Affinity Types"), f"{field}: Relevant Affinity Types")
@@ -119,4 +147,6 @@ def _values(file: Path, domain: str, name: str, value: object) -> tuple[str, ...
     values = [value] if isinstance(value, str) else value
     if isinstance(values, list) and all(isinstance(v, str) and v.strip() for v in values):
         return tuple(values)
-    raise DataError(file, "expected a text or a list of texts, none of them empty", field=f"affinities.{domain}.{name}")
+    raise DataError(
+        file, "expected a text or a list of texts, none of them empty", field=f"affinities.{domain}.{name}"
+    )

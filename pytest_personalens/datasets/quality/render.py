@@ -23,7 +23,9 @@ def overview(datasets: Sequence[Quality]) -> Iterator[str]:
     widths = [max(16, *(len(row[1](d)) for row in _ROWS), len(d.dataset)) + 2 for d in datasets]
     yield " " * 34 + "".join(d.dataset.ljust(w) for d, w in zip(datasets, widths, strict=True)) + "goal"
     for label, show, goal in _ROWS:
-        yield (label.ljust(34) + "".join(show(d).ljust(w) for d, w in zip(datasets, widths, strict=True)) + goal).rstrip()
+        yield (
+            label.ljust(34) + "".join(show(d).ljust(w) for d, w in zip(datasets, widths, strict=True)) + goal
+        ).rstrip()
 
 
 def detail_lines(data: Quality) -> Iterator[str]:
@@ -35,12 +37,16 @@ def detail_lines(data: Quality) -> Iterator[str]:
     yield f"{'preference type':<46}{'users':>6}{'values':>8}{'evenness':>10}{'named':>7}  commonest value"
     for t in data.types:
         name = f"{t.domain}: {t.name}{'' if t.categorical else ' (open)'}"
-        yield f"{name:<46}{t.users:>6}{t.distinct:>8}{t.evenness:>10.2f}{t.verbatim:>7.0%}  {t.top_value} ({t.top_share:.0%})"
+        yield (
+            f"{name:<46}{t.users:>6}{t.distinct:>8}{t.evenness:>10.2f}{t.verbatim:>7.0%}  {t.top_value}"
+            f" ({t.top_share:.0%})"
+        )
     yield ""
     yield f"{'demographics':<50}{'here':>8}{'paper':>8}{'off by':>8}"
     for s in data.demographics:
         if s.share or s.paper >= 0.005:
-            yield f"{s.attribute + ': ' + s.category:<50}{s.share:>8.1%}{s.paper:>8.1%}{100 * (s.share - s.paper):>+8.1f}"
+            points = 100 * (s.share - s.paper)
+            yield f"{s.attribute + ': ' + s.category:<50}{s.share:>8.1%}{s.paper:>8.1%}{points:>+8.1f}"
 
 
 def finding_lines(data: Quality, *, every: bool) -> Iterator[str]:
@@ -53,7 +59,9 @@ def finding_lines(data: Quality, *, every: bool) -> Iterator[str]:
     for rule, problems in by_rule.items():
         yield f"{data.dataset}: {rule}: {len(problems)}"
         shown = problems if every else problems[:_EXAMPLES]
-        yield from (one_line("  " + ": ".join(part for part in (p.file, p.field, p.message) if part)) for p in shown)
+        yield from (
+            one_line("  " + ": ".join(part for part in (p.file, p.field, p.message) if part)) for p in shown
+        )
         if len(shown) < len(problems):
             yield f"  and {len(problems) - len(shown)} more (--all shows them)"
 
@@ -78,14 +86,22 @@ def _farthest(data: Quality) -> str:
 _ROWS: Final[Sequence[_Row]] = (
     ("users", lambda d: f"{d.users}", "120 or more"),
     ("distinct interest masks", lambda d: f"{d.masks}", "60 or more"),
-    ("domains a user (mean, range)", lambda d: f"{d.domains_mean:.1f} ({d.domains_min}-{d.domains_max})", "12-20"),
+    (
+        "domains a user (mean, range)",
+        lambda d: f"{d.domains_mean:.1f} ({d.domains_min}-{d.domains_max})",
+        "12-20",
+    ),
     ("interests told by age and gender", lambda d: f"{100 * d.interest_gain:+.1f} points", "about 0"),
     ("tasks (single, multi)", lambda d: f"{d.single_tasks}, {d.multi_tasks}", "86, 25"),
     ("scenarios", lambda d: f"{d.scenarios}", ""),
     ("mean evenness, categorical", lambda d: f"{d.evenness_mean:.2f}", "0.85 or more"),
     ("commonest categorical value", _top, "60% at most"),
     ("summaries", lambda d: f"{d.texts.summaries}", ""),
-    ("words a summary (mean, range)", lambda d: f"{d.texts.words_mean:.0f} ({d.texts.words_min}-{d.texts.words_max})", "80-160"),
+    (
+        "words a summary (mean, range)",
+        lambda d: f"{d.texts.words_mean:.0f} ({d.texts.words_min}-{d.texts.words_max})",
+        "80-160",
+    ),
     ("values named word for word", lambda d: f"{d.texts.verbatim:.0%}", "30-60%"),
     ("words compared", lambda d: f"{d.texts.sample_words}", "the same number"),
     ("Dist-1", lambda d: f"{d.texts.dist_1:.3f}", "higher is better"),

@@ -13,11 +13,38 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _PORK: Final = ("pork", "bacon", "ham", "lard", "prosciutto", "chorizo", "pancetta")
-_MEAT: Final = (*_PORK, "steak", "steakhouse", "beef", "lamb", "chicken", "ribs", "brisket", "veal", "duck", "barbecue", "bbq", "kebab")
-_SHELLFISH: Final = ("shellfish", "shrimp", "shrimps", "prawn", "prawns", "crab", "lobster", "oysters", "mussels", "clams", "scallops")
+_MEAT: Final = (
+    *_PORK,
+    "steak",
+    "steakhouse",
+    "beef",
+    "lamb",
+    "chicken",
+    "ribs",
+    "brisket",
+    "veal",
+    "duck",
+    "barbecue",
+    "bbq",
+    "kebab",
+)
+_SHELLFISH: Final = (
+    "shellfish",
+    "shrimp",
+    "shrimps",
+    "prawn",
+    "prawns",
+    "crab",
+    "lobster",
+    "oysters",
+    "mussels",
+    "clams",
+    "scallops",
+)
 _FISH: Final = (*_SHELLFISH, "fish", "seafood", "salmon", "tuna", "sushi", "ceviche", "sardines", "anchovies")
 _DAIRY: Final = ("cheese", "butter", "cream", "yoghurt", "yogurt", "eggs", "honey")
-#: What a diet rules out. Only what is beyond doubt: "kosher" says nothing of chicken, "gluten-free" nothing of beer.
+#: What a diet rules out. Only what is beyond doubt: "kosher" says nothing of chicken, "gluten-free" nothing
+#: of beer.
 _FORBIDS: Final = {
     "vegetarian": (*_MEAT, *_FISH),
     "vegan": (*_MEAT, *_FISH, *_DAIRY),
@@ -35,10 +62,14 @@ _APPETITE: Final = re.compile(
 )
 #: A sentence with one of these may speak of what is not eaten, not eaten any more, or eaten by somebody else.
 _EXCUSES: Final = re.compile(
-    r"\b(?:no|not|nor|never|none|nothing|without|instead|free|gave up|given up|stopp\w+|quit|used to|once|until|before|avoid\w*|refus\w+|"
-    r"allerg\w+|anyone|anybody|except|rather than|away from|far from|neither|nobody|\w+n't|swor\w+|hidden|smell\w*|others?|like|as if|"
-    r"asks?|asked|checks?|whether|remind\w*|leaves? out|left|husband|wife|son|daughter|mother|father|brother|sister|friends?|uncle|aunt|"
-    r"cousin|colleagues?|boss|everyone else|substitut\w+|mock|plant|tofu|seitan|mushroom|jackfruit|vegan|vegetarian|halal|kosher)\b",
+    r"\b(?:no|not|nor|never|none|nothing|without|instead|free|gave up|given up|stopp\w+|quit|used"
+    r" to|once|until|before|avoid\w*|refus\w+|"
+    r"allerg\w+|anyone|anybody|except|rather than|away from|far"
+    r" from|neither|nobody|\w+n't|swor\w+|hidden|smell\w*|others?|like|as if|"
+    r"asks?|asked|checks?|whether|remind\w*|leaves?"
+    r" out|left|husband|wife|son|daughter|mother|father|brother|sister|friends?|uncle|aunt|"
+    r"cousin|colleagues?|boss|everyone"
+    r" else|substitut\w+|mock|plant|tofu|seitan|mushroom|jackfruit|vegan|vegetarian|halal|kosher)\b",
     re.IGNORECASE,
 )
 
@@ -59,7 +90,12 @@ def outside_mask(corpus: Corpus) -> Iterator[Finding]:
     for person in corpus.people:
         extra = sorted({d for d, _ in person.preferences} - person.mask)
         if extra:
-            yield Finding("outside-mask", person.file, "affinities", f"preferences for domains without interest: {', '.join(extra)}")
+            yield Finding(
+                "outside-mask",
+                person.file,
+                "affinities",
+                f"preferences for domains without interest: {', '.join(extra)}",
+            )
 
 
 def age_employment(corpus: Corpus) -> Iterator[Finding]:
@@ -71,11 +107,19 @@ def age_employment(corpus: Corpus) -> Iterator[Finding]:
             ("employment_status", work == "Retired" and age in ("18-24", "25-34", "35-44")),
             ("employment_status", work == "Student" and old),
             ("education", young and category(person, "education") == "Graduate degree"),
-            ("marital_status", young and category(person, "marital_status") in ("Widowed", "Divorced or separated")),
+            (
+                "marital_status",
+                young and category(person, "marital_status") in ("Widowed", "Divorced or separated"),
+            ),
         ):
             if odd:
                 value = person.demographics[attribute]
-                yield Finding("age", person.file, f"demographics.{attribute}", f"{value!r} at {person.demographics['age']!r}")
+                yield Finding(
+                    "age",
+                    person.file,
+                    f"demographics.{attribute}",
+                    f"{value!r} at {person.demographics['age']!r}",
+                )
 
 
 def undisclosed(corpus: Corpus) -> Iterator[Finding]:
@@ -83,7 +127,12 @@ def undisclosed(corpus: Corpus) -> Iterator[Finding]:
     for person in corpus.people:
         for attribute, value in person.demographics.items():
             if value.strip().lower() in ("n/a", "na", "none", "unknown", ""):
-                yield Finding("undisclosed", person.file, f"demographics.{attribute}", f"{value!r}; elsewhere it is 'Prefer not to say'")
+                yield Finding(
+                    "undisclosed",
+                    person.file,
+                    f"demographics.{attribute}",
+                    f"{value!r}; elsewhere it is 'Prefer not to say'",
+                )
 
 
 def timezone_country(corpus: Corpus) -> Iterator[Finding]:
@@ -96,10 +145,20 @@ def timezone_country(corpus: Corpus) -> Iterator[Finding]:
             for value in values:
                 match = re.fullmatch(r"UTC([+-]\d{1,2}(?::\d{2})?)", value)
                 if match is None:
-                    yield Finding("timezone", person.file, person.field_of(*key), f"{value!r} is no offset such as 'UTC+1'")
+                    yield Finding(
+                        "timezone",
+                        person.file,
+                        person.field_of(*key),
+                        f"{value!r} is no offset such as 'UTC+1'",
+                    )
                 elif minutes(match[1]) not in home.offsets:
                     lives = person.demographics["reside_country"]
-                    yield Finding("timezone", person.file, person.field_of(*key), f"{value!r} is no time zone of {lives}")
+                    yield Finding(
+                        "timezone",
+                        person.file,
+                        person.field_of(*key),
+                        f"{value!r} is no time zone of {lives}",
+                    )
 
 
 def diet(corpus: Corpus) -> Iterator[Finding]:
@@ -107,7 +166,12 @@ def diet(corpus: Corpus) -> Iterator[Finding]:
     for person in corpus.people:
         if "Restaurants" not in person.mask:
             continue
-        diets = {v.lower() for (d, t), vs in person.preferences.items() if d == "Restaurants" and "Dietary" in t for v in vs}
+        diets = {
+            v.lower()
+            for (d, t), vs in person.preferences.items()
+            if d == "Restaurants" and "Dietary" in t
+            for v in vs
+        }
         barred = {word: name for name in diets for word in _FORBIDS.get(name, ())}
         summary = person.summaries.get("Restaurants", "")
         for sentence in re.split(r"(?<=[.!?;])\s+", summary):
@@ -116,13 +180,21 @@ def diet(corpus: Corpus) -> Iterator[Finding]:
             for word in re.findall(r"\w+", sentence.lower()):
                 if word in barred:
                     yield Finding(
-                        "diet", person.file, person.field_of("Restaurants"), f"{word!r} in the summary of a {barred[word]} person"
+                        "diet",
+                        person.file,
+                        person.field_of("Restaurants"),
+                        f"{word!r} in the summary of a {barred[word]} person",
                     )
         for key, values in person.preferences.items():
             if key[0] == "Restaurants" and "Dietary" not in key[1]:
                 for value in values:
                     for word in set(re.findall(r"\w+", value.lower())) & set(barred):
-                        yield Finding("diet", person.file, person.field_of(*key), f"{value!r} for a {barred[word]} person")
+                        yield Finding(
+                            "diet",
+                            person.file,
+                            person.field_of(*key),
+                            f"{value!r} for a {barred[word]} person",
+                        )
 
 
 def spelling(corpus: Corpus) -> Iterator[Finding]:
@@ -147,7 +219,9 @@ def off_list(corpus: Corpus) -> Iterator[Finding]:
     for person, key, value in _categorical_values(corpus):
         listed = corpus.types[key].values
         if listed and value not in listed:
-            yield Finding("off-list", person.file, person.field_of(*key), f"{value!r} is not among the type's values")
+            yield Finding(
+                "off-list", person.file, person.field_of(*key), f"{value!r} is not among the type's values"
+            )
 
 
 def _categorical_values(corpus: Corpus) -> Iterator[tuple[Person, TypeName, str]]:

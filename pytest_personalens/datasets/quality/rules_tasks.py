@@ -1,4 +1,6 @@
-"""Rules over tasks and situations: does every reference mean one thing, and does every user have the tasks due?"""
+"""Rules over tasks and situations: does every reference mean one thing, and does every user have the tasks
+due?
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,12 @@ def ambiguous(corpus: Corpus) -> Iterator[Finding]:
         for domain, name in task.relevant:
             homes = [d for d in task.domains if name in catalogue[d]]
             if not domain and len(homes) > 1:
-                yield Finding("ambiguous", task.file, f"{task.field}, {task.id}", f"{name!r} exists in {' and in '.join(homes)}")
+                yield Finding(
+                    "ambiguous",
+                    task.file,
+                    f"{task.field}, {task.id}",
+                    f"{name!r} exists in {' and in '.join(homes)}",
+                )
 
 
 def without_type(corpus: Corpus) -> Iterator[Finding]:
@@ -47,16 +54,24 @@ def without_type(corpus: Corpus) -> Iterator[Finding]:
     catalogue = corpus.catalogue
     for task in corpus.tasks:
         for domain in task.domains:
-            # "Preferred Genres (Music)" means a type of Music, however odd its spelling: that is another rule's finding.
+            # "Preferred Genres (Music)" means a type of Music, however odd its spelling: that is another
+            # rule's finding.
             meant = {_bare(name, domain) for d, name in task.relevant if d in (domain, "")}
             if task.relevant and len(task.domains) > 1 and not meant & catalogue[domain]:
-                yield Finding("no-type", task.file, f"{task.field}, {task.id}", f"no relevant preference type of {domain}")
+                yield Finding(
+                    "no-type",
+                    task.file,
+                    f"{task.field}, {task.id}",
+                    f"no relevant preference type of {domain}",
+                )
 
 
 def unused_types(corpus: Corpus) -> Iterator[Finding]:
     """Every preference type is relevant to some task; what no task asks for tests nothing."""
     catalogue = corpus.catalogue
-    used = {(d, name) for t in corpus.tasks for dom, name in t.relevant for d in ((dom,) if dom else t.domains)}
+    used = {
+        (d, name) for t in corpus.tasks for dom, name in t.relevant for d in ((dom,) if dom else t.domains)
+    }
     # A task that names none asks for all.
     used |= {(d, name) for t in corpus.tasks if not t.relevant for d in t.domains for name in catalogue[d]}
     for domain, names in catalogue.items():
@@ -68,7 +83,9 @@ def unused_types(corpus: Corpus) -> Iterator[Finding]:
 
 def mask_tasks(corpus: Corpus) -> Iterator[Finding]:
     """A user has exactly the tasks whose domains are all of interest."""
-    due: dict[str, set[str]] = {p.id: {t.id for t in corpus.tasks if set(t.domains) <= p.mask} for p in corpus.people}
+    due: dict[str, set[str]] = {
+        p.id: {t.id for t in corpus.tasks if set(t.domains) <= p.mask} for p in corpus.people
+    }
     have: dict[str, Counter[str]] = defaultdict(Counter)
     for a in corpus.assignments:
         have[a.user][a.task] += 1
@@ -77,7 +94,9 @@ def mask_tasks(corpus: Corpus) -> Iterator[Finding]:
         twice = {t for t, n in have[person.id].items() if n > 1}
         for what, ids in (("lacks", missing), ("has without interest", extra), ("has twice", twice)):
             if ids:
-                yield Finding("mask-tasks", person.file, "interests", f"the user {what} {', '.join(sorted(ids))}")
+                yield Finding(
+                    "mask-tasks", person.file, "interests", f"the user {what} {', '.join(sorted(ids))}"
+                )
 
 
 def copies(corpus: Corpus) -> Iterator[Finding]:
@@ -90,9 +109,19 @@ def copies(corpus: Corpus) -> Iterator[Finding]:
                 yield Finding("task-copy", a.file, f"{a.field}, {a.task}", "no such task in the task files")
         elif [n for _, n in task.relevant] != [n for _, n in a.relevant]:
             odd = sorted({n for _, n in a.relevant} ^ {n for _, n in task.relevant})
-            yield Finding("task-copy", a.file, f"{a.field}, {a.task}", f"relevant types differ from the task's: {', '.join(odd)}")
+            yield Finding(
+                "task-copy",
+                a.file,
+                f"{a.field}, {a.task}",
+                f"relevant types differ from the task's: {', '.join(odd)}",
+            )
         elif task.texts != a.texts:
-            yield Finding("task-copy", a.file, f"{a.field}, {a.task}", "description, intent or goal differs from the task's")
+            yield Finding(
+                "task-copy",
+                a.file,
+                f"{a.field}, {a.task}",
+                "description, intent or goal differs from the task's",
+            )
 
 
 def situations(corpus: Corpus) -> Iterator[Finding]:
@@ -101,18 +130,32 @@ def situations(corpus: Corpus) -> Iterator[Finding]:
         for part, listed in SITUATION_VALUES.items():
             value = a.situation.get(part)
             if value not in listed:
-                yield Finding("situation", a.file, f"{a.field}, {a.task}: {part}", f"{value!r} is not one of: {', '.join(listed)}")
+                yield Finding(
+                    "situation",
+                    a.file,
+                    f"{a.field}, {a.task}: {part}",
+                    f"{value!r} is not one of: {', '.join(listed)}",
+                )
         location = a.situation.get("location", "")
         if not location.strip() or re.search(r"\[.*\]", location):
-            yield Finding("situation", a.file, f"{a.field}, {a.task}: location", f"a placeholder, not a place: {location!r}")
+            yield Finding(
+                "situation",
+                a.file,
+                f"{a.field}, {a.task}: location",
+                f"a placeholder, not a place: {location!r}",
+            )
         if a.at_home is False and a.situation.get("device") == "Smart speaker":
-            yield Finding("situation", a.file, f"{a.field}, {a.task}: device", f"a smart speaker at {location!r}")
+            yield Finding(
+                "situation", a.file, f"{a.field}, {a.task}: device", f"a smart speaker at {location!r}"
+            )
 
 
 def small_screens(corpus: Corpus) -> Iterator[Finding]:
     """Nobody compares things at length on a watch."""
     for task in corpus.tasks:
-        if "Smartwatch" in task.devices and re.search(r"\bcompar\w+|side by side|set against", " ".join(task.texts), re.IGNORECASE):
+        if "Smartwatch" in task.devices and re.search(
+            r"\bcompar\w+|side by side|set against", " ".join(task.texts), re.IGNORECASE
+        ):
             yield Finding("situation", task.file, f"{task.field}: devices", "a comparison on a smartwatch")
 
 

@@ -14,14 +14,17 @@ if TYPE_CHECKING:
 
 #: How a model begins when it answers a request instead of telling. Written by us after looking at openings.
 _PREAMBLE: Final = re.compile(
-    r"\s*(?:here (?:is|are)\b|here's\b|based on\b|sure\b|certainly\b|of course\b|below (?:is|are)\b|the following\b|"
-    r"(?:this|the) (?:is a )?summary\b|summary:|in summary\b|as an ai\b|as a language model\b|i (?:have|will|can|cannot)\b|\*\*|#)",
+    r"\s*(?:here (?:is|are)\b|here's\b|based on\b|sure\b|certainly\b|of course\b|below (?:is|are)\b|the"
+    r" following\b|"
+    r"(?:this|the) (?:is a )?summary\b|summary:|in summary\b|as an ai\b|as a language model\b|i"
+    r" (?:have|will|can|cannot)\b|\*\*|#)",
     re.IGNORECASE,
 )
 _ENGLISH: Final = frozenset(
     """
-    the a an and or but of to in on at for with from by as is are was were be been has have had he she they his her their it its that this
-    which who when where not no one all would will can may than then there so if up out about into over after before
+    the a an and or but of to in on at for with from by as is are was were be been has have had he she
+    they his her their it its that this which who when where not no one all would will can may than then
+    there so if up out about into over after before
     """.split()  # noqa: SIM905  (a block of words reads better than 60 literals)
 )
 #: Below this share of the commonest English words a text is not English; English prose has 0.35 to 0.5.
@@ -35,7 +38,12 @@ def preamble(corpus: Corpus) -> Iterator[Finding]:
     for person in corpus.people:
         for domain, text in person.summaries.items():
             if _PREAMBLE.match(text):
-                yield Finding("preamble", person.file, person.field_of(domain), f"begins like a model's answer: {_cut(text)!r}")
+                yield Finding(
+                    "preamble",
+                    person.file,
+                    person.field_of(domain),
+                    f"begins like a model's answer: {_cut(text)!r}",
+                )
 
 
 def language(corpus: Corpus) -> Iterator[Finding]:
@@ -44,7 +52,9 @@ def language(corpus: Corpus) -> Iterator[Finding]:
         for domain, text in person.summaries.items():
             tokens = words_in(text)
             if tokens and sum(t in _ENGLISH for t in tokens) / len(tokens) < _ENGLISH_SHARE:
-                yield Finding("language", person.file, person.field_of(domain), f"not English: {_cut(text)!r}")
+                yield Finding(
+                    "language", person.file, person.field_of(domain), f"not English: {_cut(text)!r}"
+                )
 
 
 def missing(corpus: Corpus) -> Iterator[Finding]:

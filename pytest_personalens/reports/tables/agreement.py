@@ -12,9 +12,11 @@ if TYPE_CHECKING:
 
 
 def agreement_table(readings: Iterable[tuple[str, float | None, float | None, float | None]]) -> PaperTable:
-    """Table 5, of readings by their short names: the mean of the kappas against each annotator, that against the majority, Fleiss' kappa.
+    """Table 5, of readings by their short names: the mean of the kappas against each annotator, that against
+    the majority, Fleiss' kappa.
 
-    The first is what the paper gives; against the majority a judge looks better, because errors of single annotators are voted down.
+    The first is what the paper gives; against the majority a judge looks better, because errors of single
+    annotators are voted down.
     """
     paper = published(5)
     rows = tuple(
@@ -30,7 +32,10 @@ def agreement_table(readings: Iterable[tuple[str, float | None, float | None, fl
         ("", "mean of annotators", "majority", "among them", "paper: mean of 3", "paper: among them"),
         rows,
         (
-            "Mean of annotators: as in the paper, of Cohen's kappas of the judge against each of them, over what each labelled.",
+            (
+                "Mean of annotators: as in the paper, of Cohen's kappas of the judge against each of them,"
+                " over what each labelled."
+            ),
             "Among them: Fleiss' kappa.",
             "The paper's figures are of Claude 3.5 Sonnet and three people over 100 dialogues of its own.",
         ),

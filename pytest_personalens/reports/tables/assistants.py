@@ -27,23 +27,34 @@ _OF_USER: Final = {"nat": Dimension.NATURALNESS_USER, "coh": Dimension.COHERENCE
 
 
 def _columns(scores: dict[str, Dimension]) -> list[Column]:
-    return [Column(f"{short.lower()}_{key}", kind, d) for kind, short in SHORT.items() for key, d in scores.items()]
+    return [
+        Column(f"{short.lower()}_{key}", kind, d)
+        for kind, short in SHORT.items()
+        for key, d in scores.items()
+    ]
 
 
 def assistant_tables(runs: Sequence[StoredRun], beside: Sequence[OtherRow] = ()) -> list[PaperTable]:
-    """Table 3: a row for each run, those of `beside` and the paper's; and, of several runs, their differences from the first.
+    """Table 3: a row for each run, those of `beside` and the paper's; and, of several runs, their differences
+    from the first.
 
-    The task completion rate in percent, mean personalization, and the assistant's naturalness and coherence, of single-domain (SD)
-    and multi-domain (MD) tasks.
+    The task completion rate in percent, mean personalization, and the assistant's naturalness and coherence,
+    of single-domain (SD) and multi-domain (MD) tasks.
     """
-    given = [(row.name, *(figure(row.figures[column.key]) for column in _columns(_OF_ASSISTANT))) for row in beside]
+    given = [
+        (row.name, *(figure(row.figures[column.key]) for column in _columns(_OF_ASSISTANT))) for row in beside
+    ]
     legend = "TCR in percent, P from 1 to 4; Nat and Coh, of the assistant, from 1 to 5."
     more = ["Rows that --beside gave are as their file has them."] if beside else []
-    return _tables(runs, 3, "assistants beside each other", _OF_ASSISTANT, [*scenario_counts(runs), legend, *more], given)
+    return _tables(
+        runs, 3, "assistants beside each other", _OF_ASSISTANT, [*scenario_counts(runs), legend, *more], given
+    )
 
 
 def user_tables(runs: Sequence[StoredRun]) -> list[PaperTable]:
-    """Table 12: naturalness and coherence of the user agent, a row for each run; the paper has them for single-domain tasks alone."""
+    """Table 12: naturalness and coherence of the user agent, a row for each run; the paper has them for
+    single-domain tasks alone.
+    """
     legend = "Nat and Coh, of the user agent, from 1 to 5; the paper has them for SD tasks."
     return _tables(runs, 12, "the user agent, by assistant", _OF_USER, [*scenario_counts(runs), legend], [])
 
@@ -57,7 +68,9 @@ def _tables(
     given: Sequence[tuple[str, ...]],
 ) -> list[PaperTable]:
     columns, rows = _columns(scores), [Measured(run.name, run.results.own) for run in runs]
-    paper = [(f"{PAPER}{name}", *(row.get(c.key, "-") for c in columns)) for name, row in published(number).items()]
+    paper = [
+        (f"{PAPER}{name}", *(row.get(c.key, "-") for c in columns)) for name, row in published(number).items()
+    ]
     main = PaperTable(
         of_paper(f"Table {number}", what),
         ("", *(column.heading for column in columns)),

@@ -22,11 +22,15 @@ if TYPE_CHECKING:
     from pytest_personalens.results.values import Item, Results
 
 _SCORES: Final = {"tcr": Dimension.TASK_COMPLETION, "p": Dimension.PERSONALIZATION}
-_COLUMNS: Final = [Column(f"{short.lower()}_{key}", kind, d) for kind, short in SHORT.items() for key, d in _SCORES.items()]
+_COLUMNS: Final = [
+    Column(f"{short.lower()}_{key}", kind, d) for kind, short in SHORT.items() for key, d in _SCORES.items()
+]
 
 
 class ContextItems(NamedTuple):
-    """What the assistant was told in some items: by the prompt "vanilla" nothing, else `letters` of D, I, S; or another user's."""
+    """What the assistant was told in some items: by the prompt "vanilla" nothing, else `letters` of D, I, S;
+    or another user's.
+    """
 
     letters: str
     items: Sequence[Item]
@@ -54,30 +58,43 @@ class ContextItems(NamedTuple):
 
 def contexts_of(results: Results) -> list[ContextItems]:
     """The settings that a run and its controls had, in the paper's order."""
-    vanilla = bool(results.settings.get("assistant")) and results.settings.get("assistant_prompt") == "vanilla"
+    vanilla = (
+        bool(results.settings.get("assistant")) and results.settings.get("assistant_prompt") == "vanilla"
+    )
     own = "" if vanilla else str(results.settings.get("context", ""))
     found = [ContextItems(own, results.own, vanilla=vanilla)]
     for arm in dict.fromkeys(item.arm for item in results.items if item.arm):
         letters = own if arm == "swapped" else "" if arm == "none" else arm
         items = [item for item in results.items if item.arm == arm]
-        found.append(ContextItems(letters, items, vanilla=vanilla and not letters and arm != "swapped", swapped=arm == "swapped"))
+        found.append(
+            ContextItems(
+                letters, items, vanilla=vanilla and not letters and arm != "swapped", swapped=arm == "swapped"
+            )
+        )
     return sorted(found, key=lambda setting: setting.order)
 
 
 def context_tables(runs: Sequence[StoredRun]) -> list[PaperTable]:
-    """Table 4: a row for each setting that the runs and their controls had, and the paper's; then what each is worth over Base.
+    """Table 4: a row for each setting that the runs and their controls had, and the paper's; then what each
+    is worth over Base.
 
     Raises `SpecError` for runs of several assistants, and for two of them with the same setting.
     """
     assistants = sorted({name for run in runs if (name := run.results.settings.get("assistant"))})
     if len(assistants) > 1:
-        raise SpecError(f"--table 4: it is of one assistant, and these runs are of {' and '.join(assistants)}; give those of one")
+        raise SpecError(
+            f"--table 4: it is of one assistant, and these runs are of {' and '.join(assistants)}; give those"
+            " of one"
+        )
     by_name: dict[str, tuple[str, ContextItems]] = {}
     for run in runs:
         for setting in contexts_of(run.results):
             name = setting.as_in_paper
             if name in by_name:
-                raise SpecError(f"--table 4: {by_name[name][0]} and {run.name} both have the row {name!r}; leave one of them out")
+                raise SpecError(
+                    f"--table 4: {by_name[name][0]} and {run.name} both have the row {name!r}; leave one of"
+                    " them out"
+                )
             by_name[name] = (run.name, setting)
     found = sorted((setting for _, setting in by_name.values()), key=lambda setting: setting.order)
     rows = {setting.as_in_paper: Measured(setting.as_in_paper, setting.items) for setting in found}
@@ -91,29 +108,47 @@ def context_tables(runs: Sequence[StoredRun]) -> list[PaperTable]:
     if "Base" not in rows:
         return [main]
     lifts = differences(list(rows.values()), rows["Base"], _COLUMNS, "Lift over Base")
-    return [main] if lifts is None else [main, lifts._replace(notes=(*lifts.notes, *_other_than_context(runs)))]
+    return (
+        [main] if lifts is None else [main, lifts._replace(notes=(*lifts.notes, *_other_than_context(runs)))]
+    )
 
 
 def _notes(runs: Sequence[StoredRun], *, based: bool) -> list[str]:
     legend = (
-        "D: demographics, I: past interactions, S: situation; Base: none of them. An assistant of your own has no Vanilla. "
-        "TCR in percent, P from 1 to 4."
+        "D: demographics, I: past interactions, S: situation; Base: none of them. An assistant of your own"
+        " has no Vanilla. TCR in percent, P from 1 to 4."
     )
-    missing = "There is no lift to show: no run is without context (--personalens-control ablation, or --personalens-context none)."
-    return [legend, *([] if based else [missing]), *scenario_counts(runs), *likeness(runs, of_assistants=False), *slips(4)]
+    missing = (
+        "There is no lift to show: no run is without context (--personalens-control ablation, or"
+        " --personalens-context none)."
+    )
+    return [
+        legend,
+        *([] if based else [missing]),
+        *scenario_counts(runs),
+        *likeness(runs, of_assistants=False),
+        *slips(4),
+    ]
 
 
 def _other_than_context(runs: Sequence[StoredRun]) -> list[str]:
-    return [why for why in unlike_each_other(runs) if ": context was" not in why and ": assistant prompt was" not in why]
+    return [
+        why
+        for why in unlike_each_other(runs)
+        if ": context was" not in why and ": assistant prompt was" not in why
+    ]
 
 
 def ablation_table(results: Results) -> PaperTable:
-    """What each part of the context is worth, for the summary of a run with controls: a row for each, with its lift over no context.
+    """What each part of the context is worth, for the summary of a run with controls: a row for each, with
+    its lift over no context.
 
     A lift is the mean difference over the scenarios that both scored.
     """
     found = contexts_of(results)
-    base = next((setting for setting in found if not (setting.letters or setting.vanilla or setting.swapped)), None)
+    base = next(
+        (setting for setting in found if not (setting.letters or setting.vanilla or setting.swapped)), None
+    )
     columns = [column for column in _COLUMNS if any(column.of(setting.items) for setting in found)]
     header = ["context"]
     for column in columns:
@@ -126,22 +161,35 @@ def ablation_table(results: Results) -> PaperTable:
     )
 
 
-def _ablation_row(setting: ContextItems, base: ContextItems | None, columns: Sequence[Column]) -> tuple[str, ...]:
+def _ablation_row(
+    setting: ContextItems, base: ContextItems | None, columns: Sequence[Column]
+) -> tuple[str, ...]:
     cells = [setting.short]
     for column in columns:
         places = 1 if is_rate(column.dimension) else 2
         cells.append(figure(column.mean(setting.items), places))
         if base is not None:
-            lift = None if setting is base else contrast(column.of(base.items), column.of(setting.items), column.dimension)
+            lift = (
+                None
+                if setting is base
+                else contrast(column.of(base.items), column.of(setting.items), column.dimension)
+            )
             cells.append(
-                "" if setting is base else "-" if lift is None else figure(scaled(lift.change, column.dimension), places, signed=True)
+                ""
+                if setting is base
+                else (
+                    "-"
+                    if lift is None
+                    else figure(scaled(lift.change, column.dimension), places, signed=True)
+                )
             )
     return tuple(cells)
 
 
 def _ablation_notes(results: Results, base: ContextItems | None) -> list[str]:
     own = next(setting for setting in contexts_of(results) if setting.items == results.own)
-    notes = [f"D: demographics, I: past interactions, S: situation; {own.short} is the run itself. TCR in percent, its lift in points."]
+    letters = f"D: demographics, I: past interactions, S: situation; {own.short} is the run itself"
+    notes = [f"{letters}. TCR in percent, its lift in points."]
     if not any(item.arm for item in results.items):
         notes.append("This run had no controls: give it --personalens-control ablation, or no-context.")
     elif base is None:

@@ -24,10 +24,20 @@ _LENGTHS: Final = ("dialogues", "turns", "tokens")
 
 
 def length_tables(runs: Sequence[StoredRun]) -> list[PaperTable]:
-    """Table 13: dialogues, turns a dialogue and tokens a turn, by kind. A turn is a message of the user and the reply to it."""
+    """Table 13: dialogues, turns a dialogue and tokens a turn, by kind.
+
+    A turn is a message of the user and the reply to it.
+    """
     columns = [f"{short.lower()}_{what}" for short in SHORT.values() for what in _LENGTHS]
-    headings = [f"{short} {what}" for short in SHORT.values() for what in ("dialogues", "turns a dialogue", "tokens a turn")]
-    rows = [(run.name, *(cell for kind in SHORT for cell in _lengths(list(_dialogues(run, kind).values())))) for run in runs]
+    headings = [
+        f"{short} {what}"
+        for short in SHORT.values()
+        for what in ("dialogues", "turns a dialogue", "tokens a turn")
+    ]
+    rows = [
+        (run.name, *(cell for kind in SHORT for cell in _lengths(list(_dialogues(run, kind).values()))))
+        for run in runs
+    ]
     paper = [(f"{PAPER}{name}", *(row[column] for column in columns)) for name, row in published(13).items()]
     return [
         PaperTable(
@@ -47,14 +57,18 @@ def _lengths(dialogues: Sequence[Dialogue]) -> tuple[str, str, str]:
     turns = sum(dialogue.user_turns for dialogue in dialogues)
     if not turns:
         return ("0", "-", "-")
-    tokens = sum(len(_TOKEN.findall(message.content)) for dialogue in dialogues for message in dialogue.messages)
+    tokens = sum(
+        len(_TOKEN.findall(message.content)) for dialogue in dialogues for message in dialogue.messages
+    )
     return (f"{len(dialogues):,}", f"{turns / len(dialogues):.2f}", f"{tokens / turns:.2f}")
 
 
 def diversity_tables(runs: Sequence[StoredRun]) -> list[PaperTable]:
-    """Table 10: Dist-1, Dist-2, Ent-4 and Self-BLEU of the dialogues (paper, A.4), every row over the same number of words.
+    """Table 10: Dist-1, Dist-2, Ent-4 and Self-BLEU of the dialogues (paper, A.4), every row over the same
+    number of words.
 
-    The measures depend on how much text there is: as many words are taken of each row as the shortest one has, 50,000 at most.
+    The measures depend on how much text there is: as many words are taken of each row as the shortest one
+    has, 50,000 at most.
     """
     texts = {
         f"{run.name} {short}" if len(runs) > 1 else f"this run {short}": _texts(_dialogues(run, kind))
@@ -62,7 +76,12 @@ def diversity_tables(runs: Sequence[StoredRun]) -> list[PaperTable]:
         for kind, short in SHORT.items()
     }
     texts = {name: found for name, found in texts.items() if found}
-    limit = min([MOST_WORDS, *(sum(len(diversity.words_in(text)) for text in found.values()) for found in texts.values())])
+    limit = min(
+        [
+            MOST_WORDS,
+            *(sum(len(diversity.words_in(text)) for text in found.values()) for found in texts.values()),
+        ]
+    )
     rows = [(name, f"{len(found):,}", *_measures(found, limit)) for name, found in texts.items()]
     paper = [(f"{PAPER}{name}", *row.values()) for name, row in published(10).items()]
     return [
@@ -71,8 +90,14 @@ def diversity_tables(runs: Sequence[StoredRun]) -> list[PaperTable]:
             ("", "dialogues", "Dist-1", "Dist-2", "Ent-4", "Self-BLEU"),
             (*rows, *paper),
             (
-                f"Rows of runs: over {limit:,} words each, all messages of a dialogue one text. Higher is more diverse, but for Self-BLEU.",
-                "The paper does not say over how much text its rows are, and all four measures depend on it: compare rows of runs.",
+                (
+                    f"Rows of runs: over {limit:,} words each, all messages of a dialogue one text. Higher is"
+                    " more diverse, but for Self-BLEU."
+                ),
+                (
+                    "The paper does not say over how much text its rows are, and all four measures depend on"
+                    " it: compare rows of runs."
+                ),
             ),
         )
     ]
@@ -81,7 +106,8 @@ def diversity_tables(runs: Sequence[StoredRun]) -> list[PaperTable]:
 def _measures(texts: Mapping[str, str], limit: int) -> tuple[str, ...]:
     sample = diversity.within_words(texts, limit)
     found = (
-        diversity.distinct(sample, 1), diversity.distinct(sample, 2), diversity.entropy(sample, 4), diversity.self_bleu(sample),
+        diversity.distinct(sample, 1), diversity.distinct(sample, 2), diversity.entropy(sample, 4),
+        diversity.self_bleu(sample),
     )  # fmt: skip
     return tuple(f"{value:.3f}" for value in found)
 
@@ -91,4 +117,8 @@ def _texts(dialogues: Mapping[str, Dialogue]) -> dict[str, str]:
 
 
 def _dialogues(run: StoredRun, kind: Kind) -> dict[str, Dialogue]:
-    return {item.nodeid: item.evaluation.dialogue for item in run.results.own if item.evaluation.scored and item.evaluation.kind == kind}
+    return {
+        item.nodeid: item.evaluation.dialogue
+        for item in run.results.own
+        if item.evaluation.scored and item.evaluation.kind == kind
+    }

@@ -30,16 +30,27 @@ _MOST_TURNS: Final = 10
 
 
 def domain_tables(runs: Sequence[StoredRun], kinds: Kinds) -> list[PaperTable]:
-    """Figure 4: the task completion rate and personalization by domain, with the number of scenarios; a row for each run."""
+    """Figure 4: the task completion rate and personalization by domain, with the number of scenarios; a row
+    for each run.
+    """
     several = len(runs) > 1
-    domains = sorted({domain for run in runs for item in run.results.own for domain in item.evaluation.domains})
-    rows = [(f"{domain}, {run.name}" if several else domain, *_of_domain(run, domain, kinds)) for domain in domains for run in runs]
+    domains = sorted(
+        {domain for run in runs for item in run.results.own for domain in item.evaluation.domains}
+    )
+    rows = [
+        (f"{domain}, {run.name}" if several else domain, *_of_domain(run, domain, kinds))
+        for domain in domains
+        for run in runs
+    ]
     return [
         PaperTable(
             of_paper("Figure 4", f"by domain, {_SAID[kinds]}"),
             ("domain", "scenarios", *_BY_DOMAIN),
             tuple(row for row in rows if row[1] != "0"),
-            (*scenario_counts(runs), "TCR in percent, P from 1 to 4. The paper draws Figure 4 and prints no figures of it."),
+            (
+                *scenario_counts(runs),
+                "TCR in percent, P from 1 to 4. The paper draws Figure 4 and prints no figures of it.",
+            ),
         )
     ]
 
@@ -52,7 +63,8 @@ def _of_domain(run: StoredRun, domain: str, kinds: Kinds) -> Iterator[str]:
 
 
 def turn_tables(runs: Sequence[StoredRun], kinds: Kinds) -> list[PaperTable]:
-    """Figure 5: mean personalization as it stood after each reply of the assistant, by kind and domain; a table for each run.
+    """Figure 5: mean personalization as it stood after each reply of the assistant, by kind and domain; a
+    table for each run.
 
     The reply after the user's end is left out: it answers a goodbye. It needs the reading `p-turns`.
     """
@@ -66,7 +78,9 @@ def _turns(run: StoredRun, kinds: Kinds, *, several: bool) -> PaperTable:
         of_kind = [item for item in items if item.evaluation.kind == kind]
         rows.append((f"{short}, all domains", _by_turn(of_kind)))
         domains = sorted({d for item in of_kind for d in item.evaluation.domains})
-        rows += [(f"{short}, {d}", _by_turn([i for i in of_kind if d in i.evaluation.domains])) for d in domains]
+        rows += [
+            (f"{short}, {d}", _by_turn([i for i in of_kind if d in i.evaluation.domains])) for d in domains
+        ]
     rows = [row for row in rows if row[1]]
     longest = max((len(turns) for _, turns in rows), default=0)
     shown = min(longest, _MOST_TURNS)
@@ -81,7 +95,10 @@ def _turns(run: StoredRun, kinds: Kinds, *, several: bool) -> PaperTable:
     return PaperTable(
         of_paper("Figure 5", f"personalization turn by turn{f', {run.name}' if several else ''}"),
         ("", *(f"turn {number}" for number in range(1, shown + 1))),
-        tuple((name, *(f"{mean:.2f} ({count})" for mean, count in turns[:shown]), *[""] * (shown - len(turns))) for name, turns in rows),
+        tuple(
+            (name, *(f"{mean:.2f} ({count})" for mean, count in turns[:shown]), *[""] * (shown - len(turns)))
+            for name, turns in rows
+        ),
         tuple(notes),
     )
 

@@ -74,8 +74,12 @@ class Measured(NamedTuple):
         return (self.name, *(figure(column.mean(self.items)) for column in columns))
 
 
-def differences(rows: Sequence[Measured], base: Measured, columns: Sequence[Column], title: str) -> PaperTable | None:
-    """How far each of `rows` lies from `base` in each of `columns`, corrected over all of them; None if nothing can be compared."""
+def differences(
+    rows: Sequence[Measured], base: Measured, columns: Sequence[Column], title: str
+) -> PaperTable | None:
+    """How far each of `rows` lies from `base` in each of `columns`, corrected over all of them; None if
+    nothing can be compared.
+    """
     found: list[tuple[Measured, Column, Contrast]] = []
     for row in rows:
         for column in columns:
@@ -86,19 +90,25 @@ def differences(rows: Sequence[Measured], base: Measured, columns: Sequence[Colu
         return None
     tested = corrected([one for _, _, one in found])
     note = (
-        "p: two-sided, of the paired randomization test over the scenarios that both scored. p (Holm): corrected for the "
-        f"{len(found)} tests of this table; what is below 0.05 there is more than chance at 5 %."
+        "p: two-sided, of the paired randomization test over the scenarios that both scored. p (Holm):"
+        f" corrected for the {len(found)} tests of this table; what is below 0.05 there is more than chance"
+        " at 5 %."
     )
     return PaperTable(
         title,
         ("", "score", "difference", "95 %", "p", "p (Holm)", "scenarios"),
-        tuple((row.name, column.heading, *_cells(column, one)) for (row, column, _), one in zip(found, tested, strict=True)),
+        tuple(
+            (row.name, column.heading, *_cells(column, one))
+            for (row, column, _), one in zip(found, tested, strict=True)
+        ),
         (note,),
     )
 
 
 def _cells(column: Column, one: Contrast) -> tuple[str, ...]:
     d = column.dimension
-    low, high = (None if end is None or one.pairs < _LEAST_PAIRS else scaled(end, d) for end in (one.low, one.high))
+    low, high = (
+        None if end is None or one.pairs < _LEAST_PAIRS else scaled(end, d) for end in (one.low, one.high)
+    )
     told = (figure(scaled(one.change, d), signed=True), interval_text(low, high, signed=True))
     return (*told, p_value(one.p), p_value(one.adjusted), f"{one.pairs:,}")

@@ -18,11 +18,15 @@ def _tables() -> Mapping[str, Any]:
 
 
 def published(table: int) -> dict[str, dict[str, str]]:
-    """The rows of one of the paper's tables (3, 4, 5, 10, 12 or 13): name -> column -> the figure as it is printed there."""
+    """The rows of one of the paper's tables (3, 4, 5, 10, 12 or 13): name -> column -> the figure as it is
+    printed there.
+    """
     found = _tables()[f"table_{table}"]
     places = found.get("places", 2)
     return {
-        name: {column: _printed(value, places) for column, value in zip(found["columns"], values, strict=True)}
+        name: {
+            column: _printed(value, places) for column, value in zip(found["columns"], values, strict=True)
+        }
         for name, *values in found["rows"]
     }
 

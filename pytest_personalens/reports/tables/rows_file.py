@@ -21,20 +21,27 @@ COLUMNS: Final = {
 
 
 class OtherRow(NamedTuple):
-    """A row of somebody else's table: its name, and a figure for each of `COLUMNS`, None where the cell was empty."""
+    """A row of somebody else's table: its name, and a figure for each of `COLUMNS`, None where the cell was
+    empty.
+    """
 
     name: str
     figures: Mapping[str, float | None]
 
 
 def read_rows(path: Path) -> tuple[OtherRow, ...]:
-    """The rows of a CSV file with a column ``name`` and the `COLUMNS`; a cell may be empty. Raises `DataError` in one line."""
+    """The rows of a CSV file with a column ``name`` and the `COLUMNS`; a cell may be empty.
+
+    Raises `DataError` in one line.
+    """
     try:
         with no_device(path).open(encoding="utf-8-sig", newline="") as file:
             reader = csv.DictReader(file, strict=True)
             missing = [name for name in ("name", *COLUMNS) if name not in (reader.fieldnames or ())]
             if missing:
-                raise DataError(path, f"has no column {missing[0]!r}; its first line must be name,{','.join(COLUMNS)}")
+                raise DataError(
+                    path, f"has no column {missing[0]!r}; its first line must be name,{','.join(COLUMNS)}"
+                )
             rows = tuple(_row(path, reader.line_num, cells) for cells in reader)
     except OSError as error:
         raise DataError(path, f"cannot be read: {error.strerror}") from None
@@ -52,10 +59,18 @@ def _row(path: Path, line: int, cells: Mapping[str, str | None]) -> OtherRow:
         try:
             value = float(text) if text else None
         except ValueError:
-            raise DataError(path, f"expected a number, not {text[:40]!r}", field=f"line {line}, {column}") from None
+            raise DataError(
+                path, f"expected a number, not {text[:40]!r}", field=f"line {line}, {column}"
+            ) from None
         if value is not None and not low <= value <= high:
-            raise DataError(path, f"expected {low} to {high}, not {text[:40]}", field=f"line {line}, {column}")
+            raise DataError(
+                path, f"expected {low} to {high}, not {text[:40]}", field=f"line {line}, {column}"
+            )
         if value is not None and high == 100 and 0 < value <= 1:
-            raise DataError(path, f"expected percent, as the paper has it, not {text[:40]}", field=f"line {line}, {column}")
+            raise DataError(
+                path,
+                f"expected percent, as the paper has it, not {text[:40]}",
+                field=f"line {line}, {column}",
+            )
         figures[column] = value
     return OtherRow((cells["name"] or "").strip() or f"line {line}", figures)

@@ -24,11 +24,16 @@ class StoredRun(NamedTuple):
 
     def scenarios(self, kind: Kind) -> int:
         """How many scenarios of a kind were scored."""
-        return len({i.scenario_key for i in self.results.own if i.evaluation.scored and i.evaluation.kind == kind})
+        return len(
+            {i.scenario_key for i in self.results.own if i.evaluation.scored and i.evaluation.kind == kind}
+        )
 
 
 def named(read: Sequence[tuple[Path, Results]]) -> list[StoredRun]:
-    """Each run by its assistant; with its file where that does not tell runs apart. One alone is "this run" if its assistant is yours."""
+    """Each run by its assistant; with its file where that does not tell runs apart.
+
+    One alone is "this run" if its assistant is yours.
+    """
     if len(read) == 1:
         return [StoredRun(_assistant(read[0][1]) or "this run", read[0][1])]
     assistants = Counter(_assistant(results) for _, results in read)
@@ -48,22 +53,34 @@ def _assistant(results: Results) -> str:
 def scenario_counts(runs: Sequence[StoredRun]) -> list[str]:
     """How many scenarios each run scored, a sentence a run."""
     return [
-        f"{run.name}: {run.scenarios('single'):,} single-domain (SD) and {run.scenarios('multi'):,} multi-domain (MD) scenarios scored."
+        f"{run.name}: {run.scenarios('single'):,} single-domain (SD) and {run.scenarios('multi'):,}"
+        " multi-domain (MD) scenarios scored."
         for run in runs
     ]
 
 
 def likeness(runs: Sequence[StoredRun], *, of_assistants: bool = True) -> list[str]:
-    """How far the runs compare with the paper, see `comparability`; what is true of all of them is said once."""
-    said = [comparability(run.results, run.scenarios("single"), run.scenarios("multi"), of_assistants=of_assistants) for run in runs]
+    """How far the runs compare with the paper, see `comparability`;
+    what is true of all of them is said once.
+    """
+    said = [
+        comparability(
+            run.results, run.scenarios("single"), run.scenarios("multi"), of_assistants=of_assistants
+        )
+        for run in runs
+    ]
     of_all = set(said[0]).intersection(*said)
     found: list[str] = []
     for run, sentences in zip(runs, said, strict=True):
-        found += [s if s in of_all else f"{run.name}: {s[0].lower()}{s[1:]}" for s in sentences if s not in found]
+        found += [
+            s if s in of_all else f"{run.name}: {s[0].lower()}{s[1:]}" for s in sentences if s not in found
+        ]
     return found
 
 
 def unlike_each_other(runs: Sequence[StoredRun]) -> Iterator[str]:
     """Why a difference from the first run may not be the assistant's."""
     for run in runs[1:]:
-        yield from (f"{run.name} beside {runs[0].name}: {why}." for why in unlike(runs[0].results, run.results))
+        yield from (
+            f"{run.name} beside {runs[0].name}: {why}." for why in unlike(runs[0].results, run.results)
+        )

@@ -22,7 +22,10 @@ class PaperTable(NamedTuple):
         widths = [max(len(row[n]) for row in cells) for n in range(len(self.header))]
         lines = [
             harmless(
-                "  ".join(cell.rjust(width) if n else cell.ljust(width) for n, (cell, width) in enumerate(zip(row, widths, strict=True)))
+                "  ".join(
+                    cell.rjust(width) if n else cell.ljust(width)
+                    for n, (cell, width) in enumerate(zip(row, widths, strict=True))
+                )
             )
             for row in cells
         ]
@@ -31,7 +34,9 @@ class PaperTable(NamedTuple):
 
     def markdown(self) -> str:
         """For a page: the same cells, with what others wrote made harmless."""
-        lines = markdown_table([escaped(cell) for cell in self.header], [[escaped(cell) for cell in row] for row in self.rows])
+        lines = markdown_table(
+            [escaped(cell) for cell in self.header], [[escaped(cell) for cell in row] for row in self.rows]
+        )
         below = ["", *(f"- {escaped(note, 600)}" for note in self.notes)] if self.notes else []
         return "\n".join([f"### {escaped(self.title)}", "", *lines, *below]) + "\n"
 

@@ -11,10 +11,12 @@ if TYPE_CHECKING:
 
 
 def type_table(data: Quality) -> PaperTable:
-    """Tables 8 and 9: for each preference type how many values are possible, how many occur, and Shannon evenness (paper, Eq. 1).
+    """Tables 8 and 9: for each preference type how many values are possible, how many occur, and Shannon
+    evenness (paper, Eq. 1).
 
-    Over all profiles, whatever the domains of interest, values as they are spelled: so the paper counts. Of values from a list "# Gen."
-    is never more than "# Poss." there; "observed" counts every value that occurs, on the list or off it.
+    Over all profiles, whatever the domains of interest, values as they are spelled: so the paper counts. Of
+    values from a list "# Gen." is never more than "# Poss." there; "observed" counts every value that occurs,
+    on the list or off it.
     """
     rows = [
         (
@@ -32,7 +34,10 @@ def type_table(data: Quality) -> PaperTable:
         ("domain: preference type", "# Poss.", "# Gen.", "observed", "evenness"),
         tuple(rows),
         (
-            f"Over all {data.users:,} profiles. # Gen. counts at most # Poss. values, as the paper does; observed counts all.",
+            (
+                f"Over all {data.users:,} profiles. # Gen. counts at most # Poss. values, as the paper does;"
+                " observed counts all."
+            ),
             *(["# Poss. is not known: there is no res/schema.json beside the data."] if unlisted else []),
         ),
     )

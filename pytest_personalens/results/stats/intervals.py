@@ -1,4 +1,6 @@
-"""How far a rate or a mean of scores can be trusted: intervals that hold for few scenarios, and for users with several."""
+"""How far a rate or a mean of scores can be trusted: intervals that hold for few scenarios, and for users
+with several.
+"""
 
 from __future__ import annotations
 
@@ -18,11 +20,13 @@ Interval = tuple[float, float]
 
 
 def interval(by_user: Sequence[Sequence[float | Fraction]], low: float, high: float) -> Interval | None:
-    """The 95 % interval of the mean of values on the scale `low`..`high`, which `by_user` holds for the scenarios of each user.
+    """The 95 % interval of the mean of values on the scale `low`..`high`, which `by_user` holds for the
+    scenarios of each user.
 
-    A rate of single scenarios, all of them 0 or 1 and each of another user, has the exact one (`rate_interval`), any other mean
-    that of `mean_interval`; of a rate, an end that would claim that nothing or everything fails, though some did and some did
-    not, is the exact one instead. None for fewer than three users. Raises ValueError as `mean_interval` does.
+    A rate of single scenarios, all of them 0 or 1 and each of another user, has the exact one
+    (`rate_interval`), any other mean that of `mean_interval`; of a rate, an end that would claim that nothing
+    or everything fails, though some did and some did not, is the exact one instead. None for fewer than three
+    users. Raises ValueError as `mean_interval` does.
     """
     found = mean_interval(by_user, low, high)
     if found is None or (low, high) != (0, 1):
@@ -36,11 +40,13 @@ def interval(by_user: Sequence[Sequence[float | Fraction]], low: float, high: fl
 
 
 def rate_interval(successes: float, total: int, *, level: float = 0.95) -> Interval:
-    """The exact interval of a rate (Clopper and Pearson 1934), both ends in 0..1; (0.0, 1.0) where `total` is 0.
+    """The exact interval of a rate (Clopper and Pearson 1934), both ends in 0..1; (0.0, 1.0) where `total` is
+    0.
 
-    Over independent scenarios it holds the true rate with a probability of `level` or more, whatever the rate and the total.
-    `successes`, in 0..`total`, need not be whole: a scenario with several trials counts by its share of successes, and the
-    interval is then wider than it need be. Raises ValueError for anything out of range.
+    Over independent scenarios it holds the true rate with a probability of `level` or more, whatever the rate
+    and the total. `successes`, in 0..`total`, need not be whole: a scenario with several trials counts by its
+    share of successes, and the interval is then wider than it need be. Raises ValueError for anything out of
+    range.
 
     >>> [round(end, 3) for end in rate_interval(27, 30)]
     [0.735, 0.979]
@@ -53,19 +59,23 @@ def rate_interval(successes: float, total: int, *, level: float = 0.95) -> Inter
     return low, beta_quantile(1 - outside, successes + 1, total - successes) if successes < total else 1.0
 
 
-def mean_interval(by_user: Sequence[Sequence[float | Fraction]], low: float, high: float, *, level: float = 0.95) -> Interval | None:
-    """An interval for the mean of values on the scale `low`..`high`, its ends within it; None for fewer than three users.
+def mean_interval(
+    by_user: Sequence[Sequence[float | Fraction]], low: float, high: float, *, level: float = 0.95
+) -> Interval | None:
+    """An interval for the mean of values on the scale `low`..`high`, its ends within it; None for fewer than
+    three users.
 
-    `by_user` holds the values of the scenarios of each user. What one user's scenarios have in common they share, so it is
-    the users that are counted: each by the mean of its values, weighted by their number.
+    `by_user` holds the values of the scenarios of each user. What one user's scenarios have in common they
+    share, so it is the users that are counted: each by the mean of its values, weighted by their number.
 
-    It is Student's t interval of the users' means and of two more, one at `low` and one at `high`, with the weight of a typical
-    user. These stand for scores that so few have not shown, as the successes and failures that Agresti and Coull (1998) add to
-    a rate; without them few equal scores would claim to be certain. They matter less and less as the sample grows, so there is
-    no size from which another method takes over. How often the interval holds is on the page Noise of the documentation, with
-    the simulation.
+    It is Student's t interval of the users' means and of two more, one at `low` and one at `high`, with the
+    weight of a typical user. These stand for scores that so few have not shown, as the successes and failures
+    that Agresti and Coull (1998) add to a rate; without them few equal scores would claim to be certain. They
+    matter less and less as the sample grows, so there is no size from which another method takes over. How
+    often the interval holds is on the page Noise of the documentation, with the simulation.
 
-    Raises ValueError for a value off the scale, a user without a value, a scale without width and a level not between 0 and 1.
+    Raises ValueError for a value off the scale, a user without a value, a scale without width and a level not
+    between 0 and 1.
 
     >>> [round(end, 2) for end in mean_interval([[4]] * 30, 1, 4)]
     [3.71, 4.0]

@@ -1,4 +1,6 @@
-"""Whether scores dropped between two runs over the same scenarios: tests that take nothing for granted but the pairs."""
+"""Whether scores dropped between two runs over the same scenarios: tests that take nothing for granted but
+the pairs.
+"""
 
 from __future__ import annotations
 
@@ -13,29 +15,33 @@ from pytest_personalens.results.stats.intervals import check_level
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-#: The square of the number of differences, times their sum, up to which all signs are counted: 0.2 s, for some 1,400 of a step or two.
+#: The square of the number of differences, times their sum, up to which all signs are counted: 0.2 s, for
+#: some 1,400 of a step or two.
 _WORK: Final = 4_000_000_000
 _DRAWS: Final = 20_000
 
 
 class Test(NamedTuple):
-    """What a test found: the one-sided `p`, 0..1, and whether it is exact or drawn, with a standard error of 0.0015 near 0.05."""
+    """What a test found: the one-sided `p`, 0..1, and whether it is exact or drawn, with a standard error of
+    0.0015 near 0.05.
+    """
 
     p: float
     exact: bool
 
 
 def sign_flip(differences: Sequence[Fraction | int]) -> Test:
-    """The paired randomization test (Fisher 1935; Edgington 1969) of a drop: how likely a sum as low as this, or lower, is by chance.
+    """The paired randomization test (Fisher 1935; Edgington 1969) of a drop: how likely a sum as low as this,
+    or lower, is by chance.
 
-    `differences` are after - before, one a user: of its one scenario, or the sum over its scenarios, which need not be
-    independent of each other. Had nothing changed, each could as well have had the other sign: p is the share of all 2^n ways
-    to give them signs whose sum is no higher than the one seen. Zeros say nothing, and without another difference p is 1.
-    For differences of one size this is McNemar's exact test.
+    `differences` are after - before, one a user: of its one scenario, or the sum over its scenarios, which
+    need not be independent of each other. Had nothing changed, each could as well have had the other sign: p
+    is the share of all 2^n ways to give them signs whose sum is no higher than the one seen. Zeros say
+    nothing, and without another difference p is 1. For differences of one size this is McNemar's exact test.
 
-    All ways are counted; where that takes too long, for thousands of differences (but zeros) or for odd fractions,
-    p is (hits + 1) / (draws + 1) of 20,000 random signs (Phipson and Smyth 2010), the same for the same differences
-    in any order.
+    All ways are counted; where that takes too long, for thousands of differences (but zeros) or for odd
+    fractions, p is (hits + 1) / (draws + 1) of 20,000 random signs (Phipson and Smyth 2010), the same for the
+    same differences in any order.
 
     >>> sign_flip([-1, -1, 0, -1, -1, 0, 1])
     Test(p=0.1875, exact=True)
@@ -52,20 +58,24 @@ def sign_flip(differences: Sequence[Fraction | int]) -> Test:
 
 
 def flipped(sizes: Sequence[int], fallen: int) -> float:
-    """The exact share of the ways to let each of `sizes` (whole, above 0) fall or not in which those that fall sum to `fallen` or more.
+    """The exact share of the ways to let each of `sizes` (whole, above 0) fall or not in which those that
+    fall sum to `fallen` or more.
 
-    One long number holds, every `width` bits, in how many ways the next sum comes about; each size doubles the ways.
+    One long number holds, every `width` bits, in how many ways the next sum comes about; each size doubles
+    the ways.
     """
     width = len(sizes) + 1
     ways = 1
     for size in sizes:
         ways += ways << (width * size)
-    # The digits of a number to the base b sum to the number modulo b - 1, as long as the sum is smaller than that.
+    # The digits of a number to the base b sum to the number modulo b - 1, as long as the sum is smaller than
+    # that.
     return ((ways >> (width * fallen)) % ((1 << width) - 1)) / (1 << len(sizes))
 
 
 def mcnemar(broken: int, mended: int) -> float:
-    """The one-sided p of McNemar's test (1947), exact: that of `broken` or more of all changed pairs if each broke by the toss of a coin.
+    """The one-sided p of McNemar's test (1947), exact: that of `broken` or more of all changed pairs if each
+    broke by the toss of a coin.
 
     1.0 where nothing changed. Raises ValueError for a negative count.
 
@@ -83,9 +93,11 @@ def mcnemar(broken: int, mended: int) -> float:
 
 
 def holm(ps: Sequence[float], level: float) -> list[bool]:
-    """Which of several hypotheses are rejected, in the order given, so that any of them is rejected wrongly at `level` at most.
+    """Which of several hypotheses are rejected, in the order given, so that any of them is rejected wrongly
+    at `level` at most.
 
-    The step-down procedure of Holm (1979). Raises ValueError for a level not between 0 and 1 and for a p not in 0..1.
+    The step-down procedure of Holm (1979). Raises ValueError for a level not between 0 and 1 and for a p not
+    in 0..1.
 
     >>> holm([0.04, 0.02], 0.05)
     [True, True]

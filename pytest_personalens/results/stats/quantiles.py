@@ -16,7 +16,8 @@ _HALVINGS: Final = 60
 
 
 def beta_share(x: float, a: float, b: float) -> float:
-    """The share of the beta distribution with parameters `a` and `b`, both above 0, that lies below `x`, 0..1.
+    """The share of the beta distribution with parameters `a` and `b`, both above 0, that lies below `x`,
+    0..1.
 
     Its continued fraction by Lentz's method (Press et al., Numerical Recipes, 6.4).
     """
@@ -54,7 +55,8 @@ def beta_quantile(share: float, a: float, b: float) -> float:
 
 
 def t_quantile(level: float, freedom: float) -> float:
-    """The t within which, on either side of 0, a share `level`, 0..1, of Student's distribution with `freedom` degrees of freedom lies.
+    """The t within which, on either side of 0, a share `level`, 0..1, of Student's distribution with
+    `freedom` degrees of freedom lies.
 
     `freedom`, 1 or more, need not be whole.
 

@@ -1,4 +1,6 @@
-"""What several trials of one scenario say that one cannot: how reliable success is, and how much a score varies by itself."""
+"""What several trials of one scenario say that one cannot: how reliable success is, and how much a score
+varies by itself.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +13,12 @@ if TYPE_CHECKING:
 
 
 def pass_hat(counts: Sequence[tuple[int, int]], k: int) -> float | None:
-    """pass^k (tau-bench, Yao et al. 2024): the probability, 0..1, that `k` trials of a scenario all pass, as a mean over scenarios.
+    """pass^k (tau-bench, Yao et al. 2024): the probability, 0..1, that `k` trials of a scenario all pass, as
+    a mean over scenarios.
 
-    `counts` holds (passed, trials) of each scenario; out of its trials, k are taken in every possible way, which estimates the
-    probability without bias. Scenarios with fewer than k trials are left out; None where none is left.
-    Raises ValueError for a k below 1 and for more passed than trials.
+    `counts` holds (passed, trials) of each scenario; out of its trials, k are taken in every possible way,
+    which estimates the probability without bias. Scenarios with fewer than k trials are left out; None where
+    none is left. Raises ValueError for a k below 1 and for more passed than trials.
 
     >>> pass_hat([(3, 4), (4, 4)], 2)
     0.75
@@ -29,14 +32,18 @@ def pass_hat(counts: Sequence[tuple[int, int]], k: int) -> float | None:
 
 
 def pass_share(passed: int, trials: int, k: int) -> float:
-    """The share, 0..1, of the ways to take `k` of a scenario's `trials`, at least k, in which all have `passed`."""
+    """The share, 0..1, of the ways to take `k` of a scenario's `trials`, at least k, in which all have
+    `passed`.
+    """
     return comb(passed, k) / comb(trials, k)
 
 
 def spread(scores: Sequence[Sequence[float]]) -> float | None:
-    """How much a score varies by itself: the pooled standard deviation within scenarios, in steps of the scale.
+    """How much a score varies by itself: the pooled standard deviation within scenarios, in steps of the
+    scale.
 
-    `scores` holds the scores of the trials of each scenario; those with fewer than two say nothing. None where none is left.
+    `scores` holds the scores of the trials of each scenario; those with fewer than two say nothing. None
+    where none is left.
 
     >>> spread([[3, 4], [2, 2]])
     0.5

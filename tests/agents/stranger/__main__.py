@@ -10,12 +10,18 @@ def main() -> None:
     print(f"{'assistant':12} {'TCR':>5} {'TC right':>9} {'P':>5} {'P right':>8} {'P 4':>5}")
     for assistant in DESERVED:
         found = figures(assistant)
-        print(f"{assistant:12} {found.tcr:5.2f} {found.tc_right:9.0%} {found.p:5.2f} {found.p_right:8.0%} {found.fours:5.0%}")
+        print(
+            f"{assistant:12} {found.tcr:5.2f} {found.tc_right:9.0%} {found.p:5.2f} {found.p_right:8.0%}"
+            f" {found.fours:5.0%}"
+        )
     for assistant, deserved in DESERVED.items():
         for scenario, evaluation in evaluations(assistant).items():
             wrong = [v for v in evaluation.verdicts if v.score not in deserved[v.dimension]]
             for verdict in wrong:
-                print(f"{assistant:12} {scenario:24} {verdict.dimension.short} {verdict.score}: {verdict.justification}")
+                print(
+                    f"{assistant:12} {scenario:24} {verdict.dimension.short} {verdict.score}:"
+                    f" {verdict.justification}"
+                )
 
 
 if __name__ == "__main__":

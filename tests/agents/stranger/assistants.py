@@ -33,7 +33,10 @@ def plain(assistant: str, scenario: str) -> Reply:
 
 
 def langgraph_agent(assistant: str, scenario: str, thread: str) -> Reply:
-    """The same as a LangGraph agent that keeps the conversation `thread` itself. Raises `ImportError` without langgraph."""
+    """The same as a LangGraph agent that keeps the conversation `thread` itself.
+
+    Raises `ImportError` without langgraph.
+    """
     from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
     from langgraph.checkpoint.memory import InMemorySaver
     from langgraph.graph import END, START, MessagesState, StateGraph
@@ -41,7 +44,11 @@ def langgraph_agent(assistant: str, scenario: str, thread: str) -> Reply:
     texts = replies(assistant)[scenario]
 
     def answer(state: MessagesState) -> dict[str, list[BaseMessage]]:
-        return {"messages": [AIMessage(_in_turn(texts, sum(message.type == "human" for message in state["messages"])))]}
+        return {
+            "messages": [
+                AIMessage(_in_turn(texts, sum(message.type == "human" for message in state["messages"])))
+            ]
+        }
 
     graph = StateGraph(MessagesState)
     graph.add_node("answer", answer)

@@ -14,7 +14,8 @@ from tests.agents.stranger.assistants import plain
 SIZE: Final = 30
 SEED: Final = "stranger"
 TC, P = Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION
-#: What each assistant was written to deserve. P of the bad one is open: some use what they know to do the wrong thing.
+#: What each assistant was written to deserve. P of the bad one is open: some use what they know to do the
+#: wrong thing.
 DESERVED: Final[dict[str, dict[Dimension, tuple[int, ...]]]] = {
     "good": {TC: (1,), P: (3, 4)},
     "impersonal": {TC: (1,), P: (1, 2)},
@@ -37,14 +38,18 @@ def evaluations(assistant: str) -> dict[str, Evaluation]:
     """Scenario id -> its evaluation with that assistant."""
     dataset = EmbeddedDataset()
     scenarios = [dataset.load(ref) for ref in draw(dataset, SIZE, seed=SEED).refs]
-    return {s.id: evaluate(s, plain(assistant, s.id), EmbeddedUserAgent(), EmbeddedJudge()) for s in scenarios}
+    return {
+        s.id: evaluate(s, plain(assistant, s.id), EmbeddedUserAgent(), EmbeddedJudge()) for s in scenarios
+    }
 
 
 def figures(assistant: str) -> Figures:
     """The figures of the assistant."""
     scores = {d: scores_of(assistant, d) for d in (TC, P)}
     right = {d: mean(score in DESERVED[assistant][d] for score in scores[d]) for d in (TC, P)}
-    return Figures(mean(scores[TC]), right[TC], mean(scores[P]), right[P], mean(score == 4 for score in scores[P]))
+    return Figures(
+        mean(scores[TC]), right[TC], mean(scores[P]), right[P], mean(score == 4 for score in scores[P])
+    )
 
 
 def scores_of(assistant: str, dimension: Dimension) -> list[int]:

@@ -24,7 +24,9 @@ _USER_TEMPERATURE: Final = 0.5
 
 
 class OfficialUserAgent:
-    """Plays the profile, and takes what the model says as it comes: the official code looks for the end signal and for nothing else."""
+    """Plays the profile, and takes what the model says as it comes: the official code looks for the end
+    signal and for nothing else.
+    """
 
     def __init__(self, model: Model, meter: Meter, prompts: OfficialPrompts) -> None:
         self._model, self._meter, self._prompts = model, meter, prompts
@@ -35,29 +37,40 @@ class OfficialUserAgent:
     def turn(self, scenario: Scenario, transcript: Sequence[Message]) -> UserTurn:
         """The model's next turn."""
         system, prompt = self._prompts.user(scenario, _pairs(transcript))
-        text = self._meter.complete(self._model, Request(system, prompt, _USER_TEMPERATURE), "user agent", fault=UserAgentFault).text
+        text = self._meter.complete(
+            self._model, Request(system, prompt, _USER_TEMPERATURE), "user agent", fault=UserAgentFault
+        ).text
         if not transcript and "opening-signal" not in self._prompts.mended:
             return UserTurn(text)
         return UserTurn(text.replace(END_SIGNAL, "").strip(), bool(transcript) and END_SIGNAL in text)
 
 
 class OfficialJudge:
-    """Gives each reading its own prompt in one call. An answer that the official code leaves out of its means is a `JudgeFault`."""
+    """Gives each reading its own prompt in one call.
+
+    An answer that the official code leaves out of its means is a `JudgeFault`.
+    """
 
     parallel = True
 
-    def __init__(self, model: Model, meter: Meter, prompts: OfficialPrompts, *, temperature: float = 0.0) -> None:
+    def __init__(
+        self, model: Model, meter: Meter, prompts: OfficialPrompts, *, temperature: float = 0.0
+    ) -> None:
         self._model, self._meter, self._prompts, self._temperature = model, meter, prompts, temperature
         self.identity = f"{model.name} {prompts.version}"
         self.paid = model.paid
 
     def verdict(self, scenario: Scenario, dialogue: Dialogue, dimension: Dimension) -> Verdict:
         """The model's verdict; one that cannot be read is asked for once more where that bug is mended."""
-        request = Request("", self._prompts.judge(scenario, _pairs(dialogue.messages), dimension), self._temperature, 4000)
+        request = Request(
+            "", self._prompts.judge(scenario, _pairs(dialogue.messages), dimension), self._temperature, 4000
+        )
         replies = sum(m.role == "assistant" for m in dialogue.messages)
         mended, problem = self._prompts.mended, ""
         for _ in range(2 if ("verdict" if dimension.scale.high == 1 else "score") in mended else 1):
-            answer = self._meter.complete(self._model, request, f"judge {dimension.short}", fault=JudgeFault).text
+            answer = self._meter.complete(
+                self._model, request, f"judge {dimension.short}", fault=JudgeFault
+            ).text
             try:
                 return read_official(answer, dimension, replies, mended)
             except ValueError as error:
@@ -68,7 +81,9 @@ class OfficialJudge:
 class OfficialAssistant:
     """Answers a conversation that is shown in one message, by the prompts for the family of the model."""
 
-    def __init__(self, model: Model, meter: Meter, prompts: OfficialPrompts, *, setting: str, context: Context) -> None:
+    def __init__(
+        self, model: Model, meter: Meter, prompts: OfficialPrompts, *, setting: str, context: Context
+    ) -> None:
         self._model, self._meter, self._prompts = model, meter, prompts
         self._setting, self._context, self._family = setting, context, family_of(model.name)
         told = hashlib.sha256("\0".join(self._texts(())).encode()).hexdigest()[:8]
@@ -78,7 +93,9 @@ class OfficialAssistant:
     def __call__(self, messages: list[dict[str, str]]) -> str:
         """The reply. Raises `AssistantFault` when the model gives none."""
         system, prompt = self._texts([(m["role"], m["content"]) for m in messages])
-        return self._meter.complete(self._model, Request(system, prompt), "assistant", fault=AssistantFault).text
+        return self._meter.complete(
+            self._model, Request(system, prompt), "assistant", fault=AssistantFault
+        ).text
 
     def _texts(self, transcript: Sequence[tuple[str, str]]) -> tuple[str, str]:
         return self._prompts.assistant(self._family, self._setting, self._context, transcript)

@@ -1,4 +1,6 @@
-"""The bugs of the official code that prompts and answers pass through, by name: each is reproduced, or mended on request."""
+"""The bugs of the official code that prompts and answers pass through, by name: each is reproduced, or mended
+on request.
+"""
 
 from __future__ import annotations
 
@@ -6,28 +8,47 @@ from typing import Final
 
 from pytest_personalens.core.errors import SpecError
 
-#: Name -> what the official code does (GD, GM, EV, GA, AP: generate_dialogue, generate_dialogue_md, evaluate_dialogue,
-#: gather_evaluation, assistant_prompts), and what it is mended to.
+#: Name -> what the official code does (GD, GM, EV, GA, AP: generate_dialogue, generate_dialogue_md,
+#: evaluate_dialogue, gather_evaluation, assistant_prompts), and what it is mended to.
 BUGS: Final = {
     "user-id": "the judge of P is told the user's id (EV); mended: it is not",
-    "base-instruction": "the base prompt for Claude has an empty instruction (AP); mended: that of the other contexts",
-    "pairs": "two parts of the context at once crash (GD, GM); mended: the prompt for all three, without the third",
-    "verdict": "an answer without 'VERDICT: True' or 'False' is a task that failed (GA); mended: asked once more, then not scored",
-    "score": "a score is the first digits after its name, so 3.5 is 3 and '**Score:** 3' is none (GA); mended: a whole score on the scale",
-    "empty-message": "a user who says TERMINATE alone leaves an empty message, which is answered (GD, GM); mended: it ends there",
+    "base-instruction": (
+        "the base prompt for Claude has an empty instruction (AP); mended: that of the other contexts"
+    ),
+    "pairs": (
+        "two parts of the context at once crash (GD, GM); mended: the prompt for all three, without the third"
+    ),
+    "verdict": (
+        "an answer without 'VERDICT: True' or 'False' is a task that failed (GA); mended: asked once more,"
+        " then not scored"
+    ),
+    "score": (
+        "a score is the first digits after its name, so 3.5 is 3 and '**Score:** 3' is none (GA); mended: a"
+        " whole score on the scale"
+    ),
+    "empty-message": (
+        "a user who says TERMINATE alone leaves an empty message, which is answered (GD, GM); mended: it ends"
+        " there"
+    ),
     "opening-signal": "TERMINATE in the opening stays in the transcript (GD, GM); mended: it is taken out",
-    "forged-lines": "a line of a message can pass for another turn (GD, GM, EV); mended: further lines are indented",
+    "forged-lines": (
+        "a line of a message can pass for another turn (GD, GM, EV); mended: further lines are indented"
+    ),
 }
 
 
 def mended_bugs(text: str) -> frozenset[str]:
-    """The bugs to mend: none for "reproduce", all for "mend", else those named, with commas between them. Raises `SpecError`."""
+    """The bugs to mend: none for "reproduce", all for "mend", else those named, with commas between them.
+
+    Raises `SpecError`.
+    """
     if text.strip() in ("reproduce", "mend"):
         return frozenset(BUGS if text.strip() == "mend" else ())
     names = [name.strip() for name in text.split(",") if name.strip()]
     unknown = next((name for name in names if name not in BUGS), None)
     if unknown is not None or not names:
         raise SpecError(
-            f"personalens_official_bugs: expected reproduce, mend, or the bugs to mend ({', '.join(BUGS)}), not {unknown or text!r}"
+            f"personalens_official_bugs: expected reproduce, mend, or the bugs to mend ({', '.join(BUGS)}),"
+            f" not {unknown or text!r}"
         )
     return frozenset(names)

@@ -1,4 +1,6 @@
-"""Reads the templates out of a checkout of the official repository: its Python files are parsed, and nothing of them is run."""
+"""Reads the templates out of a checkout of the official repository: its Python files are parsed, and nothing
+of them is run.
+"""
 
 from __future__ import annotations
 
@@ -15,11 +17,19 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-_PERSON: Final = frozenset({"demographic_profile", "user_affinity", "interaction_summary", "situation_context", "task_description"})
-_KNOWN: Final = frozenset({"demographic_profile", "interaction_summary", "situation_context", "message_history"})
+_PERSON: Final = frozenset(
+    {"demographic_profile", "user_affinity", "interaction_summary", "situation_context", "task_description"}
+)
+_KNOWN: Final = frozenset(
+    {"demographic_profile", "interaction_summary", "situation_context", "message_history"}
+)
 _USER_CLASS: Final = "UserPromptTemplate"
 #: Attribute of the class that holds the user's prompts -> the fields that its code fills in.
-_USER: Final = {"system_prompt": None, "task_prompt_initial_query": _PERSON, "task_prompt": _PERSON | {"message_history"}}
+_USER: Final = {
+    "system_prompt": None,
+    "task_prompt_initial_query": _PERSON,
+    "task_prompt": _PERSON | {"message_history"},
+}
 FAMILIES: Final = ("CLAUDE", "LLAMA", "MISTRAL")
 #: The suffix of the template for a context; the official code calls I "P".
 VARIANTS: Final = {"": "", "D": "_D", "I": "_P", "S": "_S", "DIS": "_DPS"}
@@ -30,8 +40,14 @@ JUDGED: Final = {
     Dimension.NATURALNESS_ASSISTANT: ("EVAL_DIALOGUE_NATURALNESS_ASSISTANT", frozenset({"conversation"})),
     Dimension.COHERENCE_USER: ("EVAL_DIALOGUE_COHERENCE_USER", frozenset({"conversation"})),
     Dimension.COHERENCE_ASSISTANT: ("EVAL_DIALOGUE_COHERENCE_ASSISTANT", frozenset({"conversation"})),
-    Dimension.PERSONALIZATION_TURNS: ("EVAL_DIALOGUE_PERSONALIZATION_CHAIN_OF_TURN", _PERSON | {"conversation"}),
-    Dimension.OPENING_LEAK: ("EVAL_DIALOGUE_FIRST_TURN", frozenset({"conversation", "user_affinity", "user_intent"})),
+    Dimension.PERSONALIZATION_TURNS: (
+        "EVAL_DIALOGUE_PERSONALIZATION_CHAIN_OF_TURN",
+        _PERSON | {"conversation"},
+    ),
+    Dimension.OPENING_LEAK: (
+        "EVAL_DIALOGUE_FIRST_TURN",
+        frozenset({"conversation", "user_affinity", "user_intent"}),
+    ),
 }
 
 
@@ -44,7 +60,10 @@ class UserTemplates(NamedTuple):
 
 
 class OfficialTemplates(NamedTuple):
-    """All templates of a checkout. `assistant` and `judge` are by the names of its variables; `digest` is that of all texts."""
+    """All templates of a checkout.
+
+    `assistant` and `judge` are by the names of its variables; `digest` is that of all texts.
+    """
 
     single: UserTemplates
     multi: UserTemplates
@@ -57,8 +76,14 @@ def read_checkout(root: Path) -> OfficialTemplates:
     """The templates of a checkout. Raises `DataError` in one line with the file and the variable."""
     users = [_user(root / "src" / name) for name in ("generate_dialogue.py", "generate_dialogue_md.py")]
     assistant = _variables(root / "util" / "assistant_prompts.py", _of_assistants())
-    judge = _variables(root / "util" / "evaluation_prompts.py", ((name, fields, True) for name, fields in JUDGED.values()))
-    texts = [*users[0], *users[1], *(text for table in (assistant, judge) for pair in sorted(table.items()) for text in pair)]
+    judge = _variables(
+        root / "util" / "evaluation_prompts.py", ((name, fields, True) for name, fields in JUDGED.values())
+    )
+    texts = [
+        *users[0],
+        *users[1],
+        *(text for table in (assistant, judge) for pair in sorted(table.items()) for text in pair),
+    ]
     digest = hashlib.sha256("\0".join(texts).encode("utf-8", "surrogatepass")).hexdigest()[:12]
     return OfficialTemplates(users[0], users[1], assistant, judge, digest)
 
@@ -74,9 +99,14 @@ def _of_assistants() -> Iterator[tuple[str, frozenset[str] | None, bool]]:
 
 
 def _user(file: Path) -> UserTemplates:
-    of_class = next((node for node in _parsed(file).body if isinstance(node, ast.ClassDef) and node.name == _USER_CLASS), None)
+    of_class = next(
+        (node for node in _parsed(file).body if isinstance(node, ast.ClassDef) and node.name == _USER_CLASS),
+        None,
+    )
     if of_class is None:
-        raise DataError(file, f"no class {_USER_CLASS}; expected a checkout of the official PersonaLens repository")
+        raise DataError(
+            file, f"no class {_USER_CLASS}; expected a checkout of the official PersonaLens repository"
+        )
     found = dict(_assigned(ast.walk(of_class)))
     texts = [_text(file, found, f"self.{name}", fields) for name, fields in _USER.items()]
     return UserTemplates(*texts)
@@ -84,14 +114,18 @@ def _user(file: Path) -> UserTemplates:
 
 def _variables(file: Path, wanted: Iterable[tuple[str, frozenset[str] | None, bool]]) -> dict[str, str]:
     found = dict(_assigned(_parsed(file).body))
-    return {name: _text(file, found, name, fields) for name, fields, needed in wanted if needed or name in found}
+    return {
+        name: _text(file, found, name, fields) for name, fields, needed in wanted if needed or name in found
+    }
 
 
 def _parsed(file: Path) -> ast.Module:
     try:
         return ast.parse(no_device(file).read_bytes())
     except FileNotFoundError:
-        raise DataError(file, "the file is missing; expected a checkout of the official PersonaLens repository") from None
+        raise DataError(
+            file, "the file is missing; expected a checkout of the official PersonaLens repository"
+        ) from None
     except OSError as error:
         raise DataError(file, f"cannot be read: {error.strerror}") from None
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
@@ -101,9 +135,19 @@ def _parsed(file: Path) -> ast.Module:
 def _assigned(nodes: Iterable[ast.AST]) -> Iterator[tuple[str, ast.expr]]:
     """What is assigned to variables, and to attributes as ``self.name``."""
     for node in nodes:
-        targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+        targets = (
+            node.targets
+            if isinstance(node, ast.Assign)
+            else [node.target]
+            if isinstance(node, ast.AnnAssign)
+            else []
+        )
         for target in targets:
-            if isinstance(target, ast.Name | ast.Attribute) and isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+            if (
+                isinstance(target, ast.Name | ast.Attribute)
+                and isinstance(node, ast.Assign | ast.AnnAssign)
+                and node.value is not None
+            ):
                 yield ast.unparse(target), node.value
 
 
@@ -112,7 +156,9 @@ def _text(file: Path, found: dict[str, ast.expr], name: str, fields: frozenset[s
     if value is None:
         raise DataError(file, "the variable is missing", field=name)
     if not isinstance(value, ast.Constant) or not isinstance(value.value, str):
-        raise DataError(file, f"expected a plain text, found {type(value).__name__} in line {value.lineno}", field=name)
+        raise DataError(
+            file, f"expected a plain text, found {type(value).__name__} in line {value.lineno}", field=name
+        )
     if fields is not None:
         _check_fields(file, name, value.value, fields)
     return value.value

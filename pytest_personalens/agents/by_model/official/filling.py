@@ -26,7 +26,9 @@ class OfficialPrompts:
     def __init__(self, templates: OfficialTemplates, mended: Collection[str] = ()) -> None:
         self.templates, self.mended = templates, frozenset(mended)
         #: What tells these prompts from others, as part of an agent's identity.
-        self.version = f"official {templates.digest}" + (f" mended {','.join(sorted(mended))}" if mended else "")
+        self.version = f"official {templates.digest}" + (
+            f" mended {','.join(sorted(mended))}" if mended else ""
+        )
 
     def user(self, scenario: Scenario, transcript: Sequence[tuple[str, str]]) -> tuple[str, str]:
         """System text and prompt of the user's next turn; `transcript` holds (role, text)."""
@@ -39,13 +41,27 @@ class OfficialPrompts:
     def judge(self, scenario: Scenario, transcript: Sequence[tuple[str, str]], dimension: Dimension) -> str:
         """The prompt of a reading."""
         told = scenario.demographics
-        if dimension in (Dimension.PERSONALIZATION, Dimension.PERSONALIZATION_TURNS) and "user-id" not in self.mended:
+        if (
+            dimension in (Dimension.PERSONALIZATION, Dimension.PERSONALIZATION_TURNS)
+            and "user-id" not in self.mended
+        ):
             told = {"user_id": scenario.user, **told}
-        known = {**self._person(scenario, told), "goal": scenario.task.goal, "user_intent": scenario.task.intent}
-        return self.templates.judge[JUDGED[dimension][0]].format(**known, conversation=self._judged(transcript))
+        known = {
+            **self._person(scenario, told),
+            "goal": scenario.task.goal,
+            "user_intent": scenario.task.intent,
+        }
+        return self.templates.judge[JUDGED[dimension][0]].format(
+            **known, conversation=self._judged(transcript)
+        )
 
-    def assistant(self, family: str, setting: str, context: Context, transcript: Sequence[tuple[str, str]]) -> tuple[str, str]:
-        """System text and prompt of the assistant's next reply. Raises `SpecError` for a prompt that the checkout does not have."""
+    def assistant(
+        self, family: str, setting: str, context: Context, transcript: Sequence[tuple[str, str]]
+    ) -> tuple[str, str]:
+        """System text and prompt of the assistant's next reply.
+
+        Raises `SpecError` for a prompt that the checkout does not have.
+        """
         system, template = self._assistant(family, setting, context)
         history = "\n".join(f"{role.capitalize()}: {self._content(text)}" for role, text in transcript)
         return system, template.format(
@@ -59,7 +75,10 @@ class OfficialPrompts:
         texts = self.templates.assistant
         if setting == "vanilla":
             if f"{family}_TASK_PROMPT_VANILLA" not in texts:
-                raise SpecError(f"personalens_assistant_prompt = vanilla: the official code has no such prompt for {family.capitalize()}")
+                raise SpecError(
+                    "personalens_assistant_prompt = vanilla: the official code has no such prompt for"
+                    f" {family.capitalize()}"
+                )
             return texts[f"{family}_SYSTEM_PROMPT_VANILLA"], texts[f"{family}_TASK_PROMPT_VANILLA"]
         given = letters_of(context)
         if given in VARIANTS:
@@ -75,11 +94,18 @@ class OfficialPrompts:
         return texts[f"{family}_SYSTEM_PROMPT"], template
 
     def _person(self, scenario: Scenario, demographics: Mapping[str, str]) -> dict[str, str]:
-        preferences = {d: _lines((name, ", ".join(held)) for name, held in scenario.preferences[d].items()) for d in scenario.domains}
+        preferences = {
+            d: _lines((name, ", ".join(held)) for name, held in scenario.preferences[d].items())
+            for d in scenario.domains
+        }
         single = scenario.kind == "single"
         return {
             "demographic_profile": _lines(demographics.items()),
-            "user_affinity": preferences[scenario.domains[0]] if single else "".join(f"\n{d}:\n{p}\n" for d, p in preferences.items()),
+            "user_affinity": (
+                preferences[scenario.domains[0]]
+                if single
+                else "".join(f"\n{d}:\n{p}\n" for d, p in preferences.items())
+            ),
             "interaction_summary": _summaries({d: scenario.summaries[d] for d in scenario.domains}),
             "situation_context": _situation(scenario.situation),
             "task_description": scenario.task.intent,
@@ -94,7 +120,9 @@ class OfficialPrompts:
 
 
 def family_of(model: str) -> str:
-    """The family whose prompts the official code takes for a model, by a part of its name; models that it does not know take Claude's."""
+    """The family whose prompts the official code takes for a model, by a part of its name; models that it
+    does not know take Claude's.
+    """
     name = model.lower()
     return "LLAMA" if "llama" in name else "MISTRAL" if "mistral" in name or "mixtral" in name else "CLAUDE"
 
@@ -108,8 +136,8 @@ def letters_of(context: Context) -> str:
 def refused_pair(letters: str) -> str:
     """What to say of two parts of the context, for which the official code has no prompt."""
     return (
-        f"--personalens-context {letters}: the official code crashes on two parts of the context (it has prompts for none, D, I, S and DIS); "
-        "write personalens_official_bugs = pairs to have them mended"
+        f"--personalens-context {letters}: the official code crashes on two parts of the context (it has"
+        " prompts for none, D, I, S and DIS); write personalens_official_bugs = pairs to have them mended"
     )
 
 
@@ -133,7 +161,10 @@ def _without(template: str, field: str) -> str:
     lines = template.split("\n")
     place = lines.index(f"{{{field}}}") if f"{{{field}}}" in lines else -1
     if place < 0:
-        raise SpecError(f"personalens_official_bugs: {{{field}}} does not stand in a line of its own, so pairs cannot be mended")
+        raise SpecError(
+            f"personalens_official_bugs: {{{field}}} does not stand in a line of its own, so pairs cannot be"
+            " mended"
+        )
     first = place - 1 if place and lines[place - 1].endswith(":") else place
     last = place + 1 if place + 1 < len(lines) and not lines[place + 1].strip() else place
     return "\n".join(lines[:first] + lines[last + 1 :])

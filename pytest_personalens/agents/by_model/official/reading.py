@@ -22,11 +22,15 @@ _JUSTIFICATION: Final = re.compile(r"Justification: (.*?)(?=\n\n|$)", re.DOTALL)
 _VERDICT: Final = re.compile(r"VERDICT: (True|False)", re.IGNORECASE)
 _LOOSE_VERDICT: Final = re.compile(r"(?:VERDICT\W*|\A\W*)\b(True|False)\b", re.IGNORECASE)
 _EXPLANATION: Final = re.compile(r"EXPLANATION:\s*(.+)", re.IGNORECASE | re.DOTALL)
-_UNREAD: Final = "no 'VERDICT: True' or 'VERDICT: False' is in the answer, which the official code counts as a task that failed"
+_UNREAD: Final = (
+    "no 'VERDICT: True' or 'VERDICT: False' is in the answer, which the official code counts as a task that"
+    " failed"
+)
 
 
 def read_official(text: str, dimension: Dimension, replies: int, mended: Collection[str] = ()) -> Verdict:
-    """The verdict in an answer. Raises ValueError for one that the official code leaves out of its means, or that is off the scale.
+    """The verdict in an answer. Raises ValueError for one that the official code leaves out of its means, or
+    that is off the scale.
 
     >>> read_official("Personalization Score: 3.5", Dimension.PERSONALIZATION, 1).score
     3
@@ -37,14 +41,19 @@ def read_official(text: str, dimension: Dimension, replies: int, mended: Collect
     found = [int(digits) for digits in re.findall(pattern, text)]
     by_turn = dimension is Dimension.PERSONALIZATION_TURNS
     if len(found) < (replies if by_turn else 1) or (by_turn and len(found) != replies):
-        raise ValueError(f"expected {replies if by_turn else 1} x '{_NAMES[dimension]}: ...', found {len(found)}")
+        raise ValueError(
+            f"expected {replies if by_turn else 1} x '{_NAMES[dimension]}: ...', found {len(found)}"
+        )
     scores = found if by_turn else found[:1]
     low, high = dimension.scale
     if outside := [score for score in scores if not low <= score <= high]:
         raise ValueError(f"expected a score from {low} to {high}, found {outside[0]}")
     why = _JUSTIFICATION.search(text)
     return Verdict(
-        dimension=dimension, score=scores[-1], justification=why[1].strip() if why else "", turns=tuple(scores) if by_turn else ()
+        dimension=dimension,
+        score=scores[-1],
+        justification=why[1].strip() if why else "",
+        turns=tuple(scores) if by_turn else (),
     )
 
 
