@@ -208,10 +208,12 @@ def terms_of(results: Results) -> ComparisonTerms:
     """The terms of a run that has ended, by what most of its items had; it has at least one."""
     judges = Counter(item.evaluation.judge for item in results.own)
     users = Counter(item.evaluation.user_agent for item in results.own)
-    judge, user = (
-        max(sorted(counts), key=lambda name, counts=counts: counts[name]) for counts in (judges, users)
-    )  # type: ignore[misc]
-    return ComparisonTerms(dataset=results.dataset, setup=setup_of(judge, user, results.settings))
+    judge, user_agent = _commonest(judges), _commonest(users)
+    return ComparisonTerms(dataset=results.dataset, setup=setup_of(judge, user_agent, results.settings))
+
+
+def _commonest(counts: Counter[str]) -> str:
+    return max(sorted(counts), key=lambda name: counts[name])
 
 
 def setup_of(judge: str, user_agent: str, settings: Mapping[str, Any]) -> dict[str, str]:

@@ -447,8 +447,12 @@ def test_the_assistant_is_told_what_its_setting_allows(scenario: Scenario) -> No
     for setting, letters in (("vanilla", "DIS"), ("base", ""), ("base", "I")):
         model = FakeModel("Done.")
         assistant = ModelAssistant(
-            model, Meter(), Prompts(), setting=setting, context=scenario.context(letters)
-        )  # type: ignore[arg-type]
+            model,
+            Meter(),
+            Prompts(),
+            setting=setting,  # type: ignore[arg-type]
+            context=scenario.context(letters),
+        )
         assert assistant(messages) == "Done."
         (request,) = model.requests
         assert (request.history, request.prompt, request.temperature) == (

@@ -159,9 +159,9 @@ def test_embedded_names_and_ids_are_unique() -> None:
     people = read_corpus("embedded").people
     assert all(re.fullmatch(r"[a-z][a-z-]*", p.id) for p in people)
     names = Counter(
-        re.search(r'^name = "(.+)"$', Path(p.file).read_text(encoding="utf-8"), re.MULTILINE)[1]
+        re.search(r'^name = "(.+)"$', Path(p.file).read_text(encoding="utf-8"), re.MULTILINE)[1]  # type: ignore[index]
         for p in people
-    )  # type: ignore[index]
+    )
     assert max(names.values()) == 1
 
 

@@ -223,13 +223,13 @@ def test_every_field_of_a_scenario_of_the_hook() -> None:
         ({"refs": None}, "refs('acme'): raised TypeError"),
         ({"refs": ["billing-1"]}, "refs('acme'): expected values of ScenarioRef, not str"),
         (
-            {"refs": [ScenarioRef("acme", "a", "both", ("Billing",))]},
+            {"refs": [ScenarioRef("acme", "a", "both", ("Billing",))]},  # type: ignore[arg-type]
             "the kind of a scenario is 'single' or 'multi', not 'both'",
-        ),  # type: ignore[arg-type]
+        ),
         (
-            {"refs": [ScenarioRef("acme", "a", "single", "Billing")]},
+            {"refs": [ScenarioRef("acme", "a", "single", "Billing")]},  # type: ignore[arg-type]
             "domains of a: expected a list of texts, not 'Billing'",
-        ),  # type: ignore[arg-type]
+        ),
         ({"refs": [ScenarioRef("acme", "a", "single", ())]}, "domains of a: expected one domain or more"),
         (
             {"refs": [ScenarioRef("acme", "a", "single", ("Refunds",))]},
@@ -282,9 +282,9 @@ def test_all_mistakes_are_found_at_once() -> None:
     dataset = Support(
         domains=("Billing", "billing", "multi"),
         refs=[
-            ScenarioRef("acme", "a", "both", ("Billing",)),
+            ScenarioRef("acme", "a", "both", ("Billing",)),  # type: ignore[arg-type]
             ScenarioRef("acme", "billing-1", "single", ("Billing",)),
-        ],  # type: ignore[arg-type]
+        ],
         load=GOOD.model_copy(
             update={
                 "task": wrong,

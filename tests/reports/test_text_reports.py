@@ -559,9 +559,9 @@ def test_the_page_is_written_by_its_own_module(
     asked: list[Any] = []
     page = ModuleType("pytest_personalens.reports.html")
     page.require_html = lambda: None  # type: ignore[attr-defined]
-    page.write_html = lambda results, path, *, before=None: asked.append(
+    page.write_html = lambda results, path, *, before=None: asked.append(  # type: ignore[attr-defined]
         (results.drawn, path, before and before.drawn)
-    )  # type: ignore[attr-defined]
+    )
     monkeypatch.setitem(sys.modules, page.__name__, page)
     assert main(["now.json", "before.json", "--report", "page.html"]) == 0
     assert (asked, capsys.readouterr().out) == ([(3, Path("page.html"), 2)], "report: page.html\n")
