@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from pydantic import Field
 
-from pytest_personalens.core.dialogue import AssistantMessages, Dialogue, UserAgent, converse
+from pytest_personalens.core.dialogue import Dialogue, UserAgent, converse
 from pytest_personalens.core.errors import (
     AssistantFault,
     BudgetSpent,
@@ -21,6 +21,7 @@ from pytest_personalens.core.errors import (
     error_text,
     short_repr,
 )
+from pytest_personalens.core.message import AssistantMessages
 from pytest_personalens.core.scenario import Frozen, Kind, Scenario, clean
 from pytest_personalens.core.usage import Usage
 from pytest_personalens.core.verdict import DEFAULT_DIMENSIONS, Dimension, Judge, Verdict
