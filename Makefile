@@ -21,7 +21,6 @@ demo: $(VENV)/demo ## run the main job: 30 scenarios against the bot of example_
 	cd example_project && ../$(BIN)/python -m pytest --personalens-sample 30 -n 2
 
 report: $(VENV)/demo ## the HTML report of the main job, as example_project/report.html
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[html]'
 	cd example_project && ../$(BIN)/python -m pytest --personalens-sample 30 -n 2 --personalens-report report.html
 
 test: $(VENV)/dev ## run the tests

@@ -1,35 +1,29 @@
-"""The charts of the HTML report, drawn with matplotlib."""
+"""Where the marks of a chart are, in CSS pixels; `charts.html.jinja` draws them."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
-
-from pytest_personalens.core.safe_text import harmless
-from pytest_personalens.reports.svg import BAD, INK, RULE, SOFT, inline_svg
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
     from pytest_personalens.results.means import Estimate
 
-#: CSS pixels: as wide as a phone has room for, so that its text can be read there; three stand side by side
-#: on a desk.
+#: The colours of marks, as classes of the page's style.
+TC: Final = "tc"
+P: Final = "p"
+SOFT: Final = "other"
+#: As wide as a phone has room for, so that text can be read there; three stand side by side on a desk.
 WIDTH: Final = 400
+_TOP, _BOTTOM, _LEFT, _GAP = 28, 24, 158, 20
 _ROW: Final = 21
-_LONGEST_LABEL: Final = 18
-#: Points of a line that are told in figures.
+_LONGEST_LABEL: Final = 20
+#: Points of a line that have their figure beside them.
 _MOST_TOLD: Final = 7
-_SMALL: Final = 11.5
-_TEXT: Final = 12.5
 
 
 class Panel(NamedTuple):
-    """A scale that rows have a dot on: from `low` to `high`, a line at `mean`,
-    and a dashed one at `floor`.
-    """
+    """A scale from `low` to `high`, with a line at `mean` and a dashed one at `floor`."""
 
     label: str
     low: float
@@ -41,11 +35,19 @@ class Panel(NamedTuple):
 
 
 class DotRow(NamedTuple):
-    """A line of a dot chart: its name, a remark beside it, and an estimate for each panel."""
+    """A row of a chart: its name, a remark beside it, and an estimate for each panel."""
 
     label: str
     note: str
     estimates: Sequence[Estimate]
+
+
+class PairRow(NamedTuple):
+    """Two means of the same scenarios for each panel, None where there are none: before and after."""
+
+    label: str
+    note: str
+    pairs: Sequence[tuple[float, float] | None]
 
 
 class Histogram(NamedTuple):
@@ -57,170 +59,260 @@ class Histogram(NamedTuple):
     colour: str
 
 
-def dots(rows: Sequence[DotRow], panels: Sequence[Panel], *, name: str, title: str) -> str:
-    """A line for each of `rows`, with a dot and its interval in each of `panels`."""
-    top, bottom, left, gap = 30, 26, 158, 20
-    height = top + bottom + _ROW * len(rows)
-    figure = _figure(height)
-    wide = (WIDTH - left - 8 - gap * (len(panels) - 1)) / len(panels)
-    for number, panel in enumerate(panels):
-        axes = _axes(figure, left + number * (wide + gap), top, wide, _ROW * len(rows))
-        axes.set_xlim(
-            panel.low - 0.03 * (panel.high - panel.low), panel.high + 0.03 * (panel.high - panel.low)
-        )
-        axes.set_ylim(len(rows) - 0.5, -0.5)
-        axes.set_yticks([])
-        axes.set_xticks(list(panel.ticks), [f"{t:g}" for t in panel.ticks])
-        axes.grid(visible=True, axis="x", color=RULE, linewidth=1)
-        axes.text(
-            0,
-            1 + 10 / (_ROW * len(rows)),
-            panel.label,
-            transform=axes.transAxes,
-            fontsize=_TEXT,
-            fontweight="bold",
-            color=INK,
-        )
-        if panel.mean is not None:
-            axes.axvline(panel.mean, color=SOFT, linewidth=1)
-        if panel.floor is not None:
-            axes.axvline(panel.floor, color=BAD, linewidth=1, linestyle=(0, (4, 3)))
-        for place, row in enumerate(rows):
-            _dot(axes, place, row.estimates[number], panel.colour)
-            if not number:
-                label = harmless(row.label)
-                label = (
-                    label
-                    if len(label) <= _LONGEST_LABEL
-                    else label[: _LONGEST_LABEL - 1] + "\N{HORIZONTAL ELLIPSIS}"
-                )
-                across = ("axes fraction", "data")
-                _beside(
-                    axes,
-                    label,
-                    (0, place),
-                    (-left + 2, 0),
-                    coords=across,
-                    ha="left",
-                    va="center",
-                    fontsize=_TEXT,
-                    color=INK,
-                )
-                _beside(
-                    axes, row.note, (0, place), (-10, 0), coords=across, ha="right", va="center", color=SOFT
-                )
-    return inline_svg(figure, name=name, title=title)
+class Tick(NamedTuple):
+    """A few characters at a place along an axis."""
+
+    at: float
+    text: str
 
 
-def histograms(shown: Sequence[Histogram], *, name: str, title: str) -> str:
+class Mark(NamedTuple):
+    """A value at `at`, as `text`; its interval or its partner from `low` to `high`, None for neither."""
+
+    at: float
+    low: float | None
+    high: float | None
+    text: str
+
+
+class PlacedPanel(NamedTuple):
+    """A panel from `left` to `right`; `mean` and `floor` are places, None where it has none."""
+
+    label: str
+    colour: str
+    left: float
+    right: float
+    ticks: list[Tick]
+    mean: float | None
+    floor: float | None
+
+
+class PlacedRow(NamedTuple):
+    """A row at `y`, with a mark for each panel; None where there is no value."""
+
+    y: float
+    label: str
+    note: str
+    marks: list[Mark | None]
+
+
+class RowChart(NamedTuple):
+    """Rows with marks in panels that stand side by side; `kind` is dots, pairs or bars."""
+
+    kind: str
+    title: str
+    width: int
+    height: int
+    top: int
+    bottom: int
+    panels: list[PlacedPanel]
+    rows: list[PlacedRow]
+
+
+class Strip(NamedTuple):
+    """One mark on its scale: the figure beside a big number."""
+
+    title: str
+    panel: PlacedPanel
+    mark: Mark | None
+
+
+class Column(NamedTuple):
+    """A column of a histogram: its left edge and its top, and what stands above and below it."""
+
+    x: float
+    y: float
+    number: str
+    tick: str
+
+
+class PlacedHistogram(NamedTuple):
+    """A histogram with its upper left corner at `x` and `y`."""
+
+    label: str
+    colour: str
+    x: float
+    y: float
+    columns: list[Column]
+
+
+class HistogramChart(NamedTuple):
+    """Histograms, two abreast, each `wide` and `tall`; a column is `column` wide."""
+
+    title: str
+    height: int
+    wide: float
+    tall: int
+    column: float
+    charts: list[PlacedHistogram]
+
+
+class LinePoint(NamedTuple):
+    """A point with its interval, its figure and what stands below it, each empty where there is no room."""
+
+    x: float
+    y: float
+    low: float | None
+    high: float | None
+    text: str
+    below: list[str]
+
+
+class LineChart(NamedTuple):
+    """Points with their intervals; `lines` join those that are over the same dialogues."""
+
+    title: str
+    colour: str
+    height: int
+    left: int
+    base: float
+    ticks: list[Tick]
+    points: list[LinePoint]
+    lines: list[str]
+    below: str
+
+
+def dots(rows: Sequence[DotRow], panels: Sequence[Panel], title: str) -> RowChart:
+    """A dot with its interval in each of `panels` for each of `rows`."""
+    placed = _panels(panels)
+    marks = [
+        [_mark(e, panel, place) for e, panel, place in zip(row.estimates, panels, placed, strict=True)]
+        for row in rows
+    ]
+    return _rows("dots", title, [(row.label, row.note) for row in rows], placed, marks)
+
+
+def pairs(rows: Sequence[PairRow], panels: Sequence[Panel], title: str) -> RowChart:
+    """Two dots and what lies between them in each of `panels` for each of `rows`."""
+    placed = _panels(panels)
+    marks = [
+        [
+            None if pair is None else _between(pair, panel, place)
+            for pair, panel, place in zip(row.pairs, panels, placed, strict=True)
+        ]
+        for row in rows
+    ]
+    return _rows("pairs", title, [(row.label, row.note) for row in rows], placed, marks)
+
+
+def bars(rows: Sequence[DotRow], panels: Sequence[Panel], title: str) -> RowChart:
+    """A bar from the low end of the scale to the mean in each of `panels` for each of `rows`."""
+    chart = dots(rows, panels, title)
+    return chart._replace(kind="bars")
+
+
+def strip(estimate: Estimate, panel: Panel, title: str) -> Strip:
+    """One dot with its interval on its scale."""
+    placed = _placed(panel, 6, 214)
+    return Strip(title, placed, _mark(estimate, panel, placed))
+
+
+def histograms(shown: Sequence[Histogram], title: str) -> HistogramChart:
     """Columns of counts, two charts abreast."""
-    columns, gap, tall, head, foot = min(2, len(shown)), 26, 70, 44, 24
-    lines = -(-len(shown) // columns)
-    figure = _figure(lines * (tall + head + foot))
-    wide = (WIDTH - gap * (columns - 1)) / columns
+    abreast, gap, tall, head, foot = min(2, len(shown)), 26, 70, 42, 24
+    wide = (WIDTH - gap * (abreast - 1)) / abreast
+    placed = []
     for number, histogram in enumerate(shown):
-        line, column = divmod(number, columns)
-        axes = _axes(figure, column * (wide + gap), line * (tall + head + foot) + head, wide, tall)
-        axes.set_xlim(-0.6, len(histogram.counts) - 0.4)
-        axes.set_ylim(0, max([1, *histogram.counts]))
-        axes.set_yticks([])
-        axes.set_xticks(range(len(histogram.ticks)), list(histogram.ticks))
-        axes.bar(range(len(histogram.counts)), histogram.counts, width=0.72, color=histogram.colour)
-        axes.axhline(0, color=SOFT, linewidth=1)
-        axes.text(
-            0,
-            1 + 24 / tall,
-            histogram.label,
-            transform=axes.transAxes,
-            fontsize=_TEXT,
-            fontweight="bold",
-            color=INK,
-        )
-        for place, count in enumerate(histogram.counts):
-            _beside(axes, f"{count:,}", (place, count), (0, 4), ha="center", color=SOFT)
-    return inline_svg(figure, name=name, title=title)
+        line, place = divmod(number, abreast)
+        step, most = wide / len(histogram.counts), max([1, *histogram.counts])
+        columns = [
+            Column(_px(step * n), _px(tall - tall * count / most), f"{count:,}", tick)
+            for n, (count, tick) in enumerate(zip(histogram.counts, histogram.ticks, strict=True))
+        ]
+        x, y = _px(place * (wide + gap)), line * (tall + head + foot) + head
+        placed.append(PlacedHistogram(histogram.label, histogram.colour, x, y, columns))
+    # The longest scale has the narrowest columns; all of a chart are drawn alike.
+    column = _px(0.72 * wide / max(len(h.counts) for h in shown))
+    height = -(-len(shown) // abreast) * (tall + head + foot)
+    return HistogramChart(title, height, _px(wide), tall, column, placed)
 
 
-def line(points: Sequence[Estimate], scale: Panel, *, name: str, title: str, below: str, counts: bool) -> str:
-    """`points` 1, 2, ... joined, with their intervals; with `counts`, the number of dialogues under each."""
+def line(
+    points: Sequence[Estimate], scale: Panel, title: str, *, below: str, counts: bool = False
+) -> LineChart:
+    """`points` 1, 2, ... with their intervals; with `counts`, the number of dialogues under each."""
     left, top, tall, foot = 30, 14, 190, 58 if counts else 42
-    step = -(-len(points) // _MOST_TOLD)
-    figure = _figure(top + tall + foot)
-    axes = _axes(figure, left, top, WIDTH - left - 12, tall)
-    places = range(1, len(points) + 1)
-    axes.set_xlim(0.6, max(len(points), 2) + 0.4)
-    axes.set_ylim(scale.low - 0.04 * (scale.high - scale.low), scale.high + 0.04 * (scale.high - scale.low))
-    axes.set_yticks(list(scale.ticks), [f"{t:g}" for t in scale.ticks])
-    labelled = list(places)[::step]
-    axes.set_xticks(labelled, [f"{n}\n({points[n - 1].dialogues:,})" if counts else f"{n}" for n in labelled])
-    axes.set_xlabel(below, fontsize=_SMALL, color=SOFT, labelpad=4)
-    axes.grid(visible=True, axis="y", color=RULE, linewidth=1)
-    known = [(n, p.value) for n, p in zip(places, points, strict=True) if p.value is not None]
-    axes.plot([n for n, _ in known], [v for _, v in known], color=scale.colour, linewidth=1.6)
-    for n, point in zip(places, points, strict=True):
-        if point.value is not None:
-            if point.low is not None and point.high is not None:
-                _span(axes, [n, n], [point.low, point.high], scale.colour)
-            axes.plot([n], [point.value], "o", markersize=6.5, color=scale.colour)
-            if n in labelled:
-                _beside(axes, f"{point.value:.2f}", (n, point.value), (7, 6), color=INK)
-    return inline_svg(figure, name=name, title=title)
+    step = (WIDTH - left - 12) / max(len(points), 2)
+    told = -(-len(points) // _MOST_TOLD)
+
+    def y(value: float) -> float:
+        return _px(top + 6 + (tall - 12) * (scale.high - value) / (scale.high - scale.low))
+
+    placed: list[LinePoint] = []
+    joined: list[list[str]] = []
+    before: Estimate | None = None
+    for number, point in enumerate(points):
+        if point.value is None:
+            before = None
+            continue
+        x, ends = _px(left + step * (number + 0.5)), (point.low, point.high)
+        named = number % told == 0
+        words = [str(number + 1), *([f"({point.dialogues:,})"] if counts else [])] if named else []
+        low, high = (None if end is None else y(end) for end in ends)
+        placed.append(LinePoint(x, y(point.value), low, high, f"{point.value:.2f}" if named else "", words))
+        # A line between means over other dialogues would show who is left, not what changed.
+        if before is None or before.dialogues != point.dialogues:
+            joined.append([])
+        joined[-1].append(f"{x},{y(point.value)}")
+        before = point
+    ticks = [Tick(y(tick), f"{tick:g}") for tick in scale.ticks]
+    lines = [" ".join(places) for places in joined if len(places) > 1]
+    return LineChart(title, scale.colour, top + tall + foot, left, top + tall, ticks, placed, lines, below)
 
 
-def strip(estimate: Estimate, panel: Panel, *, name: str, title: str) -> str:
-    """One dot with its interval on its scale: the figure beside a big number."""
-    figure = _figure(30, width=220)
-    axes = _axes(figure, 6, 2, 208, 12)
-    axes.set_xlim(panel.low, panel.high)
-    axes.set_ylim(0.5, -0.5)
-    axes.set_yticks([])
-    axes.set_xticks(list(panel.ticks), [f"{t:g}" for t in panel.ticks])
-    axes.axhline(0, color=RULE, linewidth=2)
-    if panel.floor is not None:
-        axes.axvline(panel.floor, color=BAD, linewidth=1.4, clip_on=False)
-    _dot(axes, 0, estimate, panel.colour)
-    return inline_svg(figure, name=name, title=title)
+def _rows(
+    kind: str,
+    title: str,
+    names: Sequence[tuple[str, str]],
+    panels: list[PlacedPanel],
+    marks: list[list[Mark | None]],
+) -> RowChart:
+    placed = [
+        PlacedRow(_TOP + _ROW * (n + 0.5), _short(label), note, marks[n])
+        for n, (label, note) in enumerate(names)
+    ]
+    bottom = _TOP + _ROW * len(names)
+    return RowChart(kind, title, WIDTH, bottom + _BOTTOM, _TOP, bottom, panels, placed)
 
 
-def _dot(axes: Axes, place: float, estimate: Estimate, colour: str) -> None:
+def _panels(panels: Sequence[Panel]) -> list[PlacedPanel]:
+    wide = (WIDTH - _LEFT - 8 - _GAP * (len(panels) - 1)) / len(panels)
+    lefts = [_LEFT + number * (wide + _GAP) for number in range(len(panels))]
+    return [_placed(panel, at, at + wide) for panel, at in zip(panels, lefts, strict=True)]
+
+
+def _placed(panel: Panel, left: float, right: float) -> PlacedPanel:
+    def x(value: float) -> float:
+        return _px(left + (right - left) * (value - panel.low) / (panel.high - panel.low))
+
+    return PlacedPanel(
+        panel.label, panel.colour, _px(left), _px(right),
+        [Tick(x(tick), f"{tick:g}") for tick in panel.ticks],
+        None if panel.mean is None else x(panel.mean),
+        None if panel.floor is None else x(panel.floor),
+    )  # fmt: skip
+
+
+def _mark(estimate: Estimate, panel: Panel, place: PlacedPanel) -> Mark | None:
     if estimate.value is None:
-        return
-    if estimate.low is not None and estimate.high is not None:
-        _span(axes, [estimate.low, estimate.high], [place, place], colour)
-    axes.plot([estimate.value], [place], "o", markersize=6.5, color=colour, clip_on=False)
+        return None
+    low, high = (None if end is None else _x(end, panel, place) for end in (estimate.low, estimate.high))
+    return Mark(_x(estimate.value, panel, place), low, high, f"{estimate.value:.2f}")
 
 
-def _span(axes: Axes, x: Sequence[float], y: Sequence[float], colour: str) -> None:
-    axes.plot(x, y, color=colour, linewidth=5, alpha=0.28, solid_capstyle="round", clip_on=False)
+def _between(pair: tuple[float, float], panel: Panel, place: PlacedPanel) -> Mark:
+    before, after = (_x(value, panel, place) for value in pair)
+    return Mark(after, before, after, f"{pair[0]:.2f} to {pair[1]:.2f}")
 
 
-def _beside(
-    axes: Axes,
-    words: str,
-    at: tuple[float, float],
-    off: tuple[float, float],
-    *,
-    coords: Any = "data",
-    **style: Any,
-) -> None:
-    # Names are anybody's: dollar signs in them are no formulas.
-    style = {"fontsize": _SMALL, "parse_math": False, "annotation_clip": False, **style}
-    axes.annotate(words, at, xycoords=coords, xytext=off, textcoords="offset points", **style)
+def _x(value: float, panel: Panel, place: PlacedPanel) -> float:
+    share = (value - panel.low) / (panel.high - panel.low)
+    return _px(place.left + (place.right - place.left) * share)
 
 
-def _figure(height: float, *, width: float = WIDTH) -> Figure:
-    # A figure of its own, never pyplot's: no state is shared, and no display is looked for.
-    from matplotlib.figure import Figure
-
-    return Figure(figsize=(width / 72, height / 72), dpi=72, frameon=False)
+def _px(value: float) -> float:
+    return round(value, 1)
 
 
-def _axes(figure: Figure, left: float, top: float, width: float, height: float) -> Axes:
-    """Axes at a place in pixels from the upper left corner, without a frame."""
-    across, down = figure.get_size_inches() * 72
-    axes = figure.add_axes(
-        (left / across, 1 - (top + height) / down, width / across, height / down), frameon=False
-    )
-    axes.tick_params(length=0, labelsize=_SMALL, labelcolor=SOFT)
-    axes.set_axisbelow(True)
-    return axes
+def _short(label: str) -> str:
+    return label if len(label) <= _LONGEST_LABEL else f"{label[: _LONGEST_LABEL - 1]}…"

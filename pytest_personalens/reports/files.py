@@ -140,10 +140,6 @@ def checked(files: Files, prefix: str, *, read: Mapping[str, Path] = MappingProx
     """
     report, baseline = f"{prefix}report", f"{prefix}save-baseline"
     try:
-        if files.kind("html"):
-            from pytest_personalens.reports.html import require_html
-
-            require_html()
         if files.github:
             from pytest_personalens.reports.github import summary_path
 

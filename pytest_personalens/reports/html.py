@@ -5,24 +5,22 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import warnings
 from importlib.resources import files
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.atomic_write import write_atomically
-from pytest_personalens.core.errors import SpecError
+from pytest_personalens.core.controls import ABLATION
 from pytest_personalens.core.safe_text import harmless
 from pytest_personalens.core.usage import Usage
 from pytest_personalens.core.verdict import Dimension
-from pytest_personalens.reports import charts, overview
+from pytest_personalens.reports import overview
 from pytest_personalens.reports.changes import changes_of
+from pytest_personalens.reports.page_charts import LEAST_FOR_A_CHART, charts_of, interval_text, tile_of
 from pytest_personalens.reports.payload import payload, script_json, shown_dimensions
-from pytest_personalens.reports.svg import TC
-from pytest_personalens.results.means import Estimate, by_turn, estimate, item_scores
+from pytest_personalens.reports.tables.contexts import ablation_table
+from pytest_personalens.results.means import by_turn, estimate, item_scores
 from pytest_personalens.results.wording import (
     CONTROL_NAMES,
-    NO_INTERVAL,
     decision,
     gate_outcome,
     p_value,
@@ -31,32 +29,19 @@ from pytest_personalens.results.wording import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
-    from pytest_personalens.reports.charts import Histogram
-    from pytest_personalens.reports.overview import OverviewLine
     from pytest_personalens.results.values import Results
 
 TITLE: Final = "Personalization report"
-_NEEDED: Final = ("jinja2", "matplotlib")
-_STYLES: Final = ("base.css", "dialogue.css", "print.css")
+_STYLES: Final = ("base.css", "charts.css", "dialogue.css", "print.css")
 _SCRIPTS: Final = ("data.js", "table.js", "dialogue.js", "page.js")
 #: Longer lists stand in the table of scenarios, which can be filtered.
 _MOST_FLIPS: Final = 200
 
 
-def require_html() -> None:
-    """Raise `SpecError`, in one line that says what to install, unless the report can be made."""
-    missing = [name for name in _NEEDED if find_spec(name) is None]
-    if missing:
-        raise SpecError(
-            f"the HTML report needs {' and '.join(missing)}: pip install 'pytest-personalens[html]'"
-        )
-
-
 def write_html(results: Results, path: Path, *, title: str = TITLE, before: Results | None = None) -> None:
-    """Write the page to `path`, whose folder exists. Raises as `html_page` does."""
+    """Write the page to `path`, whose folder exists."""
     write_atomically(path, html_page(results, title=title, before=before))
 
 
@@ -64,11 +49,9 @@ def html_page(results: Results, *, title: str = TITLE, before: Results | None = 
     """The report as one HTML page, equal for equal arguments.
 
     `before` are earlier results to show beside these, scenario by scenario; what the run itself was compared
-    with (`Results.comparison`) goes before that. Raises `SpecError` where jinja2 or matplotlib is not
-    installed.
+    with (`Results.comparison`) goes before that.
     """
-    require_html()
-    import jinja2
+    import jinja2  # a run without a page does not load it
 
     def read(name: str) -> str:
         return (files(__package__) / "templates" / name).read_text(encoding="utf-8")
@@ -80,15 +63,10 @@ def html_page(results: Results, *, title: str = TITLE, before: Results | None = 
         loader=jinja2.FunctionLoader(read),
     )  # fmt: skip
     environment.filters.update(
-        figure=_figure, signed=_signed, interval=_interval, chance=p_value, decision=decision
+        figure=_figure, signed=_signed, interval=interval_text, chance=p_value, decision=decision
     )
     environment.filters["outcome"] = lambda gate: gate_outcome(gate, results).replace("FAILED", "failed")
     changes = changes_of(results, before)
-    # Where warnings are errors, a run must not fail for what matplotlib's own dependencies have deprecated,
-    # or for a letter in somebody's name that its font lacks and the browser's has.
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        figures = _figures(results, before)
     return environment.get_template("page.html.jinja").render(
         title=title,
         style=style,
@@ -101,12 +79,12 @@ def html_page(results: Results, *, title: str = TITLE, before: Results | None = 
         before=before,
         changes=changes,
         most_flips=_MOST_FLIPS,
-        **figures,
+        **_figures(results, before),
     )
 
 
 def _figures(results: Results, before: Results | None) -> dict[str, Any]:
-    """What the template is given: values to print, and charts as SVG."""
+    """What the template is given: values to print, and the places of the marks of charts."""
     dimensions = [d for d in shown_dimensions(results) if d.value in results.overall.means]
     whole, domains = overview.group_lines(results, dimensions)
     controls = overview.control_lines(results, dimensions)
@@ -115,7 +93,7 @@ def _figures(results: Results, before: Results | None) -> dict[str, Any]:
     turns = by_turn(own)
     shown = list(overview.score_histograms(own, dimensions))
     then = item_scores(before.own) if before else []
-    tiles = [_tile(results, d, whole[0].estimates[dimensions.index(d)]) for d in _TILES if d in dimensions]
+    tiles = [tile_of(results, d, whole[0].estimates[dimensions.index(d)]) for d in _TILES if d in dimensions]
     return {
         "results": results,
         "headline": overview.headline(results),
@@ -133,8 +111,10 @@ def _figures(results: Results, before: Results | None) -> dict[str, Any]:
         "scenarios": len({i.key for i in results.own}),
         "control_names": CONTROL_NAMES,
         "control_lines": controls,
+        "table_4": ablation_table(results) if set(ABLATION) <= {arm.name for arm in results.arms} else None,
         "turns": turns,
-        "charts": _charts(results, dimensions, domains, controls, turns, [h for h in shown if sum(h.counts)]),
+        "charts": charts_of(results, dimensions, domains, turns, [h for h in shown if sum(h.counts)]),
+        "least_for_a_chart": LEAST_FOR_A_CHART,
         "total": sum(results.usage.values(), Usage()),
         "settings": [
             (k.replace("_", " "), v if isinstance(v, str) else json.dumps(v, default=str))
@@ -148,62 +128,6 @@ def _figures(results: Results, before: Results | None) -> dict[str, Any]:
 
 
 _TILES: Final = (Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION)
-
-
-def _tile(results: Results, dimension: Dimension, value: Estimate) -> dict[str, Any]:
-    panel = overview.panel(dimension, floor=overview.floors(results).get(dimension))
-    name = dimension.names.mean
-    between = NO_INTERVAL if value.low is None else f"95 % interval {_interval(value)}"
-    label = f"{name} {_figure(value.value)}, {between}"
-    return {
-        "dimension": dimension,
-        "name": name,
-        "estimate": value,
-        "floor": panel.floor,
-        "svg": charts.strip(value, panel, name=f"tile-{dimension.short}", title=label),
-    }
-
-
-def _charts(
-    results: Results,
-    dimensions: Sequence[Dimension],
-    domains: Sequence[OverviewLine],
-    controls: Sequence[OverviewLine],
-    turns: Sequence[Estimate],
-    shown: Sequence[Histogram],
-) -> dict[str, str]:
-    drawn: dict[str, str] = {}
-    own = overview.panels(results, of_run=True)
-    if own and domains:
-        rows = overview.domain_rows(domains, dimensions)
-        drawn["domains"] = charts.dots(
-            rows, own, name="domains", title="TCR and mean personalization by domain, with 95 % intervals"
-        )
-    if own and controls:
-        panels = overview.panels(results, of_run=False)
-        rows = [row for line in controls for row in overview.domain_rows([line], dimensions)]
-        if all(len(row.estimates) == len(panels) for row in rows):
-            drawn["arms"] = charts.dots(
-                rows, panels, name="arms", title="TCR and mean personalization with and without the context"
-            )
-    if shown:
-        drawn["scores"] = charts.histograms(
-            shown, name="scores", title="How often each score was given, by dimension"
-        )
-    if turns:
-        scale = overview.panel(Dimension.PERSONALIZATION_TURNS)
-        drawn["turns"] = charts.line(
-            turns, scale, name="turns",
-            title="Mean personalization after each turn of the assistant, with 95 % intervals",
-            below="turn of the assistant (dialogues that have it)", counts=True,
-        )  # fmt: skip
-    if results.trials and any(value is not None for value in results.trials.pass_k):
-        rate = overview.panel(Dimension.TASK_COMPLETION)
-        drawn["trials"] = charts.line(
-            [Estimate(value) for value in results.trials.pass_k], rate._replace(colour=TC), name="trials",
-            title="Chance that a scenario passes in k trials out of k", below="k", counts=False,
-        )  # fmt: skip
-    return drawn
 
 
 def _digest(text: str) -> str:
@@ -224,10 +148,3 @@ def _signed(value: float | None) -> str:
     if value is None:
         return "\N{EN DASH}"
     return signed(value).replace("-", "\N{MINUS SIGN}")
-
-
-def _interval(value: Estimate) -> str:
-    """The two ends; negative ones come with a true minus sign."""
-    if value.low is None or value.high is None:
-        return "\N{EN DASH}"
-    return f"{value.low:.2f} to {value.high:.2f}".replace("-", "\N{MINUS SIGN}")

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from pytest_personalens.core.verdict import Dimension
-from pytest_personalens.reports.charts import DotRow, Histogram, Panel
+from pytest_personalens.reports.charts import SOFT, TC, DotRow, Histogram, P, Panel
 from pytest_personalens.reports.crashes import crash_groups, crashes_title
-from pytest_personalens.reports.svg import SOFT, TC, P
 from pytest_personalens.results.means import Estimate, estimate, item_scores, score_counts
 from pytest_personalens.results.wording import (
     CAUSES,
@@ -128,14 +127,14 @@ def panels(results: Results, *, of_run: bool) -> list[Panel]:
 
 
 def domain_rows(lines: Sequence[OverviewLine], dimensions: Sequence[Dimension]) -> list[DotRow]:
-    """A row of a chart for each group, the best personalized first,
+    """A row of a chart for each group, the worst personalized first,
     with TCR and P as far as they were read.
     """
     places = [dimensions.index(d) for d in _MAIN if d in dimensions]
     places = [n for n in places if any(line.estimates[n].value is not None for line in lines)]
 
     def order(line: OverviewLine) -> tuple[float, ...]:
-        return tuple(-(line.estimates[n].value or 0.0) for n in reversed(places))
+        return tuple(line.estimates[n].value or 0.0 for n in reversed(places))
 
     return [
         DotRow(line.name, f"{line.scored:,}", [line.estimates[n] for n in places])

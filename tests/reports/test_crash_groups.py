@@ -42,8 +42,6 @@ def crashing(told: Repository, monkeypatch: pytest.MonkeyPatch) -> Repository:
 
 
 def test_crashes_are_told_first_by_exception_and_place(crashing: Repository) -> None:
-    pytest.importorskip("jinja2")
-    # In a process of its own: the page's drawing library keeps a state.
     args = (
         "--personalens-gate",
         "tcr >= 0",

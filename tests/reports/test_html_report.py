@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import importlib.util
 import json
 import re
 import subprocess
@@ -17,11 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-pytest.importorskip("jinja2", reason="the HTML report is an extra")
-pytest.importorskip("matplotlib", reason="the HTML report is an extra")
-
-from pytest_personalens.core.errors import SpecError
-from pytest_personalens.reports.html import html_page, require_html, write_html
+from pytest_personalens.reports.html import html_page, write_html
 from pytest_personalens.results.stats.intervals import rate_interval
 from pytest_personalens.results.values import Gate, Results
 from tests.support.browser import Page, axe_source, start
@@ -208,18 +203,6 @@ def test_earlier_results_stand_beside_and_nothing_is_claimed() -> None:
     assert re.search(r"\d+ not run then", text)
     same = html_page(rich_results(30), before=rich_results(30))
     assert "scores changed" not in same
-
-
-def test_what_is_missing_is_named_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = importlib.util.find_spec
-    monkeypatch.setattr(
-        "pytest_personalens.reports.html.find_spec",
-        lambda name: None if name == "matplotlib" else found(name),
-    )
-    with pytest.raises(
-        SpecError, match=r"^the HTML report needs matplotlib: pip install 'pytest-personalens\[html\]'$"
-    ):
-        require_html()
 
 
 def link(results: Results, number: int) -> str:

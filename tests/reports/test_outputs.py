@@ -139,25 +139,6 @@ def test_a_path_that_cannot_be_is_told_before_the_run(told: Repository, ending: 
         result.stderr.fnmatch_lines([f"ERROR: --personalens-report: {problem}"])
 
 
-def test_the_page_without_its_extra_is_one_line_before_the_run(told: Repository) -> None:
-    told.write(
-        conftest=(
-            "import pytest_personalens.reports.html as page\n\npage.find_spec = lambda name: None if name =="
-            " 'matplotlib' else 1\n"
-        )
-    )
-    result = told.run(*ARGS, "--personalens-report", "r.html")
-    assert result.ret == 4
-    result.stderr.fnmatch_lines(
-        [
-            (
-                "ERROR: --personalens-report: the HTML report needs matplotlib: pip install"
-                " 'pytest-personalens[[]html[]]'"
-            )
-        ]
-    )
-
-
 def test_github_gets_a_summary_and_annotations(told: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     scenario = low(told)
     monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
@@ -189,7 +170,7 @@ def test_a_plain_run_with_gates_in_its_configuration_loads_nothing_heavy(told: R
     told.write(
         conftest="",
         test_bot=(
-            "import sys\n\n\ndef test_plain():\n    assert not {'pydantic', 'jinja2', 'matplotlib', 'boto3'}"
+            "import sys\n\n\ndef test_plain():\n    assert not {'pydantic', 'jinja2', 'boto3'}"
             " & sys.modules.keys()\n"
         ),
     )

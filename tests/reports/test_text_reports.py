@@ -19,7 +19,7 @@ import pytest
 
 from pytest_personalens.cli.report import main
 from pytest_personalens.core.dialogue import Dialogue, Message
-from pytest_personalens.core.errors import DataError, SpecError
+from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.evaluation import Cause, Evaluation
 from pytest_personalens.core.safe_text import harmless
 from pytest_personalens.core.scenario import Scenario, Situation, Task
@@ -558,20 +558,12 @@ def test_the_page_is_written_by_its_own_module(
 ) -> None:
     asked: list[Any] = []
     page = ModuleType("pytest_personalens.reports.html")
-    page.require_html = lambda: None  # type: ignore[attr-defined]
     page.write_html = lambda results, path, *, before=None: asked.append(  # type: ignore[attr-defined]
         (results.drawn, path, before and before.drawn)
     )
     monkeypatch.setitem(sys.modules, page.__name__, page)
     assert main(["now.json", "before.json", "--report", "page.html"]) == 0
     assert (asked, capsys.readouterr().out) == ([(3, Path("page.html"), 2)], "report: page.html\n")
-
-    def refuse(*_: object, **__: object) -> None:
-        raise SpecError("needs the extra html")
-
-    page.require_html = refuse  # type: ignore[attr-defined]
-    assert main(["now.json", "--report", "page.html"]) == 4
-    assert capsys.readouterr().err == "error: --report: needs the extra html\n"
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,6 @@ CRASHES = TOLD.replace(
 
 
 def test_means_over_the_few_that_did_not_crash_pass_nothing(told: Repository) -> None:
-    pytest.importorskip("jinja2")
     told.write(conftest=CRASHES)
     result = told.inline(*ARGS, "--personalens-gate", "tcr >= 0.5", "--personalens-report", "page.html")
     assert result.ret == 1
@@ -38,10 +37,8 @@ def test_means_over_the_few_that_did_not_crash_pass_nothing(told: Repository) ->
 
 
 def test_low_scores_that_no_gate_decides_about_are_said(told: Repository) -> None:
-    pytest.importorskip("jinja2")
     told.write(conftest=TOLD.replace("score=low if f", "score=low if True or f"))
     args = (*ARGS, "--personalens-save-baseline", "base.json", "--personalens-report", "page.html")
-    # In a process of its own: the page's drawing library keeps a state.
     told.run(*args).stdout.fnmatch_lines(
         ["personalens: no gate decides about the scores: this run passes however low they are"]
     )

@@ -64,9 +64,7 @@ def test_a_gate_on_the_command_line_contradicts_it(
 def test_low_scores_fail_nothing_and_it_is_said_everywhere(
     told: Repository, workers: tuple[str, ...]
 ) -> None:
-    pytest.importorskip("jinja2")
     told.write(conftest=LOW)
-    # In a process of its own: the page's drawing library keeps a state.
     result = told.run(
         *ARGS, *NOTHING, *workers, "--personalens-report", "page.html", "--personalens-report", "page.md"
     )
@@ -84,7 +82,6 @@ def test_low_scores_fail_nothing_and_it_is_said_everywhere(
 def test_gates_of_the_configuration_are_shown_and_do_not_count(
     told: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pytest.importorskip("jinja2")
     assert told.inline(*ARGS, "--personalens-save-baseline", "base.json").ret == 0
     told.write(conftest=LOW)
     ini(told, gate="tcr >= 0.9", baseline="base.json")

@@ -1,0 +1,109 @@
+"""The charts of the HTML report: which of them a run has, and what each is drawn from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from pytest_personalens.core.controls import ABLATION, control_word
+from pytest_personalens.core.verdict import Dimension
+from pytest_personalens.reports import charts, overview
+from pytest_personalens.reports.tables.contexts import contexts_of
+from pytest_personalens.results.means import Estimate, estimate, item_scores
+from pytest_personalens.results.wording import NO_INTERVAL, signed
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_personalens.reports.charts import Histogram, Panel
+    from pytest_personalens.reports.overview import OverviewLine
+    from pytest_personalens.results.values import Arm, Results
+
+#: A mean over fewer dialogues has an interval nearly as wide as its scale.
+LEAST_FOR_A_CHART: Final = 5
+
+
+def tile_of(results: Results, dimension: Dimension, value: Estimate) -> dict[str, Any]:
+    """The big figure of a dimension: its estimate, the floor of its gate, and its place on the scale."""
+    panel = overview.panel(dimension, floor=overview.floors(results).get(dimension))
+    name = dimension.names.mean
+    between = NO_INTERVAL if value.low is None else f"95 % interval {interval_text(value)}"
+    shown = "\N{EN DASH}" if value.value is None else f"{value.value:.2f}"
+    return {
+        "dimension": dimension,
+        "name": name,
+        "estimate": value,
+        "floor": panel.floor,
+        "strip": charts.strip(value, panel, f"{name} {shown}, {between}"),
+    }
+
+
+def interval_text(value: Estimate) -> str:
+    """The two ends; negative ones come with a true minus sign."""
+    if value.low is None or value.high is None:
+        return "\N{EN DASH}"
+    return f"{value.low:.2f} to {value.high:.2f}".replace("-", "\N{MINUS SIGN}")
+
+
+def charts_of(
+    results: Results,
+    dimensions: Sequence[Dimension],
+    domains: Sequence[OverviewLine],
+    turns: Sequence[Estimate],
+    shown: Sequence[Histogram],
+) -> dict[str, Any]:
+    """The charts that the run has, by name: domains, arms, contexts, scores, turns and trials."""
+    drawn: dict[str, Any] = {}
+    own = overview.panels(results, of_run=True)
+    large = [line for line in domains if line.scored >= LEAST_FOR_A_CHART]
+    if own and large:
+        drawn["domains"] = charts.dots(
+            overview.domain_rows(large, dimensions), own,
+            "TCR and mean personalization by domain, the lowest first, with 95 % intervals",
+        )  # fmt: skip
+    if pairs := [row for arm in results.arms if (row := _pair(arm)) is not None]:
+        drawn["arms"] = charts.pairs(
+            pairs, _plain_panels(), "TCR and mean personalization with another context and with this user's"
+        )
+    if set(ABLATION) <= {arm.name for arm in results.arms}:
+        drawn["contexts"] = charts.bars(
+            _contexts(results), _plain_panels(), "TCR and mean personalization by what the assistant knew"
+        )
+    if shown:
+        drawn["scores"] = charts.histograms(shown, "How often each score was given, by dimension")
+    if turns:
+        scale = overview.panel(Dimension.PERSONALIZATION_TURNS)
+        title = "Mean personalization after each turn of the assistant, with 95 % intervals"
+        below = "turn of the assistant (dialogues that have it)"
+        drawn["turns"] = charts.line(turns, scale, title, below=below, counts=True)
+    if results.trials and any(value is not None for value in results.trials.pass_k):
+        rates = [Estimate(value, dialogues=1) for value in results.trials.pass_k]
+        title = "Chance that a scenario passes in k trials out of k"
+        drawn["trials"] = charts.line(rates, overview.panel(Dimension.TASK_COMPLETION), title, below="k")
+    return drawn
+
+
+_SHOWN: Final = (Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION)
+
+
+def _plain_panels() -> list[Panel]:
+    return [overview.panel(dimension) for dimension in _SHOWN]
+
+
+def _pair(arm: Arm) -> charts.PairRow | None:
+    """The means of a control and of the run over the scenarios that both scored."""
+    by_dimension = {lift.dimension: lift for lift in arm.lift}
+    found = [by_dimension.get(dimension) for dimension in _SHOWN]
+    if not any(found):
+        return None
+    personal = by_dimension.get(Dimension.PERSONALIZATION)
+    note = "" if personal is None else signed(personal.change).replace("-", "\N{MINUS SIGN}")
+    pairs = [None if lift is None else (lift.before, lift.after) for lift in found]
+    return charts.PairRow(control_word(arm.name), note, pairs)
+
+
+def _contexts(results: Results) -> list[charts.DotRow]:
+    rows = []
+    for setting in contexts_of(results):
+        read = item_scores(setting.items)
+        rows.append(charts.DotRow(setting.short, f"{len(read):,}", [estimate(read, d) for d in _SHOWN]))
+    return rows
