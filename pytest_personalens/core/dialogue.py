@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import sysconfig
 import traceback
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol
 
 from pytest_personalens.core.errors import (
     AssistantFault,
@@ -15,14 +16,12 @@ from pytest_personalens.core.errors import (
     error_text,
 )
 from pytest_personalens.core.redaction import redacted
-from pytest_personalens.core.scenario import Frozen, Kind, Scenario, Text, clean
+from pytest_personalens.core.scenario import BaseScenario, Frozen, Text, clean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from types import FrameType
 
-#: Rounds of assistant and user after the opening, as the official code runs the benchmark.
-MAX_TURNS: Final[dict[Kind, int]] = {"single": 20, "multi": 30}
 #: A reply longer than this is a fault of the assistant: no person reads it and no judge is paid to.
 MAX_REPLY_CHARS: Final = 100_000
 #: Characters of what an exception says that are kept.
@@ -83,8 +82,11 @@ class UserAgent(Protocol):
     identity: str
     paid: bool
 
-    def turn(self, scenario: Scenario, transcript: Sequence[Message]) -> UserTurn:
-        """The user's next turn; an empty `transcript` asks for the opening. Raises `UserAgentFault`."""
+    def turn(self, scenario: Any, transcript: Sequence[Message]) -> UserTurn:
+        """The next turn of the user of a `Scenario`, or of what its suite has in its place.
+
+        An empty `transcript` asks for the opening. Raises `UserAgentFault`.
+        """
         ...
 
 
@@ -99,7 +101,7 @@ class Outcome(NamedTuple):
 
 
 def converse(
-    scenario: Scenario,
+    scenario: BaseScenario,
     assistant: Callable[[AssistantMessages], object],
     user_agent: UserAgent,
     *,
@@ -108,13 +110,13 @@ def converse(
 ) -> Outcome:
     """Simulate the dialogue of `scenario` by the benchmark's protocol (paper, section 3.1).
 
-    The user agent opens; then up to `max_turns` rounds (0: the benchmark's 20 for a single-domain and 30 for
-    a multi-domain task) of assistant and user follow. When the user agent is done, the assistant has one last
+    The user agent opens; then up to `max_turns` rounds (0: as many as the scenario has) of assistant and user
+    follow. When the user agent is done, the assistant has one last
     reply. `progress` is called with the dialogue so far after every message: `end` is "fault" until the user
     has ended it. Never raises for what an agent does: a fault is returned with the transcript so far.
     """
     messages: list[Message] = []
-    limit = max_turns or MAX_TURNS[scenario.kind]
+    limit = max_turns or scenario.rounds
 
     def said(message: Message, *, ended: bool = False) -> None:
         messages.append(message)
@@ -125,7 +127,7 @@ def converse(
         turn = _user_turn(user_agent, scenario, messages)
         said(Message(role="user", content=turn.content), ended=turn.done)
         for _ in range(0 if turn.done else limit):
-            said(_reply(assistant, messages))
+            said(_reply(assistant, messages, scenario))
             turn = _user_turn(user_agent, scenario, messages)
             if turn.done and not turn.content and not getattr(user_agent, "keeps_empty", False):
                 # Nothing was said, so there is nothing to answer: no empty message, no further reply.
@@ -134,14 +136,14 @@ def converse(
             if turn.done:
                 break
         if turn.done:
-            messages.append(_reply(assistant, messages))
+            messages.append(_reply(assistant, messages, scenario))
             return Outcome(Dialogue(messages=tuple(messages), end="user"))
     except PersonalensError as fault:
         return Outcome(Dialogue(messages=tuple(messages), end="fault"), fault)
     return Outcome(Dialogue(messages=tuple(messages), end="limit"))
 
 
-def _user_turn(user_agent: UserAgent, scenario: Scenario, messages: Sequence[Message]) -> UserTurn:
+def _user_turn(user_agent: UserAgent, scenario: BaseScenario, messages: Sequence[Message]) -> UserTurn:
     try:
         turn = user_agent.turn(scenario, tuple(messages))
         said, done = getattr(turn, "content", turn), bool(getattr(turn, "done", False))
@@ -163,7 +165,9 @@ def _user_turn(user_agent: UserAgent, scenario: Scenario, messages: Sequence[Mes
     return UserTurn(content, done)
 
 
-def _reply(assistant: Callable[[AssistantMessages], object], messages: Sequence[Message]) -> Message:
+def _reply(
+    assistant: Callable[[AssistantMessages], object], messages: Sequence[Message], scenario: BaseScenario
+) -> Message:
     # A fresh copy each turn: what the assistant does to its list must not rewrite the transcript.
     history = [{"role": m.role, "content": m.content} for m in messages]
     try:
@@ -176,6 +180,8 @@ def _reply(assistant: Callable[[AssistantMessages], object], messages: Sequence[
         raise AssistantFault(
             f"the assistant raised {_shortened(error_text(error))}{_place(error)}"
         ) from error
+    if scenario.takes_answers and isinstance(reply, dict):
+        reply = _answer_text(reply)
     if not isinstance(reply, str):
         raise AssistantFault(
             f"the assistant returned {type(reply).__name__}; it must return text (str){_text_in(reply)}"
@@ -188,6 +194,20 @@ def _reply(assistant: Callable[[AssistantMessages], object], messages: Sequence[
     if not content:
         raise AssistantFault("the assistant returned an empty text")
     return Message(role="assistant", content=content)
+
+
+def _answer_text(reply: dict[object, object]) -> str:
+    """A mapping with an answer as the JSON text that stands for it."""
+    if "answer" not in reply:
+        raise AssistantFault(
+            "the assistant returned a mapping without 'answer'; it must return text (str), or {'answer': ...}"
+        )
+    try:
+        return json.dumps(reply, ensure_ascii=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise AssistantFault(
+            f"the assistant returned a mapping that is no JSON ({_shortened(error_text(error))})"
+        ) from None
 
 
 def _shortened(text: str) -> str:
