@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from pydantic import Field
 
-from pytest_personalens.core.dialogue import AssistantMessages, Dialogue, UserAgent, converse
+from pytest_personalens.core.dialogue import Dialogue, UserAgent, converse
 from pytest_personalens.core.errors import (
     AssistantFault,
     BudgetSpent,
@@ -22,6 +22,7 @@ from pytest_personalens.core.errors import (
     short_repr,
 )
 from pytest_personalens.core.measure import Measure, Score
+from pytest_personalens.core.message import AssistantMessages
 from pytest_personalens.core.scenario import BaseScenario, Frozen, Text, clean
 from pytest_personalens.core.usage import Usage
 from pytest_personalens.core.verdict import DEFAULT_DIMENSIONS, Dimension, Judge, Verdict

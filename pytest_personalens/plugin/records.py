@@ -240,7 +240,7 @@ class RecordStore:
         if done.evaluation.scored and self.writes:
             record = record_of(done.evaluation.model_copy(update={"usage": done.cost}), self.scenario)
             if self.stored is not None:
-                record = _with_other_verdicts(record, self.stored)
+                record = _with_other_verdicts(record.with_ids_of(self.stored), self.stored)
             changed = self._all or record != self.stored
             self._compare(self._snapshot(syrupy), record.data())
             return "written" if changed else "replayed"
