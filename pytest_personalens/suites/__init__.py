@@ -1,0 +1,1 @@
+"""What a run evaluates: one folder for each suite."""
