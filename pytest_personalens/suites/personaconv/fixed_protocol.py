@@ -100,23 +100,22 @@ class FixedProtocol:
         if others == 0 or others > facts.comments:  # more than can take part in it
             return others > 0
         post = self._index.read(facts)
-        return self._stranger(facts, "", post, _target(post, kind)) is not None
+        return self._stranger(facts, post, _target(post, kind)) is not None
 
     def _past(self, ref: PredictionRef, post: Post, target: Comment, setting: Setting) -> _Past:
         facts = self._index.posts[self.plan.places[ref]]
         user: str | None = facts.user
         if setting == "NP-Conv":
-            user = self._stranger(facts, ref.id, post, target)
+            user = self._stranger(facts, post, target)
         if user is None or setting == "none":
             return []
         number = len(self._replies_before(facts.user, facts.time or 0))
         return self._read_past(user, facts.time or 0)[: min(number, fixed.PAST)]
 
-    def _stranger(self, facts: Facts, item: str, post: Post, target: Comment) -> str | None:
+    def _stranger(self, facts: Facts, post: Post, target: Comment) -> str | None:
         time = facts.time or 0
         return self._strangers.of(
             facts,
-            item,
             time,
             least=min(len(self._replies_before(facts.user, time)), fixed.PAST),
             taking_part={comment.author for comment in fixed.older_comments(post, target)},

@@ -32,15 +32,15 @@ class Strangers:
         own = self._times.get(user) or [time]
         return bisect_left(self._first, time) - (own[0] < time)
 
-    def of(
-        self, facts: Facts, item: str, time: int, *, least: int, taking_part: Collection[str]
-    ) -> str | None:
+    def of(self, facts: Facts, time: int, *, least: int, taking_part: Collection[str]) -> str | None:
         """A user who is none of those `taking_part` and has `least` replies before that time.
+
+        The draw hangs on the post and the seed, and on nothing that is to be foretold.
 
         One who was in the post's domain before is preferred; where nobody has as many, who has most of them
         is taken. None if nobody has any.
         """
-        mark, best, most = _digest(self._seed, item), None, 0
+        mark, best, most = _digest(self._seed, facts.identity), None, 0
         domain = facts.domain.casefold()
         elsewhere = None
         for user in sorted(self._posts, key=lambda user: (self._digests[user] ^ mark, user)):
