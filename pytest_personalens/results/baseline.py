@@ -14,6 +14,7 @@ from pytest_personalens.core.jsonfile import read_versioned, schema_of
 from pytest_personalens.core.scenario import Frozen
 from pytest_personalens.core.settings import OFFICIAL_PROMPTS
 from pytest_personalens.core.verdict import Dimension
+from pytest_personalens.results.provenance import Provenance
 from pytest_personalens.results.values import RESULTS_SCHEMA as RESULTS_SCHEMA
 from pytest_personalens.results.values import read_results
 
@@ -88,6 +89,9 @@ class Baseline(Frozen):
     model_config = ConfigDict(populate_by_name=True)
     schema_version: Literal["personalens-baseline/1"] = Field(default=BASELINE_SCHEMA, alias="schema")
     plugin: str = Field(default_factory=lambda: version("pytest-personalens"))
+    provenance: Provenance | None = Field(
+        default=None, description="What was tested, by git and CI variables; no part of the comparison."
+    )
     terms: ComparisonTerms
     entries: tuple[Entry, ...]
 
@@ -129,6 +133,8 @@ class Baseline(Frozen):
         """
         data: dict[str, Any] = self.model_dump(mode="json", by_alias=True)
         entries = data.pop("entries")
+        if data["provenance"] is None:
+            del data["provenance"]
         lines = [
             json.dumps({k: v for k, v in entry.items() if v not in ("", {})}, ensure_ascii=False)
             for entry in entries
@@ -146,6 +152,7 @@ def baseline_of(results: Results) -> Baseline:
         raise SpecError("no item of the run could be scored")
     terms = terms_of(results)
     return Baseline(
+        provenance=results.provenance,
         terms=terms,
         entries=tuple(
             Entry(
