@@ -42,8 +42,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.badge:
         writable(options.badge, "--badge", kind="badge")
     history = history_of(((str(path), _whole(path)) for path in paths), branch=options.branch or "")
-    if not history.runs:
-        raise SpecError(f"--branch: no run of {options.branch!r} is in these files")
     _write(history, pages, options.badge)
     for line in table_lines(history):
         print(line)
@@ -56,7 +54,7 @@ def _write(history: History, pages: Sequence[Path], badge: Path | None) -> None:
         write_atomically(path, make(history))
         print(harmless(f"report: {path}"))
     if badge:
-        write_atomically(badge, badge_svg(history.runs[-1]))
+        write_atomically(badge, badge_svg(history))
         print(harmless(f"badge: {badge}"))
 
 

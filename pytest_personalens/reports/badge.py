@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.results.history import FOLLOWED
-
 if TYPE_CHECKING:
-    from pytest_personalens.results.history import Run
+    from pytest_personalens.results.history import History, Run
 
 _NAME: Final = "personalens"
 _PASSED, _FAILED, _OPEN = "#14692f", "#b0261c", "#5a5f66"
@@ -15,11 +13,12 @@ _PASSED, _FAILED, _OPEN = "#14692f", "#b0261c", "#5a5f66"
 _LETTER, _SPACE = 6.6, 8
 
 
-def badge_svg(run: Run) -> str:
-    """The badge. White text has a contrast of at least 6 to 1 on each colour."""
+def badge_svg(history: History) -> str:
+    """The badge of the last run. White text has a contrast of at least 6 to 1 on each colour."""
+    run = history.runs[-1]
     figures = [
         f"{dimension.names.mean} {estimate.value:.2f}"
-        for dimension, estimate in zip(FOLLOWED, run.estimates, strict=True)
+        for dimension, estimate in zip(history.measures, run.estimates, strict=True)
         if estimate.value is not None and run.whole
     ]
     told = " \N{MIDDLE DOT} ".join(figures) or "not decided"

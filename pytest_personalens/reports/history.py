@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.safe_text import harmless
 from pytest_personalens.reports.markup import escaped, markdown_table
-from pytest_personalens.results.history import FOLLOWED
 from pytest_personalens.results.wording import count
 
 if TYPE_CHECKING:
@@ -70,7 +69,7 @@ def estimate_text(estimate: Estimate) -> str:
 
 def _heads(history: History) -> list[str]:
     branch = ["branch"] if _branches(history) else []
-    return ["date", "commit", *branch, "scored", *(d.names.mean for d in FOLLOWED), "gates"]
+    return ["date", "commit", *branch, "scored", *(d.names.mean for d in history.measures), "gates"]
 
 
 def _cells(run: Run, history: History) -> list[str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from pytest_personalens.reports.history import estimate_text, gates_text
 
 if TYPE_CHECKING:
-    from pytest_personalens.core.verdict import Dimension
+    from pytest_personalens.core.measure import Measure
     from pytest_personalens.results.history import History, Run
 
 WIDTH: Final = 900
@@ -15,6 +15,7 @@ HEIGHT: Final = 230
 LEFT, RIGHT, TOP, BOTTOM = 40, 16, 22, 34
 #: So many dates have room below a chart.
 _MOST_DATES: Final = 9
+_MOST_TICKS: Final = 6
 
 
 class Point(NamedTuple):
@@ -55,14 +56,14 @@ def marked(history: History) -> list[Run]:
     return [run for run in history.runs if run.breaks or run.changes]
 
 
-def line_chart(history: History, number: int, dimension: Dimension) -> LineChart:
+def line_chart(history: History, number: int, dimension: Measure) -> LineChart:
     """The chart of the estimate with this number."""
-    runs, scale = history.runs, dimension.scale
+    runs, (lowest, highest) = history.runs, _range(history, number, dimension)
     step = (WIDTH - LEFT - RIGHT) / len(runs)
     xs = [round(LEFT + step * (place + 0.5), 1) for place in range(len(runs))]
 
     def y(value: float) -> float:
-        return round(TOP + (HEIGHT - TOP - BOTTOM) * (scale.high - value) / (scale.high - scale.low), 1)
+        return round(TOP + (HEIGHT - TOP - BOTTOM) * (highest - value) / (highest - lowest), 1)
 
     points: list[Point] = []
     lines: list[list[str]] = [[]]
@@ -74,7 +75,7 @@ def line_chart(history: History, number: int, dimension: Dimension) -> LineChart
             marks[bool(run.breaks)].append(label)
         if run.breaks:
             lines.append([])
-        if (floor := run.floor(dimension)) is not None:
+        if (floor := run.limits[number]) is not None:
             floors.append(f"{x - step / 2:.1f},{y(floor)} {x + step / 2:.1f},{y(floor)}")
         estimate = run.estimates[number]
         if estimate.value is not None:
@@ -83,7 +84,7 @@ def line_chart(history: History, number: int, dimension: Dimension) -> LineChart
             points.append(Point(x, y(estimate.value), low, high, _kind(run), f"{title}, {gates_text(run)}"))
             if run.whole:  # the mean of a part says nothing of how the whole moved
                 lines[-1].append(f"{x},{y(estimate.value)}")
-    ticks = (0, 0.5, 1) if scale.high == 1 else range(scale.low, scale.high + 1)
+    ticks = _ticks(lowest, highest)
     every = -(-len(runs) // _MOST_DATES)
     return LineChart(
         f"{dimension.names.mean} of {len(runs)} runs, with 95 % intervals",
@@ -95,6 +96,25 @@ def line_chart(history: History, number: int, dimension: Dimension) -> LineChart
         [Label(y(tick), f"{tick:g}") for tick in ticks],
         [Label(x, r.provenance.day or r.label[:10]) for x, r in zip(xs, runs, strict=True)][::every],
     )
+
+
+def _range(history: History, number: int, measure: Measure) -> tuple[float, float]:
+    """The ends of the measure; where it has none, those of its means and intervals."""
+    seen = [
+        value
+        for run in history.runs
+        for value in (*run.estimates[number][:3], run.limits[number])
+        if value is not None
+    ]
+    low = min(seen, default=0.0) if measure.low is None else measure.low
+    high = max(seen, default=1.0) if measure.high is None else measure.high
+    return low, high if high > low else low + 1
+
+
+def _ticks(low: float, high: float) -> list[float]:
+    if float(high - low).is_integer() and 2 <= high - low <= _MOST_TICKS:
+        return [low + step for step in range(int(high - low) + 1)]
+    return [low, (low + high) / 2, high]
 
 
 def _kind(run: Run) -> str:

@@ -12,7 +12,7 @@ from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.safe_text import harmless
 from pytest_personalens.reports import history_chart
 from pytest_personalens.reports.history import NO_DATES, all_changes, estimate_text, gates_text
-from pytest_personalens.results.history import FOLLOWED, History
+from pytest_personalens.results.history import History
 
 
 def require_jinja() -> None:
@@ -44,8 +44,8 @@ def history_page(history: History) -> str:
         last=history.runs[-1],
         projects=sorted({run.provenance.project for run in history.runs} - {""}),
         branches=sorted({run.provenance.branch for run in history.runs} - {""}),
-        dimensions=FOLLOWED,
-        charts=[history_chart.line_chart(history, n, d) for n, d in enumerate(FOLLOWED)],
+        dimensions=history.measures,
+        charts=[history_chart.line_chart(history, n, d) for n, d in enumerate(history.measures)],
         marked=history_chart.marked(history),
         size=history_chart,
         no_dates=NO_DATES,

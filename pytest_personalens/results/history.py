@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pytest_personalens.core.verdict import Dimension
+from pytest_personalens.core.errors import SpecError
 from pytest_personalens.results.baseline import ComparisonTerms, terms_of
 from pytest_personalens.results.means import Estimate, estimate, item_scores
 from pytest_personalens.results.provenance import Provenance
@@ -13,14 +13,12 @@ from pytest_personalens.results.wording import count, part_note
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from pytest_personalens.core.measure import Measure
     from pytest_personalens.results.values import Gate, Results
-
-#: The dimensions that a history follows.
-FOLLOWED: Final = (Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION)
 
 
 class Run(NamedTuple):
-    """One run of a history.
+    """One run of a history; `estimates` and `limits` of gates are by the measures of the history.
 
     `breaks` says what keeps it from being compared with the run before it, `changes` what else is other than
     there: the sample, the gates, the plugin. A run is not `whole` if it was stopped, or too little of it
@@ -33,8 +31,8 @@ class Run(NamedTuple):
     scored: int
     expected: int
     whole: bool
+    limits: tuple[float | None, ...]
     gates: tuple[Gate, ...]
-    plugin: str
     breaks: tuple[str, ...] = ()
     changes: tuple[str, ...] = ()
 
@@ -48,16 +46,15 @@ class Run(NamedTuple):
         """The commit, or the name of the file where it is not known."""
         return self.provenance.short or self.name
 
-    def floor(self, dimension: Dimension) -> float | None:
-        """The least mean that a gate of this run asks for."""
-        name = "tcr" if dimension is Dimension.TASK_COMPLETION else dimension.short
-        return next((gate.floor for gate in self.gates if gate.kind == "floor" and gate.name == name), None)
-
 
 class History(NamedTuple):
-    """The runs, and whether the dates of their commits gave the order; else it is that of the files."""
+    """The runs of a suite, and its main measures.
+
+    `by_date`: the dates of their commits gave the order; else it is that of the files.
+    """
 
     runs: tuple[Run, ...]
+    measures: tuple[Measure, ...]
     by_date: bool
 
 
@@ -65,32 +62,45 @@ def history_of(read: Iterable[tuple[str, Results]], *, branch: str = "") -> Hist
     """The history of the runs with these names, of one `branch` if it is given.
 
     Runs of one commit keep the order in which they are given; all do where some run does not know its date.
+    Raises `SpecError` for runs of several suites, and where there is none.
     """
     named = [(name, run) for name, run in read if not branch or _provenance(run).branch == branch]
+    if not named:
+        raise SpecError(f"--branch: no run of {branch!r} is in these files")
+    for name, run in named:
+        if run.suite != named[0][1].suite:
+            other = f"{named[0][0]} is of {named[0][1].suite}"
+            raise SpecError(f"{name}: a run of the suite {run.suite}, and {other}; give runs of one suite")
     by_date = all(_provenance(results).committed for _, results in named)
     if by_date:
         named.sort(key=lambda one: _provenance(one[1]).instant)
-    return History(tuple(_runs(named)), by_date)
+    measures = named[0][1].of_suite.main
+    return History(tuple(_runs(named, measures)), measures, by_date)
 
 
-def _runs(named: Sequence[tuple[str, Results]]) -> Iterable[Run]:
+def _runs(named: Sequence[tuple[str, Results]], measures: Sequence[Measure]) -> Iterable[Run]:
     before: Results | None = None
     for name, results in named:
         scores = item_scores(results.own)
         yield Run(
             name,
             _provenance(results),
-            tuple(estimate(scores, dimension) for dimension in FOLLOWED),
+            tuple(estimate(scores, measure) for measure in measures),
             results.overall.scored,
             results.expected,
             not part_note(results),
+            tuple(_limit(results, measure) for measure in measures),
             results.gates,
-            results.plugin,
             tuple(_differences(_terms(before), _terms(results))) if before else (),
             tuple(_differences(_facts(before), _facts(results))) if before else (),
         )
         if results.overall.scored:  # what measured nothing has no terms
             before = results
+
+
+def _limit(results: Results, measure: Measure) -> float | None:
+    name = results.of_suite.metric_of(measure)
+    return next((gate.limit for gate in results.gates if gate.kind == "floor" and gate.name == name), None)
 
 
 def _provenance(results: Results) -> Provenance:
@@ -109,7 +119,7 @@ def _facts(results: Results) -> dict[str, str]:
     return {
         "the sample": count(results.drawn),
         "the seed": repr(settings.get("seed")),
-        "the gates": ", ".join(f"{gate.name} {gate.floor:g}" for gate in results.gates) or "none",
+        "the gates": ", ".join(f"{gate.name} {gate.limit:g}" for gate in results.gates) or "none",
         "the plugin": results.plugin,
     }
 
