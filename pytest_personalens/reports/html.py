@@ -9,18 +9,23 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.atomic_write import write_atomically
-from pytest_personalens.core.controls import ABLATION
 from pytest_personalens.core.safe_text import harmless
 from pytest_personalens.core.usage import Usage
 from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.reports import overview
 from pytest_personalens.reports.changes import changes_of
-from pytest_personalens.reports.page_charts import LEAST_FOR_A_CHART, charts_of, interval_text, tile_of
+from pytest_personalens.reports.page_charts import (
+    LEAST_FOR_A_CHART,
+    charts_of,
+    interval_text,
+    is_ablation,
+    tile_of,
+)
 from pytest_personalens.reports.payload import payload, script_json, shown_dimensions
 from pytest_personalens.reports.tables.contexts import ablation_table
 from pytest_personalens.results.means import by_turn, estimate, item_scores
 from pytest_personalens.results.wording import (
-    CONTROL_NAMES,
+    control_names,
     decision,
     gate_outcome,
     p_value,
@@ -85,7 +90,7 @@ def html_page(results: Results, *, title: str = TITLE, before: Results | None = 
 
 def _figures(results: Results, before: Results | None) -> dict[str, Any]:
     """What the template is given: values to print, and the places of the marks of charts."""
-    dimensions = [d for d in shown_dimensions(results) if d.value in results.overall.means]
+    dimensions = [d for d in shown_dimensions(results) if d.value in results.overall.figures]
     whole, domains = overview.group_lines(results, dimensions)
     controls = overview.control_lines(results, dimensions)
     own = item_scores(results.own)
@@ -109,9 +114,9 @@ def _figures(results: Results, before: Results | None) -> dict[str, Any]:
             else None
         ),
         "scenarios": len({i.key for i in results.own}),
-        "control_names": CONTROL_NAMES,
+        "control_names": control_names(results.of_suite),
         "control_lines": controls,
-        "table_4": ablation_table(results) if set(ABLATION) <= {arm.name for arm in results.arms} else None,
+        "table_4": ablation_table(results) if is_ablation(results) else None,
         "turns": turns,
         "charts": charts_of(results, dimensions, domains, turns, [h for h in shown if sum(h.counts)]),
         "least_for_a_chart": LEAST_FOR_A_CHART,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_personalens.core.controls import ABLATION, control_word
 from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.reports import charts, overview
 from pytest_personalens.reports.tables.contexts import contexts_of
@@ -44,6 +43,12 @@ def interval_text(value: Estimate) -> str:
     return f"{value.low:.2f} to {value.high:.2f}".replace("-", "\N{MINUS SIGN}")
 
 
+def is_ablation(results: Results) -> bool:
+    """True for a run with all controls that show what each part of the context is worth."""
+    row_of_arms = results.of_suite.arm_groups.get("ablation", ())
+    return bool(row_of_arms) and set(row_of_arms) <= {arm.name for arm in results.arms}
+
+
 def charts_of(
     results: Results,
     dimensions: Sequence[Dimension],
@@ -60,11 +65,12 @@ def charts_of(
             overview.domain_rows(large, dimensions), own,
             "TCR and mean personalization by domain, the lowest first, with 95 % intervals",
         )  # fmt: skip
-    if pairs := [row for arm in results.arms if (row := _pair(arm)) is not None]:
+    word = results.of_suite.arm_word
+    if pairs := [row for arm in results.arms if (row := _pair(arm, word(arm.name))) is not None]:
         drawn["arms"] = charts.pairs(
             pairs, _plain_panels(), "TCR and mean personalization with another context and with this user's"
         )
-    if set(ABLATION) <= {arm.name for arm in results.arms}:
+    if is_ablation(results):
         drawn["contexts"] = charts.bars(
             _contexts(results), _plain_panels(), "TCR and mean personalization by what the assistant knew"
         )
@@ -89,8 +95,8 @@ def _plain_panels() -> list[Panel]:
     return [overview.panel(dimension) for dimension in _SHOWN]
 
 
-def _pair(arm: Arm) -> charts.PairRow | None:
-    """The means of a control and of the run over the scenarios that both scored."""
+def _pair(arm: Arm, word: str) -> charts.PairRow | None:
+    """The means of a control, called `word`, and of the run over the scenarios that both scored."""
     by_dimension = {lift.dimension: lift for lift in arm.lift}
     found = [by_dimension.get(dimension) for dimension in _SHOWN]
     if not any(found):
@@ -98,7 +104,7 @@ def _pair(arm: Arm) -> charts.PairRow | None:
     personal = by_dimension.get(Dimension.PERSONALIZATION)
     note = "" if personal is None else signed(personal.change).replace("-", "\N{MINUS SIGN}")
     pairs = [None if lift is None else (lift.before, lift.after) for lift in found]
-    return charts.PairRow(control_word(arm.name), note, pairs)
+    return charts.PairRow(word, note, pairs)
 
 
 def _contexts(results: Results) -> list[charts.DotRow]:
