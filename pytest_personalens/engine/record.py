@@ -14,6 +14,7 @@ from pytest_personalens.core.jsonfile import first_problem
 from pytest_personalens.core.scenario import Frozen, Scenario
 from pytest_personalens.core.usage import Usage
 from pytest_personalens.core.verdict import Dimension, Verdict
+from pytest_personalens.results.earlier import Earlier, codes_in, scores_in
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -87,6 +88,22 @@ def record_of(evaluation: Evaluation, scenario: Scenario) -> Record:
         ),
         usage=evaluation.usage,
     ).sealed()
+
+
+def earlier_by(record: Record | None, evaluation: Evaluation) -> Earlier | None:
+    """What the item was by its record; None where that holds the same dialogue, or there is none.
+
+    Scores of another judge are no measure of these.
+    """
+    if record is None or record.dialogue.messages == evaluation.dialogue.messages:
+        return None
+    verdicts = [s.verdict for s in record.verdicts] if record.judge == evaluation.judge else []
+    return Earlier(
+        source="record",
+        scores=scores_in(verdicts),
+        reasons=codes_in(verdicts),
+        messages=record.dialogue.messages,
+    )
 
 
 def read_record(text: str, where: str) -> Record:

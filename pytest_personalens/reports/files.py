@@ -44,11 +44,12 @@ class Files(NamedTuple):
 
 @dataclass
 class WrittenFiles:
-    """Lines that say what was written and what could not be, and the annotations for GitHub."""
+    """Lines that say what was written and what could not be, annotations for GitHub, and the HTML pages."""
 
     done: list[str] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     annotations: list[str] = field(default_factory=list)
+    pages: list[str] = field(default_factory=list)
 
     def attempt(self, what: str, path: Path | str, write: Callable[[], object]) -> None:
         """Write one file. Whatever is wrong with it, the others are not to suffer."""
@@ -92,6 +93,7 @@ def write_files(
         from pytest_personalens.reports.html import write_html
 
         written.attempt("report", path, partial(write_html, results, path, before=before))
+        written.pages.append(str(path))
     if files.github:
         _tell_github(results, written, before, root or Path.cwd(), lines)
     if (baseline := files.save_baseline) is not None:

@@ -9,6 +9,7 @@ from pytest_personalens.core.gate import VALID_FLOOR, GateExpression
 from pytest_personalens.core.gate_expression import SCALES, TCR
 from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.results.controls import lift, passes_of
+from pytest_personalens.results.earlier import with_earlier
 from pytest_personalens.results.gate_expressions import check_expressions
 from pytest_personalens.results.means import by_user, estimate, item_scores
 from pytest_personalens.results.stats.intervals import interval
@@ -309,6 +310,7 @@ def conclude(results: Results, demands: Requirements) -> Results:
         from pytest_personalens.results.comparison import compare_with_baseline
 
         margins = {Dimension(name): margin for name, margin in s.margin}
+        results = with_earlier(results, demands.baseline)
         comparison = compare_with_baseline(
             demands.baseline, results, name=str(s.baseline), level=s.level, margins=margins
         )

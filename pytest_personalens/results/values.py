@@ -16,6 +16,7 @@ from pytest_personalens.core.scenario import Frozen, Scenario
 from pytest_personalens.core.usage import Usage
 from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.results.drift import Drift
+from pytest_personalens.results.earlier import Earlier
 from pytest_personalens.results.shortfalls import StoredShortfall
 
 if TYPE_CHECKING:
@@ -64,6 +65,10 @@ class Item(Frozen):
         description="Digest of the scenario's content, by which a later run knows whether it is the same.",
     )
     test: str = Field(default="", description="The test: file, function and its own parameters.")
+    earlier: Earlier | None = Field(
+        default=None,
+        description="What it was before, by the baseline or by a record that holds another dialogue.",
+    )
 
     @property
     def key(self) -> tuple[str, ...]:
