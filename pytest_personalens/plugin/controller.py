@@ -90,7 +90,7 @@ class Controller:
         session = self._config.stash[RUN]
         try:
             self._demands = self._demands._replace(
-                gates=with_groups(self._demands.gates, session.dataset.domains())
+                gates=with_groups(self._demands.gates, session.dataset.domains(), session.suite.kinds)
             )
             # The workers of a cluster may have the key alone.
             if (

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pytest_personalens.core.controls import control_word
+from pytest_personalens.core.dimensions import Dimension
 from pytest_personalens.core.safe_text import harmless, one_line
-from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.reports.crashes import crash_groups
 from pytest_personalens.reports.markup import short_line
 from pytest_personalens.reports.reason_text import DOES, counted, why
@@ -16,7 +15,8 @@ from pytest_personalens.results.wording import CAUSES, apart, count
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pytest_personalens.core.scenario import Scenario
+    from pytest_personalens.core.measure import Measure
+    from pytest_personalens.core.scenario import BaseScenario
     from pytest_personalens.results.explanation import Explanation, Moved
     from pytest_personalens.results.values import Results
     from pytest_personalens.results.worst_cases import Exchange, WorstCase
@@ -39,38 +39,36 @@ class Turn(NamedTuple):
 
 def sentence_of(explained: Explanation, results: Results) -> str:
     """What happened, to how many people and why, in one sentence without a full stop."""
-    gate, dimension = explained.gate, explained.dimension
+    gate, measure = explained.gate, explained.measure
     if gate.kind == "valid" and gate.value is not None:
         scored = f"{results.overall.scored} of {count(results.expected, 'dialogue')}"
         if explained.group:
             return f"{explained.group}: {gate.message}"
-        return f"only {scored} could be scored, and {100 * gate.floor:.6g}% is wanted"
-    if gate.value is None or dimension is None or gate.kind not in ("floor", "regression", "lift"):
+        return f"only {scored} could be scored, and {100 * gate.limit:.6g}% is wanted"
+    if gate.value is None or measure is None or gate.kind not in ("floor", "regression", "lift"):
         return gate.message
     lead = next((r for r in explained.reasons if (r.change is None or r.change > 0)), None)
     because = f"; it {DOES[lead.code]} in {count(lead.dialogues, 'dialogue')}" if lead is not None else ""
-    return f"{_outcome(explained, dimension)}{because}"
+    return f"{_outcome(explained, measure)}{because}"
 
 
-def _outcome(explained: Explanation, dimension: Dimension) -> str:
+def _outcome(explained: Explanation, measure: Measure) -> str:
     gate, moved = explained.gate, explained.moved
     assert gate.value is not None
-    title = f"{dimension.names.title}{f' in {explained.group}' if explained.group else ''}"
+    title = f"{measure.names.title}{f' in {explained.group}' if explained.group else ''}"
     if gate.kind == "regression" and moved is not None:
-        return f"{title} fell from {moved.before:.2f} to {moved.after:.2f}: {_people(moved)}"
-    measured, wanted = apart(gate.value, gate.floor)
+        way = "fell" if moved.after < moved.before else "rose"
+        return f"{title} {way} from {moved.before:.2f} to {moved.after:.2f}: {_people(moved)}"
+    measured, limit = apart(gate.value, gate.limit)
+    wanted = f"{limit} is wanted" if gate.direction == ">=" else f"at most {limit} is wanted"
     if gate.kind == "lift":
-        control = gate.message.partition(" over the control ")[2].partition(" ")[0] or control_word("none")
         return (
-            f"what is known of this user is worth {measured} of P over the control {control}, and {wanted} is"
-            " wanted"
+            f"what the assistant knows of its user is worth {measured} of {measure.names.mean}, and {wanted}"
         )
-    if moved is not None and moved.before > moved.after:
+    if moved is not None and measure.is_worse(moved.after, moved.before):
         then = "in the baseline" if explained.since == "baseline" else "in the records"
-        moves = f"; it was {moved.before:.2f} {then}: {_people(moved)}"
-    else:
-        moves = ""
-    return f"{title} is {measured}, and {wanted} is wanted{moves}"
+        return f"{title} is {measured}, and {wanted}; it was {moved.before:.2f} {then}: {_people(moved)}"
+    return f"{title} is {measured}, and {wanted}"
 
 
 def _people(moved: Moved) -> str:
@@ -105,7 +103,7 @@ def unscored_lines(explained: Explanation, results: Results) -> Iterator[str]:
             yield from (f"  {line}" for line in crash_groups(results))
 
 
-def case_title(case: WorstCase, scenario: Scenario | None) -> str:
+def case_title(case: WorstCase, scenario: BaseScenario | None) -> str:
     """Who lost what: ``books-4-tinashe (Tinashe Moyo): P 3 -> 1``."""
     name = f" ({scenario.name})" if scenario is not None and scenario.name else ""
     trial = f", trial {case.item.trial}" if case.item.trial > 1 else ""
@@ -113,14 +111,14 @@ def case_title(case: WorstCase, scenario: Scenario | None) -> str:
 
 
 def _score(case: WorstCase) -> str:
-    dimension, score = case.verdict.dimension, case.verdict.score
-    if dimension is Dimension.TASK_COMPLETION:
+    measure, score = case.verdict.dimension, case.verdict.score
+    if measure == Dimension.TASK_COMPLETION:
         return "task completed before, not completed now" if case.before else "task not completed"
     changed = case.before is not None and case.before != score
-    return f"{dimension.names.score} {f'{case.before} -> ' if changed else ''}{score}"
+    return f"{measure.names.score} {f'{case.before} -> ' if changed else ''}{score}"
 
 
-def case_reason(case: WorstCase, scenario: Scenario | None) -> str:
+def case_reason(case: WorstCase, scenario: BaseScenario | None) -> str:
     """Why, with the preferences or the parts by name."""
     return why(case.verdict, costs_of(case.verdict), scenario)
 

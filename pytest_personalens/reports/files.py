@@ -51,8 +51,8 @@ class WrittenFiles:
     annotations: list[str] = field(default_factory=list)
     pages: list[str] = field(default_factory=list)
 
-    def attempt(self, what: str, path: Path | str, write: Callable[[], object]) -> None:
-        """Write one file. Whatever is wrong with it, the others are not to suffer."""
+    def attempt(self, what: str, path: Path | str, write: Callable[[], object]) -> bool:
+        """Write one file; false if it could not be. Whatever is wrong with it, the others are not to suffer."""
         try:
             write()
         except Exception as error:
@@ -68,6 +68,8 @@ class WrittenFiles:
             )
         else:
             self.done.append(f"{what}: {path}")
+            return True
+        return False
 
 
 def write_files(
@@ -92,8 +94,8 @@ def write_files(
     for path in files.kind("html"):
         from pytest_personalens.reports.html import write_html
 
-        written.attempt("report", path, partial(write_html, results, path, before=before))
-        written.pages.append(str(path))
+        if written.attempt("report", path, partial(write_html, results, path, before=before)):
+            written.pages.append(str(path))
     if files.github:
         _tell_github(results, written, before, root or Path.cwd(), lines)
     if (baseline := files.save_baseline) is not None:

@@ -19,7 +19,7 @@ from pytest_personalens.reports.markup import short_line
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from pytest_personalens.core.scenario import Scenario
+    from pytest_personalens.core.scenario import BaseScenario
     from pytest_personalens.results.explanation import Explanation
     from pytest_personalens.results.values import Results
     from pytest_personalens.results.worst_cases import WorstCase
@@ -30,7 +30,7 @@ _SIGNS: Final = {"": "      user ", "-": "    - then ", "+": "    + now  "}
 def gate_failure(
     explained: Explanation,
     results: Results,
-    scenarios: Mapping[str, Scenario],
+    scenarios: Mapping[str, BaseScenario],
     *,
     width: int,
     brief: bool = False,
@@ -45,7 +45,7 @@ def gate_failure(
         yield from _case(case, scenarios.get(case.item.evaluation.scenario), width)
 
 
-def _case(case: WorstCase, scenario: Scenario | None, width: int) -> Iterator[str]:
+def _case(case: WorstCase, scenario: BaseScenario | None, width: int) -> Iterator[str]:
     yield from wrapped("", case_title(case, scenario), width, hang="    ")
     if case.exchange is not None:
         for turn in turns_of(case.exchange):

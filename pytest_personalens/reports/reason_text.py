@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
+from pytest_personalens.core.scenario import Scenario
 from pytest_personalens.reports.markup import short_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from pytest_personalens.core.scenario import Scenario
+    from pytest_personalens.core.scenario import BaseScenario
     from pytest_personalens.core.verdict import Reason, ReasonCode, Verdict
     from pytest_personalens.results.reasons import ReasonCount
 
@@ -61,7 +62,7 @@ OUTCOMES: Final[Mapping[ReasonCode, str]] = {
 _LONGEST: Final = 120
 
 
-def reason_text(reasons: Iterable[Reason], scenario: Scenario | None = None) -> str:
+def reason_text(reasons: Iterable[Reason], scenario: BaseScenario | None = None) -> str:
     """Reasons in one line, those of a kind together, each with what it is about and what is known of it.
 
     ``asks for Price Range ($20-$60) and Seat Type (window); goes against Genre (drama, known: comedy)``
@@ -74,10 +75,11 @@ def reason_text(reasons: Iterable[Reason], scenario: Scenario | None = None) -> 
     )
 
 
-def _about(reason: Reason, scenario: Scenario | None) -> str:
+def _about(reason: Reason, scenario: BaseScenario | None) -> str:
     if not reason.type:
         return f"“{short_line(reason.part.rstrip('.'), _LONGEST)}”" if reason.part else ""
-    known = () if scenario is None else scenario.preferences.get(reason.domain, {}).get(reason.type, ())
+    preferences = scenario.preferences if isinstance(scenario, Scenario) else {}
+    known = preferences.get(reason.domain, {}).get(reason.type, ())
     value = reason.value
     if known and value not in known:  # what the assistant chose, against what is known
         value = f"{value}, known: {', '.join(known)}" if value else ", ".join(known)
@@ -89,7 +91,7 @@ def _joined(names: list[str]) -> str:
     return unique[0] if len(unique) == 1 else f"{', '.join(unique[:-1])} and {unique[-1]}"
 
 
-def why(verdict: Verdict, reasons: Iterable[Reason], scenario: Scenario | None = None) -> str:
+def why(verdict: Verdict, reasons: Iterable[Reason], scenario: BaseScenario | None = None) -> str:
     """Why a reading is low, in a line: by the reasons that speak against it, else by the judge's own."""
     return reason_text(reasons, scenario) or short_line(verdict.justification, 2 * _LONGEST)
 

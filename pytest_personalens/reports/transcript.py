@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from pytest_personalens.core.dimensions import Dimension
 from pytest_personalens.core.safe_text import harmless, one_line
-from pytest_personalens.core.verdict import Dimension
+from pytest_personalens.core.scenario import Scenario
 from pytest_personalens.reports.failure_layout import error_lines, wrapped
 from pytest_personalens.reports.markup import short_line
 from pytest_personalens.reports.reason_text import OUTCOMES, why
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from pytest_personalens.core.evaluation import Evaluation
-    from pytest_personalens.core.scenario import Scenario
+    from pytest_personalens.core.scenario import BaseScenario
     from pytest_personalens.core.verdict import Verdict
     from pytest_personalens.results.earlier import Earlier
     from pytest_personalens.results.shortfalls import Shortfall
@@ -54,7 +55,7 @@ def failure_headline(evaluation: Evaluation, shortfalls: Sequence[Shortfall]) ->
 
 def failure_lines(
     evaluation: Evaluation,
-    scenario: Scenario,
+    scenario: BaseScenario,
     shortfalls: Sequence[Shortfall],
     earlier: Earlier | None,
     rerun: str,
@@ -81,30 +82,35 @@ def failure_lines(
 
 
 def _wrong(
-    evaluation: Evaluation, scenario: Scenario, shortfalls: Sequence[Shortfall], width: int
+    evaluation: Evaluation, scenario: BaseScenario, shortfalls: Sequence[Shortfall], width: int
 ) -> Iterator[str]:
     if evaluation.cause:
         yield from error_lines(failure_headline(evaluation, shortfalls), width)
     for shortfall in shortfalls:
-        title = shortfall.dimension.names.title.lower()
+        measure = shortfall.dimension
         wrong = (
             "task not completed"
-            if shortfall.dimension is Dimension.TASK_COMPLETION
-            else f"{title} {shortfall.score}, {shortfall.least} or more is wanted"
+            if measure == Dimension.TASK_COMPLETION
+            else f"{measure.names.title.lower()} {shortfall.score}, {shortfall.limit} or"
+            f" {'more' if measure.better == 'high' else 'less'} is wanted"
         )
         yield from error_lines(f"{wrong}{_because(evaluation, shortfall, scenario)}", width)
 
 
-def _because(evaluation: Evaluation, shortfall: Shortfall, scenario: Scenario | None = None) -> str:
-    verdict = next((v for v in evaluation.verdicts if v.dimension is shortfall.dimension), None)
+def _because(evaluation: Evaluation, shortfall: Shortfall, scenario: BaseScenario | None = None) -> str:
+    verdict = next((v for v in evaluation.verdicts if v.dimension == shortfall.dimension), None)
     told = "" if verdict is None else why(verdict, costs_of(verdict), scenario)
     if scenario is None:
         told = short_line(told, _LONGEST_REASON)
     return f": {told}" if told else ""
 
 
-def _who(evaluation: Evaluation, scenario: Scenario, width: int) -> Iterator[str]:
-    place, who = scenario.situation, scenario.name or scenario.user
+def _who(evaluation: Evaluation, scenario: BaseScenario, width: int) -> Iterator[str]:
+    who = scenario.name or scenario.user
+    if not isinstance(scenario, Scenario):
+        yield from wrapped("", who, width)
+        return
+    place = scenario.situation
     where = f"{place.day_of_week} {place.time_of_day.lower()}, {place.device.lower()}, {place.location}"
     yield from wrapped("", f"{who}, {where}", width)
     yield from wrapped("wants:  ", scenario.task.intent, width)
@@ -150,9 +156,11 @@ def _cut(text: str) -> str:
 
 def _reading(verdict: Verdict, width: int, *, passed: bool) -> Iterator[str]:
     """A reading: its score and the judge's sentence; of a low one all that was not said by its reasons."""
-    low, high = verdict.dimension.scale
-    score = ("yes" if verdict.score else "no") if high == 1 else f"{verdict.score} ({low} to {high})"
-    title = verdict.dimension.names.title.lower()
+    measure = verdict.dimension
+    of_scale = f" ({measure.range_text()})" if measure.span is not None else ""
+    is_rate = measure.span == 1 and measure.grid == 1
+    score = ("yes" if verdict.score else "no") if is_rate else f"{verdict.score}{of_scale}"
+    title = measure.names.title.lower()
     yield from wrapped(f"{title}: ", f"{score}, {verdict.justification}", width, hang="  ")
     if passed:
         return

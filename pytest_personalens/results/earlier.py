@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from pytest_personalens.core.dialogue import Message
+from pytest_personalens.core.measure import Measure, Score
+from pytest_personalens.core.message import Message, numbered
 from pytest_personalens.core.scenario import Frozen
-from pytest_personalens.core.verdict import Dimension, ReasonCode
+from pytest_personalens.core.verdict import MeasureField, ReasonCode, ScoreField
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,8 +23,8 @@ class Earlier(Frozen):
     """What an item came to before this run, as far as it is known."""
 
     source: Literal["record", "baseline"] = Field(description="What the scores and the reasons are from.")
-    scores: dict[Dimension, int] = Field(default_factory=dict)
-    reasons: dict[Dimension, tuple[ReasonCode, ...]] = Field(
+    scores: dict[MeasureField, ScoreField] = Field(default_factory=dict)
+    reasons: dict[MeasureField, tuple[ReasonCode, ...]] = Field(
         default_factory=dict, description="The codes of the reasons that the judge gave, each once."
     )
     messages: tuple[Message, ...] = Field(
@@ -31,12 +32,12 @@ class Earlier(Frozen):
     )
 
 
-def scores_in(verdicts: Iterable[Verdict]) -> dict[Dimension, int]:
+def scores_in(verdicts: Iterable[Verdict]) -> dict[Measure, Score]:
     """The score of each reading."""
     return {verdict.dimension: verdict.score for verdict in verdicts}
 
 
-def codes_in(verdicts: Iterable[Verdict]) -> dict[Dimension, tuple[ReasonCode, ...]]:
+def codes_in(verdicts: Iterable[Verdict]) -> dict[Measure, tuple[ReasonCode, ...]]:
     """The codes of the reasons of each reading that has any, each once, in the order of the alphabet."""
     found = {verdict.dimension: {reason.code for reason in verdict.reasons} for verdict in verdicts}
     return {dimension: tuple(sorted(codes)) for dimension, codes in found.items() if codes}
@@ -65,7 +66,8 @@ def _joined(item: Item, entry: Entry | None) -> Item:
     recorded = () if item.earlier is None else item.earlier.messages
     earlier = Earlier(source="baseline", messages=recorded)
     if entry is not None:
-        said = entry.messages if entry.messages != item.evaluation.dialogue.messages else ()
+        same = numbered(entry.messages) == numbered(item.evaluation.dialogue.messages)
+        said = () if same else entry.messages
         earlier = Earlier(
             source="baseline",
             scores=entry.scores,

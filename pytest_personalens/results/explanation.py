@@ -6,8 +6,7 @@ from collections import Counter, defaultdict
 from statistics import fmean
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pytest_personalens.core.gate_expression import SCALES
-from pytest_personalens.core.verdict import Dimension
+from pytest_personalens.core.gate_expression import parse_gate_name
 from pytest_personalens.results.earlier import earlier_of
 from pytest_personalens.results.reasons import commonest_sentences, reason_counts
 from pytest_personalens.results.worst_cases import worst_cases
@@ -15,6 +14,7 @@ from pytest_personalens.results.worst_cases import worst_cases
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from pytest_personalens.core.measure import Measure, Score
     from pytest_personalens.results.reasons import ReasonCount
     from pytest_personalens.results.values import Gate, Item, Results
     from pytest_personalens.results.worst_cases import WorstCase
@@ -44,7 +44,7 @@ class Explanation(NamedTuple):
 
     gate: Gate
     group: str
-    dimension: Dimension | None
+    measure: Measure | None
     moved: Moved | None
     since: str
     reasons: tuple[ReasonCount, ...] = ()
@@ -56,59 +56,61 @@ def explanations(results: Results) -> tuple[Explanation, ...]:
     """Why each gate failed that did, in the order of the gates."""
     failed = [gate for gate in results.gates if not gate.passed]
     read = [(gate, *_reading(gate, results)) for gate in failed]
-    firsts: dict[Dimension, str] = {}
-    for gate, _, dimension in read:
-        if dimension is not None and gate.value is not None:
-            firsts.setdefault(dimension, gate.name)
+    firsts: dict[Measure, str] = {}
+    for gate, _, measure in read:
+        if measure is not None and gate.value is not None:
+            firsts.setdefault(measure, gate.name)
     share = max(1, _CASES // max(1, len(firsts)))
     left, shown = _CASES, set[str]()
     found = []
-    for gate, group, dimension in read:
-        explained = _explained(results, gate, group, dimension)
-        if dimension is not None and firsts.get(dimension) == gate.name:
+    for gate, group, measure in read:
+        explained = _explained(results, gate, group, measure)
+        if measure is not None and firsts.get(measure) == gate.name:
             items = _members(results, group)
-            cases = [case for case in worst_cases(items, dimension) if case.item.nodeid not in shown]
+            cases = [case for case in worst_cases(items, measure) if case.item.nodeid not in shown]
             cases = cases[: min(share, left)]
             left -= len(cases)
             shown |= {case.item.nodeid for case in cases}
             explained = explained._replace(
-                reasons=reason_counts(items, dimension),
-                sentences=tuple(commonest_sentences(items, dimension)),
+                reasons=reason_counts(items, measure),
+                sentences=tuple(commonest_sentences(items, measure)),
                 cases=tuple(cases),
             )
         found.append(explained)
     return tuple(found)
 
 
-def _explained(results: Results, gate: Gate, group: str, dimension: Dimension | None) -> Explanation:
+def _explained(results: Results, gate: Gate, group: str, measure: Measure | None) -> Explanation:
     items = _members(results, group)
     since = next((earlier.source for item in items if (earlier := earlier_of(item)) is not None), "")
     moved = None
-    if dimension is not None and gate.kind == "regression" and results.comparison is not None:
+    if measure is not None and gate.kind == "regression" and results.comparison is not None:
         moved = next(
             (
                 Moved(d.before, d.after, d.pairs, d.users or d.pairs, d.worse, d.better)
                 for d in results.comparison.differences
-                if d.dimension is dimension
+                if d.dimension == measure
             ),
             None,
         )
-    elif dimension is not None and gate.kind == "floor":
-        moved = _moved(items, dimension)
-    return Explanation(gate, group, dimension, moved, since)
+    elif measure is not None and gate.kind == "floor":
+        moved = _moved(items, measure)
+    return Explanation(gate, group, measure, moved, since)
 
 
-def _reading(gate: Gate, results: Results) -> tuple[str, Dimension | None]:
-    """The group that a gate is on, and its reading; of a gate on the chance to pass, what failed most."""
-    group, _, metric = gate.name.rpartition(": ")
+def _reading(gate: Gate, results: Results) -> tuple[str, Measure | None]:
+    """The group and the measure that a gate is on; of a gate on the chance to pass, what failed most."""
+    suite = results.of_suite
+    asked = parse_gate_name(gate.name, gate.limit, gate.direction)
+    metric = suite.metric(asked.of or asked.metric)
     if gate.kind == "regression":
-        return "", SCALES.get(metric)
-    if gate.kind == "lift":
-        return group, Dimension.PERSONALIZATION
-    if metric.startswith("pass^"):
-        low = Counter(s.dimension for item in _members(results, group) for s in item.shortfalls)
-        return group, max(low, key=lambda dimension: low[dimension], default=None)
-    return group, SCALES.get(metric) if gate.kind == "floor" else None
+        return "", None if metric is None else metric.measure
+    if gate.kind == "lift" and not asked.of:
+        return asked.group, None if suite.lift is None else suite.lift[0]
+    if asked.metric.startswith("pass^"):
+        low = Counter(s.dimension for item in _members(results, asked.group) for s in item.shortfalls)
+        return asked.group, max(low, key=lambda measure: low[measure], default=None)
+    return asked.group, None if metric is None or gate.kind == "valid" else metric.measure
 
 
 def _members(results: Results, group: str) -> list[Item]:
@@ -118,12 +120,12 @@ def _members(results: Results, group: str) -> list[Item]:
     ]
 
 
-def _moved(items: Sequence[Item], dimension: Dimension) -> Moved | None:
+def _moved(items: Sequence[Item], measure: Measure) -> Moved | None:
     """How the means of all scored scenarios moved; None where it is not known of every dialogue."""
-    scores: defaultdict[tuple[str, str], list[tuple[int, int]]] = defaultdict(list)
-    for item, now in _scores(items, dimension):
+    scores: defaultdict[tuple[str, str], list[tuple[Score, Score]]] = defaultdict(list)
+    for item, now in _scores(items, measure):
         earlier = earlier_of(item)
-        before = None if earlier is None else earlier.scores.get(dimension)
+        before = None if earlier is None else earlier.scores.get(measure)
         if before is None:
             return None
         scores[item.scenario_key].append((before, now))
@@ -135,13 +137,13 @@ def _moved(items: Sequence[Item], dimension: Dimension) -> Moved | None:
         fmean(after for _, after in pairs),
         len(pairs),
         len({user for user, _ in scores}),
-        sum(after < before for before, after in pairs),
-        sum(after > before for before, after in pairs),
+        sum(measure.is_worse(after, before) for before, after in pairs),
+        sum(measure.is_worse(before, after) for before, after in pairs),
     )
 
 
-def _scores(items: Sequence[Item], dimension: Dimension) -> Iterator[tuple[Item, int]]:
+def _scores(items: Sequence[Item], measure: Measure) -> Iterator[tuple[Item, Score]]:
     for item in items:
-        score = item.evaluation.score(dimension) if item.evaluation.scored else None
+        score = item.evaluation.score(measure) if item.evaluation.scored else None
         if score is not None:
             yield item, score

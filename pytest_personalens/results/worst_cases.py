@@ -10,8 +10,9 @@ from pytest_personalens.results.reasons import costs_of, verdict_on
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_personalens.core.dialogue import Message
-    from pytest_personalens.core.verdict import Dimension, Verdict
+    from pytest_personalens.core.measure import Measure, Score
+    from pytest_personalens.core.message import Message
+    from pytest_personalens.core.verdict import Verdict
     from pytest_personalens.results.values import Item
 
 
@@ -33,16 +34,17 @@ class WorstCase(NamedTuple):
 
     item: Item
     verdict: Verdict
-    before: int | None
+    before: Score | None
     exchange: Exchange | None
 
 
-def worst_cases(items: Sequence[Item], dimension: Dimension) -> list[WorstCase]:
+def worst_cases(items: Sequence[Item], measure: Measure) -> list[WorstCase]:
     """One case a scenario and test, the largest loss first, then the lowest score; none with the highest."""
+    best = measure.high if measure.better == "high" else measure.low
     cases = [
-        WorstCase(item, verdict, _before(item, dimension), costly_exchange(item, verdict))
+        WorstCase(item, verdict, _before(item, measure), costly_exchange(item, verdict))
         for item in items
-        if (verdict := verdict_on(item, dimension)) is not None and verdict.score < dimension.scale.high
+        if (verdict := verdict_on(item, measure)) is not None and verdict.score != best
     ]
     cases.sort(key=_order)
     first: dict[tuple[str, ...], WorstCase] = {}
@@ -51,25 +53,31 @@ def worst_cases(items: Sequence[Item], dimension: Dimension) -> list[WorstCase]:
     return list(first.values())
 
 
-def _before(item: Item, dimension: Dimension) -> int | None:
+def _before(item: Item, measure: Measure) -> Score | None:
     earlier = earlier_of(item)
-    return None if earlier is None else earlier.scores.get(dimension)
+    return None if earlier is None else earlier.scores.get(measure)
 
 
 def _order(case: WorstCase) -> tuple[object, ...]:
-    score = case.verdict.score
-    lost = 0 if case.before is None else case.before - score
+    measure, score = case.verdict.dimension, case.verdict.score
+    lost = 0 if case.before is None else measure.sign * (case.before - score)
     # Of equal ones, those that lost on every reading, and whose old reply can be shown beside the new one.
-    others = sum(verdict.score / verdict.dimension.scale.high for verdict in case.item.evaluation.verdicts)
+    others = sum(_share(verdict) for verdict in case.item.evaluation.verdicts)
     shown = case.exchange is not None and bool(case.exchange.recorded)
-    return (-lost, score, others, not shown, case.item.nodeid)
+    return (-lost, measure.sign * score, others, not shown, case.item.nodeid)
+
+
+def _share(verdict: Verdict) -> float:
+    """How far a score lies from the worst end of its scale; 0 for a scale without ends."""
+    measure, span = verdict.dimension, verdict.dimension.span
+    return abs(verdict.score - measure.worst) / span if span and measure.worst is not None else 0.0
 
 
 def costly_exchange(item: Item, verdict: Verdict) -> Exchange | None:
     """The exchange that cost the score; None where the assistant said nothing.
 
     The turns that the judge's reasons and quotes are about; of these the one where the dialogue departs from
-    what was said before, if it is among them; else the last reply.
+    what was said before, if it is among them. Where the judge names none: that reply, or the last one.
     """
     messages = item.evaluation.dialogue.messages
     replies = [turn for turn, message in enumerate(messages) if message.role == "assistant"]
@@ -80,7 +88,7 @@ def costly_exchange(item: Item, verdict: Verdict) -> Exchange | None:
     named = [reason.turn for reason in costs_of(verdict)] + [evidence.turn for evidence in verdict.evidence]
     blamed = [turn for turn in named if turn is not None and turn in replies]
     parting = _parting(before, messages)
-    turn = parting if parting in blamed else (*blamed, replies[-1])[0]
+    turn = parting if parting in (blamed or replies) else (*blamed, replies[-1])[0]
     assert turn is not None
     recorded = before[turn].content if turn < len(before) and before[turn].role == "assistant" else ""
     return Exchange(
