@@ -1,4 +1,4 @@
-"""Models on AWS Bedrock, through boto3's Converse API."""
+"""Models on AWS Bedrock, called with the Converse API of boto3."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 
     from pytest_personalens.models.specs import Spec
 
-#: Short names, those of the official repository first; any other id is passed through. ``{geo}`` is the
-#: inference profile's prefix for the region: these models cannot be called by their own id.
+#: Short names for model ids; those of the official repository come first. Any other id is passed through.
+#: ``{geo}`` is the prefix of the inference profile for the region, because these models cannot be called by
+#: their own id.
 ALIASES: Final[Mapping[str, str]] = {
     "claude-3-haiku-v1": "anthropic.claude-3-haiku-20240307-v1:0",
     "claude-3-sonnet-v1": "anthropic.claude-3-sonnet-20240229-v1:0",
@@ -36,7 +37,7 @@ ALIASES: Final[Mapping[str, str]] = {
     "mistral-7b": "mistral.mistral-7b-instruct-v0:2",
     "mixtral-8x7b": "mistral.mixtral-8x7b-instruct-v0:1",
     "mistral-large": "mistral.mistral-large-2402-v1:0",
-    # As the official repository of the benchmark calls them.
+    # The official repository of the benchmark uses these names.
     "llama-3-70b-instruct-v1": "meta.llama3-70b-instruct-v1:0",
     "llama-3-1-8b-instruct-v1": "{geo}.meta.llama3-1-8b-instruct-v1:0",
     "llama-3-1-70b-instruct-v1": "{geo}.meta.llama3-1-70b-instruct-v1:0",
@@ -45,7 +46,8 @@ ALIASES: Final[Mapping[str, str]] = {
     "mixtral-8x7b-instruct-v1": "mistral.mixtral-8x7b-instruct-v0:1",
 }
 _GEO: Final = {"us": "us", "ca": "us", "sa": "us", "eu": "eu", "ap": "apac"}
-#: The provider refused a call for its rate; the others failed for reasons of their own.
+#: With these codes the provider refused a call because of the call rate. The codes in `_FAILED` have other
+#: reasons.
 _THROTTLED: Final = frozenset(
     {
         "ThrottlingException",
@@ -76,8 +78,9 @@ _TOOL: Final = "answer"
 
 
 class Bedrock:
-    """A model behind ``bedrock:MODEL?region=...&profile=...``. boto3 is imported and its client made on the
-    first call.
+    """A model behind ``bedrock:MODEL?region=...&profile=...``.
+
+    The first call imports boto3 and makes its client.
     """
 
     paid = True
@@ -94,9 +97,9 @@ class Bedrock:
         self._model = ""
 
     def complete(self, request: Request) -> Completion:
-        """One Converse call.
+        """Make one Converse call and return its answer.
 
-        Raises `ModelBusy` for what may pass, `ModelError` with advice for what will not.
+        Raise `ModelBusy` for a failure that may pass, and `ModelError` with advice for any other failure.
         """
         from botocore.exceptions import BotoCoreError, ClientError
 
@@ -111,7 +114,10 @@ class Bedrock:
             raise self._core_error(error) from error
 
     def check_ready(self) -> None:
-        """Call no model; raise `ModelError` where there is no region, no such profile or no credentials."""
+        """Raise `ModelError` if there is no region, no such profile or no credentials.
+
+        This method calls no model.
+        """
         from botocore.exceptions import BotoCoreError, NoCredentialsError
 
         try:
@@ -122,7 +128,7 @@ class Bedrock:
             raise self._core_error(error) from error
 
     def close(self) -> None:
-        """Close the connections there are."""
+        """Close the open connections, if there are any."""
         if self._client is not None:
             self._client.close()
 
@@ -139,7 +145,8 @@ class Bedrock:
                 credentials = session.get_credentials()
                 _tidy(credentials)
                 self._keyless = credentials is None and not os.environ.get("AWS_BEARER_TOKEN_BEDROCK")
-                # Retries are ours (models/reliable.py): boto3's own would hide them from the rate limiter.
+                # The class `Reliable` (models/retry.py) makes the retries. Retries by boto3 would hide them
+                # from the rate limiter.
                 config = Config(
                     retries={"total_max_attempts": 1},
                     connect_timeout=10,
@@ -158,7 +165,7 @@ class Bedrock:
             request = _in_first_message(request)
         prompt: list[dict[str, Any]] = [{"text": request.prompt}]
         if point:
-            # A content block may not be empty.
+            # Bedrock refuses an empty content block.
             rest = request.prompt[request.shared :]
             prompt = [{"text": request.prompt[: request.shared]}, *point, *([{"text": rest}] if rest else [])]
         body: dict[str, Any] = {
@@ -196,8 +203,9 @@ class Bedrock:
         )
 
     def _adapt(self, error: Any) -> bool:
-        """Give up what this model does not offer (tools, system texts, cache points), once each; True if that
-        may help.
+        """Switch off a feature that this model refuses; True if a new call may help.
+
+        The features are tools, system texts and cache points. Each is switched off once.
         """
         text = str(error).lower()
         if error.response.get("Error", {}).get("Code") not in (
@@ -209,7 +217,7 @@ class Bedrock:
             self._tools = False
             return True
         if self._system and "system" in text and ("message" in text or "prompt" in text or "field" in text):
-            self._system = False  # Mistral 7B and Mixtral 8x7B take none
+            self._system = False  # Mistral 7B and Mixtral 8x7B accept no system text
             return True
         if self._cache and ("cachepoint" in text or "cache point" in text or "prompt caching" in text):
             self._cache = False
@@ -260,7 +268,8 @@ class Bedrock:
     def _unknown_region(self) -> bool:
         import boto3
 
-        # boto3 lists the regions of "bedrock" and none for "bedrock-runtime", which is in the same ones.
+        # boto3 lists the regions of "bedrock" and none for "bedrock-runtime". Both services have the same
+        # regions.
         return (
             self._client is not None
             and self._client.meta.region_name not in boto3.Session().get_available_regions("bedrock")
@@ -298,12 +307,16 @@ class Bedrock:
                 f"no Bedrock in region {region!r} that this boto3 knows; check ?region= or AWS_REGION, or"
                 " upgrade boto3"
             )
-        # The rest is the network: connections refused, cut or silent, answers that are no answers.
+        # The remaining errors come from the network: a connection that is refused, cut or silent, or an
+        # answer that is not valid.
         return ModelBusy(f"no answer from Bedrock: {text}")
 
 
 def _in_first_message(request: Request) -> Request:
-    """The same with the system text at the head of the first message, for models that take none."""
+    """Return the request with the system text at the start of the first message.
+
+    Some models accept no system text.
+    """
     head = request.system if request.system.endswith("\n") else f"{request.system}\n\n"
     if not request.history:
         return request._replace(
@@ -316,15 +329,19 @@ def _in_first_message(request: Request) -> Request:
 
 
 def _region() -> str | None:
-    """The region of AWS_REGION, which every other SDK of AWS reads and boto3 does not; None leaves it to
-    boto3.
+    """Return the region of AWS_REGION, or None if boto3 is to choose the region.
+
+    Every other SDK of AWS reads AWS_REGION; boto3 does not. AWS_DEFAULT_REGION, which boto3 reads, has
+    precedence.
     """
     return None if os.environ.get("AWS_DEFAULT_REGION") else os.environ.get("AWS_REGION") or None
 
 
 def _tidy(credentials: Any) -> None:
-    """Take the line break off what was pasted into the environment, which no header can hold; let no error
-    text repeat the rest.
+    """Remove surrounding white space, such as a line break, from credentials of the environment.
+
+    A pasted value often ends with a line break, and no HTTP header can hold one. The function also registers
+    each credential as a secret, so that no error text repeats it.
     """
     for name in ("access_key", "secret_key", "token") if credentials is not None else ():
         value = getattr(credentials, name)
