@@ -1,5 +1,7 @@
-"""Another user for a scenario: whose context an assistant is given in a control, to see what knowing the
-right one is worth.
+"""Finds another user for a scenario.
+
+In a control, the assistant gets the context of this other user. The control shows how much the right context
+is worth.
 """
 
 from __future__ import annotations
@@ -15,15 +17,20 @@ if TYPE_CHECKING:
 
 
 class Strangers:
-    """For each scenario one of another user, by chance but always the same for a seed."""
+    """A scenario of another user for each scenario.
+
+    The choice is random, and always the same for one seed.
+    """
 
     def __init__(self, dataset: Dataset, seed: str) -> None:
         self._dataset, self._seed = dataset, seed
         self._found: dict[ScenarioRef, ScenarioRef] = {}
 
     def of(self, ref: ScenarioRef) -> ScenarioRef:
-        """Another user's scenario with the same task or, where tasks are everybody's own, in the same
-        domains. Raises `SpecError`.
+        """Return another user's scenario with the same task, or else in the same domains.
+
+        Some datasets have no task that two users share; then the same domains and kind suffice. Raise
+        `SpecError` if nobody else has such a scenario.
         """
         if ref not in self._found:
             self._found[ref] = self._find(ref)
