@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.scenario import clean
@@ -11,7 +11,7 @@ from pytest_personalens.core.scenario import clean
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_personalens.core.scenario import Scenario, ScenarioRef
+    from pytest_personalens.core.scenario import ScenarioRef
 
 
 class Dataset(Protocol):
@@ -39,8 +39,8 @@ class Dataset(Protocol):
         """
         ...
 
-    def load(self, ref: ScenarioRef) -> Scenario:
-        """Return the whole scenario.
+    def load(self, ref: ScenarioRef) -> Any:
+        """Return the whole scenario: a `Scenario`, or the value of its suite in its place.
 
         Raise `DataError`, which names the file and the field.
         """

@@ -9,19 +9,24 @@ from __future__ import annotations
 import hashlib
 from collections import Counter, defaultdict
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.core.errors import SpecError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-    from pytest_personalens.core.scenario import Kind, ScenarioRef
+    from pytest_personalens.core.scenario import ScenarioRef
     from pytest_personalens.datasets.base import Dataset
 
 #: Every fifth scenario is a multi-domain one: the benchmark has 24,018 of them among 122,133 (19.7 %).
 MULTI_EVERY: Final = 5
-_OTHER: Final[dict[Kind, Kind]] = {"single": "multi", "multi": "single"}
+
+
+def every_fifth_multi(drawn: Mapping[str, int]) -> Sequence[str]:
+    """Return the kinds of PersonaLens; the next one to draw comes first."""
+    multi = sum(drawn.values()) % MULTI_EVERY == MULTI_EVERY - 1
+    return ("multi", "single") if multi else ("single", "multi")
 
 
 class Sample(NamedTuple):
@@ -73,7 +78,8 @@ def draw(
     seed: str,
     users: Sequence[str] = (),
     domains: Collection[str] = (),
-    kind: Kind | Literal["all"] = "all",
+    kind: str = "all",
+    strata: Callable[[Mapping[str, int]], Sequence[str]] = every_fifth_multi,
 ) -> Sample:
     """Draw `size` scenarios, spread over the domains.
 
@@ -85,7 +91,11 @@ def draw(
 
     `users` and `domains` restrict the dataset before sampling. A multi-domain task belongs to each domain
     that it spans. Domain names ignore case. "7" stands for "user7" if the dataset has that user and no user
-    "7".
+    "7". `kind` is "all", one kind, or several kinds separated by commas.
+
+    `strata` gets how many scenarios of each stratum are drawn, and returns the strata in the order of
+    preference. The draw takes the first stratum of which the user has a scenario left. The stratum of a
+    scenario is its kind if the scenario names no other.
 
     Raise `SpecError` for an unknown user or domain.
     """
@@ -106,27 +116,29 @@ def draw(
                 f"unknown user {missing[0]!r} in dataset {dataset.name!r} ({len(everyone)} users){meant}"
             )
     chosen: list[ScenarioRef] = []
-    balances: dict[Kind, _Balance] = {"single": _Balance(), "multi": _Balance()}
-    left: dict[str, dict[Kind, _Groups]] = {}
+    balances: defaultdict[str, _Balance] = defaultdict(_Balance)
+    drawn: Counter[str] = Counter()
+    left: dict[str, dict[str, _Groups]] = {}
+    kinds = () if kind == "all" else kind.split(",")
     waiting = sorted(dict.fromkeys(users or everyone), key=lambda user: _digest(seed, user))
     while waiting and len(chosen) < size:
         have_more = []
         for user in waiting:
             if user not in left:
                 left[user] = _grouped(
-                    seed, [ref for ref in dataset.refs(user) if _matches(ref, domains, kind)], balances
+                    seed, [ref for ref in dataset.refs(user) if _matches(ref, domains, kinds)], balances
                 )
-            wanted: Kind = "multi" if len(chosen) % MULTI_EVERY == MULTI_EVERY - 1 else "single"
-            drawn_kind = wanted if left[user][wanted] else _OTHER[wanted]
-            groups = left[user][drawn_kind]
-            if not groups:
+            stratum = next((name for name in strata(drawn) if left[user].get(name)), None)
+            if stratum is None:
                 continue
+            groups = left[user][stratum]
             least = min([span.load for span in groups])
             _, span = min([(group[-1], span) for span, group in groups.items() if span.load == least])
             chosen.append(groups[span].pop()[2])
             if not groups[span]:
                 del groups[span]
-            balances[drawn_kind].count(span)
+            balances[stratum].count(span)
+            drawn[stratum] += 1
             have_more.append(user)
             if len(chosen) == size:
                 break
@@ -151,7 +163,7 @@ def _domain(name: str, known: Collection[str]) -> str:
 
 
 class _Span:
-    """The domains of some scenarios of one kind, and their mean number of draws."""
+    """The domains of some scenarios of one stratum, and their mean number of draws."""
 
     __slots__ = ("domains", "load")
 
@@ -166,7 +178,7 @@ _Groups = dict[_Span, list[tuple[bytes, int, "ScenarioRef"]]]
 
 
 class _Balance:
-    """The loads of all spans of one kind.
+    """The loads of all spans of one stratum.
 
     It stores them, because a draw of the whole benchmark asks for a load a million times.
     """
@@ -197,19 +209,22 @@ class _Balance:
         span.load = sum([self._drawn[name] for name in span.domains]) / len(span.domains)
 
 
-def _grouped(seed: str, refs: Iterable[ScenarioRef], balances: dict[Kind, _Balance]) -> dict[Kind, _Groups]:
-    kinds: dict[Kind, _Groups] = {"single": {}, "multi": {}}
+def _grouped(
+    seed: str, refs: Iterable[ScenarioRef], balances: defaultdict[str, _Balance]
+) -> dict[str, _Groups]:
+    strata: defaultdict[str, _Groups] = defaultdict(dict)
     for position, ref in enumerate(dict.fromkeys(refs)):
-        span = balances[ref.kind].span(ref.domains)
-        kinds[ref.kind].setdefault(span, []).append((_digest(seed, ref.user, ref.task), position, ref))
-    for groups in kinds.values():
+        stratum = ref.stratum or ref.kind
+        span = balances[stratum].span(ref.domains)
+        strata[stratum].setdefault(span, []).append((_digest(seed, ref.user, ref.task), position, ref))
+    for groups in strata.values():
         for group in groups.values():
             group.sort(reverse=True)
-    return kinds
+    return strata
 
 
-def _matches(ref: ScenarioRef, domains: Collection[str], kind: str) -> bool:
-    return kind in ("all", ref.kind) and (not domains or not set(domains).isdisjoint(ref.domains))
+def _matches(ref: ScenarioRef, domains: Collection[str], kinds: Collection[str]) -> bool:
+    return (not kinds or ref.kind in kinds) and (not domains or not set(domains).isdisjoint(ref.domains))
 
 
 def _digest(*parts: str) -> bytes:

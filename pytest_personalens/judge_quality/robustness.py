@@ -41,7 +41,7 @@ class Kept(NamedTuple):
 def scores(judge: Judge, scenario: Scenario, dialogue: Dialogue) -> Scores | None:
     """Return TC and P of a dialogue, or None if the judge cannot read it."""
     try:
-        return {d: judge.verdict(scenario, dialogue, d).score for d in (TC, P)}
+        return {d: int(judge.verdict(scenario, dialogue, d).score) for d in (TC, P)}
     except JudgeFault:
         return None
 
