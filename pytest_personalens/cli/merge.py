@@ -85,7 +85,10 @@ def _files(options: argparse.Namespace, shards: Sequence[Shard]) -> Files:
 
 
 def _gates(texts: Sequence[str], suite: Suite) -> tuple[GateExpression, ...]:
-    """The gates of the option. Raises `SpecError` as the option itself would be refused."""
+    """Return the gates of the option.
+
+    Raise `SpecError` with the same message as for a bad option.
+    """
     parts = [part for text in texts for part in list_parts(text) or [text]]
     gates = []
     for part in parts:
