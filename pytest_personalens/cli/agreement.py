@@ -38,8 +38,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     from pytest_personalens.core.atomic_write import write_atomically
     from pytest_personalens.core.destinations import file_kind, refuse_shared_files, writable
+    from pytest_personalens.core.dimensions import dimensions
     from pytest_personalens.core.usage import read_prices
-    from pytest_personalens.core.verdict import dimensions
     from pytest_personalens.judge_quality import measure, read_labels, render, wanted
     from pytest_personalens.models.meter import Budget, Meter
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_personalens.core.gate import GateExpression
+    from pytest_personalens.core.suite import Suite
 
 
 @errors_told
@@ -32,10 +33,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns 0, 1 when a gate or an item failed or not all of the run is there, or 4 for what cannot be merged.
     """
     options = _parser().parse_args(arguments)
-    replaced = {} if options.baseline is None else {"baseline": options.baseline}
-    if options.gate is not None:
-        replaced["gate"] = tuple(gate for gates in options.gate for gate in gates)
+    replaced: dict[str, object] = {} if options.baseline is None else {"baseline": options.baseline}
     shards = read_shards(options.results)
+    if options.gate is not None:
+        replaced["gate"] = _gates(options.gate, shards[0].results.of_suite)
     files = _files(options, shards)
     _refuse_gates(shards[0], [*replaced, *(["save_baseline"] if options.save_baseline else [])])
     merged = merge(shards, replaced, partial=options.partial, save_baseline=options.save_baseline)
@@ -78,10 +79,16 @@ def _files(options: argparse.Namespace, shards: Sequence[Shard]) -> Files:
     return checked(files, "--", read={"--baseline": Path(baseline)} if baseline else {})
 
 
-def _gates(text: str) -> tuple[GateExpression, ...]:
-    if not list_parts(text):
-        raise ValueError("expected a gate")
-    return tuple(read_gate(part) for part in list_parts(text))
+def _gates(texts: Sequence[str], suite: Suite) -> tuple[GateExpression, ...]:
+    """The gates of the option. Raises `SpecError` as the option itself would be refused."""
+    parts = [part for text in texts for part in list_parts(text) or [text]]
+    gates = []
+    for part in parts:
+        try:
+            gates.append(read_gate(part, suite))
+        except ValueError as error:
+            raise SpecError(f"argument --gate: {error}, not {part!r}") from None
+    return tuple(gates)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -120,7 +127,6 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--gate",
-        type=value_of(_gates),
         action="append",
         metavar="LIST",
         help="gates, such as 'tcr >= 0.9, p >= 2.3' (default: the run's)",

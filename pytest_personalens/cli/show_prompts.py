@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Final
 from pytest_personalens.agents.by_model.model_agents import ModelAgents, PromptSettings
 from pytest_personalens.cli.command import Parser, errors_told, value_of
 from pytest_personalens.core.dialogue import Dialogue, Message
+from pytest_personalens.core.dimensions import dimensions
 from pytest_personalens.core.errors import PersonalensError, SpecError
 from pytest_personalens.core.parse import letters
 from pytest_personalens.core.safe_text import harmless
-from pytest_personalens.core.verdict import dimensions
 from pytest_personalens.datasets import open_dataset
 from pytest_personalens.models.meter import Meter
 
@@ -72,7 +72,8 @@ def find_scenario(dataset: Dataset, wanted: str) -> Scenario:
     for user in users:
         for ref in dataset.refs(user):
             if ref.id == wanted:
-                return dataset.load(ref)
+                found: Scenario = dataset.load(ref)
+                return found
     example = dataset.refs(users[0])[0].id if users and dataset.refs(users[0]) else "none"
     raise SpecError(
         f"no scenario {wanted!r} in dataset {dataset.name!r}; an id is that of a test item, such as {example}"

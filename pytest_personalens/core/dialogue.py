@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import copy
+import json
 import sysconfig
 import traceback
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol
 
 from pytest_personalens.core.errors import (
     AssistantFault,
@@ -14,17 +16,19 @@ from pytest_personalens.core.errors import (
     ends_the_run,
     error_text,
 )
+from pytest_personalens.core.message import AssistantMessages as AssistantMessages
+from pytest_personalens.core.message import Message as Message
+from pytest_personalens.core.message import texts
 from pytest_personalens.core.redaction import redacted
-from pytest_personalens.core.scenario import Frozen, Kind, Scenario, Text, clean
+from pytest_personalens.core.reply import MAX_REPLY_CHARS as MAX_REPLY_CHARS
+from pytest_personalens.core.reply import Reply, read_reply
+from pytest_personalens.core.scenario import BaseScenario, Frozen, clean
+from pytest_personalens.core.stream import drained
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from types import FrameType
 
-#: Rounds of assistant and user after the opening, as the official code runs the benchmark.
-MAX_TURNS: Final[dict[Kind, int]] = {"single": 20, "multi": 30}
-#: A reply longer than this is a fault of the assistant: no person reads it and no judge is paid to.
-MAX_REPLY_CHARS: Final = 100_000
 #: Characters of what an exception says that are kept.
 _LONGEST_ERROR: Final = 300
 #: Folders of Python's own modules and of installed packages.
@@ -32,18 +36,9 @@ _LIBRARIES: Final = tuple(
     {sysconfig.get_paths()[kind] for kind in ("stdlib", "platstdlib", "purelib", "platlib")}
 )
 
-Role = Literal["user", "assistant"]
-
-
-class Message(Frozen):
-    """One turn of a dialogue."""
-
-    role: Role
-    content: Text
-
 
 class Dialogue(Frozen):
-    """The transcript of one simulated dialogue.
+    """The transcript of one simulated dialogue: the turns of the user and of the assistant.
 
     `end` is "user" (the user agent ended it, and its last message was answered), "silence" (it ended without
     a closing word), "limit" (the turn limit cut it short; the last user message is unanswered) or "fault"
@@ -57,6 +52,11 @@ class Dialogue(Frozen):
     def truncated(self) -> bool:
         """True if the turn limit ended the dialogue and not the user."""
         return self.end == "limit"
+
+    @property
+    def acts(self) -> bool:
+        """True where a turn tells which tools the assistant called, be it none."""
+        return any(m.acts for m in self.messages)
 
     @property
     def user_turns(self) -> int:
@@ -83,12 +83,12 @@ class UserAgent(Protocol):
     identity: str
     paid: bool
 
-    def turn(self, scenario: Scenario, transcript: Sequence[Message]) -> UserTurn:
-        """The user's next turn; an empty `transcript` asks for the opening. Raises `UserAgentFault`."""
+    def turn(self, scenario: Any, transcript: Sequence[Message]) -> UserTurn:
+        """The next turn of the user of a `Scenario`, or of what its suite has in its place.
+
+        An empty `transcript` asks for the opening. Raises `UserAgentFault`.
+        """
         ...
-
-
-AssistantMessages = list[dict[str, str]]
 
 
 class Outcome(NamedTuple):
@@ -99,7 +99,7 @@ class Outcome(NamedTuple):
 
 
 def converse(
-    scenario: Scenario,
+    scenario: BaseScenario,
     assistant: Callable[[AssistantMessages], object],
     user_agent: UserAgent,
     *,
@@ -108,42 +108,54 @@ def converse(
 ) -> Outcome:
     """Simulate the dialogue of `scenario` by the benchmark's protocol (paper, section 3.1).
 
-    The user agent opens; then up to `max_turns` rounds (0: the benchmark's 20 for a single-domain and 30 for
-    a multi-domain task) of assistant and user follow. When the user agent is done, the assistant has one last
-    reply. `progress` is called with the dialogue so far after every message: `end` is "fault" until the user
-    has ended it. Never raises for what an agent does: a fault is returned with the transcript so far.
+    The user agent opens; then up to `max_turns` rounds (0: as many as the scenario has) of assistant and user
+    follow. When the user agent is done, the assistant has one last reply. `progress` is called with the
+    dialogue so far after every message: `end` is "fault" until the user has ended it. The user agent is never
+    shown the assistant's tool calls. Never raises for what an agent does: a fault is returned with the
+    transcript so far.
     """
     messages: list[Message] = []
-    limit = max_turns or MAX_TURNS[scenario.kind]
+    #: The same as the assistant gets it: what it returned, and not what was kept of it.
+    history: AssistantMessages = []
+    limit = max_turns or scenario.rounds
 
     def said(message: Message, *, ended: bool = False) -> None:
         messages.append(message)
         if progress is not None:
             progress(Dialogue(messages=tuple(messages), end="user" if ended else "fault"))
 
+    def asked(turn: UserTurn) -> None:
+        history.append({"role": "user", "content": turn.content})
+        said(Message(role="user", content=turn.content), ended=turn.done)
+
+    def replied() -> Message:
+        turn, own = _reply(assistant, history, scenario)
+        history.extend(own)
+        return turn
+
     try:
         turn = _user_turn(user_agent, scenario, messages)
-        said(Message(role="user", content=turn.content), ended=turn.done)
+        asked(turn)
         for _ in range(0 if turn.done else limit):
-            said(_reply(assistant, messages))
+            said(replied())
             turn = _user_turn(user_agent, scenario, messages)
             if turn.done and not turn.content and not getattr(user_agent, "keeps_empty", False):
                 # Nothing was said, so there is nothing to answer: no empty message, no further reply.
                 return Outcome(Dialogue(messages=tuple(messages), end="silence"))
-            said(Message(role="user", content=turn.content), ended=turn.done)
+            asked(turn)
             if turn.done:
                 break
         if turn.done:
-            messages.append(_reply(assistant, messages))
+            messages.append(replied())
             return Outcome(Dialogue(messages=tuple(messages), end="user"))
     except PersonalensError as fault:
         return Outcome(Dialogue(messages=tuple(messages), end="fault"), fault)
     return Outcome(Dialogue(messages=tuple(messages), end="limit"))
 
 
-def _user_turn(user_agent: UserAgent, scenario: Scenario, messages: Sequence[Message]) -> UserTurn:
+def _user_turn(user_agent: UserAgent, scenario: BaseScenario, messages: Sequence[Message]) -> UserTurn:
     try:
-        turn = user_agent.turn(scenario, tuple(messages))
+        turn = user_agent.turn(scenario, texts(messages))
         said, done = getattr(turn, "content", turn), bool(getattr(turn, "done", False))
     except PersonalensError:
         raise
@@ -163,11 +175,12 @@ def _user_turn(user_agent: UserAgent, scenario: Scenario, messages: Sequence[Mes
     return UserTurn(content, done)
 
 
-def _reply(assistant: Callable[[AssistantMessages], object], messages: Sequence[Message]) -> Message:
+def _reply(
+    assistant: Callable[[AssistantMessages], object], history: AssistantMessages, scenario: BaseScenario
+) -> Reply:
     # A fresh copy each turn: what the assistant does to its list must not rewrite the transcript.
-    history = [{"role": m.role, "content": m.content} for m in messages]
     try:
-        reply = assistant(history)
+        reply = drained(assistant(copy.deepcopy(history)))
     except PersonalensError:
         raise
     except Exception as error:
@@ -176,18 +189,26 @@ def _reply(assistant: Callable[[AssistantMessages], object], messages: Sequence[
         raise AssistantFault(
             f"the assistant raised {_shortened(error_text(error))}{_place(error)}"
         ) from error
-    if not isinstance(reply, str):
+    if scenario.takes_answers and isinstance(reply, dict) and "answer" in reply:
+        reply = _answer_text(reply)
+    try:
+        return read_reply(reply)
+    except PersonalensError:
+        raise
+    except Exception as error:  # whatever an object of somebody else's does when it is looked at
         raise AssistantFault(
-            f"the assistant returned {type(reply).__name__}; it must return text (str){_text_in(reply)}"
-        )
-    if len(reply) > MAX_REPLY_CHARS:
+            f"the assistant's reply cannot be read: {_shortened(error_text(error))}"
+        ) from error
+
+
+def _answer_text(reply: dict[object, object]) -> str:
+    """A mapping with an answer as the JSON text that stands for it."""
+    try:
+        return json.dumps(reply, ensure_ascii=False)
+    except (TypeError, ValueError, RecursionError) as error:
         raise AssistantFault(
-            f"the assistant's reply has {len(reply):,} characters; the limit is {MAX_REPLY_CHARS:,}"
-        )
-    content = clean(reply).strip()
-    if not content:
-        raise AssistantFault("the assistant returned an empty text")
-    return Message(role="assistant", content=content)
+            f"the assistant returned a mapping that is no JSON ({_shortened(error_text(error))})"
+        ) from None
 
 
 def _shortened(text: str) -> str:
@@ -196,46 +217,6 @@ def _shortened(text: str) -> str:
     """
     line = redacted(text)
     return line if len(line) <= _LONGEST_ERROR else f"{line[:_LONGEST_ERROR]}..."
-
-
-def _text_in(reply: object) -> str:
-    """Where the text is in what frameworks return; empty for what is none of it."""
-    if isinstance(reply, dict):
-        if isinstance(reply.get("messages"), (list, tuple)):
-            return ": the text is that of the last message, such as result['messages'][-1].content"
-        if "choices" in reply:
-            return ": the text is response['choices'][0]['message']['content']"
-        return next(
-            (f": the text may be reply[{key!r}]" for key in ("content", "text", "output") if key in reply), ""
-        )
-    if isinstance(reply, (list, tuple)):
-        return (
-            ": join the texts of its parts"
-            if reply and all(isinstance(_text_of_part(part), str) for part in reply)
-            else ""
-        )
-    if hasattr(reply, "choices"):
-        return ": the text is response.choices[0].message.content"
-    # By its class: an object that makes up every attribute it is asked for is no message.
-    fields = {*dir(type(reply)), *getattr(reply, "__dict__", {})}
-    return next(
-        (
-            f": the text may be reply.{name}"
-            for name in ("content", "text", "output", "output_text")
-            if name in fields
-        ),
-        "",
-    )
-
-
-def _text_of_part(part: object) -> object:
-    return (
-        part
-        if isinstance(part, str)
-        else part.get("text")
-        if isinstance(part, dict)
-        else getattr(part, "text", None)
-    )
 
 
 def _place(error: Exception) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.scenario import clean
@@ -11,7 +11,7 @@ from pytest_personalens.core.scenario import clean
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_personalens.core.scenario import Scenario, ScenarioRef
+    from pytest_personalens.core.scenario import ScenarioRef
 
 
 class Dataset(Protocol):
@@ -38,8 +38,11 @@ class Dataset(Protocol):
         """
         ...
 
-    def load(self, ref: ScenarioRef) -> Scenario:
-        """The whole scenario. Raises `DataError` naming file and field."""
+    def load(self, ref: ScenarioRef) -> Any:
+        """The whole scenario, a `Scenario` or what its suite has in its place.
+
+        Raises `DataError` naming file and field.
+        """
         ...
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import ValidationError
 
 from pytest_personalens.core.errors import DataError, PersonalensError, error_text, short_repr
 from pytest_personalens.core.jsonfile import first_problem
-from pytest_personalens.core.scenario import Scenario, ScenarioRef, slug
+from pytest_personalens.core.scenario import BaseScenario, Scenario, ScenarioRef, slug
 from pytest_personalens.datasets.layout import TASK_KINDS, name_problems
 
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from pytest_personalens.datasets.base import Dataset
 
 _Read = TypeVar("_Read")
-_FIELDS: Final = set(Scenario.model_fields)
 
 
 class CheckedDataset:
@@ -27,8 +26,14 @@ class CheckedDataset:
     is a `DataError`.
     """
 
-    def __init__(self, dataset: Dataset) -> None:
-        self._dataset = dataset
+    def __init__(
+        self,
+        dataset: Dataset,
+        *,
+        scenario: type[BaseScenario] = Scenario,
+        kinds: Sequence[str] = TASK_KINDS,
+    ) -> None:
+        self._dataset, self._scenario, self._kinds = dataset, scenario, kinds
         self.where = f"dataset {type(dataset).__name__}"
         for field in ("name", "version"):
             if not isinstance(getattr(dataset, field, None), str):
@@ -50,7 +55,7 @@ class CheckedDataset:
         _ = self._sound_domains  # a draw need not ask for them
         return _sound(*self.examined_refs(user))
 
-    def load(self, ref: ScenarioRef) -> Scenario:
+    def load(self, ref: ScenarioRef) -> Any:
         """As the dataset's own."""
         return _sound(*self.examined(ref))
 
@@ -65,7 +70,7 @@ class CheckedDataset:
         for name in names:
             found += [
                 DataError(self.where, problem, field="domains()")
-                for _, problem in name_problems(slug(name), name, slugs)
+                for _, problem in name_problems(slug(name), name, slugs, self._kinds)
             ]
             slugs.setdefault(slug(name), name)
         return names, found
@@ -90,19 +95,27 @@ class CheckedDataset:
         ]
         return list(dict.fromkeys(refs)), found
 
-    def examined(self, ref: ScenarioRef) -> tuple[Scenario | None, list[DataError]]:
+    def examined(self, ref: ScenarioRef) -> tuple[Any, list[DataError]]:
         """The scenario, None where there is none, and all that is wrong with it."""
         where = f"load({ref.user!r}, {ref.task!r})"
         try:
             found = self._call(where, lambda: self._dataset.load(ref))
-            if not isinstance(found, Scenario):
-                raise DataError(self.where, f"expected a Scenario, not {type(found).__name__}", field=where)
+            if not isinstance(found, self._scenario):
+                raise DataError(
+                    self.where,
+                    f"expected a {self._scenario.__name__}, not {type(found).__name__}",
+                    field=where,
+                )
             # `model_construct` and `model_copy` take any value.
+            fields = set(self._scenario.model_fields)
             scenario = self._call(
-                where, lambda: Scenario.model_validate(found.model_dump(include=_FIELDS, warnings="none"))
+                where,
+                lambda: self._scenario.model_validate(found.model_dump(include=fields, warnings="none")),
             )
         except DataError as error:
             return None, [error]
+        if not isinstance(scenario, Scenario):
+            return scenario, []
         return scenario, [DataError(self.where, problem, field=where) for problem in _problems(scenario)]
 
     def _ref(self, ref: object, where: str) -> ScenarioRef:
@@ -110,10 +123,11 @@ class CheckedDataset:
             raise DataError(
                 self.where, f"expected values of ScenarioRef, not {type(ref).__name__}", field=where
             )
-        if ref.kind not in TASK_KINDS:
+        if ref.kind not in self._kinds:
             raise DataError(
                 self.where,
-                f"the kind of a scenario is 'single' or 'multi', not {short_repr(ref.kind, 40)}",
+                f"the kind of a scenario is {' or '.join(map(repr, self._kinds))}, not"
+                f" {short_repr(ref.kind, 40)}",
                 field=where,
             )
         self._texts([ref.user, ref.task], where)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from pydantic import BaseModel, NonNegativeInt, model_validator
 
 from pytest_personalens.core.errors import DataError
-from pytest_personalens.core.scenario import Kind, ScenarioRef
+from pytest_personalens.core.scenario import ScenarioRef
 from pytest_personalens.datasets.cached import cache_folder, write_cached
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class Index(BaseModel):
     """
 
     format: Literal[1] = FORMAT
-    scenarios: list[tuple[str, Kind, tuple[str, ...]]] = []
+    scenarios: list[tuple[str, str, tuple[str, ...]]] = []
     users: dict[str, IndexedUser] = {}
 
     @model_validator(mode="after")
@@ -78,7 +78,7 @@ def open_index(root: Path, users: Sequence[str], read: Callable[[str], Sequence[
     for number, user in enumerate(changed, 1):
         with suppress(DataError):  # told when the user is drawn
             current[user] = IndexedUser(
-                stamp=stamps[user], places=[places.setdefault(ref[1:], len(places)) for ref in read(user)]
+                stamp=stamps[user], places=[places.setdefault(ref[1:4], len(places)) for ref in read(user)]
             )
         if shown and (number % SHOWN_FROM == 0 or number == len(changed)):
             end = "" if number < len(changed) else "\n"

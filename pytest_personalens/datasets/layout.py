@@ -18,14 +18,16 @@ Problem = tuple[str, str]
 TASK_KINDS: Final[tuple[str, ...]] = get_args(Kind)
 
 
-def name_problems(stem: str, name: str, earlier: Mapping[str, str]) -> Iterator[Problem]:
+def name_problems(
+    stem: str, name: str, earlier: Mapping[str, str], kinds: Sequence[str] = TASK_KINDS
+) -> Iterator[Problem]:
     """What is wrong with the name of a domain in the file `stem`; `earlier` maps slugs to the names of the
     domains before it.
     """
     own = slug(name)
     if not name.strip():
         yield "name", "expected a text that is not empty"
-    elif own in TASK_KINDS:
+    elif own in kinds:
         yield "name", f"{name!r} is a kind of task; give the domain another name"
     elif own in earlier:
         yield "name", f"{name!r} and {earlier[own]!r} share the slug {own!r}; give one of them another name"

@@ -5,19 +5,24 @@ from __future__ import annotations
 import hashlib
 from collections import Counter, defaultdict
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.core.errors import SpecError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-    from pytest_personalens.core.scenario import Kind, ScenarioRef
+    from pytest_personalens.core.scenario import ScenarioRef
     from pytest_personalens.datasets.base import Dataset
 
 #: Every fifth scenario is a multi-domain one: the benchmark has 24,018 of them among 122,133 (19.7 %).
 MULTI_EVERY: Final = 5
-_OTHER: Final[dict[Kind, Kind]] = {"single": "multi", "multi": "single"}
+
+
+def every_fifth_multi(drawn: Mapping[str, int]) -> Sequence[str]:
+    """The kinds of PersonaLens, the one to be drawn next first."""
+    multi = sum(drawn.values()) % MULTI_EVERY == MULTI_EVERY - 1
+    return ("multi", "single") if multi else ("single", "multi")
 
 
 class Sample(NamedTuple):
@@ -67,7 +72,8 @@ def draw(
     seed: str,
     users: Sequence[str] = (),
     domains: Collection[str] = (),
-    kind: Kind | Literal["all"] = "all",
+    kind: str = "all",
+    strata: Callable[[Mapping[str, int]], Sequence[str]] = every_fifth_multi,
 ) -> Sample:
     """Draw `size` scenarios, spread over the domains.
 
@@ -78,7 +84,11 @@ def draw(
 
     `users` and `domains` restrict the universe before sampling; a multi-domain task counts for a domain if it
     spans it; upper and lower case are the same in its name. "7" stands for "user7" where the dataset has that
-    user and no other "7". Raises `SpecError` for an unknown user or domain.
+    user and no other "7". `kind` is "all", a kind, or several with commas. Raises `SpecError` for an unknown
+    user or domain.
+
+    `strata` tells, from how many of each stratum are drawn, which to draw from: the first that the user at
+    hand has any of. A scenario's stratum is its kind where it names no other.
     """
     domains = [_domain(name, dataset.domains()) for name in domains]
     everyone = dataset.users()
@@ -97,27 +107,29 @@ def draw(
                 f"unknown user {missing[0]!r} in dataset {dataset.name!r} ({len(everyone)} users){meant}"
             )
     chosen: list[ScenarioRef] = []
-    balances: dict[Kind, _Balance] = {"single": _Balance(), "multi": _Balance()}
-    left: dict[str, dict[Kind, _Groups]] = {}
+    balances: defaultdict[str, _Balance] = defaultdict(_Balance)
+    drawn: Counter[str] = Counter()
+    left: dict[str, dict[str, _Groups]] = {}
+    kinds = () if kind == "all" else kind.split(",")
     waiting = sorted(dict.fromkeys(users or everyone), key=lambda user: _digest(seed, user))
     while waiting and len(chosen) < size:
         have_more = []
         for user in waiting:
             if user not in left:
                 left[user] = _grouped(
-                    seed, [ref for ref in dataset.refs(user) if _matches(ref, domains, kind)], balances
+                    seed, [ref for ref in dataset.refs(user) if _matches(ref, domains, kinds)], balances
                 )
-            wanted: Kind = "multi" if len(chosen) % MULTI_EVERY == MULTI_EVERY - 1 else "single"
-            drawn_kind = wanted if left[user][wanted] else _OTHER[wanted]
-            groups = left[user][drawn_kind]
-            if not groups:
+            stratum = next((name for name in strata(drawn) if left[user].get(name)), None)
+            if stratum is None:
                 continue
+            groups = left[user][stratum]
             least = min([span.load for span in groups])
             _, span = min([(group[-1], span) for span, group in groups.items() if span.load == least])
             chosen.append(groups[span].pop()[2])
             if not groups[span]:
                 del groups[span]
-            balances[drawn_kind].count(span)
+            balances[stratum].count(span)
+            drawn[stratum] += 1
             have_more.append(user)
             if len(chosen) == size:
                 break
@@ -181,19 +193,22 @@ class _Balance:
         span.load = sum([self._drawn[name] for name in span.domains]) / len(span.domains)
 
 
-def _grouped(seed: str, refs: Iterable[ScenarioRef], balances: dict[Kind, _Balance]) -> dict[Kind, _Groups]:
-    kinds: dict[Kind, _Groups] = {"single": {}, "multi": {}}
+def _grouped(
+    seed: str, refs: Iterable[ScenarioRef], balances: defaultdict[str, _Balance]
+) -> dict[str, _Groups]:
+    strata: defaultdict[str, _Groups] = defaultdict(dict)
     for position, ref in enumerate(dict.fromkeys(refs)):
-        span = balances[ref.kind].span(ref.domains)
-        kinds[ref.kind].setdefault(span, []).append((_digest(seed, ref.user, ref.task), position, ref))
-    for groups in kinds.values():
+        stratum = ref.stratum or ref.kind
+        span = balances[stratum].span(ref.domains)
+        strata[stratum].setdefault(span, []).append((_digest(seed, ref.user, ref.task), position, ref))
+    for groups in strata.values():
         for group in groups.values():
             group.sort(reverse=True)
-    return kinds
+    return strata
 
 
-def _matches(ref: ScenarioRef, domains: Collection[str], kind: str) -> bool:
-    return kind in ("all", ref.kind) and (not domains or not set(domains).isdisjoint(ref.domains))
+def _matches(ref: ScenarioRef, domains: Collection[str], kinds: Collection[str]) -> bool:
+    return (not kinds or ref.kind in kinds) and (not domains or not set(domains).isdisjoint(ref.domains))
 
 
 def _digest(*parts: str) -> bytes:

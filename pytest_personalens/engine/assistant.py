@@ -12,17 +12,19 @@ import signal
 import sys
 import threading
 import time
+from collections.abc import AsyncIterable, Iterator
 from concurrent import futures
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.errors import AssistantFault, SpecError, error_text
+from pytest_personalens.core.stream import awaited, drained
 from pytest_personalens.core.threads import ThreadBeside
 
 if TYPE_CHECKING:
     import asyncio
-    from collections.abc import Awaitable, Callable, Collection, Iterator
+    from collections.abc import Awaitable, Callable, Collection
     from types import FrameType, TracebackType
 
     from pytest_personalens.core.scenario import Context
@@ -163,7 +165,8 @@ def guarded(
     """`assistant` as a sync callable that raises `AssistantFault` when a reply takes longer than `timeout`
     seconds.
 
-    An assistant with a parameter `context` is given it with every call. `before` is called ahead of each, and
+    A reply that comes as a stream is read to its end within that time. An assistant with a parameter
+    `context` is given it with every call. `before` is called ahead of each, and
     may refuse it by raising a `PersonalensError`; what the assistant raises is put into `raised` too. A sync
     assistant runs in the calling thread wherever a signal can interrupt it, because much of what an assistant
     uses (database connections, test clients) is bound to the thread that made it; elsewhere all its calls for
@@ -177,14 +180,22 @@ def guarded(
         if raised is not None:
             raised.append(error)
 
+    def to_its_end(messages: Any) -> Any:
+        return drained(assistant(messages))
+
+    def left(started: float) -> float:
+        return max(0.001, timeout - (time.monotonic() - started))
+
     def call(messages: Any) -> Any:
         before()
         started = time.monotonic()
         try:
             # Calling an async function runs none of its code yet.
-            reply = assistant(messages) if is_async else _call(assistant, messages, timeout)
-            if inspect.isawaitable(reply):
-                reply = loop.run(reply, max(0.001, timeout - (time.monotonic() - started)))
+            reply = assistant(messages) if is_async else _call(to_its_end, messages, timeout)
+            if inspect.isawaitable(reply) or isinstance(reply, AsyncIterable):
+                reply = loop.run(awaited(reply), left(started))
+            if isinstance(reply, Iterator):
+                reply = _call(drained, reply, left(started))
         except (_OutOfTime, TimeoutError):
             # A timeout of the assistant's own (of its database, say) is an error like any other.
             if time.monotonic() - started < timeout:

@@ -8,18 +8,20 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pydantic import Field, ValidationError
 
-from pytest_personalens.core.dialogue import Dialogue, Message
+from pytest_personalens.core.dialogue import Dialogue
 from pytest_personalens.core.errors import RecordError
 from pytest_personalens.core.jsonfile import first_problem
-from pytest_personalens.core.scenario import Frozen, Scenario
+from pytest_personalens.core.measure import Measure
+from pytest_personalens.core.message import numbered
+from pytest_personalens.core.scenario import BaseScenario, Frozen
 from pytest_personalens.core.usage import Usage
-from pytest_personalens.core.verdict import Dimension, Verdict
+from pytest_personalens.core.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_personalens.core.dialogue import Role
     from pytest_personalens.core.evaluation import Evaluation
+    from pytest_personalens.core.message import Message, Role
 
 RECORD_VERSION: Final = 1
 
@@ -63,12 +65,18 @@ class Record(Frozen):
         """The digest of all but `integrity`."""
         return _digest(self.model_dump(mode="json", exclude={"integrity"}))
 
+    def with_ids_of(self, other: Record) -> Record:
+        """The record with the other's ids of tool calls, where the dialogues differ in nothing else."""
+        if self.dialogue == other.dialogue or _seen(self.dialogue) != _seen(other.dialogue):
+            return self
+        return self.model_copy(update={"dialogue": other.dialogue}).sealed()
+
     def data(self) -> dict[str, Any]:
         """Plain data for JSON."""
         return self.model_dump(mode="json")
 
 
-def record_of(evaluation: Evaluation, scenario: Scenario) -> Record:
+def record_of(evaluation: Evaluation, scenario: BaseScenario) -> Record:
     """The record of an evaluation, finished or not."""
     dialogue, evidence = evaluation.dialogue, EvidenceDigests(scenario)
     return Record(
@@ -121,6 +129,8 @@ class TurnDifference(NamedTuple):
     now: str
 
     def __str__(self) -> str:
+        if self.before == self.now:
+            return f"the tool calls of the {self.role}'s turn {self.turn} differ"
         return (
             f"the {self.role}'s turn {self.turn} differs"
             if self.before
@@ -129,7 +139,11 @@ class TurnDifference(NamedTuple):
 
 
 def first_difference(before: Sequence[Message], now: Sequence[Message]) -> TurnDifference | None:
-    """Where a dialogue, or as much of it as there is, first departs from what it was; None if it does not."""
+    """Where a dialogue, or as much of it as there is, first departs from what it was; None if it does not.
+
+    The ids of tool calls make no difference.
+    """
+    before, now = numbered(before), numbered(now)
     for turn, message in enumerate(now):
         stored = before[turn] if turn < len(before) else None
         if stored != message:
@@ -142,7 +156,7 @@ def first_difference(before: Sequence[Message], now: Sequence[Message]) -> TurnD
 class EvidenceDigests:
     """Digests of all that an agent sees of a scenario and its dialogue: what is equal may be replayed."""
 
-    def __init__(self, scenario: Scenario) -> None:
+    def __init__(self, scenario: BaseScenario) -> None:
         self._scenario = _json(scenario.model_dump(mode="json"))
         self._users: dict[str, str] = {}
         # A judge is asked for several readings of one dialogue.
@@ -159,15 +173,21 @@ class EvidenceDigests:
     @staticmethod
     def of_dialogue(dialogue: Dialogue) -> str:
         """The transcript, and how it ended."""
-        return _digest(dialogue.model_dump(mode="json"))
+        return _hash(_seen(dialogue))
 
-    def of_reading(self, judge: str, dialogue: Dialogue, dimension: Dimension) -> str:
+    def of_reading(self, judge: str, dialogue: Dialogue, dimension: Measure) -> str:
         """All that a judge sees: who judges by which rubric, the scenario, the transcript, the dimension."""
         last = self._last
         if last[0] is not dialogue:
-            last = self._last = dialogue, _json(dialogue.model_dump(mode="json"))
+            last = self._last = dialogue, _seen(dialogue)
         seen = f'"dialogue": {last[1]}, "dimension": {_json(dimension.value)}'
         return _hash(f'{{{seen}, "judge": {_json(judge)}, "scenario": {self._scenario}}}')
+
+
+def _seen(dialogue: Dialogue) -> str:
+    """All of a dialogue that a judge can see."""
+    same = dialogue.model_copy(update={"messages": numbered(dialogue.messages)})
+    return _json(same.model_dump(mode="json"))
 
 
 def _digest(data: Any) -> str:

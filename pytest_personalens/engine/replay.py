@@ -5,11 +5,14 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, Literal, TypeVar
 
-from pytest_personalens.core.dialogue import Dialogue, Message, UserAgent, UserTurn
+from pytest_personalens.core.dialogue import Dialogue, UserAgent, UserTurn
 from pytest_personalens.core.errors import RecordError
-from pytest_personalens.core.scenario import Scenario
+from pytest_personalens.core.measure import Measure
+from pytest_personalens.core.message import Message, texts
+from pytest_personalens.core.reply import heard
+from pytest_personalens.core.scenario import BaseScenario
 from pytest_personalens.core.usage import Usage
-from pytest_personalens.core.verdict import Dimension, Judge, Verdict
+from pytest_personalens.core.verdict import Judge, Verdict
 from pytest_personalens.engine.record import ADVICE, EvidenceDigests, Record, StoredVerdict, first_difference
 
 if TYPE_CHECKING:
@@ -17,8 +20,8 @@ if TYPE_CHECKING:
 
     from pytest_personalens.agents.by_model.model_assistant import ModelAssistant
     from pytest_personalens.agents.by_model.official.agents import OfficialAssistant
-    from pytest_personalens.core.dialogue import AssistantMessages
     from pytest_personalens.core.evaluation import Evaluation
+    from pytest_personalens.core.message import AssistantMessages
 
 Found = TypeVar("Found")
 
@@ -35,7 +38,7 @@ class Replay:
 
     def __init__(
         self,
-        scenario: Scenario,
+        scenario: BaseScenario,
         records: Sequence[Record],
         *,
         may_spend: bool,
@@ -87,7 +90,7 @@ class Replay:
         """Note that somebody said something that no record has."""
         self.news = True
 
-    def votes_on(self, digest: str, dimension: Dimension) -> list[Verdict]:
+    def votes_on(self, digest: str, dimension: Measure) -> list[Verdict]:
         """The votes cast before on a reading, by the digest of its evidence."""
         cast = [vote.verdict for vote in self.votes if vote.evidence_digest == digest]
         if cast:
@@ -133,7 +136,7 @@ class ReplayUserAgent:
         self.keeps_empty = getattr(agent, "keeps_empty", False)
         self._agent, self._replay = agent, replay
 
-    def turn(self, scenario: Scenario, transcript: Sequence[Message]) -> UserTurn:
+    def turn(self, scenario: BaseScenario, transcript: Sequence[Message]) -> UserTurn:
         """The stored turn if the evidence is equal, else the agent's."""
         digest = self._replay.evidence.of_user(self.identity)
 
@@ -147,7 +150,7 @@ class ReplayUserAgent:
         if known is None:
             what = self._replay.changed("user_agent", self.identity)
         else:
-            difference = first_difference(known.dialogue.messages, transcript)
+            difference = first_difference(texts(known.dialogue.messages), transcript)
             what = str(difference) if difference else f"it ends before turn {len(transcript)}"
         self._replay.admit(paid=self.paid, what=what)
         return self._agent.turn(scenario, transcript)
@@ -155,7 +158,7 @@ class ReplayUserAgent:
 
 def _stored_turn(dialogue: Dialogue, transcript: tuple[Message, ...]) -> UserTurn | None:
     messages, position = dialogue.messages, len(transcript)
-    if messages[:position] != transcript:
+    if texts(messages[:position]) != transcript:
         return None
     if position == len(messages):
         # The user left without a word, or the record breaks off here.
@@ -173,8 +176,10 @@ class ReplayJudge:
         # Where nothing may be asked there is nothing to wait for.
         self.parallel = getattr(judge, "parallel", False) and replay.may_spend
         self._judge, self._replay = judge, replay
+        if answer := getattr(judge, "answer", None):
+            self.answer = answer
 
-    def verdict(self, scenario: Scenario, dialogue: Dialogue, dimension: Dimension) -> Verdict:
+    def verdict(self, scenario: BaseScenario, dialogue: Dialogue, dimension: Measure) -> Verdict:
         """The stored verdict if the evidence is equal, else the judge's."""
         digest = self._replay.evidence.of_reading(self.identity, dialogue, dimension)
 
@@ -182,7 +187,7 @@ class ReplayJudge:
             fitting = (
                 s.verdict
                 for s in record.verdicts
-                if s.evidence_digest == digest and s.verdict.dimension is dimension
+                if s.evidence_digest == digest and s.verdict.dimension == dimension
             )
             return next(fitting, None)
 
@@ -221,7 +226,7 @@ class ReplayAssistant:
         """The stored reply if all that the assistant saw is equal, else the assistant's."""
 
         def find(record: Record) -> str | None:
-            return _stored_reply(record.dialogue, messages) if record.assistant == self.identity else None
+            return _stored_text(record.dialogue, messages) if record.assistant == self.identity else None
 
         stored = self._replay.stored(find, paid=self.paid)
         if stored is not None:
@@ -244,14 +249,20 @@ class ResumedAssistant:
         """The reply heard in that run if the transcript so far is equal, else the assistant's."""
         stored = _stored_reply(self._broken_off.dialogue, messages) if self._broken_off is not None else None
         if stored is not None:
-            return stored
+            return stored.returned()
         self._replay.hear_news()
         return self._assistant(messages)
 
 
-def _stored_reply(dialogue: Dialogue, messages: AssistantMessages) -> str | None:
-    stored, position = dialogue.messages, len(messages)
+def _stored_text(dialogue: Dialogue, messages: AssistantMessages) -> str | None:
+    turn = _stored_reply(dialogue, messages)
+    return None if turn is None else turn.content
+
+
+def _stored_reply(dialogue: Dialogue, messages: AssistantMessages) -> Message | None:
+    said = heard(messages)
+    stored, position = dialogue.messages, len(said)
     same = len(stored) > position and all(
-        (m.role, m.content) == (n["role"], n["content"]) for m, n in zip(stored, messages, strict=False)
+        (m.role, m.content) == one for m, one in zip(stored, said, strict=False)
     )
-    return stored[position].content if same else None
+    return stored[position] if same else None

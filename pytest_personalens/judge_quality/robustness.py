@@ -36,7 +36,7 @@ class Kept(NamedTuple):
 def scores(judge: Judge, scenario: Scenario, dialogue: Dialogue) -> Scores | None:
     """TC and P of a dialogue; None where the judge cannot read it."""
     try:
-        return {d: judge.verdict(scenario, dialogue, d).score for d in (TC, P)}
+        return {d: int(judge.verdict(scenario, dialogue, d).score) for d in (TC, P)}
     except JudgeFault:
         return None
 

@@ -21,8 +21,8 @@ from pytest_personalens.reports.payload import payload, script_json, shown_dimen
 from pytest_personalens.reports.svg import TC
 from pytest_personalens.results.means import Estimate, by_turn, estimate, item_scores
 from pytest_personalens.results.wording import (
-    CONTROL_NAMES,
     NO_INTERVAL,
+    control_names,
     decision,
     gate_outcome,
     p_value,
@@ -107,7 +107,7 @@ def html_page(results: Results, *, title: str = TITLE, before: Results | None = 
 
 def _figures(results: Results, before: Results | None) -> dict[str, Any]:
     """What the template is given: values to print, and charts as SVG."""
-    dimensions = [d for d in shown_dimensions(results) if d.value in results.overall.means]
+    dimensions = [d for d in shown_dimensions(results) if d.value in results.overall.figures]
     whole, domains = overview.group_lines(results, dimensions)
     controls = overview.control_lines(results, dimensions)
     own = item_scores(results.own)
@@ -131,7 +131,7 @@ def _figures(results: Results, before: Results | None) -> dict[str, Any]:
             else None
         ),
         "scenarios": len({i.key for i in results.own}),
-        "control_names": CONTROL_NAMES,
+        "control_names": control_names(results.of_suite),
         "control_lines": controls,
         "turns": turns,
         "charts": _charts(results, dimensions, domains, controls, turns, [h for h in shown if sum(h.counts)]),

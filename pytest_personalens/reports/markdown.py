@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import quote
 
-from pytest_personalens.core.controls import control_word
 from pytest_personalens.core.usage import Usage
-from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.reports.beside import moved_table, overlap, side_by_side
 from pytest_personalens.reports.crashes import crash_groups, crashes_title
 from pytest_personalens.reports.failures import failure_row, failures, verdict_line
@@ -115,7 +113,7 @@ def _gates(results: Results) -> list[str]:
             escaped(gate.message, 400),
             figure(gate.value),
             interval_text(gate.low, gate.high),
-            figure(gate.floor),
+            figure(gate.limit),
         )
         for gate in results.gates
     )
@@ -125,8 +123,8 @@ def _gates(results: Results) -> list[str]:
 def _totals(results: Results) -> Iterator[Section]:
     shown = [
         d
-        for d in Dimension
-        if any(d.value in group.means for group in (results.overall, *results.kinds, *results.domains))
+        for d in results.of_suite.measures
+        if any(d.value in group.figures for group in (results.overall, *results.kinds, *results.domains))
     ]
     header = ("", "items", "scored", *(d.names.heading for d in shown))
 
@@ -142,7 +140,7 @@ def _totals(results: Results) -> Iterator[Section]:
                     escaped(g.name),
                     str(g.items),
                     str(g.scored),
-                    *(figure(g.means[d.value].value if d.value in g.means else None) for d in shown),
+                    *(figure(g.figures[d.value].value if d.value in g.figures else None) for d in shown),
                 )
                 for g in groups
             ],
@@ -238,7 +236,7 @@ def _beside(before: Results, results: Results) -> Iterator[Section]:
 def _lifts(results: Results) -> list[str]:
     rows = (
         (
-            escaped(control_word(control.name)),
+            escaped(results.of_suite.arm_word(control.name)),
             lift.dimension.names.heading,
             *_sides(lift),
         )

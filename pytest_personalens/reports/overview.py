@@ -11,10 +11,10 @@ from pytest_personalens.reports.svg import SOFT, TC, P
 from pytest_personalens.results.means import Estimate, estimate, item_scores, score_counts
 from pytest_personalens.results.wording import (
     CAUSES,
-    CONTROL_NAMES,
     REPORT_ONLY,
     REPORTED_GATES,
     UNJUDGED,
+    control_names,
     quotes_note,
     stale_note,
 )
@@ -104,8 +104,9 @@ def _crashed(results: Results) -> str:
 
 def floors(results: Results) -> dict[Dimension, float]:
     """The floors of the gates over means."""
-    by_name = {g.name: g.floor for g in results.gates if g.kind == "floor"}
-    return {d: by_name[name] for name, d in (("tcr", _MAIN[0]), ("p", _MAIN[1])) if name in by_name}
+    by_name = {g.name: g.limit for g in results.gates if g.kind == "floor"}
+    names = {results.of_suite.metric_of(d): d for d in _MAIN}
+    return {d: by_name[name] for name, d in names.items() if name in by_name}
 
 
 def panel(dimension: Dimension, *, mean: float | None = None, floor: float | None = None) -> Panel:
@@ -119,7 +120,7 @@ def panels(results: Results, *, of_run: bool) -> list[Panel]:
     """The panels of TCR and P, as far as they were read; with the means of the run where they are `of_run` to
     be marked.
     """
-    floor, means = floors(results), {d: results.overall.means.get(d.value) for d in _MAIN}
+    floor, means = floors(results), {d: results.overall.figures.get(d.value) for d in _MAIN}
     return [
         panel(d, mean=m.value if of_run else None, floor=floor.get(d))
         for d, m in means.items()
@@ -162,9 +163,10 @@ def group_lines(
 
 def control_lines(results: Results, dimensions: Sequence[Dimension]) -> list[OverviewLine]:
     """The figures of the run itself and of each of its controls."""
-    lines = [_line(_capital(CONTROL_NAMES[""]), results.own, dimensions)] if results.arms else []
+    names = control_names(results.of_suite)
+    lines = [_line(_capital(names[""]), results.own, dimensions)] if results.arms else []
     return lines + [
-        _line(_capital(CONTROL_NAMES[a.name]), [i for i in results.items if i.arm == a.name], dimensions)
+        _line(_capital(names[a.name]), [i for i in results.items if i.arm == a.name], dimensions)
         for a in results.arms
     ]
 

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.verdict import Dimension
-from pytest_personalens.results.wording import CONTROL_NAMES, unfound_text
+from pytest_personalens.results.wording import control_names, unfound_text
 
 if TYPE_CHECKING:
     from pytest_personalens.core.scenario import Scenario
@@ -63,7 +63,7 @@ def payload(results: Results, changes: Changes | None) -> dict[str, Any]:
     ]
     return {
         "dimensions": [[d.value, d.names.score, d.names.title, *d.scale] for d in dimensions],
-        "controls": dict(CONTROL_NAMES),
+        "controls": control_names(results.of_suite),
         "items": items,
         "scenarios": {name: _scenario(s, text) for name, s in results.scenarios.items()},
         "texts": list(text.numbers),

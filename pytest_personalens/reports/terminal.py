@@ -6,7 +6,6 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.usage import Usage
-from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.reports.comparison import low_lines, outcome_lines
 from pytest_personalens.reports.crashes import crash_groups, crashes_title
 from pytest_personalens.reports.drift import drift_lines
@@ -24,6 +23,7 @@ from pytest_personalens.results.wording import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from pytest_personalens.core.measure import Measure
     from pytest_personalens.results.values import Group, Results
 
 
@@ -65,7 +65,7 @@ def summary_lines(
 
 
 def _table(results: Results, *, domains: bool) -> Iterator[str]:
-    shown = [d for d in Dimension if d.value in results.overall.means]
+    shown = [d for d in results.of_suite.measures if d.value in results.overall.figures]
     yield f"{'':14}{'items':>6}{'scored':>8}" + "".join(f"{d.names.heading:>7}" for d in shown)
     groups = [
         results.overall,
@@ -78,8 +78,8 @@ def _table(results: Results, *, domains: bool) -> Iterator[str]:
         )
 
 
-def _figure(group: Group, dimension: Dimension) -> str:
-    mean = group.means.get(dimension.value)
+def _figure(group: Group, dimension: Measure) -> str:
+    mean = group.figures.get(dimension.value)
     return "-" if mean is None or mean.value is None else f"{mean.value:.2f}"
 
 
@@ -103,7 +103,7 @@ def _notes(results: Results, *, verbose: bool, records: str) -> Iterator[str]:
             f"sample: {results.requested} scenarios asked for; there are only {results.drawn}, and all of"
             " them are in it"
         )
-    if results.turns.value is not None:
+    if results.turns is not None and results.turns.value is not None:
         yield f"dialogues: {results.turns.value:.1f} user turns on average" + _usage(results)
     if results.by_turn:
         # The first turns tell most; few dialogues are long enough for the later ones.

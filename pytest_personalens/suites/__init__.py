@@ -1,1 +1,1 @@
-"""What a run evaluates: one folder for each suite."""
+"""The suites: what is asked, measured and drawn in each, as one value a module."""

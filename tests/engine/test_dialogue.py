@@ -68,7 +68,7 @@ def test_the_assistant_sees_the_messages_so_far_and_cannot_change_them(scenario:
     [
         (None, "NoneType"),
         (b"hello", "bytes"),
-        ({"content": "hi"}, "dict"),
+        ({"text": "hi"}, "dict"),
         ("", "empty"),
         (" \n\t ", "empty"),
         ("x" * 10_000_000, "10,000,000 characters"),

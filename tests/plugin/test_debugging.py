@@ -92,14 +92,14 @@ def test_an_exception_that_cannot_be_written_is_the_assistants_fault(told: Repos
     ("reply", "hint"),
     [
         (
-            "type('AIMessage', (), {'content': 'hi'})()",
-            "AIMessage; it must return text (str): the text may be reply.content",
+            "type('Answer', (), {'output': 'hi'})()",
+            "Answer; it must return text (str): the text may be reply.output",
         ),
         (
             "{'messages': ['a']}",
             "dict; it must return text (str): the text is that of the last message, such as *",
         ),
-        ("{'content': 'hi'}", "dict; it must return text (str): the text may be reply['content']"),
+        ("{'output': 'hi'}", "dict; it must return text (str): the text may be reply['output']"),
         (
             "{'choices': []}",
             "dict; it must return text (str): the text is response['choices'][0]['message']['content']",

@@ -11,8 +11,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from pytest_personalens.core.dialogue import Dialogue
-    from pytest_personalens.core.scenario import Scenario
-    from pytest_personalens.core.verdict import Dimension, Judge
+    from pytest_personalens.core.measure import Measure
+    from pytest_personalens.core.scenario import BaseScenario
+    from pytest_personalens.core.verdict import Judge
 
 
 class VotingJudge:
@@ -24,7 +25,7 @@ class VotingJudge:
     """
 
     def __init__(
-        self, first: Judge, further: Judge, *, votes: int, thresholds: Mapping[Dimension, int]
+        self, first: Judge, further: Judge, *, votes: int, thresholds: Mapping[Measure, int | float]
     ) -> None:
         self._first, self._further, self._votes, self._thresholds = first, further, votes, thresholds
         limits = ",".join(f"{d.short}>={s}" for d, s in sorted(thresholds.items()))
@@ -32,15 +33,15 @@ class VotingJudge:
         self.paid = first.paid or further.paid
         self.parallel = getattr(first, "parallel", False) and getattr(further, "parallel", False)
 
-    def verdict(self, scenario: Scenario, dialogue: Dialogue, dimension: Dimension) -> Verdict:
+    def verdict(self, scenario: BaseScenario, dialogue: Dialogue, dimension: Measure) -> Verdict:
         """The verdict that the votes agree on."""
         return self.decide(scenario, dialogue, dimension, (), lambda vote: None)
 
     def decide(
         self,
-        scenario: Scenario,
+        scenario: BaseScenario,
         dialogue: Dialogue,
-        dimension: Dimension,
+        dimension: Measure,
         cast: Sequence[Verdict],
         keep: Callable[[Verdict], None],
     ) -> Verdict:
@@ -50,7 +51,8 @@ class VotingJudge:
         verdicts = list(cast[: self._votes])
         if not verdicts:
             first = self._first.verdict(scenario, dialogue, dimension)
-            if first.score >= self._thresholds.get(dimension, dimension.scale.low):
+            limit = self._thresholds.get(dimension)
+            if limit is None or not dimension.is_worse(first.score, limit):
                 return first
             verdicts.append(first)
             keep(first)

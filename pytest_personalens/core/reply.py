@@ -1,0 +1,264 @@
+"""What an assistant returned, read as its turn: a text, a message, or a list of messages."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from pytest_personalens.core.errors import AssistantFault, short_repr
+from pytest_personalens.core.message import AssistantMessages, Function, Message, ToolCall
+from pytest_personalens.core.scenario import clean
+
+#: A reply longer than this is a fault of the assistant: no person reads it and no judge is paid to.
+MAX_REPLY_CHARS: Final = 100_000
+#: Tool calls of one turn that are kept. More of them are counted.
+MAX_CALLS: Final = 100
+#: Characters of a call's arguments and of a result that are kept.
+MAX_TOOL_CHARS: Final = 4_000
+#: Characters of a tool's name and of an id that are kept.
+_LONGEST_NAME: Final = 200
+#: Roles of the messages that an assistant was given; what comes after them is its own.
+_GIVEN: Final = ("system", "developer", "user")
+_SHAPE: Final = "{'id': ..., 'type': 'function', 'function': {'name': ..., 'arguments': '{...}'}}"
+
+
+class Reply(NamedTuple):
+    """A turn of the assistant, and the messages that it gets back for it on its next turn."""
+
+    turn: Message
+    history: AssistantMessages
+
+
+def read_reply(reply: object) -> Reply:
+    """The turn that `reply` is, cut where it is huge.
+
+    A list may begin with the conversation that the assistant was given: only what follows its last user
+    message counts. Raises `AssistantFault` for anything that is no text, message or list of messages.
+    """
+    if isinstance(reply, str):
+        text = _spoken(reply)
+        return Reply(Message(role="assistant", content=text), [{"role": "assistant", "content": text}])
+    if is_message(reply):
+        role = field(reply, "role")
+        if role not in (None, "assistant"):
+            raise AssistantFault(
+                f"the assistant returned a message of role {short_repr(role, 40)}; it must be assistant"
+            )
+        return Reply(_turn([reply], listed=False), [_own(reply)])
+    if isinstance(reply, (list, tuple)) and reply and all(map(is_message, reply)):
+        own = _after_what_was_given(reply)
+        return Reply(_turn(own, listed=True), [_own(message) for message in own])
+    raise AssistantFault(
+        f"the assistant returned {type(reply).__name__}; it must return text (str){_text_in(reply)}"
+    )
+
+
+def is_message(value: object) -> bool:
+    """True for a mapping or an object with a content or with tool calls."""
+    if isinstance(value, (str, bytes, list, tuple, type)):
+        return False
+    return has(value, "content") or has(value, "tool_calls")
+
+
+def has(value: object, name: str) -> bool:
+    """True if a mapping has the key, or an object the attribute by its class.
+
+    An object that makes up every attribute it is asked for is no message.
+    """
+    if isinstance(value, Mapping):
+        return name in value
+    return name in {*dir(type(value)), *getattr(value, "__dict__", {})}
+
+
+def field(value: object, name: str) -> Any:
+    """The value of a mapping's key or of an object's attribute; None where there is none."""
+    if isinstance(value, Mapping):
+        return value.get(name)
+    return getattr(value, name) if has(value, name) else None
+
+
+def text_of(content: object) -> str | None:
+    """The text of a message's content: a text, or the texts among its parts; None for anything else."""
+    if content is None or isinstance(content, str):
+        return content or ""
+    if isinstance(content, (list, tuple)):
+        return "".join(filter(None, map(_text_of_part, content)))
+    return None
+
+
+def heard(messages: AssistantMessages) -> list[tuple[str, str]]:
+    """Role and text of each turn in what an assistant is called with: the steps between left out."""
+    turns = [
+        message
+        for message, after in zip(messages, [*messages[1:], None], strict=True)
+        if message["role"] == "user" or after is None or after["role"] == "user"
+    ]
+    return [(m["role"], clean(text_of(m["content"]) or "").strip()) for m in turns]
+
+
+def _text_of_part(part: object) -> str:
+    text = part if isinstance(part, str) else field(part, "text") or field(part, "refusal")
+    return text if isinstance(text, str) else ""
+
+
+def _spoken(text: str) -> str:
+    """What is said in a turn. Raises `AssistantFault` where that is nothing, or far too much."""
+    if len(text) > MAX_REPLY_CHARS:
+        raise AssistantFault(
+            f"the assistant's reply has {len(text):,} characters; the limit is {MAX_REPLY_CHARS:,}"
+        )
+    content = clean(text).strip()
+    if not content:
+        raise AssistantFault("the assistant returned an empty text")
+    return content
+
+
+def _after_what_was_given(messages: Sequence[object]) -> list[object]:
+    roles = [field(message, "role") for message in messages]
+    for number, role in enumerate(roles, 1):
+        if role not in ("assistant", "tool", *_GIVEN):
+            raise AssistantFault(
+                f"message {number} of the list that the assistant returned has the role"
+                f" {short_repr(role, 40)}; it must be assistant or tool"
+            )
+    if roles[-1] != "assistant":
+        raise AssistantFault(
+            f"the list that the assistant returned ends with a {roles[-1]} message; the last one must be the"
+            " assistant's text"
+        )
+    first = max((i for i, role in enumerate(roles) if role in _GIVEN), default=-1) + 1
+    return list(messages[first:])
+
+
+def _turn(messages: Sequence[object], *, listed: bool) -> Message:
+    """The messages as one turn: the last one's text, and the others as its steps."""
+    text = _content(messages[-1])
+    if not text.strip() and _calls(messages[-1]):
+        raise AssistantFault(
+            "the last message that the assistant returned has tool calls and no text; the last one must be"
+            " its text"
+        )
+    kept = _Kept()
+    steps = [step for message in messages[:-1] if (step := kept.step(message)) is not None]
+    calls = kept.calls(messages[-1])
+    return Message(
+        role="assistant",
+        content=_spoken(text),
+        tool_calls=calls,
+        steps=tuple(steps) if listed else None,
+        left_out=kept.left_out,
+    )
+
+
+class _Kept:
+    """Which steps of a turn are kept: the first of them, each with its result."""
+
+    def __init__(self) -> None:
+        self._room, self._ids = MAX_CALLS, [""]
+        self.left_out = 0
+
+    def step(self, message: object) -> Message | None:
+        """The step, or None for one too many."""
+        content = _cut(_content(message))
+        if field(message, "role") == "tool":
+            name = _name(field(message, "tool_call_id"))
+            fits = name in self._ids or not self.left_out
+            return Message(role="tool", content=content, tool_call_id=name) if fits else None
+        calls = self.calls(message)
+        if calls:
+            return Message(role="assistant", content=content, tool_calls=calls)
+        return Message(role="assistant", content=content) if self._fits() else None
+
+    def calls(self, message: object) -> tuple[ToolCall, ...]:
+        """The calls of a message that there is room for."""
+        kept = tuple(call for call in _calls(message) if self._fits())
+        self._ids += [call.id for call in kept]
+        return kept
+
+    def _fits(self) -> bool:
+        self._room -= 1
+        self.left_out += self._room < 0
+        return self._room >= 0
+
+
+def _content(message: object) -> str:
+    content = field(message, "content")
+    text = text_of(content)
+    if text is None and field(message, "role") == "tool":
+        return clean(_json(content))  # some tools hand over what they found and no text of it
+    if text is None:
+        raise AssistantFault(
+            f"the assistant returned a message whose content is {type(content).__name__}; it must be text"
+            " (str)"
+        )
+    refusal = field(message, "refusal")
+    return clean(text or (refusal if isinstance(refusal, str) else ""))
+
+
+def _calls(message: object) -> list[ToolCall]:
+    calls = field(message, "tool_calls")
+    if calls is None:
+        return []
+    if not isinstance(calls, (list, tuple)):
+        raise AssistantFault(f"the assistant's tool_calls are {type(calls).__name__}; they must be a list")
+    return [_call(call) for call in calls]
+
+
+def _call(call: object) -> ToolCall:
+    # A custom tool of OpenAI's is called with any text as its input.
+    called = field(call, "function") or field(call, "custom")
+    name = field(called, "name")
+    if not isinstance(name, str) or not name.strip():
+        raise AssistantFault(f"a tool call of the assistant names no function; it must look like {_SHAPE}")
+    arguments = field(called, "arguments") if has(called, "arguments") else field(called, "input")
+    text = arguments if isinstance(arguments, str) else "" if arguments is None else _json(arguments)
+    return ToolCall(
+        id=_name(field(call, "id")), function=Function(name=_name(name), arguments=_cut(clean(text)))
+    )
+
+
+def _name(value: object) -> str:
+    return "" if value is None else clean(str(value))[:_LONGEST_NAME]
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, default=_data)
+
+
+def _cut(text: str) -> str:
+    more = len(text) - MAX_TOOL_CHARS
+    return f"{text[:MAX_TOOL_CHARS]} [... {more:,} more characters]" if more > 0 else text
+
+
+def _own(message: object) -> dict[str, Any]:
+    """A message as the assistant gets it back: whole, with what else its provider wants to see again."""
+    given = message if isinstance(message, Mapping) else _data(message)
+    plain: dict[str, Any] = json.loads(_json(dict(given)))
+    return {"role": "assistant", "content": None, **plain}
+
+
+def _data(value: object) -> Any:
+    """An object as data that JSON can hold."""
+    dump = getattr(type(value), "model_dump", None)
+    if callable(dump):
+        return dump(value, exclude_none=True)
+    return vars(value) if hasattr(value, "__dict__") else str(value)
+
+
+def _text_in(reply: object) -> str:
+    """Where the text is in what frameworks return; empty for what is none of it."""
+    if isinstance(reply, dict):
+        if isinstance(reply.get("messages"), (list, tuple)):
+            return ": the text is that of the last message, such as result['messages'][-1].content"
+        if "choices" in reply:
+            return ": the text is response['choices'][0]['message']['content']"
+        return next((f": the text may be reply[{key!r}]" for key in ("text", "output") if key in reply), "")
+    if isinstance(reply, (list, tuple)):
+        return ": join the texts of its parts" if reply and all(map(_text_of_part, reply)) else ""
+    if hasattr(reply, "choices"):
+        return ": the text is response.choices[0].message.content"
+    return next(
+        (f": the text may be reply.{name}" for name in ("text", "output", "output_text") if has(reply, name)),
+        "",
+    )

@@ -1,0 +1,131 @@
+"""A reply that comes in pieces: texts, or deltas as the OpenAI protocol streams them."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterable, Iterator
+from typing import Any, Final
+
+from pytest_personalens.core.errors import AssistantFault
+from pytest_personalens.core.reply import MAX_REPLY_CHARS, field, has, is_message, text_of
+
+#: Characters of arguments after which a stream is given up.
+_MOST_ARGUMENTS: Final = 10_000_000
+
+
+def drained(reply: object) -> object:
+    """A reply that is an iterator, read to its end and put together; any other as it is."""
+    if not isinstance(reply, Iterator):
+        return reply
+    stream = Stream()
+    for piece in reply:
+        stream.add(piece)
+    return stream.reply()
+
+
+async def awaited(reply: Any) -> object:
+    """The result of an awaitable; an async iterator is read to its end and put together."""
+    if not isinstance(reply, AsyncIterable):
+        reply = await reply
+    if not isinstance(reply, AsyncIterable):
+        return reply
+    stream = Stream()
+    async for piece in reply:
+        stream.add(piece)
+    return stream.reply()
+
+
+class Stream:
+    """The pieces of a reply so far.
+
+    A result of a tool ends the message before it, so that a stream may hold several messages.
+    """
+
+    def __init__(self) -> None:
+        self._messages: list[object] = []
+        self._text: list[str] = []
+        self._calls: dict[object, dict[str, Any]] = {}
+        self._chars = 0
+        self._arguments = 0
+
+    def add(self, piece: object) -> None:
+        """Take in a piece.
+
+        Raises `AssistantFault` for what is neither text nor a delta, and for a stream without an end.
+        """
+        if isinstance(piece, str):
+            self._say(piece)
+            return
+        delta = _delta(piece)
+        if delta is None:
+            return
+        if not is_message(delta) and not has(delta, "role"):
+            raise AssistantFault(
+                f"the assistant's stream yielded {type(piece).__name__}; it must yield text or deltas"
+            )
+        if field(delta, "role") == "tool":
+            self._end_message()
+            self._messages.append(delta)
+            return
+        text = text_of(field(delta, "content"))
+        if text is None:
+            raise AssistantFault("the assistant's stream yielded a delta whose content is no text")
+        self._say(text)
+        for call in field(delta, "tool_calls") or ():
+            self._call(call)
+
+    def reply(self) -> object:
+        """The pieces as one text, one message, or a list of messages."""
+        if not self._messages and not self._calls:
+            return "".join(self._text)
+        several = bool(self._messages)
+        self._end_message()
+        return self._messages if several else self._messages[0]
+
+    def _say(self, text: str) -> None:
+        self._text.append(text)
+        self._chars += len(text)
+        if self._chars > MAX_REPLY_CHARS:
+            raise AssistantFault(
+                f"the assistant's stream has more than {MAX_REPLY_CHARS:,} characters, which is the limit"
+            )
+
+    def _call(self, piece: object) -> None:
+        """A piece of a call: the first has its id and name, and each has a part of its arguments."""
+        function, name = field(piece, "function"), field(piece, "id")
+        index = field(piece, "index")
+        # Without an index, a piece with an id begins another call.
+        key = index if index is not None else len(self._calls) if name else max(0, len(self._calls) - 1)
+        call = self._calls.setdefault(key, {"id": None, "type": "function", "function": {}})
+        call["id"] = call["id"] or name
+        call["function"]["name"] = call["function"].get("name") or field(function, "name")
+        arguments = field(function, "arguments")
+        if isinstance(arguments, str):
+            call["function"].setdefault("pieces", []).append(arguments)
+            self._arguments += len(arguments)
+        elif arguments is not None:
+            call["function"]["arguments"] = arguments
+        if self._arguments > _MOST_ARGUMENTS:
+            raise AssistantFault(
+                f"the assistant's stream has more than {_MOST_ARGUMENTS:,} characters of arguments"
+            )
+
+    def _end_message(self) -> None:
+        for call in self._calls.values():
+            pieces = call["function"].pop("pieces", None)
+            if pieces is not None:
+                call["function"]["arguments"] = "".join(pieces)
+        text, calls = "".join(self._text), list(self._calls.values())
+        if text or calls:
+            message: dict[str, Any] = {"role": "assistant", "content": text}
+            self._messages.append(message | ({"tool_calls": calls} if calls else {}))
+        self._text, self._calls = [], {}
+
+
+def _delta(piece: object) -> object | None:
+    """The delta of a chunk; a piece that is no chunk as it is; None for a chunk that holds none."""
+    if piece is None:
+        return None
+    if has(piece, "choices"):
+        choices = field(piece, "choices")
+        return field(choices[0], "delta") if choices else None
+    return field(piece, "delta") if has(piece, "delta") else piece
