@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import threading
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_personalens.core.errors import ModelBusy, ModelError
-from pytest_personalens.core.redaction import keep_secret
-from pytest_personalens.models.base import Completion, Request, retry_after
+from pytest_personalens.core.errors import ModelError
+from pytest_personalens.models.aws import AwsClient, code_of
+from pytest_personalens.models.base import Completion, Request
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -45,33 +43,6 @@ ALIASES: Final[Mapping[str, str]] = {
     "mixtral-8x7b-instruct-v1": "mistral.mixtral-8x7b-instruct-v0:1",
 }
 _GEO: Final = {"us": "us", "ca": "us", "sa": "us", "eu": "eu", "ap": "apac"}
-#: The provider refused a call for its rate; the others failed for reasons of their own.
-_THROTTLED: Final = frozenset(
-    {
-        "ThrottlingException",
-        "TooManyRequestsException",
-        "ServiceQuotaExceededException",
-        "RequestLimitExceeded",
-    }
-)
-_FAILED: Final = frozenset(
-    {
-        "ServiceUnavailableException",
-        "InternalServerException",
-        "ModelTimeoutException",
-        "ModelNotReadyException",
-        "ModelErrorException",
-    }
-)
-_CREDENTIALS: Final = frozenset(
-    {
-        "ExpiredTokenException",
-        "ExpiredToken",
-        "UnrecognizedClientException",
-        "InvalidSignatureException",
-        "InvalidClientTokenId",
-    }
-)
 _TOOL: Final = "answer"
 
 
@@ -83,11 +54,11 @@ class Bedrock:
     paid = True
 
     def __init__(self, spec: Spec, *, connections: int = 64) -> None:
-        self.name, self._spec, self._connections = spec.name, spec, connections
-        self._client: Any = None
-        self._keyless = False
-        self._lock = threading.Lock()
+        self.name, self._spec = spec.name, spec
         self.timeout: float = spec.parameters.get("timeout", 120.0)
+        self._aws = AwsClient(
+            "bedrock-runtime", "Bedrock", spec.parameters, timeout=self.timeout, connections=connections
+        )
         self._tools = spec.parameters.get("tools", True)
         self._cache = spec.parameters.get("cache", True)
         self._system = True
@@ -108,48 +79,21 @@ class Bedrock:
                 return self.complete(request)
             raise self._client_error(error) from error
         except BotoCoreError as error:
-            raise self._core_error(error) from error
+            raise self._aws.core_error(error) from error
 
     def check_ready(self) -> None:
         """Call no model; raise `ModelError` where there is no region, no such profile or no credentials."""
-        from botocore.exceptions import BotoCoreError, NoCredentialsError
-
-        try:
-            self._connect()
-            if self._keyless:
-                raise NoCredentialsError
-        except BotoCoreError as error:
-            raise self._core_error(error) from error
+        self._aws.check_ready()
 
     def close(self) -> None:
         """Close the connections there are."""
-        if self._client is not None:
-            self._client.close()
+        self._aws.close()
 
     def _connect(self) -> Any:
-        with self._lock:
-            if self._client is None:
-                import boto3
-                from botocore.config import Config
-
-                p = self._spec.parameters
-                session = boto3.Session(
-                    profile_name=p.get("profile"), region_name=p.get("region") or _region()
-                )
-                credentials = session.get_credentials()
-                _tidy(credentials)
-                self._keyless = credentials is None and not os.environ.get("AWS_BEARER_TOKEN_BEDROCK")
-                # Retries are ours (models/reliable.py): boto3's own would hide them from the rate limiter.
-                config = Config(
-                    retries={"total_max_attempts": 1},
-                    connect_timeout=10,
-                    read_timeout=self.timeout,
-                    max_pool_connections=self._connections,
-                )
-                self._client = session.client("bedrock-runtime", config=config)
-                geo = _GEO.get(self._client.meta.region_name.partition("-")[0], "us")
-                self._model = ALIASES.get(self._spec.model, self._spec.model).replace("{geo}", geo)
-            return self._client
+        client = self._aws.get()
+        geo = _GEO.get(self._aws.region.partition("-")[0], "us")
+        self._model = ALIASES.get(self._spec.model, self._spec.model).replace("{geo}", geo)
+        return client
 
     def _body(self, request: Request) -> dict[str, Any]:
         p = self._spec.parameters
@@ -217,29 +161,9 @@ class Bedrock:
         return False
 
     def _client_error(self, error: Any) -> Exception:
-        response = error.response
-        code, message = (
-            response.get("Error", {}).get("Code", ""),
-            response.get("Error", {}).get("Message", "") or "no message",
-        )
-        meta = response.get("ResponseMetadata", {})
-        status = meta.get("HTTPStatusCode", 0)
-        if code in _THROTTLED or status == 429:
-            return ModelBusy(
-                f"Bedrock throttles: {message}",
-                throttled=True,
-                retry_after=retry_after(meta.get("HTTPHeaders", {})),
-            )
-        if code in _FAILED or status >= 500:
-            return ModelBusy(
-                f"Bedrock failed: {code or status}: {message}",
-                retry_after=retry_after(meta.get("HTTPHeaders", {})),
-            )
-        if code in _CREDENTIALS:
-            return ModelError(
-                f"AWS does not accept the credentials ({code}); renew them, for example with 'aws sso login',"
-                " and run again"
-            )
+        if (passing := self._aws.passing_error(error)) is not None:
+            return passing
+        code, message, status = code_of(error)
         if code == "AccessDeniedException":
             return ModelError(
                 f"AWS denies access to {self._model} ({message}); allow bedrock:InvokeModel on it, and"
@@ -251,55 +175,10 @@ class Bedrock:
                 f" us.{self._model}"
             )
         if code == "ResourceNotFoundException" or "model identifier is invalid" in message:
-            region = self._client.meta.region_name
             return ModelError(
-                f"no model {self._model!r} in region {region}; check the id, or give ?region=..."
+                f"no model {self._model!r} in region {self._aws.region}; check the id, or give ?region=..."
             )
         return ModelError(f"Bedrock refuses the call: {code or status}: {message}")
-
-    def _unknown_region(self) -> bool:
-        import boto3
-
-        # boto3 lists the regions of "bedrock" and none for "bedrock-runtime", which is in the same ones.
-        return (
-            self._client is not None
-            and self._client.meta.region_name not in boto3.Session().get_available_regions("bedrock")
-        )
-
-    def _core_error(self, error: Any) -> Exception:
-        from botocore import exceptions as e
-
-        text = " ".join(str(error).split())
-        if isinstance(
-            error,
-            (
-                e.NoCredentialsError,
-                e.PartialCredentialsError,
-                e.TokenRetrievalError,
-                e.SSOError,
-                e.CredentialRetrievalError,
-            ),
-        ):
-            return ModelError(
-                f"no usable AWS credentials ({text}); set AWS_PROFILE, give ?profile=..., or run 'aws sso"
-                " login'"
-            )
-        if isinstance(error, e.ProfileNotFound):
-            return ModelError(f"{text}; see 'aws configure list-profiles'")
-        if isinstance(error, e.NoRegionError):
-            return ModelError("no AWS region is set; give ?region=..., or set AWS_REGION")
-        if isinstance(error, e.ParamValidationError):
-            return ModelError(f"boto3 refuses the call: {text}")
-        if isinstance(error, e.InvalidRegionError):
-            return ModelError(f"{text}; give ?region=..., or set AWS_REGION")
-        if isinstance(error, e.EndpointConnectionError) and self._unknown_region():
-            region = self._client.meta.region_name
-            return ModelError(
-                f"no Bedrock in region {region!r} that this boto3 knows; check ?region= or AWS_REGION, or"
-                " upgrade boto3"
-            )
-        # The rest is the network: connections refused, cut or silent, answers that are no answers.
-        return ModelBusy(f"no answer from Bedrock: {text}")
 
 
 def _in_first_message(request: Request) -> Request:
@@ -313,21 +192,3 @@ def _in_first_message(request: Request) -> Request:
         )
     (role, text), *later = request.history
     return request._replace(system="", history=((role, head + text), *later))
-
-
-def _region() -> str | None:
-    """The region of AWS_REGION, which every other SDK of AWS reads and boto3 does not; None leaves it to
-    boto3.
-    """
-    return None if os.environ.get("AWS_DEFAULT_REGION") else os.environ.get("AWS_REGION") or None
-
-
-def _tidy(credentials: Any) -> None:
-    """Take the line break off what was pasted into the environment, which no header can hold; let no error
-    text repeat the rest.
-    """
-    for name in ("access_key", "secret_key", "token") if credentials is not None else ():
-        value = getattr(credentials, name)
-        keep_secret(value)
-        if value and value != value.strip() and credentials.method == "env":
-            setattr(credentials, name, value.strip())

@@ -8,8 +8,8 @@ import threading
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.errors import ModelBusy, ModelError
-from pytest_personalens.core.redaction import redacted
 from pytest_personalens.models.base import Completion, Request, retry_after
+from pytest_personalens.models.http import from_environment, pool_for, problem_in, short
 from pytest_personalens.models.specs import NO_PASSWORD, holds_password
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class OpenAI:
                 "POST", self._url, body=body, headers=self._headers, retries=False, redirect=False
             )
         except urllib3.exceptions.HTTPError as error:
-            raise ModelBusy(f"no answer from the server: {_line(str(error))}") from error
+            raise ModelBusy(f"no answer from the server: {short(str(error))}") from error
         try:
             data = json.loads(answer.data)
         except ValueError as error:
@@ -66,7 +66,7 @@ class OpenAI:
                 raise ModelBusy(f"the server's answer could not be read: {error}") from error
             data = answer.data.decode("utf-8", "replace")
         if answer.status >= 300:
-            problem = _problem(data)
+            problem = problem_in(data)
             if answer.status == 400 and self._adapt(problem.lower()):
                 return self.complete(request)
             raise self._error(answer.status, problem, answer.headers)
@@ -94,7 +94,7 @@ class OpenAI:
                 base_url = p.get("base_url") or os.environ.get("OPENAI_BASE_URL")
                 if base_url and holds_password(base_url):
                     raise ModelError(f"OPENAI_BASE_URL: {NO_PASSWORD}")
-                key = _header("OPENAI_API_KEY") or ("none" if base_url else None)
+                key = from_environment("OPENAI_API_KEY") or ("none" if base_url else None)
                 if key is None:
                     raise ModelError(
                         "OPENAI_API_KEY is not set; set it, or OPENAI_BASE_URL for a server that needs none"
@@ -105,9 +105,9 @@ class OpenAI:
                     ("OpenAI-Organization", "OPENAI_ORG_ID"),
                     ("OpenAI-Project", "OPENAI_PROJECT_ID"),
                 ):
-                    if value := _header(name):
+                    if value := from_environment(name):
                         self._headers[header] = value
-                self._pool = _pool(self._url, self._connections, self.timeout)
+                self._pool = pool_for(self._url, self._connections, self.timeout)
             return self._pool
 
     def _body(self, request: Request) -> dict[str, Any]:
@@ -186,47 +186,3 @@ class OpenAI:
                 " give that address"
             )
         return ModelError(f"the server refuses the call: {problem}")
-
-
-def _header(name: str) -> str:
-    """The environment variable as the value of a header; empty if it is not set.
-
-    Raises `ModelError` for what no header can hold.
-    """
-    value = os.environ.get(name, "").strip()  # a secret is often pasted with its line break
-    if not (value.isascii() and value.isprintable()):
-        raise ModelError(f"{name} holds a line break, or a character that is no ASCII; set it again")
-    return value
-
-
-def _pool(url: str, connections: int, timeout: float) -> Any:
-    """A pool of connections to the server, through the proxy that the environment names for it."""
-    from urllib.parse import urlsplit
-    from urllib.request import getproxies, proxy_bypass
-
-    import urllib3
-
-    parts = urlsplit(url)
-    # Not every Python knows where the system keeps its certificates; botocore brings a set.
-    options: dict[str, Any] = {"maxsize": connections, "timeout": urllib3.Timeout(connect=10.0, read=timeout)}
-    if parts.scheme == "https":
-        from botocore.httpsession import get_cert_path
-
-        options["ca_certs"] = os.environ.get("SSL_CERT_FILE") or get_cert_path(True)
-    proxy = getproxies().get(parts.scheme)
-    if proxy and not proxy_bypass(parts.hostname or ""):
-        return urllib3.ProxyManager(proxy, **options)
-    return urllib3.PoolManager(**options)
-
-
-def _problem(data: Any) -> str:
-    """What the server says is wrong, with its code; servers differ in how they say it."""
-    error = data.get("error", data) if isinstance(data, dict) else data
-    if isinstance(error, dict):
-        words = [str(error[key]) for key in ("message", "code") if error.get(key)]
-        return _line(" ".join(words) or json.dumps(error))
-    return _line(str(error))
-
-
-def _line(text: str) -> str:
-    return " ".join(redacted(text).split())[:300]  # first, because half of a secret is not known any more

@@ -276,6 +276,10 @@ class Controller:
             results = results.model_copy(update={"origin": origin(self._config.rootpath)})
         if self._outputs.tells_who:
             results = results.model_copy(update={"scenarios": session.scenarios(results.own)})
+        if self._outputs.is_kept:
+            from pytest_personalens.results.provenance import provenance_of
+
+            results = results.model_copy(update={"provenance": provenance_of(self._config.rootpath)})
         # A shard is a part of a run: what it comes to is said when all parts are put together.
         return conclude(results, self._demands) if self._settings.shard is None else results
 

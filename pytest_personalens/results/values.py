@@ -20,6 +20,7 @@ from pytest_personalens.core.usage import Usage
 from pytest_personalens.core.verdict import MeasureField, SuiteField
 from pytest_personalens.results.drift import Drift
 from pytest_personalens.results.first_version import OLD_SCHEMA, upgraded
+from pytest_personalens.results.provenance import Provenance
 from pytest_personalens.results.shortfalls import StoredShortfall
 
 if TYPE_CHECKING:
@@ -290,6 +291,9 @@ class Results(Frozen):
         description=(
             "Of a shard: what all of its run have in common, the commit and the run of the CI service."
         ),
+    )
+    provenance: Provenance | None = Field(
+        default=None, description="What was tested, by git and CI variables; no part of any comparison."
     )
     requested: int = Field(description="Size of the sample that was asked for, of all tests together.")
     drawn: int = Field(

@@ -1,0 +1,212 @@
+"""What the clients of AWS share: credentials, region, time limits, and errors told as advice."""
+
+from __future__ import annotations
+
+import os
+import threading
+from typing import TYPE_CHECKING, Any, Final
+
+from pytest_personalens.core.errors import ModelBusy, ModelError
+from pytest_personalens.core.redaction import keep_secret
+from pytest_personalens.models.base import retry_after
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+#: The provider refused a call for its rate; the others failed for reasons of their own.
+_THROTTLED: Final = frozenset(
+    {
+        "ThrottlingException",
+        "TooManyRequestsException",
+        "ServiceQuotaExceededException",
+        "RequestLimitExceeded",
+    }
+)
+_FAILED: Final = frozenset(
+    {
+        "ServiceUnavailableException",
+        "InternalServerException",
+        "ModelTimeoutException",
+        "ModelNotReadyException",
+        "ModelErrorException",
+        "BadGatewayException",
+        "DependencyFailedException",
+        "RetryableConflictException",
+    }
+)
+_CREDENTIALS: Final = frozenset(
+    {
+        "ExpiredTokenException",
+        "ExpiredToken",
+        "UnrecognizedClientException",
+        "InvalidSignatureException",
+        "InvalidClientTokenId",
+    }
+)
+
+
+class AwsClient:
+    """A client of one service of AWS, made on the first use; boto3 is imported then.
+
+    `called` is what messages call the service. `parameters` may name a region and a profile.
+    """
+
+    def __init__(
+        self,
+        service: str,
+        called: str,
+        parameters: Mapping[str, Any],
+        *,
+        timeout: float,
+        connections: int,
+        region: str | None = None,
+    ) -> None:
+        self._service, self._called, self._parameters = service, called, parameters
+        self._timeout, self._connections = timeout, connections
+        self._given_region = region or parameters.get("region")
+        self._client: Any = None
+        self._keyless = False
+        self._lock = threading.Lock()
+
+    @property
+    def region(self) -> str:
+        """The region of the client, once it is made."""
+        return str(self._client.meta.region_name)
+
+    def get(self) -> Any:
+        """The client of boto3. Raises botocore's errors, and `ModelError` for a service that it lacks."""
+        with self._lock:
+            if self._client is None:
+                import boto3
+                from botocore.config import Config
+                from botocore.exceptions import UnknownServiceError
+
+                session = boto3.Session(
+                    profile_name=self._parameters.get("profile"), region_name=self._given_region or _region()
+                )
+                credentials = session.get_credentials()
+                _tidy(credentials)
+                self._keyless = credentials is None and not os.environ.get("AWS_BEARER_TOKEN_BEDROCK")
+                # Retries are ours (models/retry.py): boto3's own would hide them from the rate limiter.
+                config = Config(
+                    retries={"total_max_attempts": 1},
+                    connect_timeout=10,
+                    read_timeout=self._timeout,
+                    max_pool_connections=self._connections,
+                )
+                try:
+                    self._client = session.client(self._service, config=config)
+                except UnknownServiceError:
+                    raise ModelError(
+                        f"this boto3 ({boto3.__version__}) does not know {self._service}; upgrade boto3"
+                    ) from None
+            return self._client
+
+    def check_ready(self) -> None:
+        """Call nobody; raise `ModelError` where there is no region, no such profile or no credentials."""
+        from botocore.exceptions import BotoCoreError, NoCredentialsError
+
+        try:
+            self.get()
+            if self._keyless:
+                raise NoCredentialsError
+        except BotoCoreError as error:
+            raise self.core_error(error) from error
+
+    def close(self) -> None:
+        """Close the connections there are."""
+        if self._client is not None:
+            self._client.close()
+
+    def passing_error(self, error: Any) -> Exception | None:
+        """What to raise for an error that any service has: of its rate, its own, or the credentials; None
+        for another.
+        """
+        code, message, status = code_of(error)
+        headers = error.response.get("ResponseMetadata", {}).get("HTTPHeaders", {})
+        if code in _THROTTLED or status == 429:
+            return ModelBusy(
+                f"{self._called} throttles: {message}", throttled=True, retry_after=retry_after(headers)
+            )
+        if code in _FAILED or status >= 500:
+            return ModelBusy(
+                f"{self._called} failed: {code or status}: {message}", retry_after=retry_after(headers)
+            )
+        if code in _CREDENTIALS:
+            return ModelError(
+                f"AWS does not accept the credentials ({code}); renew them, for example with 'aws sso login',"
+                " and run again"
+            )
+        return None
+
+    def core_error(self, error: Any) -> Exception:
+        """What to raise for an error of botocore's own: of the configuration, or of the network."""
+        from botocore import exceptions as e
+
+        text = " ".join(str(error).split())
+        if isinstance(
+            error,
+            (
+                e.NoCredentialsError,
+                e.PartialCredentialsError,
+                e.TokenRetrievalError,
+                e.SSOError,
+                e.CredentialRetrievalError,
+            ),
+        ):
+            return ModelError(
+                f"no usable AWS credentials ({text}); set AWS_PROFILE, give ?profile=..., or run 'aws sso"
+                " login'"
+            )
+        if isinstance(error, e.ProfileNotFound):
+            return ModelError(f"{text}; see 'aws configure list-profiles'")
+        if isinstance(error, e.NoRegionError):
+            return ModelError("no AWS region is set; give ?region=..., or set AWS_REGION")
+        if isinstance(error, e.ParamValidationError):
+            return ModelError(f"boto3 refuses the call: {text}")
+        if isinstance(error, e.InvalidRegionError):
+            return ModelError(f"{text}; give ?region=..., or set AWS_REGION")
+        if isinstance(error, e.EndpointConnectionError) and self._unknown_region():
+            return ModelError(
+                f"no Bedrock in region {self.region!r} that this boto3 knows; check ?region= or AWS_REGION,"
+                " or upgrade boto3"
+            )
+        # The rest is the network: connections refused, cut or silent, answers that are no answers.
+        return ModelBusy(f"no answer from {self._called}: {text}")
+
+    def _unknown_region(self) -> bool:
+        import boto3
+
+        # boto3 lists the regions of "bedrock" and none for "bedrock-runtime", which is in the same ones.
+        return self._client is not None and self.region not in boto3.Session().get_available_regions(
+            "bedrock"
+        )
+
+
+def code_of(error: Any) -> tuple[str, str, int]:
+    """Code, message and HTTP status of a `ClientError`.
+
+    An error within a stream has its code in lower case at the head, and no status.
+    """
+    found = error.response.get("Error", {})
+    code = found.get("Code", "")
+    status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
+    return code[:1].upper() + code[1:], found.get("Message", "") or "no message", status
+
+
+def _region() -> str | None:
+    """The region of AWS_REGION, which every other SDK of AWS reads and boto3 does not; None leaves it to
+    boto3.
+    """
+    return None if os.environ.get("AWS_DEFAULT_REGION") else os.environ.get("AWS_REGION") or None
+
+
+def _tidy(credentials: Any) -> None:
+    """Take the line break off what was pasted into the environment, which no header can hold; let no error
+    text repeat the rest.
+    """
+    for name in ("access_key", "secret_key", "token") if credentials is not None else ():
+        value = getattr(credentials, name)
+        keep_secret(value)
+        if value and value != value.strip() and credentials.method == "env":
+            setattr(credentials, name, value.strip())
