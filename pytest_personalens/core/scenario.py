@@ -166,6 +166,11 @@ class BaseScenario(Frozen):
         """
         return hashlib.sha256(self.model_dump_json(exclude={"dataset"}).encode()).hexdigest()[:12]
 
+    @property
+    def wish(self) -> str:
+        """What the user wants, in a line for reports; empty where the dialogue says it all."""
+        return ""
+
     def context(self, given: str) -> Context:
         """What an assistant may know of this user where it is `given` so much, in its suite's words."""
         return Context(user=self.user)
@@ -198,6 +203,11 @@ class Scenario(BaseScenario):
     def task_id(self) -> str:
         """The id of its task."""
         return self.task.id
+
+    @property
+    def wish(self) -> str:
+        """The intent that the user agent is told."""
+        return self.task.intent
 
     @property
     def rounds(self) -> int:

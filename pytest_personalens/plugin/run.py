@@ -206,7 +206,7 @@ class Run:
         )
         line = redacted(
             f"personalens: {drawn} {self.suite.item}s of {self.dataset.name} {self.dataset.version}, seed"
-            f" {s.seed!r}{', ' * bool(about := self.suite.about(s))}{about}"
+            f" {s.seed!r}{', ' * bool(about := self.suite.about(s._asdict()))}{about}"
             + (f", {s.trials} trials" if s.trials > 1 else "")
             + (f", controls {', '.join(map(self.suite.arm_word, s.control))}" if s.control else "")
             + (f", assistant {s.assistant}" if s.assistant else "")
