@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from pytest_personalens.core.errors import ModelBusy, ModelError
 from pytest_personalens.core.threads import ThreadBeside
+from pytest_personalens.models.base import late
 from pytest_personalens.models.rate_limit import Limiter
 
 if TYPE_CHECKING:
@@ -43,7 +44,8 @@ class Reliable:
     Once a call was given up and the model has yet to answer anything, the mistake is likelier in its address
     than in the moment: further calls are tried once, so that a run against a wrong address ends soon, until
     one is answered. `before` is called ahead of each attempt, and may refuse it by raising a
-    `PersonalensError`. A model with a `timeout` has so many seconds for its whole answer.
+    `PersonalensError`. A model with a `timeout` has so many seconds for its whole answer. A
+    conversation brings its own limit, and is not tried again past it.
     """
 
     def __init__(
@@ -57,7 +59,7 @@ class Reliable:
     ) -> None:
         self.name, self.paid = model.name, model.paid
         self.limiter = limiter or Limiter()
-        self._model, self._sleep, self._chance, self._before = model, sleep, chance, before
+        self.model, self._sleep, self._chance, self._before = model, sleep, chance, before
         self._timeout: float | None = getattr(model, "timeout", None)
         self.retries = 0
         self._answered = self._given_up = False
@@ -90,11 +92,11 @@ class Reliable:
 
     def check_ready(self) -> None:
         """Raise what the model knows beforehand to be wrong; some know nothing beforehand."""
-        getattr(self._model, "check_ready", lambda: None)()
+        getattr(self.model, "check_ready", lambda: None)()
 
     def close(self) -> None:
         """Close the model's connections, where it knows how to."""
-        close = getattr(self._model, "close", None)
+        close = getattr(self.model, "close", None)
         if close is not None:
             close()
 
@@ -107,7 +109,7 @@ class Reliable:
             else:
                 self.limiter.failed()
             raise
-        if not completion.text.strip() and completion.data is None:
+        if not completion.text.strip() and completion.data is None and completion.reply is None:
             empty(completion)
             raise ModelBusy("the model answered nothing")
         self._answered = True
@@ -115,13 +117,17 @@ class Reliable:
         return completion
 
     def _complete(self, request: Request) -> Completion:
-        if self._timeout is None:
-            return self._model.complete(request)
+        talk = request.conversation
+        timeout = talk.timeout if talk is not None else self._timeout
+        if timeout is None:
+            return self.model.complete(request)
         # The timeouts of the libraries are those of a read: a server that sends a byte now and then would be
         # waited for without end.
-        answer = _BESIDE.call(self._timeout + _GRACE, self._model.complete, request)
+        answer = _BESIDE.call(timeout + _GRACE, self.model.complete, request)
+        if answer is None and talk is not None:
+            raise late(timeout)
         if answer is None:
-            raise ModelBusy(f"no whole answer within {self._timeout:g} s (?timeout=)")
+            raise ModelBusy(f"no whole answer within {timeout:g} s (?timeout=)")
         completion: Completion = answer.result()
         return completion
 

@@ -72,6 +72,14 @@ PROVIDERS: Final[Mapping[str, Mapping[str, Parameter]]] = {
     },
     "openai": {**_COMMON, "base_url": Parameter(_address, "the address of a server, ending in /v1")},
 }
+#: Services that are an assistant under test, and no model.
+SERVICES: Final[Mapping[str, Mapping[str, Parameter]]] = {
+    "bedrock-agent": {name: PROVIDERS["bedrock"][name] for name in ("region", "profile")},
+    "agentcore": {
+        "profile": PROVIDERS["bedrock"]["profile"],
+        "qualifier": Parameter(_some, "the name of an endpoint"),
+    },
+}
 
 
 class Spec(NamedTuple):
@@ -91,20 +99,20 @@ class Spec(NamedTuple):
         return f"{self.provider}:{self.model}" + (f"?{query}" if query else "")
 
 
-def read_spec(text: str) -> Spec | None:
-    """The parts of a spec of ours; None if its provider is not one of ours.
+def read_spec(text: str, providers: Mapping[str, Mapping[str, Parameter]] = PROVIDERS) -> Spec | None:
+    """The parts of a spec of ours; None if its provider is none of `providers`.
 
     Raises `SpecError` for a bad one.
     """
     provider, _, rest = text.partition(":")
-    if provider not in PROVIDERS:
+    if provider not in providers:
         return None
     from urllib.parse import parse_qsl
 
     model, _, query = rest.partition("?")
     if not model.strip():
         raise SpecError(f"{text!r}: expected {provider}:MODEL")
-    known = PROVIDERS[provider]
+    known = providers[provider]
     parameters: dict[str, Any] = {}
     try:
         pairs = parse_qsl(query, keep_blank_values=True, strict_parsing=bool(query))
