@@ -52,7 +52,7 @@ class WrittenFiles:
     pages: list[str] = field(default_factory=list)
 
     def attempt(self, what: str, path: Path | str, write: Callable[[], object]) -> bool:
-        """Write one file; false if it could not be. Whatever is wrong with it, the others are not to suffer."""
+        """Write one file; false if it could not be. Whatever is wrong, the others are not to suffer."""
         try:
             write()
         except Exception as error:

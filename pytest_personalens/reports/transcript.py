@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.dimensions import Dimension
 from pytest_personalens.core.safe_text import harmless, one_line
-from pytest_personalens.core.scenario import Scenario
 from pytest_personalens.reports.failure_layout import error_lines, wrapped
 from pytest_personalens.reports.markup import short_line
 from pytest_personalens.reports.reason_text import OUTCOMES, why
@@ -106,23 +105,16 @@ def _because(evaluation: Evaluation, shortfall: Shortfall, scenario: BaseScenari
 
 
 def _who(evaluation: Evaluation, scenario: BaseScenario, width: int) -> Iterator[str]:
-    who = scenario.name or scenario.user
-    if not isinstance(scenario, Scenario):
-        yield from wrapped("", who, width)
-        return
-    place = scenario.situation
-    where = f"{place.day_of_week} {place.time_of_day.lower()}, {place.device.lower()}, {place.location}"
-    yield from wrapped("", f"{who}, {where}", width)
-    yield from wrapped("wants:  ", scenario.task.intent, width)
-    yield from wrapped("goal:   ", scenario.task.goal, width)
+    yield from wrapped("", scenario.who, width)
     became = {
-        (reason.domain, reason.type): reason for verdict in evaluation.verdicts for reason in verdict.reasons
+        f"{reason.domain}, {reason.type}:": f"  ({OUTCOMES[reason.code]})"
+        for verdict in evaluation.verdicts
+        for reason in verdict.reasons
+        if reason.code in OUTCOMES
     }
-    for domain, name in scenario.task.relevant:
-        values = ", ".join(scenario.preferences.get(domain, {}).get(name, ())) or "none"
-        reason = became.get((domain, name))
-        outcome = f"  ({OUTCOMES[reason.code]})" if reason is not None and reason.code in OUTCOMES else ""
-        yield from wrapped("known:  ", f"{domain}, {name}: {values}{outcome}", width)
+    for what, text in scenario.facts:
+        outcome = next((outcome for about, outcome in became.items() if text.startswith(about)), "")
+        yield from wrapped(f"{what + ':':8}", f"{text}{outcome}", width)
 
 
 def _turns(

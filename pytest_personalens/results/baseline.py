@@ -19,6 +19,7 @@ from pytest_personalens.core.suite_names import FIRST_SUITE
 from pytest_personalens.core.verdict import MeasureField, ReasonCode, ScoreField, SuiteField
 from pytest_personalens.results.earlier import codes_in, scores_in
 from pytest_personalens.results.first_version import OLD_SCHEMA
+from pytest_personalens.results.provenance import Provenance
 from pytest_personalens.results.values import RESULTS_SCHEMA, read_results
 
 if TYPE_CHECKING:
@@ -98,6 +99,9 @@ class Baseline(Frozen):
     model_config = ConfigDict(populate_by_name=True)
     schema_version: Literal["personalens-baseline/1"] = Field(default=BASELINE_SCHEMA, alias="schema")
     plugin: str = Field(default_factory=lambda: version("pytest-personalens"))
+    provenance: Provenance | None = Field(
+        default=None, description="What was tested, by git and CI variables; no part of the comparison."
+    )
     terms: ComparisonTerms
     entries: tuple[Entry, ...]
 
@@ -141,6 +145,8 @@ class Baseline(Frozen):
         """
         data: dict[str, Any] = self.model_dump(mode="json", by_alias=True)
         entries = data.pop("entries")
+        if data["provenance"] is None:
+            del data["provenance"]
         if self.terms.suite == FIRST_SUITE:  # as it was before there was another
             del data["terms"]["suite"]
         lines = [
@@ -160,6 +166,7 @@ def baseline_of(results: Results) -> Baseline:
         raise SpecError("no item of the run could be scored")
     terms = terms_of(results)
     return Baseline(
+        provenance=results.provenance,
         terms=terms,
         entries=tuple(
             Entry(

@@ -158,7 +158,11 @@ def merge(
     )
     scenarios = {id_: scenario for shard in shards for id_, scenario in shard.results.scenarios.items()}
     results = results.model_copy(
-        update={"usd": _dollars(shards), "scenarios": dict(sorted(scenarios.items()))}
+        update={
+            "usd": _dollars(shards),
+            "scenarios": dict(sorted(scenarios.items())),
+            "provenance": first.results.provenance,
+        }
     )
     settings = settings._replace(save_baseline=None if save_baseline is None else str(save_baseline))
     demands = Requirements.of(settings, _baseline(settings, results) if results.complete else None)

@@ -21,6 +21,7 @@ from pytest_personalens.core.verdict import MeasureField, SuiteField
 from pytest_personalens.results.drift import Drift
 from pytest_personalens.results.earlier import Earlier
 from pytest_personalens.results.first_version import OLD_SCHEMA, upgraded
+from pytest_personalens.results.provenance import Provenance
 from pytest_personalens.results.shortfalls import StoredShortfall
 
 if TYPE_CHECKING:
@@ -174,6 +175,14 @@ class Paired(Frozen):
         ),
     )
 
+    @property
+    def gain(self) -> tuple[float, float | None, float | None]:
+        """The change and its interval, above 0 where they are for the better."""
+        if self.dimension.better == "high":
+            return self.change, self.low, self.high
+        low, high = (None if end is None else -end for end in (self.high, self.low))
+        return -self.change, low, high
+
 
 class Difference(Paired):
     """What became of one dimension since the baseline, and the least true drop that this many pairs find with
@@ -287,6 +296,9 @@ class Results(Frozen):
         description=(
             "Of a shard: what all of its run have in common, the commit and the run of the CI service."
         ),
+    )
+    provenance: Provenance | None = Field(
+        default=None, description="What was tested, by git and CI variables; no part of any comparison."
     )
     requested: int = Field(description="Size of the sample that was asked for, of all tests together.")
     drawn: int = Field(
