@@ -44,14 +44,15 @@ class Files(NamedTuple):
 
 @dataclass
 class WrittenFiles:
-    """Lines that say what was written and what could not be, and the annotations for GitHub."""
+    """Lines that say what was written and what could not be, annotations for GitHub, and the HTML pages."""
 
     done: list[str] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     annotations: list[str] = field(default_factory=list)
+    pages: list[str] = field(default_factory=list)
 
-    def attempt(self, what: str, path: Path | str, write: Callable[[], object]) -> None:
-        """Write one file. Whatever is wrong with it, the others are not to suffer."""
+    def attempt(self, what: str, path: Path | str, write: Callable[[], object]) -> bool:
+        """Write one file; false if it could not be. Whatever is wrong, the others are not to suffer."""
         try:
             write()
         except Exception as error:
@@ -67,6 +68,8 @@ class WrittenFiles:
             )
         else:
             self.done.append(f"{what}: {path}")
+            return True
+        return False
 
 
 def write_files(
@@ -91,7 +94,8 @@ def write_files(
     for path in files.kind("html"):
         from pytest_personalens.reports.html import write_html
 
-        written.attempt("report", path, partial(write_html, results, path, before=before))
+        if written.attempt("report", path, partial(write_html, results, path, before=before)):
+            written.pages.append(str(path))
     if files.github:
         _tell_github(results, written, before, root or Path.cwd(), lines)
     if (baseline := files.save_baseline) is not None:

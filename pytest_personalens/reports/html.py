@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Final
 from pytest_personalens.core.atomic_write import write_atomically
 from pytest_personalens.core.safe_text import harmless
 from pytest_personalens.core.usage import Usage
-from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.reports import overview
 from pytest_personalens.reports.changes import changes_of
 from pytest_personalens.reports.page_charts import (
@@ -95,10 +94,14 @@ def _figures(results: Results, before: Results | None) -> dict[str, Any]:
     controls = overview.control_lines(results, dimensions)
     own = item_scores(results.own)
     under_test = str(results.settings.get("assistant") or "")
-    turns = by_turn(own)
+    turns = by_turn(own) if results.of_suite.has_turns else []
     shown = list(overview.score_histograms(own, dimensions))
     then = item_scores(before.own) if before else []
-    tiles = [tile_of(results, d, whole[0].estimates[dimensions.index(d)]) for d in _TILES if d in dimensions]
+    tiles = [
+        tile_of(results, d, whole[0].estimates[dimensions.index(d)])
+        for d in overview.main_measures(results)
+        if d in dimensions
+    ]
     return {
         "results": results,
         "headline": overview.headline(results),
@@ -130,9 +133,6 @@ def _figures(results: Results, before: Results | None) -> dict[str, Any]:
         ),
         "histograms": shown,
     }
-
-
-_TILES: Final = (Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION)
 
 
 def _digest(text: str) -> str:

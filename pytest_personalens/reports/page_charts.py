@@ -13,7 +13,8 @@ from pytest_personalens.results.wording import NO_INTERVAL, signed
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_personalens.reports.charts import Histogram, Panel
+    from pytest_personalens.core.measure import Measure
+    from pytest_personalens.reports.charts import Histogram
     from pytest_personalens.reports.overview import OverviewLine
     from pytest_personalens.results.values import Arm, Results
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 LEAST_FOR_A_CHART: Final = 5
 
 
-def tile_of(results: Results, dimension: Dimension, value: Estimate) -> dict[str, Any]:
+def tile_of(results: Results, dimension: Measure, value: Estimate) -> dict[str, Any]:
     """The big figure of a dimension: its estimate, the floor of its gate, and its place on the scale."""
     panel = overview.panel(dimension, floor=overview.floors(results).get(dimension))
     name = dimension.names.mean
@@ -51,28 +52,29 @@ def is_ablation(results: Results) -> bool:
 
 def charts_of(
     results: Results,
-    dimensions: Sequence[Dimension],
+    dimensions: Sequence[Measure],
     domains: Sequence[OverviewLine],
     turns: Sequence[Estimate],
     shown: Sequence[Histogram],
 ) -> dict[str, Any]:
     """The charts that the run has, by name: domains, arms, contexts, scores, turns and trials."""
     drawn: dict[str, Any] = {}
-    own = overview.panels(results, of_run=True)
+    own, main = overview.panels(results, of_run=True), overview.main_measures(results)
+    names = " and ".join(_called(measure) for measure in main)
     large = [line for line in domains if line.scored >= LEAST_FOR_A_CHART]
     if own and large:
         drawn["domains"] = charts.dots(
-            overview.domain_rows(large, dimensions), own,
-            "TCR and mean personalization by domain, the lowest first, with 95 % intervals",
-        )  # fmt: skip
-    word = results.of_suite.arm_word
-    if pairs := [row for arm in results.arms if (row := _pair(arm, word(arm.name))) is not None]:
-        drawn["arms"] = charts.pairs(
-            pairs, _plain_panels(), "TCR and mean personalization with another context and with this user's"
+            overview.domain_rows(large, dimensions, main),
+            own,
+            f"{names} by domain, the lowest first, with 95 % intervals",
         )
+    word = results.of_suite.arm_word
+    panels = [overview.panel(measure) for measure in main]
+    if pairs := [row for arm in results.arms if (row := _pair(arm, word(arm.name), main)) is not None]:
+        drawn["arms"] = charts.pairs(pairs, panels, f"{names} with another context and with this user's")
     if is_ablation(results):
         drawn["contexts"] = charts.bars(
-            _contexts(results), _plain_panels(), "TCR and mean personalization by what the assistant knew"
+            _contexts(results, main), panels, f"{names} by what the assistant knew"
         )
     if shown:
         drawn["scores"] = charts.histograms(shown, "How often each score was given, by dimension")
@@ -88,28 +90,27 @@ def charts_of(
     return drawn
 
 
-_SHOWN: Final = (Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION)
+def _called(measure: Measure) -> str:
+    """A mean in a title: by its short name where that is a word of its own."""
+    name = measure.names.mean
+    return name if len(name) > 1 else measure.names.mean_of
 
 
-def _plain_panels() -> list[Panel]:
-    return [overview.panel(dimension) for dimension in _SHOWN]
-
-
-def _pair(arm: Arm, word: str) -> charts.PairRow | None:
+def _pair(arm: Arm, word: str, shown: Sequence[Measure]) -> charts.PairRow | None:
     """The means of a control, called `word`, and of the run over the scenarios that both scored."""
     by_dimension = {lift.dimension: lift for lift in arm.lift}
-    found = [by_dimension.get(dimension) for dimension in _SHOWN]
+    found = [by_dimension.get(dimension) for dimension in shown]
     if not any(found):
         return None
-    personal = by_dimension.get(Dimension.PERSONALIZATION)
-    note = "" if personal is None else signed(personal.change).replace("-", "\N{MINUS SIGN}")
+    last = found[-1]
+    note = "" if last is None else signed(last.gain[0]).replace("-", "\N{MINUS SIGN}")
     pairs = [None if lift is None else (lift.before, lift.after) for lift in found]
     return charts.PairRow(word, note, pairs)
 
 
-def _contexts(results: Results) -> list[charts.DotRow]:
+def _contexts(results: Results, shown: Sequence[Measure]) -> list[charts.DotRow]:
     rows = []
     for setting in contexts_of(results):
         read = item_scores(setting.items)
-        rows.append(charts.DotRow(setting.short, f"{len(read):,}", [estimate(read, d) for d in _SHOWN]))
+        rows.append(charts.DotRow(setting.short, f"{len(read):,}", [estimate(read, d) for d in shown]))
     return rows

@@ -18,6 +18,7 @@ def _conftest(name: str) -> str:
 BOT: Final = _conftest("example")
 TOLD: Final = _conftest("told")
 PAID: Final = _conftest("paid")
+REASONS: Final = _conftest("reasons")
 TEST: Final = """
     def test_bot(personalens):
         personalens.check()
