@@ -26,6 +26,8 @@ ROUNDS = 5
 #: Time since the page was asked for, in ms, when its script had drawn the table: what is waited for is over
 #: then.
 READY = "return performance.getEntriesByName('ready')[0]?.startTime ?? null"
+#: The same, when every dialogue could be opened and searched.
+UNPACKED = "return performance.getEntriesByName('unpacked')[0]?.startTime ?? null"
 #: Found, sorted and drawn, layout included, in ms; the search goes through every word of every dialogue.
 SEARCH = """
 const began = performance.now();
@@ -55,7 +57,7 @@ def main() -> int:
         size = path.stat().st_size / 1e6
         goals = [
             Goal("write it", statistics.median(writing), 5, "s"),
-            Goal("size", size, 20, "MB"),
+            Goal("size", size, 12, "MB"),
             *in_browser(path, Path(name) / "browser"),
         ]
     for goal in goals:
@@ -79,11 +81,12 @@ def in_browser(path: Path, folder: Path) -> list[Goal]:
         options=options, service=webdriver.ChromeService(shutil.which("chromedriver"))
     )
     try:
-        ready, first, search, opening = [], [], [], []
+        ready, unpacked, first, search, opening = [], [], [], [], []
         for _ in range(ROUNDS):
             chrome.get("about:blank")
             chrome.get(path.as_uri())
             ready.append(WebDriverWait(chrome, 30, 0.05).until(lambda c: run(c, READY)) / 1000)
+            unpacked.append(WebDriverWait(chrome, 30, 0.05).until(lambda c: run(c, UNPACKED)) / 1000)
             # Whoever is quicker than the browser's idle time pays for what it would have put together.
             first.append(run(chrome, SEARCH, "persuasion"))
             search.append(
@@ -96,7 +99,8 @@ def in_browser(path: Path, folder: Path) -> list[Goal]:
     finally:
         chrome.quit()
     return [
-        Goal("open, table drawn", statistics.median(ready), 2, "s"),
+        Goal("open, table drawn", statistics.median(ready), 0.3, "s"),
+        Goal("dialogues unpacked", statistics.median(unpacked), 2, "s"),
         Goal("first search, as soon as that", statistics.median(first), 500, "ms"),
         Goal("search, the slowest of five", statistics.median(search), 100, "ms"),
         Goal("open a transcript, the slowest of three", statistics.median(opening), 100, "ms"),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import json
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
 
@@ -13,14 +12,18 @@ from pytest_personalens.core.safe_text import harmless
 from pytest_personalens.core.usage import Usage
 from pytest_personalens.reports import overview
 from pytest_personalens.reports.changes import changes_of
+from pytest_personalens.reports.command_line import command_line, thresholds_in_force
+from pytest_personalens.reports.legends import LEGENDS
 from pytest_personalens.reports.page_charts import (
     LEAST_FOR_A_CHART,
     charts_of,
+    fills_a_row,
     interval_text,
     is_ablation,
     tile_of,
 )
-from pytest_personalens.reports.payload import payload, script_json, shown_dimensions
+from pytest_personalens.reports.page_reasons import MOST_PREFERENCES, heat_map, reason_charts
+from pytest_personalens.reports.payload import packed, payload, script_json, shown_dimensions
 from pytest_personalens.reports.tables.contexts import ablation_table
 from pytest_personalens.results.means import by_turn, estimate, item_scores
 from pytest_personalens.results.wording import (
@@ -38,8 +41,8 @@ if TYPE_CHECKING:
     from pytest_personalens.results.values import Results
 
 TITLE: Final = "Personalization report"
-_STYLES: Final = ("base.css", "charts.css", "dialogue.css", "print.css")
-_SCRIPTS: Final = ("data.js", "table.js", "dialogue.js", "page.js")
+_STYLES: Final = ("base.css", "charts.css", "reasons.css", "dialogue.css", "beside.css", "print.css")
+_SCRIPTS: Final = ("data.js", "table.js", "csv.js", "beside.js", "dialogue.js", "page.js")
 #: Longer lists stand in the table of scenarios, which can be filtered.
 _MOST_FLIPS: Final = 200
 
@@ -69,8 +72,10 @@ def html_page(results: Results, *, title: str = TITLE, before: Results | None = 
     environment.filters.update(
         figure=_figure, signed=_signed, interval=interval_text, chance=p_value, decision=decision
     )
+    environment.filters["whole"] = lambda number: f"{number:+d}".replace("-", "\N{MINUS SIGN}")
     environment.filters["outcome"] = lambda gate: gate_outcome(gate, results).replace("FAILED", "failed")
     changes = changes_of(results, before)
+    shown = payload(results, changes)
     return environment.get_template("page.html.jinja").render(
         title=title,
         style=style,
@@ -79,7 +84,8 @@ def html_page(results: Results, *, title: str = TITLE, before: Results | None = 
             f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; base-uri"
             " 'none'; form-action 'none'"
         ),
-        data=script_json(payload(results, changes)),
+        data=script_json(shown.rows),
+        dialogues=packed(shown.dialogues),
         before=before,
         changes=changes,
         most_flips=_MOST_FLIPS,
@@ -123,11 +129,14 @@ def _figures(results: Results, before: Results | None) -> dict[str, Any]:
         "turns": turns,
         "charts": charts_of(results, dimensions, domains, turns, [h for h in shown if sum(h.counts)]),
         "least_for_a_chart": LEAST_FOR_A_CHART,
+        "folded": [line for line in domains if not fills_a_row(line)],
+        "reason_charts": reason_charts(results),
+        "heat": heat_map(results),
+        "most_preferences": MOST_PREFERENCES,
+        "legends": LEGENDS,
         "total": sum(results.usage.values(), Usage()),
-        "settings": [
-            (k.replace("_", " "), v if isinstance(v, str) else json.dumps(v, default=str))
-            for k, v in results.settings.items()
-        ],
+        "command": command_line(results.settings, results.of_suite),
+        "thresholds": thresholds_in_force(results.settings, results.of_suite),
         "identities": sorted(
             {(i.evaluation.user_agent, under_test, i.evaluation.judge) for i in results.items}
         ),

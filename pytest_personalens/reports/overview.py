@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.reports.charts import SOFT, TC, DotRow, Histogram, P, Panel
 from pytest_personalens.reports.crashes import crash_groups, crashes_title
+from pytest_personalens.reports.explanation import sentence_of
+from pytest_personalens.results.explanation import explanations
 from pytest_personalens.results.means import Estimate, estimate, item_scores, score_counts
 from pytest_personalens.results.wording import (
     CAUSES,
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from pytest_personalens.core.measure import Measure
+    from pytest_personalens.results.explanation import Explanation
     from pytest_personalens.results.means import ItemScores
     from pytest_personalens.results.values import Item, Results
 
@@ -51,7 +54,7 @@ def headline(results: Results) -> Headline:
     """Whether the run passed; a run that is not whole is neither passed nor failed."""
     shard = results.settings.get("shard")
     failed, total = sum(i.failed for i in results.items), len(results.items)
-    low = [(f"{g.name}: {g.message}", "") for g in results.gates if not g.passed]
+    low = [(_capital(sentence_of(why, results)) + ".", "") for why in _of_each_reading(results)]
     reasons = [] if results.report_only else list(low)
     crashed = [(_crashed(results), "cause=assistant")] if crashes_title(results) else []
     if failed:
@@ -95,6 +98,16 @@ def headline(results: Results) -> Headline:
             (gates or "No test failed; the run had no gate.", ""),
         ),
     )
+
+
+def _of_each_reading(results: Results) -> Iterator[Explanation]:
+    """Why the gates failed: of several on one reading, those against the baseline alone, which say most."""
+    every = explanations(results)
+    reasons = {e.measure: e.reasons for e in every if e.reasons}
+    compared = {(e.group, e.measure) for e in every if e.gate.kind == "regression"}
+    for e in every:
+        if e.gate.kind != "floor" or (e.group, e.measure) not in compared:
+            yield e._replace(reasons=reasons.get(e.measure, ()))
 
 
 def _crashed(results: Results) -> str:

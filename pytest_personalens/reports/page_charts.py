@@ -18,8 +18,13 @@ if TYPE_CHECKING:
     from pytest_personalens.reports.overview import OverviewLine
     from pytest_personalens.results.values import Arm, Results
 
-#: A mean over fewer dialogues has an interval nearly as wide as its scale.
+#: A mean over fewer scenarios has an interval nearly as wide as its scale.
 LEAST_FOR_A_CHART: Final = 5
+
+
+def fills_a_row(line: OverviewLine) -> bool:
+    """False for a group of so few scenarios that its mean says little, however often they ran."""
+    return max((e.scenarios for e in line.estimates), default=0) >= LEAST_FOR_A_CHART
 
 
 def tile_of(results: Results, dimension: Measure, value: Estimate) -> dict[str, Any]:
@@ -61,7 +66,7 @@ def charts_of(
     drawn: dict[str, Any] = {}
     own, main = overview.panels(results, of_run=True), overview.main_measures(results)
     names = " and ".join(_called(measure) for measure in main)
-    large = [line for line in domains if line.scored >= LEAST_FOR_A_CHART]
+    large = [line for line in domains if fills_a_row(line)]
     if own and large:
         drawn["domains"] = charts.dots(
             overview.domain_rows(large, dimensions, main),

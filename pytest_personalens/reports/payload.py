@@ -1,21 +1,29 @@
-"""The dialogues of a run as compact JSON inside a page, for its script to draw on demand."""
+"""The dialogues of a run inside a page: what its table shows as JSON, all else as JSON that is packed."""
 
 from __future__ import annotations
 
+import base64
 import json
-from typing import TYPE_CHECKING, Any, Final
+import zlib
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from pytest_personalens.core.node_ids import BUILT_IN
 from pytest_personalens.core.scenario import Scenario
+from pytest_personalens.reports.command_line import command_line
+from pytest_personalens.reports.page_reasons import lost_for, row_reason, told
+from pytest_personalens.reports.reason_text import DOES, OUTCOMES
 from pytest_personalens.results.wording import control_names, unfound_text
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pytest_personalens.core.measure import Measure
     from pytest_personalens.core.scenario import BaseScenario
     from pytest_personalens.reports.changes import Changes
     from pytest_personalens.results.values import Item, Results
 
 #: Fields whose 0 says something: a score, or the first of the texts or keys.
-_NUMBERS: Final = frozenset({"score", "why", "description", "intent", "goal", "key"})
+_NUMBERS: Final = frozenset({"score", "why", "wants", "description", "intent", "goal", "key"})
 #: What would end the script element, or begin a comment or an entity in it; and two line ends that old
 #: scripts trip over.
 _ESCAPED: Final = {c: f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
@@ -39,36 +47,57 @@ def script_json(value: object) -> str:
     return text
 
 
-def payload(results: Results, changes: Changes | None) -> dict[str, Any]:
-    """What the script of the page is given: `texts`, and `items` and `scenarios` that refer to them by
-    number.
+def packed(value: object) -> str:
+    """`value` as JSON, packed by zlib, in base64: it costs hardly any time until it is unpacked."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return base64.b64encode(zlib.compress(text.encode("utf-8", "replace"), 6)).decode()
 
-    Whatever is empty or as it mostly is is left out.
+
+class Payload(NamedTuple):
+    """What the script of the page is given.
+
+    `rows` is what its table shows, with `texts` that its items refer to by number. `dialogues` is all else:
+    an entry for each item, in their order, and scenarios by name, with texts of their own. Whatever is empty
+    or as it mostly is is left out.
     """
-    text = _Pool()
-    dimensions = shown_dimensions(results)
+
+    rows: dict[str, Any]
+    dialogues: dict[str, Any]
+
+
+def payload(results: Results, changes: Changes | None) -> Payload:
+    """The dialogues of a run, and what became of their scores."""
     flips: dict[str, list[list[object]]] = {}
     for flip in changes.comparison.flips if changes else ():
         for nodeid in flip.nodeids:
             flips.setdefault(nodeid, []).append([flip.dimension.value, flip.before, flip.after])
+    dimensions = shown_dimensions(results)
     keys: dict[tuple[str, ...], int] = {}
-    items = [
-        _without_empty(
-            {
-                **_item(item, text),
-                "key": keys.setdefault(item.key, len(keys)),
-                "flips": flips.get(item.nodeid),
-            }
-        )
-        for item in results.items
-    ]
-    return {
-        "dimensions": [[d.value, d.names.score, d.names.title, *_steps(d)] for d in dimensions],
-        "controls": control_names(results.of_suite),
-        "items": items,
-        "scenarios": {name: _scenario(s, text) for name, s in results.scenarios.items()},
-        "texts": list(text.numbers),
-    }
+    row_text, text = _Pool(), _Pool()
+    rows, dialogues = [], []
+    for item in results.items:
+        own = {"key": keys.setdefault(item.key, len(keys)), "flips": flips.get(item.nodeid)}
+        scenario = results.scenarios.get(item.evaluation.scenario)
+        rows.append(_without_empty({**_row(item, scenario, dimensions, row_text), **own}))
+        dialogues.append(_without_empty(_dialogue(item, text)))
+    codes = {reason.code for item in results.items for reason in lost_for(item)}
+    return Payload(
+        {
+            "dimensions": [[d.value, d.names.score, d.names.title, *_steps(d)] for d in dimensions],
+            "controls": control_names(results.of_suite),
+            "reasons": [[code, words] for code, words in DOES.items() if code in codes],
+            "outcomes": dict(OUTCOMES),
+            "command": command_line(results.settings, results.of_suite, of_item=True),
+            "builtIn": BUILT_IN,
+            "items": rows,
+            "texts": list(row_text.numbers),
+        },
+        {
+            "items": dialogues,
+            "scenarios": {name: _scenario(s, text) for name, s in results.scenarios.items()},
+            "texts": list(text.numbers),
+        },
+    )
 
 
 def shown_dimensions(results: Results) -> list[Measure]:
@@ -82,28 +111,53 @@ def _steps(measure: Measure) -> tuple[float | None, float | None]:
     return (measure.low, measure.high) if measure.in_steps else (None, None)
 
 
-def _item(item: Item, text: _Pool) -> dict[str, Any]:
+def _row(
+    item: Item, scenario: BaseScenario | None, dimensions: Sequence[Measure], text: _Pool
+) -> dict[str, Any]:
     e = item.evaluation
+    scores = {v.dimension: v.score for v in e.verdicts}
     return {
         "id": item.nodeid,
         "scenario": e.scenario,
+        "name": "" if scenario is None else scenario.name,
         "user": e.user,
         "task": e.task,
         "kind": e.kind,
         "domains": e.domains,
         "status": item.status,
         "failed": item.failed,
+        "scores": [scores.get(d) for d in dimensions],
+        "short": [s.dimension.value for s in item.shortfalls],
+        "why": text(row_reason(item, scenario)),
+        "wants": text(_wants(scenario)),
+        "reasons": sorted({(r.code, text(r.type)) for r in told(item)}),
+        "turns": sum(m.role == "user" for m in e.dialogue.messages),
+        "trial": item.trial if item.trial != 1 else 0,
+        "arm": item.arm,
+        "cause": e.cause,
+        "detail": e.detail,
+    }
+
+
+def _wants(scenario: BaseScenario | None) -> str:
+    if isinstance(scenario, Scenario):
+        return scenario.task.description
+    return "" if scenario is None else scenario.wish
+
+
+def _dialogue(item: Item, text: _Pool) -> dict[str, Any]:
+    e, earlier = item.evaluation, item.earlier
+    said = () if earlier is None else earlier.messages
+    return {
         "shortfalls": [[s.dimension.value, str(s)] for s in item.shortfalls],
         "record": item.record if item.record != "none" else "",
         "file": item.record_file,
-        "trial": item.trial if item.trial != 1 else 0,
-        "arm": item.arm,
         "given": item.given,
         "givenUser": item.given_user,
-        "cause": e.cause,
-        "detail": e.detail,
         "end": e.dialogue.end,
         "by": [text(who) for who in (e.user_agent, e.assistant, e.judge)],
+        "before": [[int(m.role == "assistant"), text(m.content)] for m in said],
+        "source": earlier.source if earlier is not None and said else "",
         "messages": [[int(m.role == "assistant"), text(m.content)] for m in e.dialogue.messages],
         "verdicts": [
             _without_empty(
@@ -117,6 +171,7 @@ def _item(item: Item, text: _Pool) -> dict[str, Any]:
                     "votes": [[vote.score, text(vote.justification)] for vote in v.votes],
                     "observed": [text(one) for one in v.observations],
                     "better": [text(one) for one in v.improvements],
+                    "reasons": [[r.code, r.domain, r.type, r.value, r.part, r.turn] for r in v.reasons],
                 }
             )
             for v in e.verdicts

@@ -13,10 +13,11 @@ from pytest_personalens.core.gate import GateExpression
 from pytest_personalens.core.node_ids import CaseId
 from pytest_personalens.core.scenario import DOMAINS, Scenario, Situation, Task
 from pytest_personalens.core.usage import Usage
-from pytest_personalens.core.verdict import READINGS, Dimension, Evidence, Verdict, Vote
+from pytest_personalens.core.verdict import READINGS, Dimension, Evidence, Reason, ReasonCode, Verdict, Vote
 from pytest_personalens.results.baseline import baseline_of
 from pytest_personalens.results.comparison import compare_with_baseline
 from pytest_personalens.results.controls import controls_of, trials_of
+from pytest_personalens.results.earlier import with_earlier
 from pytest_personalens.results.gates import check_gates
 from pytest_personalens.results.shortfalls import shortfalls_of
 from pytest_personalens.results.summary import summarize
@@ -87,6 +88,7 @@ def rich_results(
         then = _run(
             [_item(s, n, 1, "", rng, better=2, invalid=n == 3) for n, s in enumerate(asked, 1)], count
         )
+        results = with_earlier(results, baseline_of(then))
         comparison = compare_with_baseline(
             baseline_of(then), results, name="baselines/main.json", level=0.05, margins={}
         )
@@ -226,14 +228,18 @@ def _evaluation(
     return Evaluation(
         scenario=scenario.id, user=scenario.user, task=scenario.task.id, kind=scenario.kind, domains=scenario.domains, dataset=scenario.dataset,
         user_agent="embedded-user 2", judge="embedded-judge 2", dialogue=Dialogue(messages=messages, end="fault" if cause else "user"),
-        verdicts=() if cause else tuple(_verdict(d, scores.get(d), messages, rng) for d in (*READINGS, Dimension.PERSONALIZATION_TURNS)),
+        verdicts=() if cause else tuple(_verdict(d, scores.get(d), messages, rng, scenario) for d in (*READINGS, Dimension.PERSONALIZATION_TURNS)),
         cause=cause, detail=(HOSTILE[1] if hostile else "the assistant raised TimeoutError: no answer in 60 s") if cause else "",
         usage={"judge p": Usage(calls=1, input_tokens=900, output_tokens=80)},
     )  # fmt: skip
 
 
 def _verdict(
-    dimension: Dimension, score: int | None, messages: Sequence[Message], rng: random.Random
+    dimension: Dimension,
+    score: int | None,
+    messages: Sequence[Message],
+    rng: random.Random,
+    scenario: Scenario,
 ) -> Verdict:
     low, high = dimension.scale
     given = rng.randint(max(low, high - 2), high) if score is None else score
@@ -248,6 +254,7 @@ def _verdict(
             if rng.random() < 0.7
             else ()
         ),
+        reasons=_reasons(dimension, given, scenario),
         turns=(
             (*(min(4, max(1, given + rng.randint(-1, 1))) for _ in range(replies - 1)), given)
             if dimension is Dimension.PERSONALIZATION_TURNS
@@ -258,4 +265,23 @@ def _verdict(
             if dimension is Dimension.PERSONALIZATION and rng.random() < 0.2
             else ()
         ),
+    )
+
+
+_CODES: Final[dict[int, ReasonCode]] = {1: "asks-known", 2: "uses-stated", 3: "applies", 4: "anticipates"}
+
+
+def _reasons(dimension: Dimension, score: int, scenario: Scenario) -> tuple[Reason, ...]:
+    """As the embedded judge gives them: about a preference for P, about a part of the goal for TC."""
+    if dimension is Dimension.TASK_COMPLETION:
+        return (Reason(code="done" if score else "missing", part="a reminder", turn=1),)
+    if dimension is not Dimension.PERSONALIZATION:
+        return ()
+    domain = scenario.domains[0]
+    values = scenario.preferences[domain]["Favourite Author"]
+    about = {"domain": domain, "type": "Favourite Author", "value": values[0]}
+    ignored = {"domain": domain, "type": "Preferred Time", "value": "on the commute"}
+    return (
+        Reason(code=_CODES[score], turn=1, **about),
+        *([Reason(code="ignores", **ignored)] if score < 3 else []),
     )

@@ -6,21 +6,34 @@ const dimensions = data.dimensions.map(([key, column, name, low, high]) => ({ ke
 const dimensionOf = new Map(dimensions.map((d) => [d.key, d]));
 const byId = new Map();
 const byKey = new Map();
-const STATUS = { passed: ["✓", "passed", "good"], low: ["✕", "below", "bad"], uncounted: ["–", "not scored", "soft"] };
+const STATUS = { passed: ["✓", "passed", "good"], low: ["✕", "low score", "bad"], uncounted: ["–", "not scored", "soft"] };
 const CONTROLS = data.controls;
 const ENDS = { user: "The user ended the dialogue.", silence: "The user left without a closing word.", limit: "The turn limit ended the dialogue.", fault: "The dialogue broke off." };
 
 for (const item of data.items) {
   item.domains ||= [];
-  item.scores = new Map((item.verdicts || []).map((v) => [v.dim, v.score]));
-  item.turns = (item.messages || []).filter((m) => !m[0]).length;
+  item.reasons ||= [];
+  item.turns ||= 0;
+  item.scores = new Map(dimensions.map((d, n) => [d.key, (item.scores || [])[n]]).filter(([, score]) => score != null));
   if (!byId.has(item.id)) byId.set(item.id, item);
   if (!byKey.has(item.key)) byKey.set(item.key, []);
   byKey.get(item.key).push(item);
 }
 
-const text = (place) => data.texts[place];
-const scenarioOf = (item) => (Object.hasOwn(data.scenarios, item.scenario) ? data.scenarios[item.scenario] : null);
+// What a row says is there at once. The dialogues, and who asked for what, are packed: they are unpacked once the table is
+// drawn, and each item then has the rest of its fields.
+const rowText = (place) => data.texts[place];
+let dialogues = null;
+
+async function unpack() {
+  const bytes = Uint8Array.from(atob(document.getElementById("dialogues").textContent), (c) => c.charCodeAt(0));
+  const unpacked = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+  dialogues = await new Response(unpacked).json();
+  dialogues.items.forEach((fields, n) => { Object.assign(data.items[n], fields, { words: undefined }); });
+}
+
+const text = (place) => dialogues.texts[place];
+const scenarioOf = (item) => (Object.hasOwn(dialogues.scenarios, item.scenario) ? dialogues.scenarios[item.scenario] : null);
 
 // A new element: its attributes, then its children, of which strings are text; what is null is left out.
 function make(tag, attributes, ...children) {
@@ -63,23 +76,38 @@ function scoreText(dimension, score) {
 }
 
 const scoreNumber = (n) => String(Math.round(n * 100) / 100);
+// Of several trials it is a mean.
+const scoreBefore = (dimension, n) => (Number.isInteger(n) ? scoreText(dimension, n) : scoreNumber(n));
 
 // True if the item's score on the dimension is one of those that were below their threshold.
 function short(item, dimension) {
-  return (item.shortfalls || []).some(([key]) => key === dimension.key);
+  return (item.short || []).includes(dimension.key);
 }
 
-// The words of an item that a search looks through, in lower case; worked out once.
+// The words of an item that a search looks through, in lower case; worked out once. Before the dialogues are unpacked these
+// are the words of its row.
 function wordsOf(item) {
   if (item.words === undefined) {
-    const scenario = scenarioOf(item);
-    const parts = [item.id, item.scenario, item.user, item.task, item.kind, ...(item.domains || []), item.cause || "", item.detail || "", ...(item.shortfalls || []).map(([, words]) => words)];
-    if (scenario) parts.push(scenario.name || "", text(scenario.description), text(scenario.intent));
-    for (const message of item.messages || []) parts.push(text(message[1]));
-    for (const verdict of item.verdicts || []) parts.push(text(verdict.why));
+    const parts = [item.id, item.scenario, item.name || "", item.user, item.task, item.kind, ...item.domains, item.cause || "", item.detail || "", rowText(item.why), rowText(item.wants)];
+    if (dialogues) {
+      const scenario = scenarioOf(item);
+      parts.push(...(item.shortfalls || []).map(([, words]) => words));
+      if (scenario) parts.push(text(scenario.intent));
+      for (const message of item.messages || []) parts.push(text(message[1]));
+      for (const verdict of item.verdicts || []) parts.push(text(verdict.why));
+    }
     item.words = parts.join("\n").toLowerCase();
   }
   return item.words;
+}
+
+// A word as a shell takes it.
+const shellWord = (word) => (/^[\w./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
+
+// The command that runs an item alone; those of the built-in suite have no file that could be named.
+function commandFor(item) {
+  const words = item.id.startsWith(`${data.builtIn}::`) ? ["-k", item.id.slice(item.id.indexOf("["))] : [item.id];
+  return [data.command, ...words.map(shellWord)].join(" ");
 }
 
 // A link to an item: readable, and safe in any place that a link is pasted to.

@@ -3,7 +3,7 @@
 const LONG = 6000;
 
 // Where a quote stands in a message: its words with any space between them, as far as it was kept.
-function place(words, quote) {
+function placeOf(words, quote) {
   const kept = quote.endsWith("...") ? [quote, quote.slice(0, -3)] : [quote];
   for (const version of kept) {
     const pattern = version.trim().split(/\s+/).map((w) => w.replace(/[.*+?^${}()|[\]\\/]/g, "\\$&")).join("\\s+");
@@ -15,7 +15,7 @@ function place(words, quote) {
 
 // The message's text with the quotes in it marked; a mark knows the numbers of the quotes that it is part of.
 function marked(words, quotes) {
-  const spans = quotes.map((q, n) => [place(words, q), n]).filter(([span]) => span);
+  const spans = quotes.map((q, n) => [placeOf(words, q), n]).filter(([span]) => span);
   const edges = [...new Set([0, words.length, ...spans.flatMap(([span]) => span)])].sort((a, b) => a - b);
   return edges.slice(1).map((end, n) => {
     const part = shown(words.slice(edges[n], end));
@@ -85,7 +85,7 @@ function bubble(words, quotes) {
 function chat(item) {
   const evidence = evidenceOf(item);
   const byTurn = (item.verdicts || []).find((v) => v.turns);
-  const list = make("ol", { class: "chat", "aria-label": "Dialogue" });
+  const turns = [];
   // The score after a goodbye is lower for what the user said of the reply before: it would stand at the wrong one.
   const counted = byTurn ? byTurn.turns.length - (item.end === "user" ? 1 : 0) : 0;
   let replies = 0;
@@ -94,11 +94,11 @@ function chat(item) {
     const body = bubble(text(number), quotes.map(([quote]) => quote));
     const p = assistant && replies < counted ? byTurn.turns[replies] : null;
     if (assistant) replies += 1;
-    list.append(make("li", { class: assistant ? "assistant" : "user", id: `turn-${turn}`, tabindex: "-1" },
+    turns.push(make("li", { class: assistant ? "assistant" : "user", id: `turn-${turn}`, tabindex: "-1" },
       make("span", { class: "speaker" }, assistant ? "Assistant" : "User", ` · ${turn}`, p == null ? null : make("span", { class: "turn-p" }, ` · P ${p} after this turn`)),
       body, quotes.length ? remarks(quotes, body[0]) : null));
   });
-  return list;
+  return sideBySide(item, turns);
 }
 
 function goTo(turn) {
@@ -118,7 +118,7 @@ function readings(item) {
     const pips = d.high === 1 || d.high === null ? null : make("span", { class: "pips", "aria-hidden": "true" }, "●".repeat(v.score) + "○".repeat(d.high - v.score));
     return make("li", {},
       make("div", { class: "head" }, make("span", {}, d.name), make("span", { class: short(item, d) ? "cut" : null }, pips, scoreText(d, v.score), d.high === 1 || d.high === null ? null : ` of ${d.high}`)),
-      flip ? make("p", { class: flip[2] > flip[1] ? "good" : "bad" }, `${scoreNumber(flip[1])} before, ${scoreNumber(flip[2])} now`) : null,
+      flip ? make("p", { class: flip[2] > flip[1] ? "good" : "bad" }, `${scoreBefore(d, flip[1])} before, ${scoreBefore(d, flip[2])} now`) : null,
       make("p", {}, plain(text(v.why)), turns.length ? " · " : null,
         turns.map((turn, n) => [n ? ", " : turns.length > 1 ? "turns " : "turn ", make("a", { href: `#turn-${turn}`, onclick: (event) => { event.preventDefault(); goTo(turn); } }, String(turn))])),
       [["Observations", v.observed], ["Improvements", v.better]].map(([name, found]) => found ? make("details", {}, make("summary", {}, name), make("ul", { class: "plain" }, found.map((one) => make("li", {}, plain(text(one)))))) : null),
@@ -150,6 +150,7 @@ function person(item) {
     Object.entries(s.preferences || {}).map(([domain, types]) => [make("h3", {}, plain(domain)), make("dl", { class: "facts" }, Object.entries(types).map(([name, values]) =>
       [make("dt", { class: wanted.has(`${domain}\n${name}`) ? "wanted" : null }, plain(name)), make("dd", {}, plain(values.map(text).join(", ") || "none"))]))]),
     wanted.size ? make("p", { class: "soft" }, "In bold: those that matter to this task.") : null,
+    fates(item),
     make("h2", {}, "Past interactions ", known(item, "I")),
     Object.entries(s.summaries || {}).map(([domain, summary]) => make("details", {}, make("summary", {}, plain(domain)), make("p", {}, plain(text(summary))))),
     make("h2", {}, "Right now ", known(item, "S")),
@@ -169,7 +170,7 @@ function others(item) {
 function dialogue(item) {
   const s = scenarioOf(item);
   const [sign, word, tone] = STATUS[item.status];
-  const about = [item.domains.join(", "), s && s.situation && `${s.situation.day_of_week} ${s.situation.time_of_day}`, item.arm && `control: ${CONTROLS[item.arm] || item.arm}`, (item.trial || (byKey.get(item.key) || []).length > 1) && `trial ${item.trial || 1}`].filter(Boolean);
+  const about = [item.name, item.domains.join(", "), s && s.situation && `${s.situation.day_of_week} ${s.situation.time_of_day}`, item.arm && `control: ${CONTROLS[item.arm] || item.arm}`, (item.trial || (byKey.get(item.key) || []).length > 1) && `trial ${item.trial || 1}`].filter(Boolean);
   return [
     make("header", { class: "who" },
       make("h1", { id: "dialogue-head", tabindex: "-1" }, plain(item.scenario), make("span", { class: `status ${tone}` }, `${sign} ${word}${item.failed ? ", test failed" : ""}`)),
@@ -186,7 +187,7 @@ function dialogue(item) {
         item.verdicts ? [make("h2", {}, "Verdicts"), readings(item)] : null,
         person(item),
         make("h2", {}, "This test"),
-        facts([["Test", item.id], ["Agents", ["user", "assistant", "judge"].map((who, n) => `${who}: ${text(item.by[n]) || (n === 1 ? "yours" : "–")}`).join("; ")],
+        facts([["Test", item.id], ["Run it", commandFor(item)], ["Agents", ["user", "assistant", "judge"].map((who, n) => `${who}: ${text(item.by[n]) || (n === 1 ? "yours" : "–")}`).join("; ")],
           ...(item.record ? [["Record", item.record]] : []), ...(item.file ? [[item.record === "stale" ? "Older dialogue" : "File", item.file]] : [])]))),
   ];
 }

@@ -30,20 +30,21 @@ function remember() {
 }
 
 function openItem(item) {
+  if (!dialogues) return; // follow() comes back to it
   const before = open;
   if (!before) scrolled = window.scrollY;
   open = item;
-  const here = state.found.indexOf(item);
+  const here = rowOf(item);
   if (here >= 0) state.row = here;
   const step = (by) => () => neighbour(by);
-  const copy = navigator.clipboard ? make("button", { type: "button", class: "copy" }, "Copy test id") : null;
-  copy?.addEventListener("click", () => navigator.clipboard.writeText(item.id).then(() => { copy.textContent = "Copied"; }, () => {}));
+  const copy = navigator.clipboard ? make("button", { type: "button", class: "copy", title: commandFor(item) }, "Copy command") : null;
+  copy?.addEventListener("click", () => navigator.clipboard.writeText(commandFor(item)).then(() => { copy.textContent = "Copied"; }, () => {}));
   article.replaceChildren(
     make("nav", { class: "top", "aria-label": "Dialogues" },
       make("button", { type: "button", id: "close", "aria-keyshortcuts": "Escape", title: "Esc", onclick: closeItem }, "← Report"),
-      make("span", { class: "place" }, here >= 0 ? `${(here + 1).toLocaleString("en")} of ${state.found.length.toLocaleString("en")}` : "not among those found"),
+      make("span", { class: "place" }, here >= 0 ? `${(here + 1).toLocaleString("en")} of ${state.rows.length.toLocaleString("en")}` : "not among those found"),
       make("button", { type: "button", "aria-label": "Previous dialogue", "aria-keyshortcuts": "k", title: "k", disabled: here <= 0, onclick: step(-1) }, "↑"),
-      make("button", { type: "button", "aria-label": "Next dialogue", "aria-keyshortcuts": "j", title: "j", disabled: here < 0 || here + 1 >= state.found.length, onclick: step(1) }, "↓"), copy),
+      make("button", { type: "button", "aria-label": "Next dialogue", "aria-keyshortcuts": "j", title: "j", disabled: here < 0 || here + 1 >= state.rows.length, onclick: step(1) }, "↓"), copy),
     ...dialogue(item).flat());
   document.title = `${plain(item.scenario)} · ${TITLE}`;
   report.hidden = true;
@@ -66,12 +67,13 @@ function leave() {
   article.replaceChildren();
   report.hidden = false;
   window.scrollTo({ top: scrolled, behavior: "instant" });
-  if (state.found.length) focusRow(state.row);
+  if (state.rows.length) focusRow(state.row);
 }
 
 function neighbour(by) {
-  const next = state.found[state.found.indexOf(open) + by];
-  if (next && open) {
+  const here = rowOf(open);
+  const next = here < 0 ? null : state.rows[here + by];
+  if (next) {
     history.replaceState(null, "", linkTo(next));
     openItem(next);
   }
@@ -168,7 +170,7 @@ function start() {
     theme(button);
     stored(button);
   });
-  for (const id of ["theme", "filters", "keys"]) document.getElementById(id).hidden = !data.items.length && id !== "theme";
+  for (const id of ["theme", "filters", "keys", "csv"]) document.getElementById(id).hidden = !data.items.length && id !== "theme";
   search.addEventListener("input", () => { state.q = search.value; show(); rememberSoon(); });
   form.addEventListener("submit", (event) => event.preventDefault());
   document.getElementById("clear").addEventListener("click", () => {
@@ -193,6 +195,23 @@ function start() {
   window.addEventListener("afterprint", () => { if (!open) draw(false); });
   if (location.hash.includes("=")) restore(address());
   show();
+  performance.mark("ready");
+  document.getElementById("csv").addEventListener("click", saveCsv);
+  // The table is on the screen before anything else is read.
+  requestAnimationFrame(() => setTimeout(load));
+}
+
+async function load() {
+  try {
+    await unpack();
+  } catch (error) {
+    const message = document.getElementById("missing");
+    message.textContent = `The dialogues cannot be unpacked (${error}): this browser may be older than 2023.`;
+    message.hidden = false;
+    return;
+  }
+  performance.mark("unpacked");
+  if (state.q) show();
   follow();
   // What a search looks through is put together while nobody waits for it.
   const idle = window.requestIdleCallback || ((f) => setTimeout(f, 50));
@@ -204,7 +223,6 @@ function start() {
   };
   idle(prepare);
   document.documentElement.dataset.ready = "true";
-  performance.mark("ready");
 }
 
 start();

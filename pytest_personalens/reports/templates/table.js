@@ -4,7 +4,8 @@ const PAGE = 100;
 const MOST_PRINTED = 1000;
 // What P was after each turn is told in the dialogue; here it would only repeat P.
 const columns = dimensions.filter((d) => d.key !== "personalization_turns");
-const state = { q: "", filters: {}, sort: "worst", down: false, page: 0, found: data.items, row: 0 };
+// `found` are the dialogues, `rows` one of each scenario: its trials share a row, and the first of them in order stands for all.
+const state = { q: "", filters: {}, sort: "worst", down: false, page: 0, found: data.items, rows: data.items, row: 0 };
 const table = document.getElementById("rows");
 const RANK = { low: 0, uncounted: 1, passed: 2 };
 
@@ -20,6 +21,20 @@ function moved(item, up) {
   return (item.flips || []).some(([, before, after]) => (up ? after > before : after < before));
 }
 
+// True if the judge gave that reason for the item's scores, about that preference if one is named.
+function gave(item, code, preference) {
+  return item.reasons.some(([c, about]) => (!code || c === code) && (!preference || rowText(about) === preference));
+}
+
+const preferences = [...new Set(data.items.flatMap((i) => i.reasons.map(([, about]) => rowText(about))))].filter(Boolean).sort();
+
+// Outcomes that cost nothing: the heat map leads to them.
+function usedWell() {
+  const costs = new Set(data.reasons.map(([code]) => code));
+  const codes = [...new Set(data.items.flatMap((i) => i.reasons.map(([code]) => code)))];
+  return codes.filter((code) => !costs.has(code) && data.outcomes[code]).map((code) => [code, `a preference is ${data.outcomes[code]}`, (i) => gave(i, code)]);
+}
+
 // The filters that can tell items of this run apart: name, label, and the choices with what each keeps.
 function filters() {
   const own = (item) => !item.arm;
@@ -28,19 +43,21 @@ function filters() {
   if (arms.size > 1) {
     list.push(["arm", "Control", [["", CONTROLS[""], own], ...[...arms].filter((a) => a).map((a) => [a, CONTROLS[a] || a, (i) => i.arm === a]), ["all", "all dialogues", () => true]]]);
   }
-  const statuses = [["low", "below a threshold", (i) => i.status === "low"], ["uncounted", "not scored", (i) => i.status === "uncounted"],
+  const statuses = [["low", "low score", (i) => i.status === "low"], ["uncounted", "not scored", (i) => i.status === "uncounted"],
     ["passed", "passed", (i) => i.status === "passed"], ["failed", "test failed", (i) => i.failed]].filter(([, , keep]) => data.items.some(keep));
   if (statuses.length > 1) list.push(["status", "Status", [["", "any"], ...statuses]]);
   const causes = [...new Set(data.items.map((i) => i.cause))].filter(Boolean).sort();
-  if (causes.length) list.push(["cause", "Not scored for", [["", "any"], ...causes.map((c) => [c, c, (i) => i.cause === c])]]);
+  if (causes.length) list.push(["cause", "Cause", [["", "any"], ...causes.map((c) => [c, c, (i) => i.cause === c])]]);
   const changes = [["worse", "worse", (i) => moved(i, false)], ["better", "better", (i) => moved(i, true)]].filter(([, , keep]) => data.items.some(keep));
-  if (changes.length) list.push(["change", "Since then", [["", "any"], ...changes]]);
+  if (changes.length) list.push(["change", "Since before", [["", "any"], ...changes]]);
+  if (data.reasons.length) list.push(["reason", "Reason", [["", "any"], ...data.reasons.map(([code, words]) => [code, words, (i) => gave(i, code)]), ...usedWell()]]);
+  if (preferences.length) list.push(["preference", "Preference", [["", "any"], ...preferences.map((p) => [p, p, (i) => gave(i, state.filters.reason || "", p)])]]);
   const domains = [...new Set(data.items.flatMap((i) => i.domains))].sort();
   if (domains.length > 1) list.push(["domain", "Domain", [["", "any"], ...domains.map((d) => [d, d, (i) => i.domains.includes(d)])]]);
   const kinds = [...new Set(data.items.map((i) => i.kind))];
-  if (kinds.length > 1) list.push(["kind", "Task", [["", "any"], ...kinds.map((k) => [k, `${k}-domain`, (i) => i.kind === k])]]);
+  if (kinds.length > 1) list.push(["kind", "Kind", [["", "any"], ...kinds.map((k) => [k, `${k}-domain`, (i) => i.kind === k])]]);
   const scores = [...new Set(data.items.map((i) => i.scores.get("personalization")))].filter((s) => s != null).sort();
-  if (scores.length > 1) list.push(["p", "P", [["", "any"], ...scores.map((s) => [String(s), String(s), (i) => i.scores.get("personalization") === s])]]);
+  if (scores.length > 1) list.push(["p", "Personalization", [["", "any"], ...scores.map((s) => [String(s), String(s), (i) => i.scores.get("personalization") === s])]]);
   return list;
 }
 
@@ -57,13 +74,43 @@ function find() {
     return 0;
   });
   state.found = keyed.map(([, item]) => item);
+  const first = new Map(state.found.map((item) => [place(item), item]).reverse());
+  state.rows = first.size === state.found.length ? state.found : state.found.filter((item) => first.get(place(item)) === item);
   state.page = 0;
   state.row = 0;
 }
 
+// What the trials of a scenario have in common.
+const place = (item) => `${item.key} ${item.arm || ""}`;
+
+// Those with the same context, by number; the item alone where it ran once.
+function trialsOf(item) {
+  return byKey.get(item.key).filter((i) => place(i) === place(item)).sort((a, b) => (a.trial || 1) - (b.trial || 1));
+}
+
+// The row of an item, though another of its trials may stand for it; -1 if it was not found.
+function rowOf(item) {
+  return state.rows.findIndex((i) => place(i) === place(item));
+}
+
+function scoresText(item, d) {
+  const scores = trialsOf(item).map((i) => i.scores.get(d.key)).filter((s) => s != null);
+  if (scores.length < 2) return scoreText(d, scores[0]);
+  return (scores.reduce((a, b) => a + b) / scores.length).toFixed(2);
+}
+
+function pips(item) {
+  const trials = trialsOf(item);
+  if (trials.length < 2) return null;
+  return make("span", { class: "trials" }, trials.map((i, n) => {
+    const [sign, word, tone] = STATUS[i.status];
+    return make("a", { href: linkTo(i), class: tone, title: `trial ${n + 1}: ${word}` }, make("span", { "aria-hidden": "true" }, sign), make("span", { class: "unseen" }, `trial ${n + 1}: ${word}`));
+  }));
+}
+
 function cell(item, d) {
   const flip = (item.flips || []).find(([key]) => key === d.key);
-  const parts = [scoreText(d, item.scores.get(d.key))];
+  const parts = [scoresText(item, d)];
   if (flip) {
     const up = flip[2] > flip[1];
     parts.push(make("span", { class: up ? "good" : "bad", title: `from ${scoreNumber(flip[1])}` }, up ? " ▲" : " ▼", make("span", { class: "unseen" }, `from ${scoreNumber(flip[1])}`)));
@@ -73,13 +120,12 @@ function cell(item, d) {
 
 function row(item) {
   const [sign, word, tone] = STATUS[item.status];
-  const scenario = scenarioOf(item);
-  const about = [item.domains.join(", "), scenario && scenario.name, item.arm && `control: ${CONTROLS[item.arm]}`, item.trial && `trial ${item.trial}`].filter(Boolean).join(" · ");
-  const said = item.cause ? `${item.cause}: ${item.detail || ""}` : scenario ? text(scenario.description) : "";
+  const about = [item.name, item.domains.join(", "), item.arm && `control: ${CONTROLS[item.arm]}`].filter(Boolean).join(" · ");
+  const why = item.cause ? `${item.cause}: ${item.detail || ""}` : rowText(item.why);
   return make("tr", {},
     make("td", { class: tone }, make("span", { "aria-hidden": "true" }, `${sign} `), make("span", { class: item.failed ? "bad" : null }, item.failed && item.status === "passed" ? "test failed" : word)),
-    make("th", { scope: "row" }, make("a", { href: linkTo(item) }, plain(item.scenario)),
-      make("span", { class: "about" }, plain(about), said ? make("span", { class: "wide" }, ` — ${plain(said)}`) : null)),
+    make("th", { scope: "row", title: plain(rowText(item.wants)) || null }, make("a", { href: linkTo(item) }, plain(item.scenario)), pips(item), make("span", { class: "of" }, ` ${plain(about)}`),
+      why ? make("span", { class: "about" }, plain(why)) : null),
     columns.map((d) => cell(item, d)),
     make("td", { class: "num wide" }, String(item.turns)));
 }
@@ -97,18 +143,19 @@ function heading(key, label, classes) {
 
 function draw(all) {
   const from = all ? 0 : state.page * PAGE;
-  const to = all ? Math.min(state.found.length, MOST_PRINTED) : Math.min(from + PAGE, state.found.length);
+  const to = all ? Math.min(state.rows.length, MOST_PRINTED) : Math.min(from + PAGE, state.rows.length);
   table.tHead.replaceChildren(make("tr", {}, heading("worst", "Status"), heading("scenario", "Scenario"),
     columns.map((d) => heading(d.key, d.column, d.key === "task_completion" || d.key === "personalization" ? "num" : "num wide")), heading("turns", "Turns", "num wide")));
-  table.tBodies[0].replaceChildren(...state.found.slice(from, to).map(row));
+  table.tBodies[0].replaceChildren(...state.rows.slice(from, to).map(row));
   const count = (n) => n.toLocaleString("en");
   const total = data.items.length;
   document.getElementById("count").textContent = state.found.length === total ? `${count(total)} dialogues` : `${count(state.found.length)} of ${count(total)} dialogues`;
-  if (all && to < state.found.length) document.getElementById("count").append(`, the first ${count(to)} of them here`);
-  document.getElementById("pages").hidden = state.found.length <= PAGE;
-  document.getElementById("page").textContent = `${count(from + 1)}–${count(to)} of ${count(state.found.length)}`;
+  if (state.rows.length < state.found.length) document.getElementById("count").append(` in ${count(state.rows.length)} rows`);
+  if (all && to < state.rows.length) document.getElementById("count").append(`, the first ${count(to)} of them here`);
+  document.getElementById("pages").hidden = state.rows.length <= PAGE;
+  document.getElementById("page").textContent = `${count(from + 1)}–${count(to)} of ${count(state.rows.length)}`;
   document.getElementById("back").disabled = !state.page;
-  document.getElementById("forth").disabled = to >= state.found.length;
+  document.getElementById("forth").disabled = to >= state.rows.length;
   document.getElementById("rows-frame").hidden = !state.found.length;
   document.getElementById("none").hidden = Boolean(state.found.length || !total);
 }
@@ -125,15 +172,15 @@ function turnPage(by) {
 }
 
 // Move the focus to the row of that place among those found, on whichever page it is.
-function focusRow(place) {
-  if (place < 0 || place >= state.found.length) return;
-  const page = Math.floor(place / PAGE);
+function focusRow(number) {
+  if (number < 0 || number >= state.rows.length) return;
+  const page = Math.floor(number / PAGE);
   if (page !== state.page) {
     state.page = page;
     draw(false);
   }
-  state.row = place;
-  const link = table.tBodies[0].rows[place % PAGE].querySelector("a");
+  state.row = number;
+  const link = table.tBodies[0].rows[number % PAGE].querySelector("a");
   link.focus({ preventScroll: true });
   link.scrollIntoView({ block: "nearest", behavior: "instant" });
 }

@@ -1,0 +1,96 @@
+"""The settings of a run as the command line that asks for them."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING, Any, Final
+
+from pytest_personalens.core.errors import SpecError
+from pytest_personalens.core.gate import GateExpression
+from pytest_personalens.core.options import OPTIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from pytest_personalens.core.suite import Suite
+
+
+#: What shapes the dialogue and the verdicts of a single item.
+_OF_AN_ITEM: Final = ("sample", "dialogue", "score", "record")
+
+
+def command_line(settings: Mapping[str, Any], suite: Suite, *, of_item: bool = False) -> str:
+    """``pytest --personalens-sample 30 ...``: every option whose value is not its default, or with `of_item`
+    those of them that shape a single item.
+
+    What was asked for in the configuration is written as options too, and keys of the configuration alone as
+    ``-o``. Options that say where reports go are in no results.
+    """
+    words = ["pytest"]
+    defaults = {"dimensions": [measure.value for measure in suite.main], **suite.defaults}
+    for option in OPTIONS:
+        value, default = settings.get(option.key), defaults.get(option.key, option.default)
+        # A results file holds lists where the settings have tuples.
+        default = list(default) if isinstance(default, tuple) else default
+        if option.shapes == "report" or value in (None, [], (), False, default):
+            continue
+        # Not the shard: the item is in the whole sample too.
+        if of_item and (option.shapes not in _OF_AN_ITEM or option.key == "shard"):
+            continue
+        text = _TEXTS.get(option.key, _plain)(value, suite)
+        if option.on == "ini":
+            words += ["-o", f"{option.ini}={text}"]
+        else:
+            words += [option.long] if option.flag else [option.long, text]
+    if settings.get("report_only") is True and not of_item:
+        words += ["--personalens-gate", "none"]
+    return shlex.join(words)
+
+
+def thresholds_in_force(settings: Mapping[str, Any], suite: Suite) -> str:
+    """``tc >= 1, p >= 2``: the scores that an item must reach; empty where it need not reach any."""
+    defaults = {measure.value: least for measure, least in suite.thresholds.items()}
+    asked, read = dict(settings.get("threshold") or ()), settings.get("dimensions") or ()
+    limits = [(name, least) for name, least in {**defaults, **asked}.items() if name in read]
+    return ", ".join(f"{_short(name, suite)} {_sign(name, suite)} {least:g}" for name, least in limits)
+
+
+def _plain(value: Any, suite: Suite) -> str:
+    return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+
+
+def _gates(value: Any, suite: Suite) -> str:
+    gates = (GateExpression(*gate) for gate in value)
+    return ", ".join(f"{gate.name} {gate.direction} {gate.limit:g}" for gate in gates)
+
+
+def _controls(value: Any, suite: Suite) -> str:
+    left, words = list(value), []
+    for word, arms in suite.arm_groups.items():
+        if set(arms) <= set(left):
+            words.append(word)
+            left = [name for name in left if name not in arms]
+    return ",".join([*words, *map(suite.arm_word, left)])
+
+
+def _sign(name: str, suite: Suite) -> str:
+    return "<=" if any(m.value == name and m.better == "low" for m in suite.measures) else ">="
+
+
+def _short(name: str, suite: Suite) -> str:
+    try:
+        return suite.measure(name).short
+    except SpecError:  # of another version
+        return name
+
+
+_TEXTS: Final[Mapping[str, Callable[[Any, Suite], str]]] = {
+    "shard": lambda value, suite: "/".join(map(str, value)),
+    "context": lambda value, suite: value or "none",
+    "control": _controls,
+    "dimensions": lambda value, suite: ",".join(_short(name, suite) for name in value),
+    "threshold": lambda value, suite: ",".join(f"{_short(name, suite)}={least:g}" for name, least in value),
+    "margin": lambda value, suite: ",".join(f"{_short(name, suite)}={drop:g}" for name, drop in value),
+    "gate": _gates,
+    "budget": lambda value, suite: ",".join(f"{most:g}{unit}" for unit, most in value),
+}

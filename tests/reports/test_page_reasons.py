@@ -1,0 +1,281 @@
+"""What the HTML report says of why points were lost, and of what was said before."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import shlex
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_personalens.core.verdict import Dimension
+from pytest_personalens.reports.command_line import command_line, thresholds_in_force
+from pytest_personalens.reports.html import html_page, write_html
+from pytest_personalens.results.provenance import Provenance
+from tests.support.browser import Page, axe_source, start
+from tests.support.repository import Repository
+from tests.support.rich_results import HOSTILE, rich_results
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from pytest_personalens.results.values import Item, Results
+
+
+@pytest.fixture(scope="module")
+def compared() -> Results:
+    return rich_results(40, compared=True)
+
+
+@pytest.fixture(scope="module")
+def file(compared: Results, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("reasons") / "report.html"
+    write_html(compared, path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+    yield from start(tmp_path_factory.mktemp("browser"))
+
+
+def link(item: Item) -> str:
+    return "#item=" + item.nodeid.replace("[", "%5B").replace("]", "%5D")
+
+
+def codes(results: Results) -> Counter[str]:
+    """In how many scored dialogues each reason stands, on any reading."""
+    scored = [item.evaluation for item in results.own if item.evaluation.scored]
+    return Counter(c for e in scored for c in {r.code for v in e.verdicts for r in v.reasons})
+
+
+def test_reasons_are_added_up_and_lead_to_their_dialogues(page: Page, file: Path, compared: Results) -> None:
+    page.open(file)
+    links = page.js(
+        "return [...document.querySelectorAll('.bars tr')].map((r) => [r.querySelector('a').getAttribute('href'),"
+        " r.querySelector('td').textContent, r.querySelectorAll('td')[1].textContent])"
+    )
+    assert {href for href, _, _ in links} == {
+        f"#reason={c}" for c in ("asks-known", "uses-stated", "ignores", "missing")
+    }
+    for href, number, _ in links:
+        code = href.removeprefix("#reason=")
+        assert int(number) == codes(compared)[code]
+        page.go(href)
+        assert page.text("#count") == f"{number} of 40 dialogues"
+    assert page.console() == []
+
+
+def test_reasons_show_their_change_where_all_dialogues_are_known() -> None:
+    results = rich_results(20)
+    assert 'class="before"' not in html_page(results)
+    assert "change since" not in html_page(results)
+    same = rich_results(20)
+    both = html_page(results, before=same)
+    assert "change since" not in both, "side by side nothing is compared item by item"
+
+
+def test_the_heat_map_leads_to_the_dialogues_that_it_counts(page: Page, file: Path) -> None:
+    page.open(file)
+    cells = page.js(
+        "return [...document.querySelectorAll('.heat td a')].map((a) => [a.getAttribute('href'), a.textContent])"
+    )
+    assert len(cells) > 3
+    for href, number in cells:
+        page.go(href)
+        assert page.text("#count") == f"{number} of 40 dialogues", href
+
+
+def test_rows_say_why_and_not_what_was_wanted(page: Page, file: Path, compared: Results) -> None:
+    page.open(file, "#reason=asks-known")
+    for words in page.texts("#rows .about"):
+        assert "asks for Favourite Author (Jane Austen" in words
+    task = compared.items[0]
+    description = compared.scenarios[task.evaluation.scenario].task.description
+    assert description not in page.text("#rows")
+    assert page.js("return document.querySelector('#rows th[scope=row]').title") == description
+
+
+def test_then_and_now_part_where_the_dialogues_do(page: Page, file: Path, compared: Results) -> None:
+    parted = [i for i in compared.own if i.earlier is not None and i.earlier.messages]
+    assert parted
+    for item in parted[:6]:
+        assert item.earlier is not None
+        then, now = item.earlier.messages, item.evaluation.dialogue.messages
+        first = next(
+            (n for n, pair in enumerate(zip(then, now, strict=False)) if pair[0] != pair[1]),
+            min(len(then), len(now)),
+        )
+        page.open(file, link(item))
+        assert page.texts(".then .bubble") == [m.content for m in then[first:]]
+        assert page.texts(".now .bubble") == [m.content for m in now[first:]]
+        marked = page.texts(".then .first-difference .bubble")
+        assert marked == [m.content for m in then[first : first + 1]]
+        assert page.text(".then h3") == "Before, by the baseline"
+
+
+def test_a_dialogue_of_which_nothing_else_is_known_stands_alone(page: Page, tmp_path: Path) -> None:
+    results = rich_results(5)
+    write_html(results, tmp_path / "r.html")
+    page.open(tmp_path / "r.html", link(results.items[0]))
+    assert page.texts(".parted") == []
+    assert len(page.texts(".chat > li")) == len(results.items[0].evaluation.dialogue.messages)
+
+
+def test_trials_share_a_row_and_each_can_be_opened(page: Page, tmp_path: Path) -> None:
+    results = rich_results(12, trials=3)
+    write_html(results, tmp_path / "r.html")
+    page.open(tmp_path / "r.html")
+    assert page.text("#count") == "36 dialogues in 12 rows"
+    assert len(page.texts("#rows tbody tr")) == 12
+    by_key: dict[tuple[str, ...], list[Item]] = {}
+    for item in results.items:
+        by_key.setdefault(item.key, []).append(item)
+    page.click("[data-sort=scenario]")
+    signs = {"passed": "✓", "low": "✕", "uncounted": "\N{EN DASH}"}
+    row = page.js(
+        "const r = document.querySelector('#rows tbody tr'); return [r.querySelector('a').textContent,"
+        " [...r.querySelectorAll('.trials a')].map((a) => [a.firstChild.textContent, a.getAttribute('href')]),"
+        " r.querySelectorAll('td.num')[1].textContent]"
+    )
+    items = sorted(
+        next(items for items in by_key.values() if items[0].evaluation.scenario == row[0]),
+        key=lambda item: item.trial,
+    )
+    assert [sign for sign, _ in row[1]] == [signs[i.status] for i in items]
+    scores = [i.evaluation.personalization or 0 for i in items]
+    assert row[2] == f"{sum(scores) / 3:.2f}"
+    page.go(row[1][2][1])
+    assert "trial 3" in page.text(".who")
+    assert page.text(".place") == "1 of 12"
+
+
+def test_the_dialogues_found_as_csv(page: Page, tmp_path: Path) -> None:
+    results = rich_results(30, hostile=True)
+    first = results.items[0]
+    formula = first.model_copy(
+        update={"evaluation": first.evaluation.model_copy(update={"scenario": '=HYPERLINK("http://x"), "y"'})}
+    )
+    results = results.model_copy(update={"items": (formula, *results.items[1:])})
+    write_html(results, tmp_path / "r.html")
+    page.open(tmp_path / "r.html", "#status=low")
+    rows = list(csv.DictReader(io.StringIO(str(page.js("return csv(state.found)")))))
+    low = {i.nodeid: i for i in results.items if i.status == "low"}
+    assert {row["test"] for row in rows} == set(low)
+    for row in rows:
+        assert row["personalization"] == str(low[row["test"]].evaluation.personalization)
+        assert row["status"] == "low score"
+    every = list(csv.DictReader(io.StringIO(str(page.js("return csv(data.items)")))))
+    assert every[0]["scenario"] == '\'=HYPERLINK("http://x"), "y"'
+    page.click("#csv")
+    assert page.console() == []
+
+
+def test_what_was_tested_is_said_where_it_is_known() -> None:
+    provenance = Provenance(
+        project="shop/bot", branch="memory", commit="4f" * 20, committed="2026-11-22T10:00:00+00:00",
+        pull_request="17", url="https://ci.example/run/3",
+    )  # fmt: skip
+    results = rich_results(3).model_copy(update={"provenance": provenance})
+    text = re.sub(r"<[^>]+>", "", html_page(results).partition('<p class="tested">')[2].partition("</p>")[0])
+    assert text.split() == [
+        "shop/bot", "#17", "branch", "memory", "commit", "4f4f4f4f4", "of", "2026-11-22", "run", "in", "CI",
+    ]  # fmt: skip
+    hostile = Provenance(project=HOSTILE[0], url="javascript:alert(1)")
+    page = html_page(results.model_copy(update={"provenance": hostile}))
+    assert "javascript:" not in page
+    assert HOSTILE[0] not in page
+    assert '<p class="tested">' not in html_page(rich_results(3))
+
+
+def test_each_score_of_tcr_and_p_has_its_meaning() -> None:
+    page = html_page(rich_results(3))
+    for words in ("<b>1</b> asks for what it was told", "<b>4</b> also foresees", "<b>yes</b> the goal"):
+        assert words in page
+
+
+def test_small_domains_are_folded() -> None:
+    few, many = html_page(rich_results(30)), html_page(rich_results(150))
+    assert "no chart: no domain has 5 scored scenarios" in few
+    assert 'aria-label="TCR and mean personalization by domain' not in few
+    assert 'aria-label="TCR and mean personalization by domain' in many
+
+
+def test_the_ablation_has_its_table_and_its_bars() -> None:
+    page = html_page(rich_results(20, arms=("none", "D", "I", "S", "swapped")))
+    assert "In the shape of Table 4 of the paper" in page
+    assert 'aria-label="TCR and mean personalization by what the assistant knew"' in page
+    pairs = page.partition('aria-label="TCR and mean personalization with another context')[2].partition(
+        "</svg>"
+    )[0]
+    assert pairs.count('class="hollow"') == pairs.count('class="pair"') == 10
+    assert "In the shape of Table 4" not in html_page(rich_results(20, arms=("none",)))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--personalens-sample", "4"],
+        ["--personalens-sample", "4", "--personalens-gate", "tcr >= 0.5, Movies: p >= 2"],
+        [
+            "--personalens-sample",
+            "4",
+            "--personalens-trials",
+            "2",
+            "--personalens-control",
+            "ablation,other-user",
+        ],
+        ["--personalens-sample", "4", "--personalens-threshold", "tc=0,p=3", "--personalens-kind", "single"],
+        ["--personalens-sample", "4", "--personalens-gate", "none", "-o", "personalens_max_turns=3"],
+    ],
+    ids=["plain", "gates", "controls", "thresholds", "report only"],
+)
+def test_the_command_line_asks_for_the_same_run(told: Repository, options: list[str]) -> None:
+    def results(words: list[str], name: str) -> Results:
+        from pytest_personalens import read_results
+
+        told.inline("-q", *words, "--personalens-report", name)
+        return read_results(told.path / name)
+
+    first = results(options, "first.json")
+    command = shlex.split(command_line(first.settings, first.of_suite))
+    assert command[0] == "pytest"
+    second = results(command[1:], "second.json")
+    assert second.settings == first.settings
+    assert [i.nodeid for i in second.items] == [i.nodeid for i in first.items]
+
+
+@pytest.fixture
+def told(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Repository:
+    for name in ("CI", "GITHUB_ACTIONS"):
+        monkeypatch.delenv(name, raising=False)
+    repository = Repository(pytester)
+    repository.write(
+        conftest="import pytest\n\n\n@pytest.fixture\ndef personalens_assistant(personalens_context):\n    return lambda messages: 'I have booked it.'\n"
+    )
+    return repository
+
+
+def test_thresholds_in_force_are_those_of_the_suite_unless_others_are_asked_for() -> None:
+    results = rich_results(2)
+    read = {"dimensions": [Dimension.TASK_COMPLETION.value, Dimension.PERSONALIZATION.value]}
+    assert thresholds_in_force(read, results.of_suite) == "tc >= 1, p >= 2"
+    asked = {**read, "threshold": [["personalization", 3]]}
+    assert thresholds_in_force(asked, results.of_suite) == "tc >= 1, p >= 3"
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_axe_finds_no_serious_fault_in_then_and_now(
+    page: Page, file: Path, compared: Results, width: int, dark: bool
+) -> None:
+    parted = next(i for i in compared.own if i.earlier is not None and i.earlier.messages)
+    for address in ("", link(parted)):
+        page.open(file, address, width=width, dark=dark)
+        page.js("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
+        assert page.faults(axe_source()) == []
+        assert page.js("return document.documentElement.scrollWidth <= innerWidth")
