@@ -239,7 +239,11 @@ def test_search_and_filters(page: Page, file: Path) -> None:
     assert page.texts("#rows tbody tr") == []
     assert page.text("#none").startswith("No dialogue fits this search and these filters.")
     page.click("#clear")
-    assert (page.text("#count"), page.focus(), page.text("#none")) == ("80 of 160 dialogues in 40 rows", "q", "")
+    assert (page.text("#count"), page.focus(), page.text("#none")) == (
+        "80 of 160 dialogues in 40 rows",
+        "q",
+        "",
+    )
     page.keys("user3 BELOW")
     page.keys(*["\ue003"] * 6)
     assert {t.split("user")[1][0] for t in page.texts("#rows tbody th > a")} == {"3"}
