@@ -54,7 +54,7 @@ def headline(results: Results) -> Headline:
     """Whether the run passed; a run that is not whole is neither passed nor failed."""
     shard = results.settings.get("shard")
     failed, total = sum(i.failed for i in results.items), len(results.items)
-    low = [(_capital(sentence_of(why, results)) + ".", "") for why in _of_each_reading(results)]
+    low = [(_told(why, results), "") for why in _of_each_reading(results)]
     reasons = [] if results.report_only else list(low)
     crashed = [(_crashed(results), "cause=assistant")] if crashes_title(results) else []
     if failed:
@@ -108,6 +108,14 @@ def _of_each_reading(results: Results) -> Iterator[Explanation]:
     for e in every:
         if e.gate.kind != "floor" or (e.group, e.measure) not in compared:
             yield e._replace(reasons=reasons.get(e.measure, ()))
+
+
+def _told(why: Explanation, results: Results) -> str:
+    """A sentence; of a gate that nothing decides, its name and what is missing."""
+    gate = why.gate
+    if gate.value is None:
+        return f"{gate.name}: {gate.message}"
+    return f"{_capital(sentence_of(why, results))}."
 
 
 def _crashed(results: Results) -> str:
