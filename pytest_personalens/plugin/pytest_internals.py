@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from _pytest._code.code import ReprEntry, ReprExceptionInfo, ReprFileLocation, ReprTraceback
@@ -81,12 +82,21 @@ def failed_at(
     """
     crash = getattr(report.longrepr, "reprcrash", None)
     path, number = (crash.path, crash.lineno) if crash is not None else (report.location[0], 0)
-    shown = ReprFileLocation(os.path.relpath(path), number, "Failed") if place else None
+    # The built-in suite is no file of the repository's.
+    ours = Path(path).parent == Path(__file__).parent
+    shown = ReprFileLocation(_from_here(path), number, "Failed") if place and not ours else None
     style: Any = "short" if brief else "value"
     entry = ReprEntry([*lines], None, None, shown, style)
     report.longrepr = ReprExceptionInfo(
         ReprTraceback([entry], None, style), ReprFileLocation(path, number, headline)
     )
+
+
+def _from_here(path: str) -> str:
+    try:
+        return os.path.relpath(path)
+    except (OSError, ValueError):  # the working directory is gone, or on another drive
+        return path
 
 
 class _Coloured(ReprEntry):

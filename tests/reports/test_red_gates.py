@@ -213,3 +213,12 @@ def test_a_pull_request_reads_why_before_all_else(bot: Repository) -> None:
         line.split(" | ")[0] for line in gates.splitlines() if line.startswith(("| p ", "| tcr ", "| valid "))
     ]
     assert rows == ["| p", "| tcr", "| valid"]
+
+
+def test_merged_shards_say_why_a_gate_failed(bot: Repository) -> None:
+    files = [f"{number}.json" for number in (1, 2)]
+    for number, file in enumerate(files, 1):
+        bot.inline(*ARGS, *GATE, f"--personalens-shard={number}/2", "--personalens-report", file)
+    result = bot.python("-m", "pytest_personalens", "merge", *files)
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(["gate p:", "E   Personalization is 1.00, *", "    + now  Gladly. *"])
