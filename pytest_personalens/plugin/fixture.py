@@ -152,6 +152,8 @@ class Personalens:
             record,
             (file.relative_to(root) if file.is_relative_to(root) else file).as_posix(),
         )
+        if record == "replayed":
+            return result
         return result.model_copy(update={"earlier": earlier_by(stored, done.evaluation)})
 
     def _sees_context(self) -> bool:

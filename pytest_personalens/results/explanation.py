@@ -89,7 +89,7 @@ def _explained(results: Results, gate: Gate, group: str, measure: Measure | None
             (
                 Moved(d.before, d.after, d.pairs, d.users or d.pairs, d.worse, d.better)
                 for d in results.comparison.differences
-                if d.dimension == measure
+                if d.dimension == measure and d.regressed  # else too few failed it, whichever way they went
             ),
             None,
         )
