@@ -41,6 +41,7 @@ COMMANDS: Final = {
         "show_prompts",
         "print what a model is sent when it plays the user, the judge or the assistant",
     ),
+    "score": ("score", "score stored outputs of PersonaConvBench"),
     "sample-size": ("sample_size", "tell how many scenarios a comparison needs"),
     "train": ("train", "train the embedded judge on labelled dialogues"),
     "robustness": (

@@ -78,6 +78,14 @@ class Measure(str):
         return self.names.short
 
     @property
+    def in_steps(self) -> bool:
+        """True for whole scores between two ends.
+
+        Such scores can be counted and charted one by one.
+        """
+        return self.grid == 1 and self.span is not None
+
+    @property
     def span(self) -> float | None:
         """Return the distance from the lowest to the highest score.
 

@@ -186,6 +186,14 @@ class BaseScenario(Frozen):
         """
         return hashlib.sha256(self.model_dump_json(exclude={"dataset"}).encode()).hexdigest()[:12]
 
+    @property
+    def wish(self) -> str:
+        """Return the user's wish in a line for reports.
+
+        It is empty if the dialogue says it all.
+        """
+        return ""
+
     def context(self, given: str) -> Context:
         """Return what an assistant may know of this user.
 
@@ -224,6 +232,11 @@ class Scenario(BaseScenario):
     def task_id(self) -> str:
         """Return the id of the task."""
         return self.task.id
+
+    @property
+    def wish(self) -> str:
+        """Return the intent that the user agent gets."""
+        return self.task.intent
 
     @property
     def rounds(self) -> int:

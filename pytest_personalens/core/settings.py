@@ -70,6 +70,9 @@ class Settings(NamedTuple):
     record: Literal["none", "live", "new", "all"] = "none"
     resume: bool = False
     estimate: bool = False
+    #: The request to a service that is the assistant, as JSON, and the path of the reply in its answer.
+    assistant_request: str | None = None
+    assistant_reply: str | None = None
 
     @property
     def protocol_in_force(self) -> str:

@@ -57,6 +57,11 @@ class Metric:
         )
 
     @property
+    def read_in(self) -> tuple[str, ...]:
+        """Return the kinds of items that the figure is about; empty means all."""
+        return self.measure.kinds if self.measure is not None else self.kinds
+
+    @property
     def key(self) -> str:
         """Return the key of the metric in `Group.figures`.
 
@@ -168,8 +173,10 @@ class Suite:
     check: Callable[[Any], None] = _nothing_wrong
     #: Settings by name -> what two runs must have in common, besides dataset and agents.
     terms: Callable[[Mapping[str, Any]], dict[str, str]] = _no_terms
-    #: Settings -> the text in the header about how the items are run.
-    about: Callable[[Any], str] = lambda settings: ""
+    #: Settings by name -> further text in the header about how the items are run.
+    about: Callable[[Mapping[str, Any]], str] = lambda settings: ""
+    #: The same arguments -> facts for reports, by the name of the fact.
+    facts: Callable[[Mapping[str, Any]], dict[str, str]] = lambda settings: {}
 
     @property
     def gated(self) -> tuple[Measure, ...]:
@@ -208,6 +215,14 @@ class Suite:
         }
         return tuple(m for m in self.measures if m in wanted)
 
+    def headings(self) -> dict[str, str]:
+        """Return the heading of the column of each figure, by the figure's key.
+
+        The order is that of tables.
+        """
+        columns = {measure.value: measure.names.heading for measure in self.measures}
+        return columns | {m.name: m.heading or m.name for m in self.metrics if m.of is not None}
+
     def arm(self, name: str) -> Arm:
         """Return the arm with that name.
 
@@ -221,7 +236,8 @@ class Suite:
 
     def arms_by_word(self) -> dict[str, tuple[str, ...]]:
         """Return the arms that each word of the option control asks for."""
-        return {arm.word: (arm.name,) for arm in self.arms} | dict(self.arm_groups)
+        telling_first = sorted(self.arms, key=lambda arm: arm.word == arm.name)
+        return {arm.word: (arm.name,) for arm in telling_first} | dict(self.arm_groups)
 
     def draw_order(self, drawn: Mapping[str, int]) -> Sequence[str]:
         """Return the strata of the draw, beginning with the one to draw next.

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import threading
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.errors import ModelBusy, ModelError
@@ -14,7 +15,7 @@ from pytest_personalens.core.redaction import keep_secret
 from pytest_personalens.models.base import retry_after
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
 #: With these codes the provider refused a call because of the call rate. The codes in `_FAILED` have other
 #: reasons.
@@ -38,6 +39,8 @@ _FAILED: Final = frozenset(
         "RetryableConflictException",
     }
 )
+#: Seconds that a service may pause which is an assistant: the limit of its turn comes with each call.
+PATIENCE: Final = 3600.0
 _CREDENTIALS: Final = frozenset(
     {
         "ExpiredTokenException",
@@ -190,6 +193,27 @@ class AwsClient:
         # The remaining errors come from the network: a connection that is refused, cut or silent, or an
         # answer that is not valid.
         return ModelBusy(f"no answer from {self._called}: {text}")
+
+    @contextmanager
+    def errors(self, refusal: Callable[[str, str], ModelError]) -> Iterator[None]:
+        """Turn what fails in here into `ModelBusy` or `ModelError`; `refusal` tells of a code and a message.
+
+        For services that answer with a stream, in the midst of which all of it may happen.
+        """
+        import urllib3
+        from botocore import exceptions as e
+        from botocore.eventstream import ParserError
+
+        try:
+            yield
+        except e.ClientError as error:
+            code, message, _ = code_of(error)
+            raise (self.passing_error(error) or refusal(code, message)) from error
+        except e.BotoCoreError as error:
+            raise self.core_error(error) from error
+        except (urllib3.exceptions.HTTPError, ParserError) as error:
+            text = " ".join(str(error).split())
+            raise ModelBusy(f"{self._called}'s answer could not be read: {text}") from error
 
     def _unknown_region(self) -> bool:
         import boto3

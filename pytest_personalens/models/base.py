@@ -4,8 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
+from pytest_personalens.core.errors import ModelError
+
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
+
+
+class Conversation(NamedTuple):
+    """What a service hears that is the assistant under test: the messages so far, and whose they are.
+
+    `session` is an id that no other dialogue has, in no other run; `context` is what the assistant may know,
+    as text. The answer must be whole within `timeout` seconds.
+    """
+
+    messages: Sequence[Mapping[str, Any]]
+    user: str
+    session: str
+    context: str
+    timeout: float
 
 
 class Request(NamedTuple):
@@ -18,7 +34,8 @@ class Request(NamedTuple):
     `answer` is the JSON schema of the wanted answer. A model that can bind its output to a schema returns
     `Completion.data`. Any other model returns the text form that the prompt asks for.
 
-    `temperature` is a number from 0 to 2. `max_tokens` limits the output.
+    `temperature` is a number from 0 to 2. `max_tokens` limits the output. `conversation` is set for a service
+    that is the assistant under test.
     """
 
     system: str
@@ -28,6 +45,7 @@ class Request(NamedTuple):
     history: tuple[tuple[str, str], ...] = ()
     shared: int = 0
     answer: Mapping[str, Any] | None = None
+    conversation: Conversation | None = None
 
 
 class Completion(NamedTuple):
@@ -45,6 +63,12 @@ class Completion(NamedTuple):
     cached_tokens: int = 0
     written_tokens: int = 0
     data: Mapping[str, Any] | None = None
+    reply: object = None
+
+
+def late(timeout: float) -> ModelError:
+    """What to raise for a service that did not answer in time. It is not asked again: it may be at work."""
+    return ModelError(f"the assistant did not answer within {timeout:g} s (personalens_turn_timeout)")
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from pytest_personalens.core.errors import ModelBusy, ModelError
 from pytest_personalens.core.threads import ThreadBeside
+from pytest_personalens.models.base import late
 from pytest_personalens.models.rate_limit import Limiter
 
 if TYPE_CHECKING:
@@ -50,7 +51,8 @@ class Reliable:
     Further calls are then tried only once until one is answered, so a run against a wrong address ends soon.
 
     `before` is called before each attempt, and may refuse the attempt with a `PersonalensError`. If the model
-    has a `timeout`, its whole answer must arrive within that many seconds.
+    has a `timeout`, its whole answer must arrive within that many seconds. A conversation has a limit of its
+    own, and a call that exceeds it is not tried again.
     """
 
     def __init__(
@@ -64,7 +66,7 @@ class Reliable:
     ) -> None:
         self.name, self.paid = model.name, model.paid
         self.limiter = limiter or Limiter()
-        self._model, self._sleep, self._chance, self._before = model, sleep, chance, before
+        self.model, self._sleep, self._chance, self._before = model, sleep, chance, before
         self._timeout: float | None = getattr(model, "timeout", None)
         self.retries = 0
         self._answered = self._given_up = False
@@ -100,11 +102,11 @@ class Reliable:
 
         Models without a method `check_ready` raise nothing here.
         """
-        getattr(self._model, "check_ready", lambda: None)()
+        getattr(self.model, "check_ready", lambda: None)()
 
     def close(self) -> None:
         """Close the connections of the model, if it has a method for that."""
-        close = getattr(self._model, "close", None)
+        close = getattr(self.model, "close", None)
         if close is not None:
             close()
 
@@ -117,7 +119,7 @@ class Reliable:
             else:
                 self.limiter.failed()
             raise
-        if not completion.text.strip() and completion.data is None:
+        if not completion.text.strip() and completion.data is None and completion.reply is None:
             empty(completion)
             raise ModelBusy("the model answered nothing")
         self._answered = True
@@ -125,13 +127,17 @@ class Reliable:
         return completion
 
     def _complete(self, request: Request) -> Completion:
-        if self._timeout is None:
-            return self._model.complete(request)
+        talk = request.conversation
+        timeout = talk.timeout if talk is not None else self._timeout
+        if timeout is None:
+            return self.model.complete(request)
         # The timeouts of the libraries apply to a single read. A server that sends a byte now and then would
         # otherwise keep the run waiting without end.
-        answer = _BESIDE.call(self._timeout + _GRACE, self._model.complete, request)
+        answer = _BESIDE.call(timeout + _GRACE, self.model.complete, request)
+        if answer is None and talk is not None:
+            raise late(timeout)
         if answer is None:
-            raise ModelBusy(f"no whole answer within {self._timeout:g} s (?timeout=)")
+            raise ModelBusy(f"no whole answer within {timeout:g} s (?timeout=)")
         completion: Completion = answer.result()
         return completion
 

@@ -72,6 +72,14 @@ PROVIDERS: Final[Mapping[str, Mapping[str, Parameter]]] = {
     },
     "openai": {**_COMMON, "base_url": Parameter(_address, "the address of a server, ending in /v1")},
 }
+#: Services that are an assistant under test, and no model.
+SERVICES: Final[Mapping[str, Mapping[str, Parameter]]] = {
+    "bedrock-agent": {name: PROVIDERS["bedrock"][name] for name in ("region", "profile")},
+    "agentcore": {
+        "profile": PROVIDERS["bedrock"]["profile"],
+        "qualifier": Parameter(_some, "the name of an endpoint"),
+    },
+}
 
 
 class Spec(NamedTuple):
@@ -97,20 +105,20 @@ class Spec(NamedTuple):
         return f"{self.provider}:{self.model}" + (f"?{query}" if query else "")
 
 
-def read_spec(text: str) -> Spec | None:
-    """Return the parts of a spec, or None for a provider of another package.
+def read_spec(text: str, providers: Mapping[str, Mapping[str, Parameter]] = PROVIDERS) -> Spec | None:
+    """Return the parts of a spec, or None if its provider is none of `providers`.
 
     Raise `SpecError` for a bad spec.
     """
     provider, _, rest = text.partition(":")
-    if provider not in PROVIDERS:
+    if provider not in providers:
         return None
     from urllib.parse import parse_qsl
 
     model, _, query = rest.partition("?")
     if not model.strip():
         raise SpecError(f"{text!r}: expected {provider}:MODEL")
-    known = PROVIDERS[provider]
+    known = providers[provider]
     parameters: dict[str, Any] = {}
     try:
         pairs = parse_qsl(query, keep_blank_values=True, strict_parsing=bool(query))
