@@ -187,12 +187,22 @@ class BaseScenario(Frozen):
         return hashlib.sha256(self.model_dump_json(exclude={"dataset"}).encode()).hexdigest()[:12]
 
     @property
+    def who(self) -> str:
+        """Return the user, for one line about a failing item."""
+        return self.name or self.user
+
+    @property
     def wish(self) -> str:
         """Return the user's wish in a line for reports.
 
         It is empty if the dialogue says it all.
         """
         return ""
+
+    @property
+    def facts(self) -> tuple[tuple[str, str], ...]:
+        """Return further facts about a failing item, each as (a word for it, its text)."""
+        return ()
 
     def context(self, given: str) -> Context:
         """Return what an assistant may know of this user.
@@ -234,9 +244,25 @@ class Scenario(BaseScenario):
         return self.task.id
 
     @property
+    def who(self) -> str:
+        """Return the user, the time and the place."""
+        place = self.situation
+        when, device = f"{place.day_of_week} {place.time_of_day.lower()}", place.device.lower()
+        return f"{self.name or self.user}, {when}, {device}, {place.location}"
+
+    @property
     def wish(self) -> str:
         """Return the intent that the user agent gets."""
         return self.task.intent
+
+    @property
+    def facts(self) -> tuple[tuple[str, str], ...]:
+        """Return the user's wish, the goal for the judge, and the relevant preferences."""
+        known = (
+            f"{domain}, {name}: {', '.join(self.preferences.get(domain, {}).get(name, ())) or 'none'}"
+            for domain, name in self.task.relevant
+        )
+        return (("wants", self.task.intent), ("goal", self.task.goal), *(("known", text) for text in known))
 
     @property
     def rounds(self) -> int:
