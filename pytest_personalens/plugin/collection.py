@@ -75,9 +75,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     except PersonalensError as error:
         raise pytest.Collector.CollectError(f"personalens: {error}") from None
     mark = cache(pytest.mark.personalens)  # each mark is made once, as the sample may be large
-    own = (
-        pytest.mark.syrupy_snapshot
-    )  # syrupy itself would set this mark if each item asked for its fixture
+    own = pytest.mark.syrupy_snapshot  # syrupy itself would set this mark if each item asked for its fixture
     params = [
         pytest.param(
             case,

@@ -92,9 +92,9 @@ class SupplyScheduling(LoadScheduling):  # type: ignore[misc]  # xdist has no ty
                 self.check_schedule(node)
 
     def check_schedule(self, node: WorkerController, duration: float = 0) -> None:
-        """Send the worker the items that it lacks, or end it without any.
+        """Send the worker the items that it lacks.
 
-        A worker ends if there are no more items for it.
+        If there are no more items for it, tell it so.
         """
         if node.shutting_down:
             return
