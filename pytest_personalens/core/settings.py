@@ -62,7 +62,7 @@ class Settings(NamedTuple):
     #: True for a run that only measures and reports. Nothing makes it fail.
     report_only: bool = False
     exit_infra: int | None = None
-    #: Absolute paths, and the word "github".
+    #: Absolute paths, and the word "github" if it is given.
     report: tuple[str, ...] = ()
     save_baseline: str | None = None
     adopt_judge: str | None = None

@@ -76,6 +76,6 @@ class ThreadBeside:
         future = thread.submit(call, *args)
         wait([future], timeout)
         if not future.done():
-            self._of.thread = None  # it may never come back
+            self._of.thread = None  # the call may never end
             return None
         return future

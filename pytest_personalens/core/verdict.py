@@ -121,7 +121,8 @@ class Verdict(Frozen):
 
     The quotes of a model are searched in the transcript. `unfound_quotes` is the number of quotes that are
     not in it and are no evidence. A verdict is `unsupported` if no quote was found, even after the model was
-    asked again. These four fields are stored only if they are not empty.
+    asked again. `observations`, `improvements`, `unfound_quotes` and `unsupported` are stored only if they
+    are not empty.
     """
 
     dimension: MeasureField

@@ -27,8 +27,8 @@ class Cluster(Executor):
     """A Dask cluster, by the address of its scheduler, as an executor of jobs.
 
     `places` is the number of dialogues that all its workers run at the same time, which is the number of
-    their threads. `widest` is the highest number for one worker. If a worker dies, its dialogues are lost;
-    the scheduler gives them to other workers. Raise `SpecError` if the cluster cannot be used.
+    their threads. `widest` is the highest number for one worker. If a worker dies, the work on its dialogues
+    is lost, and the scheduler has other workers run them. Raise `SpecError` if the cluster cannot be used.
     """
 
     def __init__(self, address: str) -> None:

@@ -56,7 +56,7 @@ __all__ = [  # pytest finds these here by name
 #: The workers of this run that died. It is used if each worker runs several dialogues at the same time.
 DEATHS: pytest.StashKey[Deaths] = pytest.StashKey()
 
-_LARGE = 10_000  # scenarios
+_LARGE = 10_000  # number of scenarios
 _TWO_SNAPSHOTS = (
     "personalens: pytest-snapshot and syrupy, which keeps our records, have the option --snapshot-update"
     " both, and pytest cannot start with the two; run with -p no:snapshot, or with -p no:syrupy where no test"

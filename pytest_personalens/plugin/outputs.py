@@ -127,6 +127,6 @@ def path_of(config: pytest.Config, settings: Settings, option: Option) -> Path:
     on_command_line = config.getoption(option.ini, None) is not None
     try:
         path = Path(str(getattr(settings, option.key))).expanduser()
-    except RuntimeError as error:  # the home of a user that there is not
+    except RuntimeError as error:  # the home folder of an unknown user
         raise pytest.UsageError(f"{option.long if on_command_line else option.ini}: {error}") from None
     return (config.invocation_params.dir if on_command_line else config.rootpath) / path

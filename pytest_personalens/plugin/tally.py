@@ -39,7 +39,7 @@ class Tally:
         self.knows = False
 
     def add_made(self, items: int) -> None:
-        """Count items that were made of a sample."""
+        """Count items that a test made of its sample."""
         self.made += items
 
     def add_skipped(self, nodeid: str) -> None:

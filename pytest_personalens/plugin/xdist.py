@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 
 class Deaths:
-    """Counts the workers that died, and says if the guilty item is known.
+    """Counts the workers that died, and says if the item that ended one is known.
 
     If several dialogues run at the same time, any of them may have ended the worker, so none is blamed. All
-    of them run again, one after another, in the worker that replaces it. An item that ends this worker too is
-    known to be guilty.
+    of them run again, one after another, in the worker that replaces it. If one of them ends that worker too,
+    it is known.
     """
 
     def __init__(self, config: pytest.Config, *, side_by_side: bool) -> None:

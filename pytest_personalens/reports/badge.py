@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 _NAME: Final = "personalens"
 _PASSED, _FAILED, _OPEN = "#14692f", "#b0261c", "#5a5f66"
-#: The average width of a letter of the 11 px font, and the space on each side, in CSS pixels.
+#: The width of most letters of the 11 px font, and the space on each side, in CSS pixels.
 _LETTER, _SPACE = 6.6, 8
 
 

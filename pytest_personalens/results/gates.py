@@ -139,12 +139,12 @@ def _figure(results: Results, floor: GateExpression) -> Gate:
 
 
 def _read_in(metric: Metric, items: Sequence[Item]) -> list[Item]:
-    """The items that the metric is a figure of."""
+    """Return the items that the metric is computed from."""
     return [item for item in items if not metric.read_in or item.evaluation.kind in metric.read_in]
 
 
 def _asked(results: Results, group: str, metric: Metric) -> int:
-    """How many items there are for a metric, with those that brought no result."""
+    """Return the number of items for a metric, with those without a result."""
     if not metric.read_in and not group:
         return results.expected
     kinds = () if group else metric.read_in

@@ -182,7 +182,7 @@ class Paired(Frozen):
 
     @property
     def gain(self) -> tuple[float, float | None, float | None]:
-        """The change and its interval, above 0 where they are for the better."""
+        """Return the change and its interval, with positive numbers for improvements."""
         if self.dimension.better == "high":
             return self.change, self.low, self.high
         low, high = (None if end is None else -end for end in (self.high, self.low))

@@ -198,7 +198,7 @@ def checked(embedding: Embedding, spec: str) -> Embedding:
     def vectors(texts: Sequence[str]) -> Sequence[Sequence[float]]:
         try:
             found = [[float(number) for number in vector] for vector in embedding(texts)]
-        except Exception as error:  # of somebody else's
+        except Exception as error:  # a custom embedding may raise anything
             raise SpecError(f"embedding {spec}: {error_text(error)}") from None
         alike = len({len(vector) for vector in found}) == 1 and len(found) == len(texts)
         if not alike or not all(math.isfinite(number) for vector in found for number in vector):
@@ -224,7 +224,7 @@ def _sentence_transformer(folder: Path) -> Embedding:
         raise SpecError("embedding: sentence-transformers is not installed; install it") from None
     try:
         model = SentenceTransformer(str(folder), local_files_only=True)
-    except Exception as error:  # of somebody else's
+    except Exception as error:  # the library may raise anything
         raise SpecError(f"embedding: {folder} is no model: {error_text(error)}") from None
     return checked(model.encode, str(folder))
 
