@@ -112,8 +112,8 @@ def evaluate(
 ) -> Evaluation:
     """Simulate the dialogue of `scenario` with `assistant`, then judge it on `dimensions`.
 
-    The function calls `progress` with the unfinished evaluation after each message and each verdict. One call
-    follows the other. A caller can thus keep what was already paid for.
+    The function calls `progress` with the unfinished evaluation after each message and each verdict, so that
+    a caller can keep paid results. It makes one such call at a time.
 
     A judge whose attribute `parallel` is true gives its readings at the same time, in threads.
 
@@ -174,7 +174,7 @@ def _judged(
 ) -> Evaluation:
     """Return the evaluation with its verdicts and with the first fault, if there is one.
 
-    The verdicts are in the order of `dimensions`, in whatever order the judge gave them.
+    The verdicts are in the order of `dimensions`, even if the judge gave them in another order.
     """
     read: dict[Measure, Verdict] = {}
     faults: dict[Measure, PersonalensError] = {}

@@ -183,7 +183,7 @@ class Controller:
         self._write()
         if self._results is not None and not self._results.report_only:
             for gate in self._results.gates:
-                session.testscollected += 1  # one by one, so that the progress never passes 100 %
+                session.testscollected += 1  # one by one: the progress neither falls nor passes 100 %
                 report_gate(self._config, gate)
         return result
 

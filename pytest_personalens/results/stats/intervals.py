@@ -79,7 +79,7 @@ def mean_interval(
 
     Both ends are within the scale. Return None for fewer than three users.
 
-    `by_user` holds the values of each user's scenarios. The scenarios of one user have much in common, so the
+    `by_user` holds the values of each user's scenarios. The scenarios of one user resemble each other, so the
     method counts users: each by the mean of its values, with their number as its weight.
 
     The result is Student's t interval of the users' means and of two extra values, one at `low` and one at
