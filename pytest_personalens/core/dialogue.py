@@ -45,7 +45,7 @@ class Dialogue(Frozen):
     - "user": the user agent ended it, and the assistant answered its last message.
     - "silence": the user agent ended it without a last message.
     - "limit": the turn limit ended it. The last user message has no answer.
-    - "fault": an agent failed. `messages` holds the transcript so far.
+    - "fault": the dialogue broke off. `messages` holds the transcript so far.
     """
 
     messages: tuple[Message, ...] = ()
