@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pytest_personalens.core.errors import DataError, SpecError
 from pytest_personalens.core.scenario import ScenarioRef
-from pytest_personalens.suites.personaconv.plan import LeftOut, by_reason, counted
+from pytest_personalens.suites.personaconv.plan import LeftOut, by_reason, counted, spelled
 from pytest_personalens.suites.personaconv.values import (
     UNKNOWN_DOMAIN,
     Prediction,
@@ -97,10 +97,7 @@ class PromptsDataset:
 
     def domains(self) -> Sequence[str]:
         """Every domain there is, as it is first spelled, in alphabetical order."""
-        names: dict[str, str] = {}
-        for ref in self._rows:
-            names.setdefault(ref.domains[0].casefold(), ref.domains[0])
-        return sorted(names.values(), key=str.casefold)
+        return spelled(self._rows)
 
     def users(self) -> Sequence[str]:
         """The users of whom there is an item, in the order of the files."""
