@@ -8,7 +8,7 @@ from pytest_personalens.core.errors import DataError
 from pytest_personalens.suites.personaconv.fixed_protocol import FixedProtocol
 from pytest_personalens.suites.personaconv.index import open_index
 from pytest_personalens.suites.personaconv.official_protocol import OfficialProtocol
-from pytest_personalens.suites.personaconv.plan import by_reason, counted
+from pytest_personalens.suites.personaconv.plan import by_reason, counted, spelled
 from pytest_personalens.suites.personaconv.values import KINDS, Prediction, kind_of
 
 if TYPE_CHECKING:
@@ -85,12 +85,7 @@ class PostsDataset:
 
     def domains(self) -> Sequence[str]:
         """Return every domain in its first spelling, in alphabetical order."""
-        names: dict[str, str] = {}
-        for of_user in self._plan.of_user.values():
-            for ref in of_user:
-                for domain in ref.domains:
-                    names.setdefault(domain.casefold(), domain)
-        return sorted(names.values(), key=str.casefold)
+        return spelled(ref for of_user in self._plan.of_user.values() for ref in of_user)
 
     def users(self) -> Sequence[str]:
         """Return the users with an item, in the order of the file."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from pytest_personalens.core.errors import SpecError
@@ -51,7 +52,7 @@ class FixedProtocol:
             for user, of_user in self._posts.items()
             if (times := [facts.past[0] for facts in of_user if facts.past])
         }
-        self._strangers = Strangers(self._posts, seed)
+        self._seed = seed
         self.plan = Plan(index.posts, kinds)
         users = [user for user in self._posts if user not in NOBODY]
         if "NP-Conv" in settings and len(users) < 2:
@@ -65,6 +66,10 @@ class FixedProtocol:
                     self.plan.leave_out(kind, place, reason)
                 else:
                     self.plan.add(kind, place, facts.fixed[KINDS.index(kind)])
+
+    @cached_property
+    def _strangers(self) -> Strangers:
+        return Strangers(self._posts, self._seed)
 
     def truth(self, ref: ScenarioRef, post: Post) -> str | float:
         """Return the true value of the prediction."""

@@ -132,16 +132,13 @@ def _load(files: Sequence[Path]) -> tuple[list[tuple[int, int]], str, tuple[Fact
     if data["format"] != FORMAT:
         return None
     stamps = [(size, time) for size, time in data["files"]]
-    return stamps, data["digest"], tuple(_facts(*entry) for entry in data["posts"])
+    return stamps, data["digest"], tuple([_facts(entry) for entry in data["posts"]])
 
 
-def _facts(*entry: Any) -> Facts:
-    facts = Facts(*entry)
-    sentiment, impact, text = facts.fixed
-    return facts._replace(
-        past=tuple(facts.past),
-        fixed=(Found(*sentiment), Found(*impact), Found(*text)),
-        scored=Found(*facts.scored),
-        text=Found(*facts.text),
-        own_text=Found(*facts.own_text),
-    )
+def _facts(entry: list[Any]) -> Facts:
+    *first, past, fixed, scored, text, own_text, in_pool, lends = entry
+    sentiment, impact, next_text = fixed
+    of_fixed = (Found(*sentiment), Found(*impact), Found(*next_text))
+    targets = (Found(*scored), Found(*text), Found(*own_text))
+    values: list[Any] = [*first, tuple(past), of_fixed, *targets, in_pool, lends]
+    return Facts(*values)

@@ -9,7 +9,7 @@ from pytest_personalens.core.scenario import ScenarioRef
 from pytest_personalens.suites.personaconv.values import UNKNOWN_DOMAIN, stratum_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from pytest_personalens.suites.personaconv.facts import Facts, Found
     from pytest_personalens.suites.personaconv.values import Kind
@@ -67,6 +67,14 @@ def by_reason(left_out: Mapping[Kind, Sequence[LeftOut]]) -> dict[Kind, dict[str
     The most frequent reason comes first.
     """
     return {kind: dict(Counter(each.reason for each in of).most_common()) for kind, of in left_out.items()}
+
+
+def spelled(refs: Iterable[ScenarioRef]) -> list[str]:
+    """The domains of items, each as it is first spelled, in alphabetical order."""
+    names: dict[str, str] = {}
+    for ref in refs:
+        names.setdefault(ref.domains[0].casefold(), ref.domains[0])
+    return sorted(names.values(), key=str.casefold)
 
 
 def counted(excluded: Mapping[Kind, Mapping[str, int]]) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pytest_personalens.core.errors import DataError, SpecError
 from pytest_personalens.core.scenario import ScenarioRef
-from pytest_personalens.suites.personaconv.plan import LeftOut, by_reason, counted
+from pytest_personalens.suites.personaconv.plan import LeftOut, by_reason, counted, spelled
 from pytest_personalens.suites.personaconv.values import (
     UNKNOWN_DOMAIN,
     Prediction,
@@ -108,10 +108,7 @@ class PromptsDataset:
 
     def domains(self) -> Sequence[str]:
         """Return every domain in its first spelling, in alphabetical order."""
-        names: dict[str, str] = {}
-        for ref in self._rows:
-            names.setdefault(ref.domains[0].casefold(), ref.domains[0])
-        return sorted(names.values(), key=str.casefold)
+        return spelled(self._rows)
 
     def users(self) -> Sequence[str]:
         """Return the users with an item, in the order of the files."""
