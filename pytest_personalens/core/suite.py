@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from pytest_personalens.core.scenario import BaseScenario, Context
     from pytest_personalens.core.verdict import Judge
 
+    #: The settings of a run, by name.
+    SettingsByName = Mapping[str, Any]
+
 
 @dataclass(frozen=True, kw_only=True)
 class Metric:
@@ -60,11 +63,6 @@ class Metric:
         """The kinds of items that it is a figure of; empty for all."""
         return self.measure.kinds if self.measure is not None else self.kinds
 
-    @property
-    def key(self) -> str:
-        """By which `Group.figures` holds it: a mean by its measure, any other by its name."""
-        return self.measure.value if self.measure is not None else self.name
-
 
 @dataclass(frozen=True, kw_only=True)
 class Arm:
@@ -78,26 +76,6 @@ class Arm:
     title: str = ""
     #: True if an item of it needs another user's scenario.
     swaps: bool = False
-
-
-def _same_scenario(scenario: BaseScenario, given: str, other: BaseScenario | None) -> BaseScenario:
-    return scenario
-
-
-def _known(scenario: BaseScenario, given: str, other: BaseScenario | None) -> Context:
-    return (other or scenario).context(given)
-
-
-def _one_of_each(kinds: Sequence[str]) -> Callable[[Mapping[str, int]], Sequence[str]]:
-    return lambda drawn: sorted(kinds, key=lambda kind: (drawn.get(kind, 0), kinds.index(kind)))
-
-
-def _nothing_wrong(settings: Any) -> None:
-    return None
-
-
-def _no_terms(settings: Mapping[str, Any]) -> dict[str, str]:
-    return {}
 
 
 def _no_stranger(dataset: Any, seed: str, ref: Any) -> Any:
@@ -138,11 +116,11 @@ class Suite:
 
     #: Class of its scenarios.
     scenario: type[BaseScenario]
-    #: Spec and root folder -> its dataset. Raises `DataError`.
-    open_dataset: Callable[[str, Path], Any]
-    #: Who plays the user, and who scores, where no model does.
-    asker: Callable[[], UserAgent]
-    scorer: Callable[[], Judge]
+    #: Spec, root folder and settings -> its dataset. Raises `DataError`.
+    open_dataset: Callable[[str, Path, SettingsByName], Any]
+    #: Settings -> who plays the user, and who scores, where no model does.
+    asker: Callable[[SettingsByName], UserAgent]
+    scorer: Callable[[SettingsByName], Judge]
     #: Measures that this scorer does not give.
     not_scored: tuple[Measure, ...] = ()
     #: Option key -> its default, where that is another than the table's.
@@ -153,22 +131,26 @@ class Suite:
     read_context: Callable[[str], str] = str.strip
     #: Context of the run and name of an arm -> what the assistant is given in it.
     given: Callable[[str, str], str] = lambda context, arm: arm or context
-    #: Scenario, what is given, and another user's scenario where the arm swaps -> what is known of whom.
-    context: Callable[[BaseScenario, str, BaseScenario | None], Context] = _known
+    #: Settings, scenario, what is given, and another user's scenario where the arm swaps -> what is known.
+    context: Callable[[SettingsByName, BaseScenario, str, BaseScenario | None], Context] = (
+        lambda settings, scenario, given, other: (other or scenario).context(given)
+    )
     #: The same -> the scenario as its asker and its scorer are to have it.
-    situated: Callable[[BaseScenario, str, BaseScenario | None], BaseScenario] = _same_scenario
+    situated: Callable[[SettingsByName, BaseScenario, str, BaseScenario | None], BaseScenario] = (
+        lambda settings, scenario, given, other: scenario
+    )
     #: How many of each stratum are drawn -> strata, the one to be drawn next first.
     strata: Callable[[Mapping[str, int]], Sequence[str]] | None = None
     #: Dataset, seed and scenario by name -> another user's, for an arm that swaps. Raises `SpecError`.
     stranger: Callable[[Any, str, Any], Any] = _no_stranger
     #: Raises `SpecError` for settings that contradict each other.
-    check: Callable[[Any], None] = _nothing_wrong
-    #: Settings by name -> what two runs must have in common, beside dataset and agents.
-    terms: Callable[[Mapping[str, Any]], dict[str, str]] = _no_terms
-    #: Settings by name -> what else the header says of how the items are run.
-    about: Callable[[Mapping[str, Any]], str] = lambda settings: ""
-    #: The same -> what reports say of it: name of a fact -> fact.
-    facts: Callable[[Mapping[str, Any]], dict[str, str]] = lambda settings: {}
+    check: Callable[[SettingsByName], None] = lambda settings: None
+    #: What two runs must have in common, beside dataset and agents.
+    terms: Callable[[SettingsByName], dict[str, str]] = lambda settings: {}
+    #: What else the header says of how the items are run.
+    about: Callable[[SettingsByName], str] = lambda settings: ""
+    #: What reports say of it: name of a fact -> fact.
+    facts: Callable[[SettingsByName], dict[str, str]] = lambda settings: {}
 
     @property
     def gated(self) -> tuple[Measure, ...]:
@@ -220,8 +202,10 @@ class Suite:
         return {arm.word: (arm.name,) for arm in telling_first} | dict(self.arm_groups)
 
     def draw_order(self, drawn: Mapping[str, int]) -> Sequence[str]:
-        """The strata of the draw, the one to be drawn next first: the kinds in turn, or its own."""
-        return (self.strata or _one_of_each(self.kinds))(drawn)
+        """The strata of the draw, the one to be drawn next first: its own, or the kinds in turn."""
+        if self.strata is not None:
+            return self.strata(drawn)
+        return sorted(self.kinds, key=lambda kind: drawn.get(kind, 0))
 
 
 _OPEN: Final[dict[str, Suite]] = {}

@@ -42,12 +42,13 @@ _VOTE_TEMPERATURE: Final = 0.7
 class ParticipantSpecs(NamedTuple):
     """All that it takes to open the agents, as plain values: it pickles, and holds no secret.
 
-    `root` is the folder that imports and relative paths count from; `side_by_side` how many dialogues one
-    process runs at once.
+    `settings` are those of the run by name, for the agents of its suite. `root` is the folder that imports
+    and relative paths count from; `side_by_side` how many dialogues one process runs at once.
     """
 
     root: str
     suite: str = FIRST_SUITE
+    settings: tuple[tuple[str, Any], ...] = ()
     user_model: str = "embedded"
     judge_model: str = "embedded"
     judge_votes: int = 1
@@ -120,7 +121,7 @@ class Participants:
         models, further = self._played, None
         # The embedded ones remember a little of the dialogue at hand, so each evaluation has its own. What a
         # run without models does not need is not loaded: it would be felt in a replay.
-        judge: Judge = self._judge or self._suite.scorer()
+        judge: Judge = self._judge or self._suite.scorer(dict(self.recipe.settings))
         if "judge" in models:
             further = self.model_agents.judge(models["judge"], meter, temperature=_VOTE_TEMPERATURE)
             judge = self.model_agents.judge(models["judge"], meter)
@@ -134,7 +135,7 @@ class Participants:
             played = self.model_agents.assistant(
                 models["assistant"], meter, setting=self.recipe.assistant_prompt, context=context
             )
-        user_agent: UserAgent = self._user_agent or self._suite.asker()
+        user_agent: UserAgent = self._user_agent or self._suite.asker(dict(self.recipe.settings))
         if "user agent" in models:
             user_agent = self.model_agents.user_agent(models["user agent"], meter)
         return Agents(user_agent, judge, None if played is not None else self._assistant, played, meter)

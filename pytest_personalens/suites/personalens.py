@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pytest_personalens.core.dialogue import UserAgent
-    from pytest_personalens.core.settings import Settings
     from pytest_personalens.core.verdict import Judge
 
 _TC, _P = DEFAULT_DIMENSIONS
@@ -30,19 +29,19 @@ def _strata(drawn: Mapping[str, int]) -> Sequence[str]:
     return every_fifth_multi(drawn)
 
 
-def _open_dataset(spec: str, base: Path) -> Any:
+def _open_dataset(spec: str, base: Path, settings: Mapping[str, Any]) -> Any:
     from pytest_personalens.datasets import open_dataset
 
     return open_dataset(spec, base=base)
 
 
-def _asker() -> UserAgent:
+def _asker(settings: Mapping[str, Any]) -> UserAgent:
     from pytest_personalens.agents import EmbeddedUserAgent
 
     return EmbeddedUserAgent()
 
 
-def _scorer() -> Judge:
+def _scorer(settings: Mapping[str, Any]) -> Judge:
     from pytest_personalens.agents import EmbeddedJudge
 
     return EmbeddedJudge()
@@ -59,7 +58,9 @@ def _given(context: str, arm: str) -> str:
     return {"": context, "swapped": context, "none": ""}.get(arm, arm)
 
 
-def _context(scenario: BaseScenario, given: str, other: BaseScenario | None) -> Context:
+def _context(
+    settings: Mapping[str, Any], scenario: BaseScenario, given: str, other: BaseScenario | None
+) -> Context:
     own = scenario.context(given)
     # The moment is not the person's: it stays, so that who is known is all that differs.
     return own if other is None else other.context(given).model_copy(update={"situation": own.situation})
@@ -78,16 +79,16 @@ def _facts(settings: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
-def _check(settings: Settings) -> None:
+def _check(settings: Mapping[str, Any]) -> None:
     """Refuse a control in which the assistant would know what it does in the run itself, or what it does not
     there.
     """
-    flag, known = "--personalens-control", settings.context
-    if set(_ABLATION) <= set(settings.control) and known != "DIS":
+    flag, known, controls = "--personalens-control", settings["context"], settings["control"]
+    if set(_ABLATION) <= set(controls) and known != "DIS":
         raise SpecError(
             f"{flag} ablation: the run itself is its last row, D+I+S; leave out --personalens-context"
         )
-    for control in settings.control:
+    for control in controls:
         if control in ("none", "swapped"):
             enough = bool(set(known) & set("DIS" if control == "none" else "DI"))
         else:
