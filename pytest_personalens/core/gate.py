@@ -12,7 +12,7 @@ Direction = Literal[">=", "<="]
 class GateExpression(NamedTuple):
     """The worst value of a metric that passes, over a domain, a kind, or the whole run (an empty `group`).
 
-    The metric ``lift`` may name what it is a lift `of`, and over which `arm`.
+    The metric ``lift`` may name what it is a lift `of`, and over which `arm`; ``drop`` names what drops.
     """
 
     group: str
@@ -24,8 +24,9 @@ class GateExpression(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Such as ``Movies: p``, or ``lift(p, other-user)``."""
-        metric = f"{self.metric}({self.of}, {self.arm})" if self.of else self.metric
+        """Such as ``Movies: p``, ``lift(p, other-user)``, or ``drop(p)``."""
+        of = ", ".join(filter(None, (self.of, self.arm)))
+        metric = f"{self.metric}({of})" if of else self.metric
         return f"{self.group}: {metric}" if self.group else metric
 
     def passes(self, value: float) -> bool:

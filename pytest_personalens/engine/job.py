@@ -20,6 +20,7 @@ from pytest_personalens.engine.replay import (
     ReplayUserAgent,
     ResumedAssistant,
 )
+from pytest_personalens.engine.telemetry import dialogue_span
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -151,21 +152,25 @@ def work(job: Job, participants: Participants, assistant: Assistant, keep: Keep 
             before=participants.go_on,
             raised=raised,
         )
-    if agents.played is None and job.resumable:
-        under_test = ResumedAssistant(under_test, replay, job.broken_off)
-    evaluation = evaluate(
-        job.scenario,
-        under_test,
-        ReplayUserAgent(agents.user_agent, replay),
-        ReplayJudge(agents.judge, replay),
-        dimensions=job.dimensions,
-        max_turns=job.max_turns,
-        progress=bought if keep is not None else None,
-    )
-    try:
-        bought(evaluation)
-    except RecordError as error:
-        evaluation = evaluation.model_copy(update={"verdicts": (), "cause": "record", "detail": str(error)})
+        if job.resumable:
+            under_test = ResumedAssistant(under_test, replay, job.broken_off)
+    with dialogue_span(job) as tell:
+        evaluation = evaluate(
+            job.scenario,
+            under_test,
+            ReplayUserAgent(agents.user_agent, replay),
+            ReplayJudge(agents.judge, replay),
+            dimensions=job.dimensions,
+            max_turns=job.max_turns,
+            progress=bought if keep is not None else None,
+        )
+        try:
+            bought(evaluation)
+        except RecordError as error:
+            evaluation = evaluation.model_copy(
+                update={"verdicts": (), "cause": "record", "detail": str(error)}
+            )
+        tell(evaluation)
     if usage := spent():
         evaluation = evaluation.model_copy(update={"usage": usage})
     return JobResult(

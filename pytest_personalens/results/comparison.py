@@ -29,14 +29,21 @@ POWER: Final = 0.8
 
 
 def compare_with_baseline(
-    baseline: Baseline, results: Results, *, name: str, level: float, margins: Mapping[Measure, float]
+    baseline: Baseline,
+    results: Results,
+    *,
+    name: str,
+    level: float,
+    margins: Mapping[Measure, float],
+    bounded: Collection[Measure] = (),
 ) -> Comparison:
     """How the scores of `results` moved from `baseline`, whose file is called `name`.
 
     The main measures of the suite (of PersonaLens task completion and personalization) and whatever has a
     margin are tested for a drop, together (Holm 1979): a run without a change fails with a probability of
     `level` at most. A measure regressed if its drop is significant and larger than its margin. Where low
-    scores are the good ones a drop is a rise.
+    scores are the good ones a drop is a rise. Of the measures that are `bounded`, the largest drop that is
+    not excluded is worked out too.
     """
     own, suite = results.own, results.of_suite
     known, asked_now = {entry.key for entry in baseline.entries}, {item.scenario_key for item in own}
@@ -77,6 +84,9 @@ def compare_with_baseline(
                 detectable=least,
                 decidable=dimension not in gated
                 or _decidable(pairs[dimension], dimension, level / len(gated)),
+                largest_drop=(
+                    _largest_drop(dimension, pairs[dimension], level) if dimension in bounded else None
+                ),
                 regressed=rejected.get(dimension, False) and -dimension.sign * side.change > margin,
             )
         )
@@ -142,6 +152,14 @@ def _pairs(
     """The means of each scenario before and after, by the dimensions that have any in both."""
     every = {dimension: balanced(*sides) for dimension, sides in scored.items()}
     return {dimension: pairs for dimension, pairs in every.items() if pairs}
+
+
+def _largest_drop(dimension: Measure, pairs: Pairs, level: float) -> float | None:
+    from pytest_personalens.results.stats.non_inferiority import least_change
+
+    assert dimension.span is not None  # no gate can ask for it
+    found = least_change(_gains(changes_in(pairs), dimension), dimension.span, level=level)
+    return None if found is None else round(0.0 - found, _PLACES)
 
 
 def _decidable(pairs: Pairs, dimension: Measure, level: float) -> bool:

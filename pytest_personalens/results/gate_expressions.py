@@ -32,6 +32,8 @@ def check_expressions(settings: Settings) -> None:
             raise SpecError(
                 f"{where} is not judged in this run; add {measure.short} with --personalens-dimensions"
             )
+        if gate.metric == "drop" and settings.baseline is None:
+            raise SpecError(f"{where}: there is nothing to compare with; add --personalens-baseline PATH")
         if gate.metric == "lift" and control_of(gate, suite, settings.control) is None:
             _, arms = suite.lift or (None, ())
             words = [gate.arm] if gate.arm else [arm.word for arm in suite.arms if arm.name in arms]

@@ -9,7 +9,8 @@ from pytest_personalens.core.gate_expression import parse_gate_name
 from pytest_personalens.core.measure import measure_named
 from pytest_personalens.core.suite import Metric
 from pytest_personalens.results.controls import gain_of, passes_of
-from pytest_personalens.results.gate_expressions import check_expressions, control_of
+from pytest_personalens.results.drop_gate import drop_gate, undecided_drop
+from pytest_personalens.results.gate_expressions import check_expressions, control_of, measure_of
 from pytest_personalens.results.means import by_user, figure_of
 from pytest_personalens.results.stats.intervals import interval
 from pytest_personalens.results.stats.trials import pass_hat, pass_share
@@ -42,7 +43,8 @@ def check_gates(
     gates = [
         _gate(results, floor, least.get(floor.group, least[""]))
         for floor in floors
-        if floor.metric != "valid"
+        # A run that replaces its baseline is compared with none.
+        if floor.metric != "valid" and (floor.metric != "drop" or results.comparison is not None)
     ]
     if results.comparison is not None:
         gates += _regressions(results, least[""])
@@ -57,6 +59,8 @@ def check_again(results: Results, gate: Gate) -> Gate:
         return judge_gate(results.drift) if results.drift is not None else gate
     shares = {other.name.rpartition(": ")[0]: other.limit for other in results.gates if other.kind == "valid"}
     whole = shares.get("", VALID_FLOOR)
+    if gate.kind == "drop" and results.comparison is None:
+        return gate
     if gate.kind == "regression":
         found = _regressions(results, whole) if results.comparison is not None else ()
         return next((again for again in found if again.name == gate.name), gate)
@@ -81,6 +85,8 @@ def _gate(results: Results, floor: GateExpression, least: float) -> Gate:
         return _valid(results, floor)
     if floor.metric == "lift":
         return _lift(results, floor, least)
+    if floor.metric == "drop":
+        return _drop(results, floor, least)
     if few := _few(results, floor, least):
         return _closed(floor, few)
     if floor.metric.startswith("pass^"):
@@ -265,6 +271,16 @@ def _regressions(results: Results, min_valid: float) -> Iterator[Gate]:
             )
 
 
+def _drop(results: Results, floor: GateExpression, least: float) -> Gate:
+    assert results.comparison is not None
+    problem = _nothing_to_compare(results.comparison, least, results.of_suite)
+    if not problem:
+        problem = undecided_drop(results.comparison, floor, least, results.of_suite)
+    return (
+        _closed(floor, problem, "drop") if problem else drop_gate(results.comparison, floor, results.of_suite)
+    )
+
+
 def _nothing_to_compare(comparison: Comparison, min_valid: float, suite: Suite) -> str:
     """Why the comparison says too little to pass; empty if it says enough."""
     if not comparison.compared:
@@ -297,9 +313,17 @@ def _nothing_to_compare(comparison: Comparison, min_valid: float, suite: Suite) 
     return ""
 
 
-def _closed(floor: GateExpression, message: str, kind: Literal["floor", "lift"] = "floor") -> Gate:
+def _closed(floor: GateExpression, message: str, kind: Literal["floor", "lift", "drop"] = "floor") -> Gate:
     """The gate of a floor that there is nothing to hold against."""
-    return Gate(name=floor.name, kind=kind, value=None, limit=floor.limit, passed=False, message=message)
+    return Gate(
+        name=floor.name,
+        kind=kind,
+        value=None,
+        limit=floor.limit,
+        direction=floor.direction,
+        passed=False,
+        message=message,
+    )
 
 
 def _incomparable(name: str, message: str) -> Gate:
@@ -353,8 +377,14 @@ def conclude(results: Results, demands: Requirements) -> Results:
         from pytest_personalens.results.comparison import compare_with_baseline
 
         margins = {measure_named(name): margin for name, margin in s.margin}
+        bounded = {measure_of(gate, results.of_suite) for gate in demands.gates if gate.metric == "drop"}
         comparison = compare_with_baseline(
-            demands.baseline, results, name=str(s.baseline), level=s.level, margins=margins
+            demands.baseline,
+            results,
+            name=str(s.baseline),
+            level=s.level,
+            margins=margins,
+            bounded=[measure for measure in bounded if measure is not None],
         )
         results = results.model_copy(update={"comparison": comparison})
     measured = nothing or s.save_baseline is not None

@@ -130,7 +130,8 @@ class Gate(Frozen):
     `direction` of what is better, and the 95 % interval of that value where it has one.
 
     `kind`: "floor" of a metric, share of "valid" items, "regression" from a baseline (its value is the
-    change), "lift" over a control, or "judge" (changed since it was adopted).
+    change), "lift" over a control, "drop" from a baseline (its value is the largest that is not excluded), or
+    "judge" (changed since it was adopted).
     """
 
     name: str
@@ -138,7 +139,7 @@ class Gate(Frozen):
     limit: float
     passed: bool
     message: str
-    kind: Literal["floor", "valid", "regression", "lift", "judge"] = "floor"
+    kind: Literal["floor", "valid", "regression", "lift", "drop", "judge"] = "floor"
     direction: Direction = ">="
     low: float | None = None
     high: float | None = None
@@ -198,6 +199,13 @@ class Difference(Paired):
         description="False if these scenarios are so few that not even a fall of all would be significant.",
     )
     regressed: bool = False
+    largest_drop: float | None = Field(
+        default=None,
+        description=(
+            "The largest drop that is not excluded at the level (one-sided), where a gate asks for it; null"
+            " for fewer than three users."
+        ),
+    )
 
 
 class Flip(Frozen):
