@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from pytest_personalens.core.scenario import BaseScenario, Context
     from pytest_personalens.core.verdict import Judge
 
+    #: The settings of a run, by name.
+    SettingsByName = Mapping[str, Any]
+
 
 @dataclass(frozen=True, kw_only=True)
 class Metric:
@@ -61,14 +64,6 @@ class Metric:
         """Return the kinds of items that the figure is about; empty means all."""
         return self.measure.kinds if self.measure is not None else self.kinds
 
-    @property
-    def key(self) -> str:
-        """Return the key of the metric in `Group.figures`.
-
-        It is the measure for a mean, and the metric's name for any other metric.
-        """
-        return self.measure.value if self.measure is not None else self.name
-
 
 @dataclass(frozen=True, kw_only=True)
 class Arm:
@@ -82,26 +77,6 @@ class Arm:
     title: str = ""
     #: True if its items need another user's scenario.
     swaps: bool = False
-
-
-def _same_scenario(scenario: BaseScenario, given: str, other: BaseScenario | None) -> BaseScenario:
-    return scenario
-
-
-def _known(scenario: BaseScenario, given: str, other: BaseScenario | None) -> Context:
-    return (other or scenario).context(given)
-
-
-def _one_of_each(kinds: Sequence[str]) -> Callable[[Mapping[str, int]], Sequence[str]]:
-    return lambda drawn: sorted(kinds, key=lambda kind: (drawn.get(kind, 0), kinds.index(kind)))
-
-
-def _nothing_wrong(settings: Any) -> None:
-    return None
-
-
-def _no_terms(settings: Mapping[str, Any]) -> dict[str, str]:
-    return {}
 
 
 def _no_stranger(dataset: Any, seed: str, ref: Any) -> Any:
@@ -145,11 +120,11 @@ class Suite:
 
     #: The class of its scenarios.
     scenario: type[BaseScenario]
-    #: Spec and root folder -> its dataset. It raises `DataError`.
-    open_dataset: Callable[[str, Path], Any]
-    #: The user agent and the judge if no model plays these roles.
-    asker: Callable[[], UserAgent]
-    scorer: Callable[[], Judge]
+    #: Spec, root folder and settings -> its dataset. It raises `DataError`.
+    open_dataset: Callable[[str, Path, SettingsByName], Any]
+    #: Settings -> the user agent and the judge if no model plays these roles.
+    asker: Callable[[SettingsByName], UserAgent]
+    scorer: Callable[[SettingsByName], Judge]
     #: Measures that this scorer does not give.
     not_scored: tuple[Measure, ...] = ()
     #: Option key -> its default, if it differs from the default in the table of options.
@@ -160,23 +135,27 @@ class Suite:
     read_context: Callable[[str], str] = str.strip
     #: Context of the run and name of an arm -> what the assistant gets in this arm.
     given: Callable[[str, str], str] = lambda context, arm: arm or context
-    #: Scenario, what the assistant gets, and another user's scenario if the arm swaps -> the context.
-    context: Callable[[BaseScenario, str, BaseScenario | None], Context] = _known
+    #: Settings, scenario, the assistant's part, and another user's scenario if the arm swaps -> the context.
+    context: Callable[[SettingsByName, BaseScenario, str, BaseScenario | None], Context] = (
+        lambda settings, scenario, given, other: (other or scenario).context(given)
+    )
     #: The same arguments -> the scenario in the form for its asker and its scorer.
-    situated: Callable[[BaseScenario, str, BaseScenario | None], BaseScenario] = _same_scenario
+    situated: Callable[[SettingsByName, BaseScenario, str, BaseScenario | None], BaseScenario] = (
+        lambda settings, scenario, given, other: scenario
+    )
     #: Number of drawn scenarios by stratum -> strata, beginning with the one to draw next.
     strata: Callable[[Mapping[str, int]], Sequence[str]] | None = None
     #: Dataset, seed and scenario by name -> another user's scenario, for an arm that swaps. It raises
     #: `SpecError`.
     stranger: Callable[[Any, str, Any], Any] = _no_stranger
     #: Raises `SpecError` for settings that contradict each other.
-    check: Callable[[Any], None] = _nothing_wrong
+    check: Callable[[SettingsByName], None] = lambda settings: None
     #: Settings by name -> what two runs must have in common, besides dataset and agents.
-    terms: Callable[[Mapping[str, Any]], dict[str, str]] = _no_terms
+    terms: Callable[[SettingsByName], dict[str, str]] = lambda settings: {}
     #: Settings by name -> further text in the header about how the items are run.
-    about: Callable[[Mapping[str, Any]], str] = lambda settings: ""
+    about: Callable[[SettingsByName], str] = lambda settings: ""
     #: The same arguments -> facts for reports, by the name of the fact.
-    facts: Callable[[Mapping[str, Any]], dict[str, str]] = lambda settings: {}
+    facts: Callable[[SettingsByName], dict[str, str]] = lambda settings: {}
 
     @property
     def gated(self) -> tuple[Measure, ...]:
@@ -244,7 +223,9 @@ class Suite:
 
         Without strata of its own, a suite draws its kinds in turn.
         """
-        return (self.strata or _one_of_each(self.kinds))(drawn)
+        if self.strata is not None:
+            return self.strata(drawn)
+        return sorted(self.kinds, key=lambda kind: drawn.get(kind, 0))
 
 
 _OPEN: Final[dict[str, Suite]] = {}

@@ -46,11 +46,13 @@ class ParticipantSpecs(NamedTuple):
     """The plain values that are needed to open the agents.
 
     They can be pickled, and hold no secret. Imports and relative paths start at the folder `root`.
-    `side_by_side` is the number of dialogues that one process runs at the same time.
+    `side_by_side` is the number of dialogues that one process runs at the same time. `settings` are those
+    of the run by name, for the agents of its suite.
     """
 
     root: str
     suite: str = FIRST_SUITE
+    settings: tuple[tuple[str, Any], ...] = ()
     user_model: str = "embedded"
     judge_model: str = "embedded"
     judge_votes: int = 1
@@ -131,7 +133,7 @@ class Participants:
         models, further = self._played, None
         # Embedded agents remember parts of their dialogue, so each evaluation has its own. Modules are
         # imported only if the run has models, because the import would slow down a replay.
-        judge: Judge = self._judge or self._suite.scorer()
+        judge: Judge = self._judge or self._suite.scorer(dict(self.recipe.settings))
         if "judge" in models:
             further = self.model_agents.judge(models["judge"], meter, temperature=_VOTE_TEMPERATURE)
             judge = self.model_agents.judge(models["judge"], meter)
@@ -145,7 +147,7 @@ class Participants:
             played = self.model_agents.assistant(
                 models["assistant"], meter, setting=self.recipe.assistant_prompt, context=context
             )
-        user_agent: UserAgent = self._user_agent or self._suite.asker()
+        user_agent: UserAgent = self._user_agent or self._suite.asker(dict(self.recipe.settings))
         if "user agent" in models:
             user_agent = self.model_agents.user_agent(models["user agent"], meter)
         assistant = None if played is not None else self._assistant

@@ -79,7 +79,7 @@ def estimate_cost(run: Run) -> dict[str, Usage]:
         scenario, meter = run.scenario(case), Meter()
         user = agents.user_agent(models["user agent"], meter) if "user agent" in models else None
         judge = agents.judge(models["judge"], meter) if "judge" in models else _Judge()
-        asker = _User(user) if run.suite.has_turns else run.suite.asker()
+        asker = _User(user) if run.suite.has_turns else run.suite.asker(settings._asdict())
         filler = "word " * round(ASSISTANT * CHARS / 5)
         assistant: Any = lambda messages, filler=filler: filler  # noqa: E731
         if "assistant" in models:

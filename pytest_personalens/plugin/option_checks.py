@@ -129,8 +129,8 @@ def check_settings(config: pytest.Config, settings: Settings) -> None:
             from pytest_personalens.results.gate_expressions import check_expressions
 
             check_expressions(settings)
-        if settings.control:
-            settings.of_suite.check(settings)
+        if settings.sample is not None or settings.control:
+            settings.of_suite.check(settings._asdict())
     except SpecError as error:
         raise pytest.UsageError(str(error)) from None
     if settings.report_only:

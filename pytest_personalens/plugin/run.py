@@ -155,7 +155,7 @@ class Run:
         user's context and no other user has such a task.
         """
         user = f"{scenario.user}+{case.control}" if case.control else scenario.user
-        known = self.suite.context(scenario, case.given, self._other(case))
+        known = self.suite.context(case.settings._asdict(), scenario, case.given, self._other(case))
         return known.model_copy(update={"user": user, "dialogue": dialogue})
 
     def terms(self) -> ComparisonTerms:
@@ -187,7 +187,7 @@ class Run:
         """
         ahead = self._loaded.pop(case.ref, None)
         whole = ahead if ahead is not None else self.dataset.load(case.ref)
-        return self.suite.situated(whole, case.given, self._other(case))
+        return self.suite.situated(case.settings._asdict(), whole, case.given, self._other(case))
 
     def _other(self, case: ItemSpec) -> BaseScenario | None:
         other = self.stranger(case)
@@ -307,7 +307,7 @@ class Run:
                 f"--personalens-data: the dataset {spec!r} cannot be had: {error_text(error)}"
             ) from error
         if added is None:
-            own: Dataset = self.suite.open_dataset(spec, self.config.rootpath)
+            own: Dataset = self.suite.open_dataset(spec, self.config.rootpath, self.settings._asdict())
             return own
         return CheckedDataset(added, scenario=self.suite.scenario, kinds=self.suite.kinds)
 
@@ -316,6 +316,7 @@ class Run:
         return ParticipantSpecs(
             root=str(self.config.rootpath),
             suite=s.suite,
+            settings=tuple(s._asdict().items()),
             user_model=s.user_model,
             judge_model=s.judge_model,
             judge_votes=s.judge_votes,
