@@ -1,4 +1,7 @@
-"""``python -m pytest_personalens history RESULTS.json...``: several runs as a table, a page and a badge."""
+"""The command ``python -m pytest_personalens history RESULTS.json...``.
+
+It shows several runs as a table, a page and a badge.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,10 @@ if TYPE_CHECKING:
 
 @errors_told
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command. Returns 0, whatever the gates said, or 4 for what cannot be read or written."""
+    """Run the command.
+
+    Return 0, whatever the result of the gates. Return 4 if something cannot be read or written.
+    """
     options = _parser().parse_args(arguments)
     paths = [path for named in options.results for path in _files(named)]
     pages = [Path(path) for path in options.report]
@@ -59,7 +65,10 @@ def _write(history: History, pages: Sequence[Path], badge: Path | None) -> None:
 
 
 def _files(named: Path) -> list[Path]:
-    """The file itself; or the results files in a folder and below it, in the order of their paths."""
+    """Return the file itself, or the results files in and below a folder.
+
+    The files have the order of their paths. Raise `SpecError` if a folder has no results file.
+    """
     if not named.is_dir():
         return [named]
     found = [path for path in sorted(named.rglob("*.json")) if schema_of(path) == RESULTS_SCHEMA]

@@ -1,5 +1,6 @@
-"""``python -m pytest_personalens merge RESULTS.json...``: the shards of a run put together, under its gates
-and in one report.
+"""The command ``python -m pytest_personalens merge RESULTS.json...``.
+
+It merges the shards of a run, decides the gates of the run and writes one report.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ if TYPE_CHECKING:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command.
 
-    Returns 0, 1 when a gate or an item failed or not all of the run is there, or 4 for what cannot be merged.
+    Return 0 if the run passed. Return 1 if a gate or an item failed, or if a part of the run is missing.
+    Return 4 if the files cannot be merged.
     """
     options = _parser().parse_args(arguments)
     replaced: dict[str, object] = {} if options.baseline is None else {"baseline": options.baseline}
@@ -62,7 +64,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _refuse_gates(shard: Shard, replaced: Sequence[str]) -> None:
-    """Raise `SpecError` where the command line asks for gates of a run that was to fail on nothing."""
+    """Raise `SpecError` if the command line asks for a gate that the run rules out.
+
+    This is so for a run that must not fail on any gate (report only).
+    """
     if shard.results.settings.get("report_only") and replaced:
         raise SpecError(
             f"--{replaced[0].replace('_', '-')}: asks for a gate, and the shards are of a run that fails on"
@@ -80,7 +85,10 @@ def _files(options: argparse.Namespace, shards: Sequence[Shard]) -> Files:
 
 
 def _gates(texts: Sequence[str], suite: Suite) -> tuple[GateExpression, ...]:
-    """The gates of the option. Raises `SpecError` as the option itself would be refused."""
+    """Return the gates of the option.
+
+    Raise `SpecError` with the same message as for a bad option.
+    """
     parts = [part for text in texts for part in list_parts(text) or [text]]
     gates = []
     for part in parts:

@@ -78,6 +78,11 @@ class Measure(str):
         return self.names.short
 
     @property
+    def in_steps(self) -> bool:
+        """True for whole scores between two ends: they can be counted and charted one by one."""
+        return self.grid == 1 and self.span is not None
+
+    @property
     def span(self) -> float | None:
         """From the lowest to the highest score; None without both."""
         return None if self.low is None or self.high is None else self.high - self.low

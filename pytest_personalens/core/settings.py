@@ -66,6 +66,9 @@ class Settings(NamedTuple):
     record: Literal["none", "live", "new", "all"] = "none"
     resume: bool = False
     estimate: bool = False
+    #: What a service as the assistant is sent, as JSON, and the path of the reply in its answer.
+    assistant_request: str | None = None
+    assistant_reply: str | None = None
 
     @property
     def protocol_in_force(self) -> str:

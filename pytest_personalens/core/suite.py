@@ -56,6 +56,11 @@ class Metric:
         )
 
     @property
+    def read_in(self) -> tuple[str, ...]:
+        """The kinds of items that it is a figure of; empty for all."""
+        return self.measure.kinds if self.measure is not None else self.kinds
+
+    @property
     def key(self) -> str:
         """By which `Group.figures` holds it: a mean by its measure, any other by its name."""
         return self.measure.value if self.measure is not None else self.name
@@ -160,8 +165,10 @@ class Suite:
     check: Callable[[Any], None] = _nothing_wrong
     #: Settings by name -> what two runs must have in common, beside dataset and agents.
     terms: Callable[[Mapping[str, Any]], dict[str, str]] = _no_terms
-    #: Settings -> what the header says of how the items are run.
-    about: Callable[[Any], str] = lambda settings: ""
+    #: Settings by name -> what else the header says of how the items are run.
+    about: Callable[[Mapping[str, Any]], str] = lambda settings: ""
+    #: The same -> what reports say of it: name of a fact -> fact.
+    facts: Callable[[Mapping[str, Any]], dict[str, str]] = lambda settings: {}
 
     @property
     def gated(self) -> tuple[Measure, ...]:
@@ -194,6 +201,11 @@ class Suite:
         }
         return tuple(m for m in self.measures if m in wanted)
 
+    def headings(self) -> dict[str, str]:
+        """The key of each figure of a group -> the heading of its column, in the order of tables."""
+        columns = {measure.value: measure.names.heading for measure in self.measures}
+        return columns | {m.name: m.heading or m.name for m in self.metrics if m.of is not None}
+
     def arm(self, name: str) -> Arm:
         """The arm of that name; one of an unknown name is called by it."""
         return next((arm for arm in self.arms if arm.name == name), Arm(name=name, word=name, title=name))
@@ -204,7 +216,8 @@ class Suite:
 
     def arms_by_word(self) -> dict[str, tuple[str, ...]]:
         """Each word of the option control -> the arms that it asks for."""
-        return {arm.word: (arm.name,) for arm in self.arms} | dict(self.arm_groups)
+        telling_first = sorted(self.arms, key=lambda arm: arm.word == arm.name)
+        return {arm.word: (arm.name,) for arm in telling_first} | dict(self.arm_groups)
 
     def draw_order(self, drawn: Mapping[str, int]) -> Sequence[str]:
         """The strata of the draw, the one to be drawn next first: the kinds in turn, or its own."""

@@ -1,4 +1,4 @@
-"""A dataset of somebody's own, whose mistakes are told in one line."""
+"""A user's own dataset whose mistakes are reported in one line."""
 
 from __future__ import annotations
 
@@ -22,8 +22,10 @@ _Read = TypeVar("_Read")
 
 
 class CheckedDataset:
-    """`dataset` as it is, but for whatever it raises or returns that is none of what `Dataset` promises: that
-    is a `DataError`.
+    """A dataset that raises `DataError` for each breach of the interface `Dataset`.
+
+    A breach is a result that the interface does not allow, or an exception of `dataset` that is no
+    `PersonalensError`. Every other result is returned unchanged.
     """
 
     def __init__(
@@ -41,26 +43,27 @@ class CheckedDataset:
         self.name, self.version = dataset.name, dataset.version
 
     def domains(self) -> Sequence[str]:
-        """As the dataset's own: texts whose slugs differ, and none the name of a kind, by which gates are
-        asked for too.
+        """Return the domains of the dataset.
+
+        They must be texts with different slugs. None may be the name of a kind, because gates use both names.
         """
         return _sound(*self.examined_domains())
 
     def users(self) -> Sequence[str]:
-        """As the dataset's own, all of them texts."""
+        """Return the users of the dataset, which must be texts."""
         return self._texts(self._call("users()", lambda: self._dataset.users()), "users()")
 
     def refs(self, user: str) -> Sequence[ScenarioRef]:
-        """As the dataset's own, each with a kind and domains that can be."""
-        _ = self._sound_domains  # a draw need not ask for them
+        """Return the scenarios of one user, each with a valid kind and valid domains."""
+        _ = self._sound_domains  # a draw does not always call `domains`
         return _sound(*self.examined_refs(user))
 
     def load(self, ref: ScenarioRef) -> Any:
-        """As the dataset's own."""
+        """Return the whole scenario."""
         return _sound(*self.examined(ref))
 
     def examined_domains(self) -> tuple[Sequence[str], list[DataError]]:
-        """The names of the domains, and all that is wrong with them."""
+        """Return the names of the domains, and every problem with them."""
         try:
             names = self._texts(self._call("domains()", lambda: self._dataset.domains()), "domains()")
         except DataError as error:
@@ -76,7 +79,7 @@ class CheckedDataset:
         return names, found
 
     def examined_refs(self, user: str) -> tuple[list[ScenarioRef], list[DataError]]:
-        """The user's scenarios that can be, and all that is wrong with the others."""
+        """Return the valid scenarios of the user, and every problem with the others."""
         where = f"refs({user!r})"
         refs: list[ScenarioRef] = []
         found: list[DataError] = []
@@ -96,7 +99,7 @@ class CheckedDataset:
         return list(dict.fromkeys(refs)), found
 
     def examined(self, ref: ScenarioRef) -> tuple[Any, list[DataError]]:
-        """The scenario, None where there is none, and all that is wrong with it."""
+        """Return the scenario, or None if there is none, and every problem with it."""
         where = f"load({ref.user!r}, {ref.task!r})"
         try:
             found = self._call(where, lambda: self._dataset.load(ref))
@@ -106,7 +109,7 @@ class CheckedDataset:
                     f"expected a {self._scenario.__name__}, not {type(found).__name__}",
                     field=where,
                 )
-            # `model_construct` and `model_copy` take any value.
+            # `model_construct` and `model_copy` accept any value.
             fields = set(self._scenario.model_fields)
             scenario = self._call(
                 where,
@@ -173,8 +176,10 @@ class CheckedDataset:
 
 
 def _problems(scenario: Scenario) -> Iterator[str]:
-    """What nobody can mean: a task that says nothing to its user or to the judge, or rests on a preference
-    that nobody has.
+    """Yield the problems with the content of a scenario.
+
+    A task needs an intent and a goal, because they tell the user agent and the judge what to do. Each
+    relevant preference must exist and must not stand there twice.
     """
     for field in ("intent", "goal"):
         if not getattr(scenario.task, field).strip():

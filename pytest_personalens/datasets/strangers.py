@@ -1,5 +1,7 @@
-"""Another user for a scenario: whose context an assistant is given in a control, to see what knowing the
-right one is worth.
+"""Finds another user for a scenario.
+
+In a control, the assistant gets the context of this other user. The control shows how much the right context
+is worth.
 """
 
 from __future__ import annotations
@@ -17,9 +19,10 @@ if TYPE_CHECKING:
 
 
 def stranger_of(dataset: Dataset, seed: str, ref: ScenarioRef) -> ScenarioRef:
-    """Another user's scenario with the same task or, where tasks are everybody's own, in the same domains.
+    """Return another user's scenario with the same task, or else in the same domains.
 
-    By chance, but always the same for a seed. Raises `SpecError`.
+    Some datasets have no task that two users share; then the same domains and kind suffice. The choice is
+    random, and always the same for one seed. Raise `SpecError` if nobody else has such a scenario.
     """
     alike: ScenarioRef | None = None
     for user in sorted((u for u in dataset.users() if u != ref.user), key=lambda u: _digest(seed, ref, u)):
@@ -37,7 +40,10 @@ def stranger_of(dataset: Dataset, seed: str, ref: ScenarioRef) -> ScenarioRef:
 
 
 class Strangers:
-    """For each scenario one of another user, by the rule `of_suite`, looked for once."""
+    """A scenario of another user for each scenario, found once.
+
+    The rule `of_suite` chooses it.
+    """
 
     def __init__(
         self,
@@ -49,7 +55,10 @@ class Strangers:
         self._found: dict[ScenarioRef, ScenarioRef] = {}
 
     def of(self, ref: ScenarioRef) -> ScenarioRef:
-        """The other user's scenario. Raises `SpecError`."""
+        """Return the other user's scenario.
+
+        Raise `SpecError` if there is none.
+        """
         if ref not in self._found:
             self._found[ref] = self._of_suite(self._dataset, self._seed, ref)
         return self._found[ref]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -139,6 +140,8 @@ def work(job: Job, participants: Participants, assistant: Assistant, keep: Keep 
     )
     if agents.played is not None:
         under_test: Assistant = ReplayAssistant(agents.played, replay)
+    elif agents.service is not None:
+        under_test = partial(agents.service.reply, timeout=job.turn_timeout)
     else:
         callable_ = agents.assistant or assistant
         under_test = guarded(
@@ -149,8 +152,8 @@ def work(job: Job, participants: Participants, assistant: Assistant, keep: Keep 
             before=participants.go_on,
             raised=raised,
         )
-        if job.resumable:
-            under_test = ResumedAssistant(under_test, replay, job.broken_off)
+    if agents.played is None and job.resumable:
+        under_test = ResumedAssistant(under_test, replay, job.broken_off)
     with dialogue_span(job) as tell:
         evaluation = evaluate(
             job.scenario,

@@ -87,12 +87,8 @@ class Controller:
                 gates=with_groups(self._demands.gates, session.dataset.domains(), session.suite.kinds)
             )
             # The workers of a cluster may have the key alone.
-            if (
-                self._settings.may_spend
-                and self._settings.executor is None
-                and not self._config.option.collectonly
-            ):
-                session.participants.refuse_unready()
+            if self._settings.executor is None and not self._config.option.collectonly:
+                session.participants.refuse_unready(models=self._settings.may_spend)
         except PersonalensError as error:
             raise pytest.UsageError(str(error)) from None
         if self._demands.baseline is not None:

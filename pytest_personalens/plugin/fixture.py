@@ -145,6 +145,8 @@ class Personalens:
         agents = self._run.participants.agents(self._context, self._settings.thresholds)
         if agents.played is not None:  # a model, which is told
             return True
+        if agents.service is not None:
+            return agents.service.tells_context
         return takes_context(agents.assistant or self._assistant) or (
             agents.assistant is None and asks_for_context(self._item)
         )

@@ -61,6 +61,11 @@ def add_options(parser: pytest.Parser) -> None:
         type="linelist",
     )
     parser.addini(
+        "personalens_assistant_headers",
+        "NAME: VALUE for a service as the assistant; ${NAME} is a variable of the environment",
+        type="linelist",
+    )
+    parser.addini(
         "personalens_model_parameters",
         "NAME = VALUE for model specs that do not name it, such as region = eu-west-1",
         type="linelist",

@@ -17,6 +17,7 @@ from pytest_personalens.core.scenario import Context, ScenarioRef
 from pytest_personalens.core.usage import read_prices
 from pytest_personalens.datasets import CheckedDataset, Sample, Strangers, draw
 from pytest_personalens.engine.participants import Participants, ParticipantSpecs
+from pytest_personalens.models.services import ServiceSettings
 from pytest_personalens.models.specs import read_parameters, read_spec
 from pytest_personalens.plugin.budget import budget_folder, budget_in, refuse_unknown_prices
 from pytest_personalens.plugin.items import cases
@@ -206,7 +207,7 @@ class Run:
         )
         line = redacted(
             f"personalens: {drawn} {self.suite.item}s of {self.dataset.name} {self.dataset.version}, seed"
-            f" {s.seed!r}{', ' * bool(about := self.suite.about(s))}{about}"
+            f" {s.seed!r}{', ' * bool(about := self.suite.about(s._asdict()))}{about}"
             + (f", {s.trials} trials" if s.trials > 1 else "")
             + (f", controls {', '.join(map(self.suite.arm_word, s.control))}" if s.control else "")
             + (f", assistant {s.assistant}" if s.assistant else "")
@@ -302,6 +303,11 @@ class Run:
             judge_votes=s.judge_votes,
             assistant=s.assistant,
             assistant_prompt=s.assistant_prompt,
+            service=ServiceSettings(
+                s.assistant_request,
+                s.assistant_reply or "",
+                tuple(_lines(self.config, "personalens_assistant_headers")),
+            ),
             told=PromptSettings(s.protocol, s.prompts, s.official_bugs, s.user_agent),
             parameters=tuple(_parameters(self.config).items()),
             prices=tuple(self.prices.items()),

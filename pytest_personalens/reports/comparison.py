@@ -74,9 +74,8 @@ def _name(item: Item, several: bool) -> str:
 
 def _lift(lift: Paired) -> str:
     sentence = f"{lift.dimension.names.mean} {lift.before:.2f}, with this user's context {lift.after:.2f}"
-    return (
-        f"{sentence}: lift {signed(lift.change)} ({signed_interval(lift.low, lift.high)}, {p_text(lift.p)})"
-    )
+    gain, low, high = lift.gain
+    return f"{sentence}: lift {signed(gain)} ({signed_interval(low, high)}, {p_text(lift.p)})"
 
 
 def _comparison(results: Results, comparison: Comparison, *, verbose: bool, gated: bool) -> Iterator[str]:

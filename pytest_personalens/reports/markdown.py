@@ -91,11 +91,9 @@ def _sections(results: Results, before: Results | None, link: str) -> Iterator[S
 def _about(results: Results) -> str:
     s = results.settings
     parts = [
-        f"{results.drawn} scenarios of {results.dataset}",
+        f"{results.drawn} {results.of_suite.item}s of {results.dataset}",
         f"{results.overall.scored} of {results.expected} items scored",
-        f"user: {s.get('user_model', '-')}",
-        f"judge: {s.get('judge_model', '-')}",
-        f"context: {'+'.join(str(s.get('context', ''))) or 'none'}",
+        *(f"{name}: {value}" for name, value in results.of_suite.facts(s).items()),
     ]
     parts += [f"left out by a selection: {results.left_out}"] if results.left_out else []
     parts += [f"not scored: {number} ({cause})" for cause, number in results.uncounted.items()]
@@ -121,12 +119,12 @@ def _gates(results: Results) -> list[str]:
 
 
 def _totals(results: Results) -> Iterator[Section]:
-    shown = [
-        d
-        for d in results.of_suite.measures
-        if any(d.value in group.figures for group in (results.overall, *results.kinds, *results.domains))
-    ]
-    header = ("", "items", "scored", *(d.names.heading for d in shown))
+    shown = {
+        key: heading
+        for key, heading in results.of_suite.headings().items()
+        if any(key in group.figures for group in (results.overall, *results.kinds, *results.domains))
+    }
+    header = ("", "items", "scored", *shown.values())
 
     kinds = results.kinds if len(results.kinds) > 1 else ()
     for title, groups, what in (
@@ -140,7 +138,7 @@ def _totals(results: Results) -> Iterator[Section]:
                     escaped(g.name),
                     str(g.items),
                     str(g.scored),
-                    *(figure(g.figures[d.value].value if d.value in g.figures else None) for d in shown),
+                    *(figure(g.figures[key].value if key in g.figures else None) for key in shown),
                 )
                 for g in groups
             ],
@@ -156,7 +154,7 @@ def _comparison(comparison: Comparison, link: str) -> Iterator[Section]:
         (
             d.dimension.names.heading,
             f"**{decision(d)}**" if d.regressed else decision(d),
-            *_sides(d),
+            *_sides(d, d.change, d.low, d.high),
             figure(d.detectable),
         )
         for d in comparison.differences
@@ -238,7 +236,7 @@ def _lifts(results: Results) -> list[str]:
         (
             escaped(results.of_suite.arm_word(control.name)),
             lift.dimension.names.heading,
-            *_sides(lift),
+            *_sides(lift, *lift.gain),
         )
         for control in results.arms
         for lift in control.lift
@@ -250,14 +248,14 @@ def _lifts(results: Results) -> list[str]:
     )
 
 
-def _sides(pair: Paired) -> tuple[str, ...]:
+def _sides(pair: Paired, change: float, low: float | None, high: float | None) -> tuple[str, ...]:
     """The cells of both sides: scenarios, before, after, change, its interval, one-sided p."""
-    change = (
-        figure(pair.change, signed=True),
-        interval_text(pair.low, pair.high, signed=True),
+    moved = (
+        figure(change, signed=True),
+        interval_text(low, high, signed=True),
         escaped(p_value(pair.p)),
     )
-    return (str(pair.pairs), figure(pair.before), figure(pair.after), *change)
+    return (str(pair.pairs), figure(pair.before), figure(pair.after), *moved)
 
 
 def _trials(results: Results) -> Iterator[str]:

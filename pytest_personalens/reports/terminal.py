@@ -23,7 +23,6 @@ from pytest_personalens.results.wording import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from pytest_personalens.core.measure import Measure
     from pytest_personalens.results.values import Group, Results
 
 
@@ -65,8 +64,11 @@ def summary_lines(
 
 
 def _table(results: Results, *, domains: bool) -> Iterator[str]:
-    shown = [d for d in results.of_suite.measures if d.value in results.overall.figures]
-    yield f"{'':14}{'items':>6}{'scored':>8}" + "".join(f"{d.names.heading:>7}" for d in shown)
+    shown = {k: name for k, name in results.of_suite.headings().items() if k in results.overall.figures}
+    wide = {key: max(7, len(heading) + 1) for key, heading in shown.items()}
+    yield f"{'':14}{'items':>6}{'scored':>8}" + "".join(
+        f"{heading:>{wide[key]}}" for key, heading in shown.items()
+    )
     groups = [
         results.overall,
         *(results.kinds if len(results.kinds) > 1 else ()),
@@ -74,12 +76,12 @@ def _table(results: Results, *, domains: bool) -> Iterator[str]:
     ]
     for group in groups:
         yield f"{group.name:14}{group.items:6}{group.scored:8}" + "".join(
-            f"{_figure(group, d):>7}" for d in shown
+            f"{_figure(group, key):>{wide[key]}}" for key in shown
         )
 
 
-def _figure(group: Group, dimension: Measure) -> str:
-    mean = group.figures.get(dimension.value)
+def _figure(group: Group, key: str) -> str:
+    mean = group.figures.get(key)
     return "-" if mean is None or mean.value is None else f"{mean.value:.2f}"
 
 

@@ -176,11 +176,13 @@ def _gains(changes: Sequence[Sequence[Fraction]], dimension: Measure) -> list[li
 
 
 def _room(before: float, pairs: Pairs, dimension: Measure) -> float:
-    """The largest drop there can be: to the worst score or, where there is none, over all scores seen."""
+    """The largest drop there can be: to the worst score or, where there is none, over all scores seen, by a
+    step at least.
+    """
     if dimension.worst is not None:
         return abs(before - dimension.worst)
     seen = [score for both in pairs.values() for score in both]
-    return float(max(seen) - min(seen))
+    return float(max(max(seen) - min(seen), step_of(dimension.grid)))
 
 
 def _then(baseline: Baseline, dimension: Measure) -> dict[Key, TrialScores]:

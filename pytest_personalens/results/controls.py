@@ -69,10 +69,7 @@ def gain_of(metric: Metric, control: Sequence[Item], own: Sequence[Item]) -> Gai
     found = lift(control, own, metric.measure)
     if found is None:
         return None
-    low, high, sign = found.low, found.high, metric.measure.sign
-    if sign < 0:
-        low, high = (None if end is None else -end for end in (high, low))
-    return Gain(sign * found.change, low, high, found.pairs, found.users, found.p)
+    return Gain(*found.gain, found.pairs, found.users, found.p)
 
 
 def _gain_of_answers(metric: Metric, control: Sequence[Item], own: Sequence[Item]) -> Gain | None:

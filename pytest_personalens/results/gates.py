@@ -114,7 +114,7 @@ def _few(results: Results, floor: GateExpression, least: float) -> str:
 
 def _figure(results: Results, floor: GateExpression) -> Gate:
     metric = _metric_of(results, floor.metric)
-    items = _members(results.own, floor.group)
+    items = _read_in(metric, _members(results.own, floor.group))
     found = figure_of(metric, items)
     if found.value is None:
         why = "no item could be scored" if not found.dialogues else "what was answered does not decide it"
@@ -124,7 +124,7 @@ def _figure(results: Results, floor: GateExpression) -> Gate:
     worst = metric.measure.worst if metric.measure is not None else None
     if not gate.passed or worst is None:
         return gate
-    total = len(items) + results.missing_by_group.get(floor.group, 0) if floor.group else results.expected
+    total = _asked(results, floor.group, metric)
     least = (found.value * found.dialogues + worst * (total - found.dialogues)) / total
     if not floor.passes(round(least, 6)):
         # Those that could not be scored may be the very ones that are bad.
@@ -134,6 +134,20 @@ def _figure(results: Results, floor: GateExpression) -> Gate:
         )
         return gate.model_copy(update={"message": message})
     return gate
+
+
+def _read_in(metric: Metric, items: Sequence[Item]) -> list[Item]:
+    """The items that the metric is a figure of."""
+    return [item for item in items if not metric.read_in or item.evaluation.kind in metric.read_in]
+
+
+def _asked(results: Results, group: str, metric: Metric) -> int:
+    """How many items there are for a metric, with those that brought no result."""
+    if not metric.read_in and not group:
+        return results.expected
+    kinds = () if group else metric.read_in
+    missing = sum(results.missing_by_group.get(name, 0) for name in (group, *kinds) if name)
+    return len(_read_in(metric, _members(results.own, group))) + missing
 
 
 def _metric_of(results: Results, name: str) -> Metric:
@@ -171,7 +185,7 @@ def _lift(results: Results, floor: GateExpression, least: float) -> Gate:
         assert suite.lift is not None  # the expression was read for this suite
         metric = Metric.mean("lift", suite.lift[0])
         what = suite.lift[0].names.title.lower()
-    items = _members(results.items, floor.group)
+    items = _read_in(metric, _members(results.items, floor.group))
     gain = gain_of(metric, [i for i in items if i.arm == control], [i for i in items if not i.arm])
     label = f"lift of {what} over the control {suite.arm_word(control or '')}"
     scenarios = len({i.scenario_key for i in items})

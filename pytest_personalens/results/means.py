@@ -196,10 +196,10 @@ def answers_of(metric: Metric, items: Iterable[Item]) -> dict[Key, list[Answer]]
     return dict(answers)
 
 
-def score_counts(read: Iterable[ItemScores], dimension: Dimension) -> list[int]:
-    """How many have each score of the dimension's scale, from its lowest."""
+def score_counts(read: Iterable[ItemScores], dimension: Measure) -> list[int]:
+    """How many have each score of the scale of a measure in steps, from its lowest."""
     counts = Counter(one.scores.get(dimension) for one in read)
-    low, high = dimension.scale
+    low, high = int(dimension.low or 0), int(dimension.high or 0)
     return [counts[score] for score in range(low, high + 1)]
 
 

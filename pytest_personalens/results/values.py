@@ -171,6 +171,14 @@ class Paired(Frozen):
         ),
     )
 
+    @property
+    def gain(self) -> tuple[float, float | None, float | None]:
+        """The change and its interval, above 0 where they are for the better."""
+        if self.dimension.better == "high":
+            return self.change, self.low, self.high
+        low, high = (None if end is None else -end for end in (self.high, self.low))
+        return -self.change, low, high
+
 
 class Difference(Paired):
     """What became of one dimension since the baseline, and the least true drop that this many pairs find with

@@ -65,8 +65,17 @@ def _context(scenario: BaseScenario, given: str, other: BaseScenario | None) -> 
     return own if other is None else other.context(given).model_copy(update={"situation": own.situation})
 
 
-def _about(settings: Settings) -> str:
-    return f"context {settings.context or 'none'}, user {settings.user_model}, judge {settings.judge_model}"
+def _about(settings: Mapping[str, Any]) -> str:
+    context, user, judge = (settings[name] for name in ("context", "user_model", "judge_model"))
+    return f"context {context or 'none'}, user {user}, judge {judge}"
+
+
+def _facts(settings: Mapping[str, Any]) -> dict[str, str]:
+    return {
+        "user": settings.get("user_model", "-"),
+        "judge": settings.get("judge_model", "-"),
+        "context": "+".join(str(settings.get("context", ""))) or "none",
+    }
 
 
 def _check(settings: Settings) -> None:
@@ -134,4 +143,5 @@ SUITE: Final = Suite(
     stranger=_stranger,
     check=_check,
     about=_about,
+    facts=_facts,
 )

@@ -158,7 +158,7 @@ def test_gates_of_the_command_line_join_those_of_the_configuration(told: Reposit
 
     def gates(*args: str) -> list[tuple[str, float]]:
         told.inline(*ARGS, *args, "--personalens-report", "results.json")
-        return [(gate["name"], gate["floor"]) for gate in told.results()["gates"] if gate["name"] != "valid"]
+        return [(gate["name"], gate["limit"]) for gate in told.results()["gates"] if gate["name"] != "valid"]
 
     assert gates() == [("p", 2.0), ("tcr", 0.8), ("Movies: p", 3.0)]
     assert gates(GATE, "Train: tcr >= 0") == [
@@ -488,7 +488,7 @@ def test_the_ablation_is_one_command(knowing: Repository) -> None:
     assert result.ret == 0
     found = knowing.results()
     assert [arm["name"] for arm in found["arms"]] == ["none", "D", "I", "S"]
-    means = {arm["name"]: arm["overall"]["means"]["personalization"]["value"] for arm in found["arms"]}
+    means = {arm["name"]: arm["overall"]["figures"]["personalization"]["value"] for arm in found["arms"]}
     assert means == {"none": 1.0, "D": 1.0, "I": 4.0, "S": 1.0}
     given = {(item["arm"], item["given"]) for item in found["items"]}
     assert given == {("", "DIS"), ("none", ""), ("D", "D"), ("I", "I"), ("S", "S")}

@@ -1,4 +1,4 @@
-"""Confirm on fail: a verdict that would fail an item is put to further votes of the same judge."""
+"""Confirm on fail: the judge votes again before a verdict fails an item."""
 
 from __future__ import annotations
 
@@ -17,11 +17,13 @@ if TYPE_CHECKING:
 
 
 class VotingJudge:
-    """Asks `first` once; where its score lies below the dimension's threshold, `further` makes up `votes`
-    (odd) in all.
+    """A judge that repeats a verdict that is worse than its dimension's threshold.
 
-    The median decides, which for task completion is the majority. A verdict that passes costs one call, so
-    asking again can only turn a failure; every vote is kept in the verdict.
+    It asks `first` once. If the score is worse than the threshold, `further` gives more votes, up to `votes`
+    (odd) in all. The median decides; for task completion this is the majority.
+
+    A verdict that passes costs one call. So further votes can change only a failure. The verdict keeps every
+    vote.
     """
 
     def __init__(
@@ -34,7 +36,7 @@ class VotingJudge:
         self.parallel = getattr(first, "parallel", False) and getattr(further, "parallel", False)
 
     def verdict(self, scenario: BaseScenario, dialogue: Dialogue, dimension: Measure) -> Verdict:
-        """The verdict that the votes agree on."""
+        """Return the verdict that the votes decide."""
         return self.decide(scenario, dialogue, dimension, (), lambda vote: None)
 
     def decide(
@@ -45,8 +47,9 @@ class VotingJudge:
         cast: Sequence[Verdict],
         keep: Callable[[Verdict], None],
     ) -> Verdict:
-        """The same, going on from the votes that were `cast` before; `keep` is called with each further one
-        before the next is bought.
+        """Return the verdict, starting from the votes that were `cast` before.
+
+        `keep` is called with each further vote before the next one is paid for.
         """
         verdicts = list(cast[: self._votes])
         if not verdicts:

@@ -24,7 +24,8 @@ def bootstrap_interval(
     """The 95 % interval of a `figure` of all values: percentiles over 2,000 samples of the users, with
     replacement (Efron 1979).
 
-    Drawn with a fixed seed. None for fewer than three users, and where most samples do not decide the figure.
+    Drawn with a fixed seed. None for fewer than three users, where most samples do not decide the figure, and
+    where nearly all of them have the same: so few alike do not make it certain.
     """
     if len(by_user) < LEAST:
         return None
@@ -37,7 +38,8 @@ def bootstrap_interval(
         return None
     found.sort()
     outside = len(found) // 40
-    return found[outside], found[-1 - outside]
+    low, high = found[outside], found[-1 - outside]
+    return (low, high) if low < high else None
 
 
 def swap_test(
