@@ -21,8 +21,6 @@ yaml = pytest.importorskip("yaml", reason="PyYAML is not installed")
 BASH = shutil.which("bash") or pytest.skip("there is no bash", allow_module_level=True)
 ACTION, TEMPLATE = ROOT / "action.yml", ROOT / "gitlab" / "personalens.yml"
 BOT = """
-    import os
-
     import pytest
 
     @pytest.fixture
@@ -97,12 +95,12 @@ def job(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Iterator[
 
 
 def test_the_action_saves_a_baseline_on_main_and_compares_a_pull_request_with_it(job: Job) -> None:
-    first = job.github("Run")
+    first = job.github("Run", GATE="tcr >= 0")
     assert "::warning title=personalens::There is no baseline" in first.stdout
     assert job.outputs.read_text() == "exit-code=0\n"
-    assert job.github("Run", REFRESH="true", GITHUB_REF="refs/heads/main").returncode == 0
+    assert job.github("Run", GATE="tcr >= 0", REFRESH="true", GITHUB_REF="refs/heads/main").returncode == 0
     assert (job.repo.path / ".personalens-baseline.json").is_file()
-    compared = job.github("Run")
+    compared = job.github("Run", GATE="tcr >= 0")
     assert "compared with .personalens-baseline.json: 4 scenarios" in compared.stdout
     assert "personalens" in job.summary.read_text()
     assert (job.repo.path / "personalens-report/results.json").is_file()
