@@ -158,8 +158,8 @@ def work(job: Job, participants: Participants, assistant: Assistant, keep: Keep 
             before=participants.go_on,
             raised=raised,
         )
-        if job.resumable:
-            under_test = ResumedAssistant(under_test, replay, job.broken_off)
+    if agents.played is None and job.resumable:
+        under_test = ResumedAssistant(under_test, replay, job.broken_off)
     with dialogue_span(job) as tell:
         evaluation = evaluate(
             job.scenario,
