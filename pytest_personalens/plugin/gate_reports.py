@@ -38,14 +38,19 @@ def report_gate(config: pytest.Config, gate: Gate) -> None:
 
 
 def junit_properties(item: Item) -> list[tuple[str, str]]:
-    """What JUnit shows of an item: a property for each score, or the cause of there being none."""
+    """What JUnit shows of an item: a property for each score, or the cause of there being none;
+    and the number of tool calls, where the assistant tells them.
+    """
     evaluation = item.evaluation
     properties = [
         (f"personalens_{v.dimension.value}", str(v.score)) for v in evaluation.verdicts if evaluation.scored
     ]
     properties = properties or [("personalens_cause", evaluation.cause)]
+    dialogue = evaluation.dialogue
+    calls = str(sum(m.calls for m in dialogue.messages))
     return (
         properties
+        + ([("personalens_tool_calls", calls)] if dialogue.acts else [])
         + ([("personalens_trial", str(item.trial))] if item.trial > 1 else [])
         + ([("personalens_control", item.arm)] if item.arm else [])
     )
