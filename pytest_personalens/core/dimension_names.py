@@ -57,4 +57,8 @@ NAMES: Final[Mapping[str, DimensionNames]] = {
     "opening_leak": DimensionNames(
         "leak", "Leak in the opening", "share of leaks in the opening", "Leak", "Leak", "Leak", "Leak",
     ),
+    "unbacked": DimensionNames(
+        "unbacked", "Claims without a call", "share of dialogues with a claim that no call stands behind",
+        "Unbacked", "Unbacked", "Unbacked", "Unbacked",
+    ),
 }  # fmt: skip

@@ -95,6 +95,11 @@ def shown(message: Message, longest: int = 300) -> list[str]:
     ]
 
 
+def in_one_line(call: Call) -> str:
+    """A call with its result."""
+    return f"{call!r}" + (f" -> {one_line(call.result)}" if call.result is not None else "")
+
+
 def _short(text: str, longest: int) -> str:
     line = one_line(text)
     return line if len(line) <= longest else f"{line[:longest]}..."

@@ -25,7 +25,9 @@ class Scale(NamedTuple):
 
 
 class Dimension(StrEnum):
-    """The readings of the benchmark's judge agent (paper, section 3.2 and Figures 16 to 20)."""
+    """The readings of the benchmark's judge agent (paper, section 3.2 and Figures 16 to 20), and of ours
+    whether the assistant says that it did what no tool call did (unbacked).
+    """
 
     TASK_COMPLETION = "task_completion"
     PERSONALIZATION = "personalization"
@@ -35,13 +37,14 @@ class Dimension(StrEnum):
     COHERENCE_ASSISTANT = "coherence_assistant"
     PERSONALIZATION_TURNS = "personalization_turns"
     OPENING_LEAK = "opening_leak"
+    UNBACKED = "unbacked"
 
     @property
     def scale(self) -> Scale:
-        """0-1 for task completion (TC) and the leak check, 1-4 for personalization (P),
+        """0-1 for task completion (TC), the leak check and unbacked claims, 1-4 for personalization (P),
         1-5 for the others.
         """
-        if self in (Dimension.TASK_COMPLETION, Dimension.OPENING_LEAK):
+        if self in (Dimension.TASK_COMPLETION, Dimension.OPENING_LEAK, Dimension.UNBACKED):
             return Scale(0, 1)
         return (
             Scale(1, 4)
@@ -57,13 +60,14 @@ class Dimension(StrEnum):
     @property
     def short(self) -> str:
         """The name used in options: tc, p, nat-user, nat-assistant, coh-user, coh-assistant, p-turns,
-        leak.
+        leak, unbacked.
         """
         return self.names.short
 
 
-#: The six readings of a dialogue (paper, Table 3). The other two look closer: P by turn (Figure 5), and
-#: whether the simulated user's opening states a preference, which would spoil P.
+#: The six readings of a dialogue (paper, Table 3). The others look closer: P by turn (Figure 5),
+#: whether the simulated user's opening states a preference, which would spoil P, and whether the assistant
+#: claims what it did not do.
 READINGS: Final = tuple(Dimension)[:6]
 DEFAULT_DIMENSIONS: Final = (Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from statistics import median_low
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
@@ -23,6 +23,10 @@ from pytest_personalens.datasets.embedded import EmbeddedDataset
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
+
+
+#: What annotators may label.
+LABELLED: Final = (*READINGS, Dimension.UNBACKED)
 
 
 def _listed(value: object) -> object:
@@ -228,7 +232,7 @@ def _pieces(entry: _Entry, path: Path, where: str) -> tuple[tuple[tuple[str, str
 
 def _scores(given: Mapping[str, Any], path: Path, where: str) -> dict[Dimension, int]:
     scores = {}
-    for dimension in READINGS:
+    for dimension in LABELLED:
         value = given.get(dimension.value)
         if value is None:  # nothing there yet
             continue

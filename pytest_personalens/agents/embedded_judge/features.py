@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.agents.embedded_judge import emptiness, goal, goal_parts, knowledge, requests
 from pytest_personalens.agents.embedded_judge.acts import ACTS, Spoken, spoken
+from pytest_personalens.agents.embedded_judge.backing import Backed
 from pytest_personalens.agents.embedded_judge.weights import table
 
 if TYPE_CHECKING:
@@ -61,9 +62,24 @@ class Features:
 
     @cached_property
     def reached(self) -> tuple[float, ...]:
-        """The probability of each part that it was done or told."""
+        """The probability of each part that it was done or told; of a deed, where the assistant tells its
+        calls, what these make of it.
+        """
         model = table("goal-parts")
-        return tuple(model.of_numbers(numbers)["reached"] for numbers in self.part_numbers)
+        told = tuple(model.of_numbers(numbers)["reached"] for numbers in self.part_numbers)
+        if self.backed is None:
+            return told
+        done = iter(self.backed.parts)
+        return tuple(
+            t if part.told else float(next(done).backing == "done")
+            for part, t in zip(self.parts, told, strict=True)
+        )
+
+    @cached_property
+    def backed(self) -> Backed | None:
+        """The tool calls against the goal and the words; None where the assistant tells of none."""
+        acts = any(m.acts for m in self.messages)
+        return Backed(self.scenario, self.messages, self.parts, self.spoken) if acts else None
 
     @cached_property
     def findings(self) -> tuple[knowledge.PreferenceFinding, ...]:
