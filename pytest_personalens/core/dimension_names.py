@@ -59,6 +59,6 @@ NAMES: Final[Mapping[str, DimensionNames]] = {
     ),
     "unbacked": DimensionNames(
         "unbacked", "Claims without a call", "share of dialogues with a claim that no call stands behind",
-        "Unbacked", "Unbacked", "Unbacked", "Unbacked",
+        "Unbacked", "Unbacked", "Unb.", "Unb.",
     ),
 }  # fmt: skip

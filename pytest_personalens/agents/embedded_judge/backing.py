@@ -39,6 +39,14 @@ _I_DID: Final = re.compile(
 )
 
 
+#: Words of a deed that is finished.
+_DONE: Final = re.compile(
+    r"\b(?:booked|reserved|bought|purchased|ordered|created|made|added|set|scheduled|arranged|placed|entered|saved"
+    r"|activated|active|switched on|on hold|subscribed|rented|hired|engaged|changed|moved|updated|rescheduled"
+    r"|exchanged|rebooked|cancell?ed|deleted|removed|paused|muted|sent|invited|shared|confirmed|on its way)\b"
+)
+
+
 class BackedPart(NamedTuple):
     """A part of the goal, what its calls make of it, and the call that decides."""
 
@@ -163,7 +171,7 @@ class Backed:
             return False
         words = statement.line.words | classes(statement.line.words)
         about = any(words & (p.words - _OF_DEEDS) for p in self._parts if not (p.told or p.never))
-        return about or bool(deeds_of(frozenset(stems(statement.line.text))))
+        return about or bool(_DONE.search(fold(statement.line.text)))
 
 
 def _says_i_did(statement: Spoken) -> bool:
