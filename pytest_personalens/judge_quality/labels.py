@@ -9,12 +9,13 @@ from collections import Counter
 from statistics import median_low
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from pytest_personalens.agents.language.text import sentences
 from pytest_personalens.core.devices import no_device
 from pytest_personalens.core.dialogue import Dialogue, Message
 from pytest_personalens.core.errors import DataError
+from pytest_personalens.core.message import folded
 from pytest_personalens.core.once import once
 from pytest_personalens.core.scenario import GoalPart, Scenario, Situation, Task, clean
 from pytest_personalens.core.verdict import READINGS, Dimension
@@ -60,7 +61,7 @@ class _Scenario(_Line):
 class _Entry(_Line):
     id: str = Field(min_length=1)
     scenario: _Scenario
-    dialogue: list[Message] = Field(min_length=2)
+    dialogue: Annotated[list[Message], AfterValidator(folded), Field(min_length=2)]
     end: Literal["user", "silence", "limit"] | None = None
     labels: dict[str, dict[str, Any]] = {}
     acts: list[list[str]] = []
