@@ -113,7 +113,8 @@ def import_assistant(spec: str, base: Path) -> Callable[[Any], Any]:
     module, colon, attribute = spec.partition(":")
     if not colon or not all(part.isidentifier() for part in [*module.split("."), *attribute.split(".")]):
         raise SpecError(
-            f"--personalens-assistant: expected bedrock:MODEL, openai:MODEL or module:attribute, not {spec!r}"
+            f"--personalens-assistant: expected bedrock:MODEL, openai:MODEL, http:URL,"
+            f" bedrock-agent:AGENT/ALIAS, agentcore:ARN or module:attribute, not {spec!r}"
         )
     if str(base) not in sys.path:
         sys.path.insert(0, str(base))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -23,9 +24,9 @@ from pytest_personalens.engine.replay import (
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pytest_personalens.core.scenario import Context, Scenario
+    from pytest_personalens.core.measure import Measure
+    from pytest_personalens.core.scenario import BaseScenario, Context
     from pytest_personalens.core.usage import Usage
-    from pytest_personalens.core.verdict import Dimension
     from pytest_personalens.engine.other_records import OtherRecords
     from pytest_personalens.engine.participants import Participants
     from pytest_personalens.engine.record import StoredVerdict
@@ -42,10 +43,10 @@ class Job(NamedTuple):
     records of the same case may be; `where` is for the error that says that nothing may be bought.
     """
 
-    scenario: Scenario
+    scenario: BaseScenario
     context: Context
-    dimensions: tuple[Dimension, ...]
-    thresholds: Mapping[str, int]
+    dimensions: tuple[Measure, ...]
+    thresholds: Mapping[str, int | float]
     max_turns: int
     turn_timeout: float
     records: tuple[Record, ...]
@@ -138,6 +139,8 @@ def work(job: Job, participants: Participants, assistant: Assistant, keep: Keep 
     )
     if agents.played is not None:
         under_test: Assistant = ReplayAssistant(agents.played, replay)
+    elif agents.service is not None:
+        under_test = partial(agents.service.reply, timeout=job.turn_timeout)
     else:
         callable_ = agents.assistant or assistant
         under_test = guarded(
@@ -148,8 +151,8 @@ def work(job: Job, participants: Participants, assistant: Assistant, keep: Keep 
             before=participants.go_on,
             raised=raised,
         )
-        if job.resumable:
-            under_test = ResumedAssistant(under_test, replay, job.broken_off)
+    if agents.played is None and job.resumable:
+        under_test = ResumedAssistant(under_test, replay, job.broken_off)
     evaluation = evaluate(
         job.scenario,
         under_test,

@@ -10,20 +10,21 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
-from pytest_personalens.agents import EmbeddedJudge, EmbeddedUserAgent
 from pytest_personalens.agents.by_model.model_agents import ModelAgents, PromptSettings
 from pytest_personalens.agents.by_model.official.bugs import mended_bugs
 from pytest_personalens.agents.checked import AgentRole, offered
 from pytest_personalens.core.errors import PersonalensError, RecordError, SpecError, Stopped, error_text
 from pytest_personalens.core.scenario import Context, Situation
+from pytest_personalens.core.suite import suite_named
+from pytest_personalens.core.suite_names import FIRST_SUITE
 from pytest_personalens.core.usage import price_of
-from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.engine.assistant import EventLoop, import_assistant
 from pytest_personalens.models import Model
 from pytest_personalens.models.meter import Meter, Total
 from pytest_personalens.models.open import open_model
 from pytest_personalens.models.rate_limit import Limiter
 from pytest_personalens.models.retry import Reliable
+from pytest_personalens.models.services import ServiceSettings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from pytest_personalens.core.usage import Price
     from pytest_personalens.core.verdict import Judge
     from pytest_personalens.models.meter import Budget
+    from pytest_personalens.models.services.assistant import ServiceAssistant
 
 #: Temperature of the further votes: at the judge's own 0 they would hardly be others.
 _VOTE_TEMPERATURE: Final = 0.7
@@ -47,11 +49,13 @@ class ParticipantSpecs(NamedTuple):
     """
 
     root: str
+    suite: str = FIRST_SUITE
     user_model: str = "embedded"
     judge_model: str = "embedded"
     judge_votes: int = 1
     assistant: str | None = None
     assistant_prompt: Literal["base", "vanilla"] = "base"
+    service: ServiceSettings = ServiceSettings()
     told: PromptSettings = PromptSettings()
     parameters: tuple[tuple[str, str], ...] = ()
     prices: tuple[tuple[str, Price], ...] = ()
@@ -61,8 +65,8 @@ class ParticipantSpecs(NamedTuple):
 class Agents(NamedTuple):
     """Who takes part in one evaluation, and the meter that counts what those played by a model use.
 
-    `assistant` is the callable that an option names, `played` the model that plays the assistant; both are
-    None where the fixture hands it over.
+    `assistant` is the callable that an option names, `played` the model that plays the assistant, `service`
+    the service that is it; all are None where the fixture hands it over.
     """
 
     user_agent: UserAgent
@@ -70,6 +74,7 @@ class Agents(NamedTuple):
     assistant: Callable[..., object] | None
     played: ModelAssistant | OfficialAssistant | None
     meter: Meter
+    service: ServiceAssistant | None = None
 
 
 class Participants:
@@ -87,7 +92,7 @@ class Participants:
         budget: Budget | None = None,
         is_worker: bool = False,
     ) -> None:
-        self.recipe, self._added = recipe, added
+        self.recipe, self._added, self._suite = recipe, added, suite_named(recipe.suite)
         self.loop = EventLoop()
         self.budget, self._is_worker = budget, is_worker
         #: Why what is bought cannot be kept, once that is so.
@@ -101,6 +106,7 @@ class Participants:
         self._models: dict[str, Reliable] = {}
         self._user_agent = self._role("user_agent", recipe.user_model, "--personalens-user-model")
         self._judge = self._role("judge", recipe.judge_model, "--personalens-judge-model")
+        self._service: Reliable | None = None
         self._assistant = self._open_assistant()
         roles = {"user agent": self._user_agent, "judge": self._judge, "assistant": self._assistant}
         self._played: dict[str, Model] = {role: who for role, who in roles.items() if isinstance(who, Model)}
@@ -111,7 +117,7 @@ class Participants:
         """What makes agents out of models; no template is read in a run that has none."""
         return ModelAgents(self.recipe.told, Path(self.recipe.root))
 
-    def agents(self, context: Context, thresholds: Mapping[str, int]) -> Agents:
+    def agents(self, context: Context, thresholds: Mapping[str, int | float]) -> Agents:
         """Agents for one evaluation; `context` is what an assistant of ours may know, `thresholds` decide on
         further votes.
         """
@@ -119,24 +125,30 @@ class Participants:
         models, further = self._played, None
         # The embedded ones remember a little of the dialogue at hand, so each evaluation has its own. What a
         # run without models does not need is not loaded: it would be felt in a replay.
-        judge: Judge = self._judge or EmbeddedJudge()
+        judge: Judge = self._judge or self._suite.scorer()
         if "judge" in models:
             further = self.model_agents.judge(models["judge"], meter, temperature=_VOTE_TEMPERATURE)
             judge = self.model_agents.judge(models["judge"], meter)
         if self.recipe.judge_votes > 1:
             from pytest_personalens.agents.by_model.votes import VotingJudge
 
-            limits = {Dimension(d): s for d, s in thresholds.items()}
+            limits = {self._suite.measure(d): s for d, s in thresholds.items()}
             judge = VotingJudge(judge, further or judge, votes=self.recipe.judge_votes, thresholds=limits)
         played: ModelAssistant | OfficialAssistant | None = None
         if "assistant" in models:
             played = self.model_agents.assistant(
                 models["assistant"], meter, setting=self.recipe.assistant_prompt, context=context
             )
-        user_agent: UserAgent = self._user_agent or EmbeddedUserAgent()
+        user_agent: UserAgent = self._user_agent or self._suite.asker()
         if "user agent" in models:
             user_agent = self.model_agents.user_agent(models["user agent"], meter)
-        return Agents(user_agent, judge, None if played is not None else self._assistant, played, meter)
+        assistant = None if played is not None else self._assistant
+        service: ServiceAssistant | None = None
+        if self._service is not None:
+            from pytest_personalens.models.services.assistant import ServiceAssistant
+
+            service = ServiceAssistant(self._service, meter, context)
+        return Agents(user_agent, judge, assistant, played, meter, service)
 
     @property
     def paid(self) -> bool:
@@ -153,19 +165,18 @@ class Participants:
         return {role: price for role, price in prices.items() if price is not None}
 
     def limiters(self) -> list[Limiter]:
-        """The rate limits of the models, one for each."""
-        return [model.limiter for model in self._models.values()]
+        """The rate limits of the models and of the service, one for each."""
+        return [model.limiter for model in self._reached()]
 
-    def refuse_unready(self) -> None:
-        """Raise `SpecError` for the first model that no call can reach: without a key, say."""
-        for model in self._models.values():
-            try:
-                model.check_ready()
-            except Exception as error:
-                why = str(error) if isinstance(error, PersonalensError) else error_text(error)
-                raise SpecError(
-                    f"{model.name}: {why}; or replay records with --personalens-record none"
-                ) from None
+    def refuse_unready(self, *, models: bool) -> None:
+        """Raise `SpecError` for the first that no call can reach: without a key, say.
+
+        Every run calls the service that is the assistant; `models` says whether this one may call models.
+        """
+        if self._service is not None:
+            _refuse_unready(self._service)
+        for model in self._models.values() if models else ():
+            _refuse_unready(model, otherwise="; or replay records with --personalens-record none")
 
     def refuse_context(self, letters: str) -> None:
         """Raise `SpecError` if there is no prompt for a model as the assistant that knows these of D, I and
@@ -231,33 +242,52 @@ class Participants:
         """End what still runs, the event loop, and the connections of the models."""
         self._ended.set()
         self.loop.close()
-        for model in self._models.values():
+        for model in self._reached():
             model.close()
+
+    def _reached(self) -> list[Reliable]:
+        """All that is called over a network."""
+        return [*self._models.values(), *([self._service] if self._service is not None else [])]
 
     def _open_assistant(self) -> Any:
         spec = self.recipe.assistant
         if not spec:
             return None
         model = self._model(spec, "--personalens-assistant")
-        return model if model is not None else import_assistant(spec, Path(self.recipe.root))
+        if model is not None:
+            return model
+        from pytest_personalens.models.services.open import open_service
+
+        most = self._most_calls
+        parameters = dict(self.recipe.parameters)
+        service = open_service(spec, self.recipe.service, parameters, connections=most)
+        if service is None:
+            return import_assistant(spec, Path(self.recipe.root))
+        self._service = self._reliable(service)
+        return None
 
     def _model(self, spec: str, flag: str) -> Model | None:
         """The model of a spec, one for all its roles: they share its connections and its rate limit."""
         if spec not in self._models:
-            # Readings of a dialogue run side by side too, hence more connections than dialogues.
-            most = max(64, 4 * self.recipe.side_by_side)
             added = offered("model", lambda: self._added("model", spec), flag)
             model = (
                 added
                 if added is not None
-                else open_model(spec, dict(self.recipe.parameters), connections=most)
+                else open_model(spec, dict(self.recipe.parameters), connections=self._most_calls)
             )
             if model is None:
                 return None
-            self._models[spec] = Reliable(
-                model, limiter=Limiter(start=2 * self.recipe.side_by_side, most=most), before=self.go_on
-            )
+            self._models[spec] = self._reliable(model)
         return self._models[spec]
+
+    def _reliable(self, model: Model) -> Reliable:
+        limiter = Limiter(start=2 * self.recipe.side_by_side, most=self._most_calls)
+        return Reliable(model, limiter=limiter, before=self.go_on)
+
+    @property
+    def _most_calls(self) -> int:
+        """Calls in flight; readings of a dialogue run side by side too, hence more of them than dialogues."""
+        return max(64, 4 * self.recipe.side_by_side)
 
     def _role(self, role: AgentRole, spec: str, flag: str) -> Any:
         """What a plugin adds for `spec`: an agent ready-made, or a model to play the role; None for the
@@ -274,6 +304,14 @@ class Participants:
                 "or add a provider with the hook pytest_personalens_model"
             )
         return player
+
+
+def _refuse_unready(model: Reliable, *, otherwise: str = "") -> None:
+    try:
+        model.check_ready()
+    except Exception as error:
+        why = str(error) if isinstance(error, PersonalensError) else error_text(error)
+        raise SpecError(f"{model.name}: {why}{otherwise}") from None
 
 
 def _example_of(letters: str) -> Context:

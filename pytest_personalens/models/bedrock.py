@@ -1,22 +1,21 @@
-"""Models on AWS Bedrock, through boto3's Converse API."""
+"""Models on AWS Bedrock, called with the Converse API of boto3."""
 
 from __future__ import annotations
 
-import os
-import threading
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_personalens.core.errors import ModelBusy, ModelError
-from pytest_personalens.core.redaction import keep_secret
-from pytest_personalens.models.base import Completion, Request, retry_after
+from pytest_personalens.core.errors import ModelError
+from pytest_personalens.models.aws import AwsClient, code_of
+from pytest_personalens.models.base import Completion, Request
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pytest_personalens.models.specs import Spec
 
-#: Short names, those of the official repository first; any other id is passed through. ``{geo}`` is the
-#: inference profile's prefix for the region: these models cannot be called by their own id.
+#: Short names for model ids; those of the official repository come first. Any other id is passed through.
+#: ``{geo}`` is the prefix of the inference profile for the region, because these models cannot be called by
+#: their own id.
 ALIASES: Final[Mapping[str, str]] = {
     "claude-3-haiku-v1": "anthropic.claude-3-haiku-20240307-v1:0",
     "claude-3-sonnet-v1": "anthropic.claude-3-sonnet-20240229-v1:0",
@@ -36,7 +35,7 @@ ALIASES: Final[Mapping[str, str]] = {
     "mistral-7b": "mistral.mistral-7b-instruct-v0:2",
     "mixtral-8x7b": "mistral.mixtral-8x7b-instruct-v0:1",
     "mistral-large": "mistral.mistral-large-2402-v1:0",
-    # As the official repository of the benchmark calls them.
+    # The official repository of the benchmark uses these names.
     "llama-3-70b-instruct-v1": "meta.llama3-70b-instruct-v1:0",
     "llama-3-1-8b-instruct-v1": "{geo}.meta.llama3-1-8b-instruct-v1:0",
     "llama-3-1-70b-instruct-v1": "{geo}.meta.llama3-1-70b-instruct-v1:0",
@@ -45,58 +44,32 @@ ALIASES: Final[Mapping[str, str]] = {
     "mixtral-8x7b-instruct-v1": "mistral.mixtral-8x7b-instruct-v0:1",
 }
 _GEO: Final = {"us": "us", "ca": "us", "sa": "us", "eu": "eu", "ap": "apac"}
-#: The provider refused a call for its rate; the others failed for reasons of their own.
-_THROTTLED: Final = frozenset(
-    {
-        "ThrottlingException",
-        "TooManyRequestsException",
-        "ServiceQuotaExceededException",
-        "RequestLimitExceeded",
-    }
-)
-_FAILED: Final = frozenset(
-    {
-        "ServiceUnavailableException",
-        "InternalServerException",
-        "ModelTimeoutException",
-        "ModelNotReadyException",
-        "ModelErrorException",
-    }
-)
-_CREDENTIALS: Final = frozenset(
-    {
-        "ExpiredTokenException",
-        "ExpiredToken",
-        "UnrecognizedClientException",
-        "InvalidSignatureException",
-        "InvalidClientTokenId",
-    }
-)
 _TOOL: Final = "answer"
 
 
 class Bedrock:
-    """A model behind ``bedrock:MODEL?region=...&profile=...``. boto3 is imported and its client made on the
-    first call.
+    """A model behind ``bedrock:MODEL?region=...&profile=...``.
+
+    The first call imports boto3 and makes its client.
     """
 
     paid = True
 
     def __init__(self, spec: Spec, *, connections: int = 64) -> None:
-        self.name, self._spec, self._connections = spec.name, spec, connections
-        self._client: Any = None
-        self._keyless = False
-        self._lock = threading.Lock()
+        self.name, self._spec = spec.name, spec
         self.timeout: float = spec.parameters.get("timeout", 120.0)
+        self._aws = AwsClient(
+            "bedrock-runtime", "Bedrock", spec.parameters, timeout=self.timeout, connections=connections
+        )
         self._tools = spec.parameters.get("tools", True)
         self._cache = spec.parameters.get("cache", True)
         self._system = True
         self._model = ""
 
     def complete(self, request: Request) -> Completion:
-        """One Converse call.
+        """Make one Converse call and return its answer.
 
-        Raises `ModelBusy` for what may pass, `ModelError` with advice for what will not.
+        Raise `ModelBusy` for a failure that may pass, and `ModelError` with advice for any other failure.
         """
         from botocore.exceptions import BotoCoreError, ClientError
 
@@ -108,48 +81,24 @@ class Bedrock:
                 return self.complete(request)
             raise self._client_error(error) from error
         except BotoCoreError as error:
-            raise self._core_error(error) from error
+            raise self._aws.core_error(error) from error
 
     def check_ready(self) -> None:
-        """Call no model; raise `ModelError` where there is no region, no such profile or no credentials."""
-        from botocore.exceptions import BotoCoreError, NoCredentialsError
+        """Raise `ModelError` if there is no region, no such profile or no credentials.
 
-        try:
-            self._connect()
-            if self._keyless:
-                raise NoCredentialsError
-        except BotoCoreError as error:
-            raise self._core_error(error) from error
+        This method calls no model.
+        """
+        self._aws.check_ready()
 
     def close(self) -> None:
-        """Close the connections there are."""
-        if self._client is not None:
-            self._client.close()
+        """Close the open connections, if there are any."""
+        self._aws.close()
 
     def _connect(self) -> Any:
-        with self._lock:
-            if self._client is None:
-                import boto3
-                from botocore.config import Config
-
-                p = self._spec.parameters
-                session = boto3.Session(
-                    profile_name=p.get("profile"), region_name=p.get("region") or _region()
-                )
-                credentials = session.get_credentials()
-                _tidy(credentials)
-                self._keyless = credentials is None and not os.environ.get("AWS_BEARER_TOKEN_BEDROCK")
-                # Retries are ours (models/reliable.py): boto3's own would hide them from the rate limiter.
-                config = Config(
-                    retries={"total_max_attempts": 1},
-                    connect_timeout=10,
-                    read_timeout=self.timeout,
-                    max_pool_connections=self._connections,
-                )
-                self._client = session.client("bedrock-runtime", config=config)
-                geo = _GEO.get(self._client.meta.region_name.partition("-")[0], "us")
-                self._model = ALIASES.get(self._spec.model, self._spec.model).replace("{geo}", geo)
-            return self._client
+        client = self._aws.get()
+        geo = _GEO.get(self._aws.region.partition("-")[0], "us")
+        self._model = ALIASES.get(self._spec.model, self._spec.model).replace("{geo}", geo)
+        return client
 
     def _body(self, request: Request) -> dict[str, Any]:
         p = self._spec.parameters
@@ -158,7 +107,7 @@ class Bedrock:
             request = _in_first_message(request)
         prompt: list[dict[str, Any]] = [{"text": request.prompt}]
         if point:
-            # A content block may not be empty.
+            # Bedrock refuses an empty content block.
             rest = request.prompt[request.shared :]
             prompt = [{"text": request.prompt[: request.shared]}, *point, *([{"text": rest}] if rest else [])]
         body: dict[str, Any] = {
@@ -196,8 +145,9 @@ class Bedrock:
         )
 
     def _adapt(self, error: Any) -> bool:
-        """Give up what this model does not offer (tools, system texts, cache points), once each; True if that
-        may help.
+        """Switch off a feature that this model refuses; True if a new call may help.
+
+        The features are tools, system texts and cache points. Each is switched off once.
         """
         text = str(error).lower()
         if error.response.get("Error", {}).get("Code") not in (
@@ -209,7 +159,7 @@ class Bedrock:
             self._tools = False
             return True
         if self._system and "system" in text and ("message" in text or "prompt" in text or "field" in text):
-            self._system = False  # Mistral 7B and Mixtral 8x7B take none
+            self._system = False  # Mistral 7B and Mixtral 8x7B accept no system text
             return True
         if self._cache and ("cachepoint" in text or "cache point" in text or "prompt caching" in text):
             self._cache = False
@@ -217,29 +167,9 @@ class Bedrock:
         return False
 
     def _client_error(self, error: Any) -> Exception:
-        response = error.response
-        code, message = (
-            response.get("Error", {}).get("Code", ""),
-            response.get("Error", {}).get("Message", "") or "no message",
-        )
-        meta = response.get("ResponseMetadata", {})
-        status = meta.get("HTTPStatusCode", 0)
-        if code in _THROTTLED or status == 429:
-            return ModelBusy(
-                f"Bedrock throttles: {message}",
-                throttled=True,
-                retry_after=retry_after(meta.get("HTTPHeaders", {})),
-            )
-        if code in _FAILED or status >= 500:
-            return ModelBusy(
-                f"Bedrock failed: {code or status}: {message}",
-                retry_after=retry_after(meta.get("HTTPHeaders", {})),
-            )
-        if code in _CREDENTIALS:
-            return ModelError(
-                f"AWS does not accept the credentials ({code}); renew them, for example with 'aws sso login',"
-                " and run again"
-            )
+        if (passing := self._aws.passing_error(error)) is not None:
+            return passing
+        code, message, status = code_of(error)
         if code == "AccessDeniedException":
             return ModelError(
                 f"AWS denies access to {self._model} ({message}); allow bedrock:InvokeModel on it, and"
@@ -251,59 +181,17 @@ class Bedrock:
                 f" us.{self._model}"
             )
         if code == "ResourceNotFoundException" or "model identifier is invalid" in message:
-            region = self._client.meta.region_name
             return ModelError(
-                f"no model {self._model!r} in region {region}; check the id, or give ?region=..."
+                f"no model {self._model!r} in region {self._aws.region}; check the id, or give ?region=..."
             )
         return ModelError(f"Bedrock refuses the call: {code or status}: {message}")
 
-    def _unknown_region(self) -> bool:
-        import boto3
-
-        # boto3 lists the regions of "bedrock" and none for "bedrock-runtime", which is in the same ones.
-        return (
-            self._client is not None
-            and self._client.meta.region_name not in boto3.Session().get_available_regions("bedrock")
-        )
-
-    def _core_error(self, error: Any) -> Exception:
-        from botocore import exceptions as e
-
-        text = " ".join(str(error).split())
-        if isinstance(
-            error,
-            (
-                e.NoCredentialsError,
-                e.PartialCredentialsError,
-                e.TokenRetrievalError,
-                e.SSOError,
-                e.CredentialRetrievalError,
-            ),
-        ):
-            return ModelError(
-                f"no usable AWS credentials ({text}); set AWS_PROFILE, give ?profile=..., or run 'aws sso"
-                " login'"
-            )
-        if isinstance(error, e.ProfileNotFound):
-            return ModelError(f"{text}; see 'aws configure list-profiles'")
-        if isinstance(error, e.NoRegionError):
-            return ModelError("no AWS region is set; give ?region=..., or set AWS_REGION")
-        if isinstance(error, e.ParamValidationError):
-            return ModelError(f"boto3 refuses the call: {text}")
-        if isinstance(error, e.InvalidRegionError):
-            return ModelError(f"{text}; give ?region=..., or set AWS_REGION")
-        if isinstance(error, e.EndpointConnectionError) and self._unknown_region():
-            region = self._client.meta.region_name
-            return ModelError(
-                f"no Bedrock in region {region!r} that this boto3 knows; check ?region= or AWS_REGION, or"
-                " upgrade boto3"
-            )
-        # The rest is the network: connections refused, cut or silent, answers that are no answers.
-        return ModelBusy(f"no answer from Bedrock: {text}")
-
 
 def _in_first_message(request: Request) -> Request:
-    """The same with the system text at the head of the first message, for models that take none."""
+    """Return the request with the system text at the start of the first message.
+
+    Some models accept no system text.
+    """
     head = request.system if request.system.endswith("\n") else f"{request.system}\n\n"
     if not request.history:
         return request._replace(
@@ -313,21 +201,3 @@ def _in_first_message(request: Request) -> Request:
         )
     (role, text), *later = request.history
     return request._replace(system="", history=((role, head + text), *later))
-
-
-def _region() -> str | None:
-    """The region of AWS_REGION, which every other SDK of AWS reads and boto3 does not; None leaves it to
-    boto3.
-    """
-    return None if os.environ.get("AWS_DEFAULT_REGION") else os.environ.get("AWS_REGION") or None
-
-
-def _tidy(credentials: Any) -> None:
-    """Take the line break off what was pasted into the environment, which no header can hold; let no error
-    text repeat the rest.
-    """
-    for name in ("access_key", "secret_key", "token") if credentials is not None else ():
-        value = getattr(credentials, name)
-        keep_secret(value)
-        if value and value != value.strip() and credentials.method == "env":
-            setattr(credentials, name, value.strip())

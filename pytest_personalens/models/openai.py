@@ -1,4 +1,7 @@
-"""Models behind the OpenAI protocol: OpenAI itself, Azure, vLLM, Ollama, llama.cpp, LM Studio, gateways."""
+"""Models of any server that speaks the OpenAI protocol.
+
+Such servers are OpenAI itself, Azure, vLLM, Ollama, llama.cpp, LM Studio and gateways.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +11,8 @@ import threading
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.errors import ModelBusy, ModelError
-from pytest_personalens.core.redaction import redacted
 from pytest_personalens.models.base import Completion, Request, retry_after
+from pytest_personalens.models.http import from_environment, pool_for, problem_in, short
 from pytest_personalens.models.specs import NO_PASSWORD, holds_password
 
 if TYPE_CHECKING:
@@ -19,17 +22,20 @@ if TYPE_CHECKING:
 
 _TOOL: Final = "answer"
 _OPENAI: Final = "https://api.openai.com/v1"
-#: Statuses below 500 that may pass: time-out, conflict, too early.
+#: Statuses below 500 for failures that may pass: time-out, conflict, too early.
 _PASSING: Final = frozenset({408, 409, 425})
 
 
 class OpenAI:
-    """A model behind ``openai:MODEL``; the server is ``?base_url=``, else OPENAI_BASE_URL, else OpenAI's own.
+    """A model behind ``openai:MODEL``.
 
-    It speaks the one call that every such server knows (POST chat/completions) over urllib3, which boto3
-    brings along: the package openai takes half a second to import and four times the processor time for each
-    call, with thirty dialogues side by side more than the answers take. Proxies, SSL_CERT_FILE, OPENAI_ORG_ID
-    and OPENAI_PROJECT_ID are honoured.
+    The address of the server is ``?base_url=``, else OPENAI_BASE_URL, else that of OpenAI. The class makes
+    the one call that every such server knows (POST chat/completions). The class honours proxies,
+    SSL_CERT_FILE, OPENAI_ORG_ID and OPENAI_PROJECT_ID.
+
+    The class uses urllib3, which boto3 installs, and not the package openai. The import of openai takes half
+    a second, and each call takes four times the processor time. With thirty dialogues side by side this is
+    more than the answers take.
     """
 
     paid = True
@@ -45,9 +51,9 @@ class OpenAI:
         self._temperature = True
 
     def complete(self, request: Request) -> Completion:
-        """One chat completion.
+        """Make one chat completion and return its answer.
 
-        Raises `ModelBusy` for what may pass, `ModelError` with advice for what will not.
+        Raise `ModelBusy` for a failure that may pass, and `ModelError` with advice for any other failure.
         """
         import urllib3
 
@@ -58,7 +64,7 @@ class OpenAI:
                 "POST", self._url, body=body, headers=self._headers, retries=False, redirect=False
             )
         except urllib3.exceptions.HTTPError as error:
-            raise ModelBusy(f"no answer from the server: {_line(str(error))}") from error
+            raise ModelBusy(f"no answer from the server: {short(str(error))}") from error
         try:
             data = json.loads(answer.data)
         except ValueError as error:
@@ -66,24 +72,27 @@ class OpenAI:
                 raise ModelBusy(f"the server's answer could not be read: {error}") from error
             data = answer.data.decode("utf-8", "replace")
         if answer.status >= 300:
-            problem = _problem(data)
+            problem = problem_in(data)
             if answer.status == 400 and self._adapt(problem.lower()):
                 return self.complete(request)
             raise self._error(answer.status, problem, answer.headers)
         try:
             return self._read(data)
         except (AttributeError, TypeError, KeyError, IndexError) as error:
-            # No chat completion came back: a proxy's page, an empty list of choices.
+            # The answer is no chat completion: for example the page of a proxy, or an empty list of choices.
             raise ModelBusy(
                 f"the server's answer could not be read ({type(error).__name__}: {error})"
             ) from error
 
     def check_ready(self) -> None:
-        """Ask nothing and nobody; raise `ModelError` where a key is needed and none is set."""
+        """Raise `ModelError` if a key is needed and none is set.
+
+        This method calls no server and no model.
+        """
         self._connect()
 
     def close(self) -> None:
-        """Close the connections there are."""
+        """Close the open connections, if there are any."""
         if self._pool is not None:
             self._pool.clear()
 
@@ -94,7 +103,7 @@ class OpenAI:
                 base_url = p.get("base_url") or os.environ.get("OPENAI_BASE_URL")
                 if base_url and holds_password(base_url):
                     raise ModelError(f"OPENAI_BASE_URL: {NO_PASSWORD}")
-                key = _header("OPENAI_API_KEY") or ("none" if base_url else None)
+                key = from_environment("OPENAI_API_KEY") or ("none" if base_url else None)
                 if key is None:
                     raise ModelError(
                         "OPENAI_API_KEY is not set; set it, or OPENAI_BASE_URL for a server that needs none"
@@ -105,9 +114,9 @@ class OpenAI:
                     ("OpenAI-Organization", "OPENAI_ORG_ID"),
                     ("OpenAI-Project", "OPENAI_PROJECT_ID"),
                 ):
-                    if value := _header(name):
+                    if value := from_environment(name):
                         self._headers[header] = value
-                self._pool = _pool(self._url, self._connections, self.timeout)
+                self._pool = pool_for(self._url, self._connections, self.timeout)
             return self._pool
 
     def _body(self, request: Request) -> dict[str, Any]:
@@ -138,7 +147,7 @@ class OpenAI:
             try:
                 data = json.loads(call["function"]["arguments"])
             except ValueError:
-                data = None  # the text form, if there is one, decides; else the answer is asked for again
+                data = None  # the text form counts instead; without one, the call is tried again
         usage = answer.get("usage") or {}
         cached = (usage.get("prompt_tokens_details") or {}).get("cached_tokens") or 0
         return Completion(
@@ -150,7 +159,10 @@ class OpenAI:
         )
 
     def _adapt(self, problem: str) -> bool:
-        """Give up what this model does not take, once each; True if that may help."""
+        """Stop sending a parameter that this model refuses; True if a new call may help.
+
+        Each parameter is changed or dropped once.
+        """
         if self._limit_name == "max_tokens" and "max_completion_tokens" in problem:
             self._limit_name = "max_completion_tokens"
             return True
@@ -186,47 +198,3 @@ class OpenAI:
                 " give that address"
             )
         return ModelError(f"the server refuses the call: {problem}")
-
-
-def _header(name: str) -> str:
-    """The environment variable as the value of a header; empty if it is not set.
-
-    Raises `ModelError` for what no header can hold.
-    """
-    value = os.environ.get(name, "").strip()  # a secret is often pasted with its line break
-    if not (value.isascii() and value.isprintable()):
-        raise ModelError(f"{name} holds a line break, or a character that is no ASCII; set it again")
-    return value
-
-
-def _pool(url: str, connections: int, timeout: float) -> Any:
-    """A pool of connections to the server, through the proxy that the environment names for it."""
-    from urllib.parse import urlsplit
-    from urllib.request import getproxies, proxy_bypass
-
-    import urllib3
-
-    parts = urlsplit(url)
-    # Not every Python knows where the system keeps its certificates; botocore brings a set.
-    options: dict[str, Any] = {"maxsize": connections, "timeout": urllib3.Timeout(connect=10.0, read=timeout)}
-    if parts.scheme == "https":
-        from botocore.httpsession import get_cert_path
-
-        options["ca_certs"] = os.environ.get("SSL_CERT_FILE") or get_cert_path(True)
-    proxy = getproxies().get(parts.scheme)
-    if proxy and not proxy_bypass(parts.hostname or ""):
-        return urllib3.ProxyManager(proxy, **options)
-    return urllib3.PoolManager(**options)
-
-
-def _problem(data: Any) -> str:
-    """What the server says is wrong, with its code; servers differ in how they say it."""
-    error = data.get("error", data) if isinstance(data, dict) else data
-    if isinstance(error, dict):
-        words = [str(error[key]) for key in ("message", "code") if error.get(key)]
-        return _line(" ".join(words) or json.dumps(error))
-    return _line(str(error))
-
-
-def _line(text: str) -> str:
-    return " ".join(redacted(text).split())[:300]  # first, because half of a secret is not known any more

@@ -84,15 +84,11 @@ class Controller:
         session = self._config.stash[RUN]
         try:
             self._demands = self._demands._replace(
-                gates=with_groups(self._demands.gates, session.dataset.domains())
+                gates=with_groups(self._demands.gates, session.dataset.domains(), session.suite.kinds)
             )
             # The workers of a cluster may have the key alone.
-            if (
-                self._settings.may_spend
-                and self._settings.executor is None
-                and not self._config.option.collectonly
-            ):
-                session.participants.refuse_unready()
+            if self._settings.executor is None and not self._config.option.collectonly:
+                session.participants.refuse_unready(models=self._settings.may_spend)
         except PersonalensError as error:
             raise pytest.UsageError(str(error)) from None
         if self._demands.baseline is not None:
@@ -276,6 +272,10 @@ class Controller:
             results = results.model_copy(update={"origin": origin(self._config.rootpath)})
         if self._outputs.tells_who:
             results = results.model_copy(update={"scenarios": session.scenarios(results.own)})
+        if self._outputs.is_kept:
+            from pytest_personalens.results.provenance import provenance_of
+
+            results = results.model_copy(update={"provenance": provenance_of(self._config.rootpath)})
         # A shard is a part of a run: what it comes to is said when all parts are put together.
         return conclude(results, self._demands) if self._settings.shard is None else results
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from syrupy.session import SnapshotSession
 
-    from pytest_personalens.core.scenario import Context, Scenario
+    from pytest_personalens.core.scenario import BaseScenario, Context
     from pytest_personalens.plugin.run import Run
 
 
@@ -43,12 +43,13 @@ class Personalens:
         *,
         item: pytest.Item,
         run: Run,
-        scenario: Scenario,
+        scenario: BaseScenario,
         context: Context,
         assistant: Callable[[list[dict[str, str]]], object],
         syrupy: SnapshotSession,
     ) -> None:
-        self.scenario = scenario
+        #: A `Scenario`, or what the suite of the run has in its place.
+        self.scenario: Any = scenario
         self._context = context
         self._spec = spec_of(item)
         self._settings = self._spec.settings
@@ -144,6 +145,8 @@ class Personalens:
         agents = self._run.participants.agents(self._context, self._settings.thresholds)
         if agents.played is not None:  # a model, which is told
             return True
+        if agents.service is not None:
+            return agents.service.tells_context
         return takes_context(agents.assistant or self._assistant) or (
             agents.assistant is None and asks_for_context(self._item)
         )
@@ -171,9 +174,7 @@ class Personalens:
                 "content": self.scenario.digest,
                 "test": test_of(self._item),
                 "given": self._spec.given,
-                "given_user": (
-                    self._run.strangers.of(self._spec.ref).user if self._spec.control == "swapped" else ""
-                ),
+                "given_user": (other.user if (other := self._run.stranger(self._spec)) is not None else ""),
             }
         )
 

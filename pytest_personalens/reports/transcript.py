@@ -115,8 +115,10 @@ def _shortfall(evaluation: Evaluation, shortfall: Shortfall) -> str:
 
 
 def _verdict(verdict: Verdict) -> Iterator[str]:
-    low, high = verdict.dimension.scale
-    score = ("yes" if verdict.score else "no") if high == 1 else f"{verdict.score} of {low}-{high}"
+    measure = verdict.dimension
+    of_scale = f" of {measure.low:g}-{measure.high:g}" if measure.span is not None else ""
+    is_rate = measure.span == 1 and measure.grid == 1
+    score = ("yes" if verdict.score else "no") if is_rate else f"{verdict.score}{of_scale}"
     yield from _wrap(f"{verdict.dimension.value.replace('_', ' ')}: {score}. ", verdict.justification)
     for evidence in verdict.evidence:
         note = f" ({evidence.note})" if evidence.note else ""

@@ -29,6 +29,6 @@ def test_who_acts_completes_tasks_and_who_claims_does_not(
         cwd=ROOT / "example_project", env=clean | {"HELPBOT": bot}, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert (done.returncode == 0) is (bot == "remembers"), done.stdout
-    means = json.loads(report.read_text())["overall"]["means"]
+    means = json.loads(report.read_text())["overall"]["figures"]
     assert round(means["task_completion"]["value"], 2) == tcr
     assert round(means["unbacked"]["value"], 2) == unbacked

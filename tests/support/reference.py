@@ -38,6 +38,7 @@ REST = """
 | ini key | type | meaning |
 | --- | --- | --- |
 | `personalens_prices` | list | `MODEL = INPUT, OUTPUT[, CACHED[, WRITTEN]]`: US dollars for a million tokens. |
+| `personalens_assistant_headers` | list | `NAME: VALUE` for a service as the assistant, such as `Authorization: Bearer ${BOT_TOKEN}`: `${NAME}` is a variable of the environment. |
 | `personalens_model_parameters` | list | `NAME = VALUE` for model specs that do not name it, such as `region = eu-west-1`. |
 """
 

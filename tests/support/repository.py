@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import atexit
 import json
+import os
 import subprocess
 import sys
+import tempfile
+import time
 from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
@@ -14,6 +19,7 @@ import pytest
 
 from pytest_personalens.core.dialogue import Message, UserTurn
 from pytest_personalens.core.scenario import Scenario
+from tests.support.fork_server import ForkServer
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -32,7 +38,23 @@ class Repository:
             path.write_text(dedent(text), encoding="utf-8")
 
     def run(self, *args: str) -> pytest.RunResult:
-        """pytest in a process of its own, as a user runs it."""
+        """pytest in a process of its own: a fork of one that has all modules, where the system can fork."""
+        server = _fork_server()
+        if server is None or not server.can(dict(os.environ)):
+            return self.run_fresh(*args)
+        folder = Path(tempfile.mkdtemp(prefix="runpytest-", dir=self.path))
+        command = [f"--basetemp={folder}", "-p", "no:cacheprovider", *args]
+        print("running: pytest", *command)
+        stdout, stderr, start = self.path / "stdout", self.path / "stderr", time.perf_counter()
+        with stdout.open("w") as out, stderr.open("w") as err:
+            code = server.pytest(command, Path.cwd(), out, err).wait()
+        outlines, errlines = (file.read_text(encoding="utf-8").splitlines() for file in (stdout, stderr))
+        print(*outlines, sep="\n")
+        print(*errlines, sep="\n", file=sys.stderr)
+        return pytest.RunResult(code, outlines, errlines, time.perf_counter() - start)
+
+    def run_fresh(self, *args: str) -> pytest.RunResult:
+        """pytest in a new process, which has imported nothing."""
         return self.pytester.runpytest_subprocess("-p", "no:cacheprovider", *args)
 
     def python(self, *args: str) -> pytest.RunResult:
@@ -47,6 +69,16 @@ class Repository:
     def inline(self, *args: str) -> pytest.RunResult:
         """pytest in this process: faster, for runs without workers."""
         return self.pytester.runpytest_inprocess("-p", "no:cacheprovider", "-p", "no:xdist", *args)
+
+
+@cache
+def _fork_server() -> ForkServer | None:
+    """One server for all tests of this process; none where forks are not safe."""
+    if not sys.platform.startswith("linux"):
+        return None
+    server = ForkServer()
+    atexit.register(server.close)
+    return server
 
 
 def run_at_once(script: str, *arguments: str) -> None:

@@ -1,0 +1,176 @@
+"""An assistant behind HTTP: one POST for each of the user's messages."""
+
+from __future__ import annotations
+
+import os
+import re
+import threading
+from typing import TYPE_CHECKING, Any, Final
+
+from pytest_personalens.core.errors import ModelBusy, ModelError, SpecError
+from pytest_personalens.core.redaction import keep_secret
+from pytest_personalens.models.base import Completion, Request, late, retry_after
+from pytest_personalens.models.http import pool_for, problem_in, short
+from pytest_personalens.models.services import FLAG
+from pytest_personalens.models.services.answer import MOST_BYTES, Answer, json_or_text
+from pytest_personalens.models.services.template import REQUEST as TEMPLATE
+from pytest_personalens.models.services.template import Template
+from pytest_personalens.models.specs import holds_password
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+#: The ini key that holds headers.
+HEADERS: Final = "personalens_assistant_headers"
+#: What is sent where no template says it.
+REQUEST: Final = (
+    '{"messages": "{messages}", "user": "{user}", "session": "{session}", "context": "{context}"}'
+)
+_VARIABLE: Final = re.compile(r"\$\{(\w+)\}")
+#: Statuses below 500 that may pass: time-out, conflict, too early.
+_PASSING: Final = frozenset({408, 409, 425})
+
+
+class HttpService:
+    """An assistant behind ``http:URL``: it is sent a template filled in, and answers with JSON, text or a
+    stream of either.
+    """
+
+    paid = False
+
+    def __init__(
+        self, url: str, template: Template, answer: Answer, headers: Mapping[str, str], *, connections: int
+    ) -> None:
+        self.name = f"http:{url}"
+        self.tells_context = template.tells_context
+        self._url, self._template, self._answer = url, template, answer
+        self._headers = {"Content-Type": "application/json", "Accept": "*/*", **headers}
+        self._connections = connections
+        self._pool: Any = None
+        self._lock = threading.Lock()
+
+    def complete(self, request: Request) -> Completion:
+        """One POST, its answer read to the end.
+
+        Raises `ModelBusy` for what may pass, `ModelError` with advice for what will not.
+        """
+        import urllib3
+
+        assert request.conversation is not None
+        timeout = request.conversation.timeout
+        try:
+            answer = self._connect().request(
+                "POST",
+                self._url,
+                body=self._template.filled(request.conversation),
+                headers=self._headers,
+                timeout=urllib3.Timeout(connect=min(10.0, timeout), read=timeout),
+                retries=False,
+                redirect=False,
+                preload_content=False,
+            )
+            body = _whole(answer)
+        except urllib3.exceptions.ReadTimeoutError as error:
+            raise late(timeout) from error
+        except urllib3.exceptions.HTTPError as error:
+            raise ModelBusy(f"no answer from the service: {short(str(error))}") from error
+        if answer.status >= 300:
+            raise self._error(answer.status, body, answer.headers)
+        return Completion("", reply=self._answer.reply(body, answer.headers.get("Content-Type", "")))
+
+    def check_ready(self) -> None:
+        """Nothing is known beforehand."""
+
+    def close(self) -> None:
+        """Close the connections there are."""
+        if self._pool is not None:
+            self._pool.clear()
+
+    def _connect(self) -> Any:
+        with self._lock:
+            if self._pool is None:
+                self._pool = pool_for(self._url, self._connections, 60.0)
+            return self._pool
+
+    def _error(self, status: int, body: bytes, headers: Mapping[str, str]) -> Exception:
+        problem = problem_in(json_or_text(body.decode("utf-8", "replace")))
+        wait = retry_after(headers)
+        if status == 429:
+            return ModelBusy(f"the service throttles: {problem}", throttled=True, retry_after=wait)
+        if status >= 500 or status in _PASSING:
+            return ModelBusy(f"the service failed: {status}: {problem}", retry_after=wait)
+        if status in (401, 403):
+            return ModelError(
+                f"the service lets nobody in without its key: {status}: {problem}; set {HEADERS}"
+            )
+        if status in (404, 405):
+            return ModelError(f"the service takes no POST at this address: {status}: {problem}")
+        if status < 400:
+            place = headers.get("Location", "nowhere")
+            return ModelError(
+                f"the service sends this call elsewhere: {status} to {place}; give that address"
+            )
+        return ModelError(f"the service refuses the call: {status}: {problem}; see {TEMPLATE}")
+
+
+def read_url(spec: str) -> str | None:
+    """The address in ``http:URL``; None for another spec. An address as it stands will do.
+
+    Raises `SpecError` for what is no address.
+    """
+    if spec.startswith(("http://", "https://")):
+        url = spec
+    elif spec.startswith("http:"):
+        url = spec.removeprefix("http:")
+    else:
+        return None
+    from urllib.parse import urlsplit
+
+    try:
+        parts = urlsplit(url)
+        whole = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        whole = False
+    if not whole or not url.isascii() or not url.isprintable() or " " in url:
+        raise SpecError(f"{FLAG}: expected http:URL, such as http:http://localhost:8000/chat, not {spec!r}")
+    if holds_password(url):
+        raise SpecError(f"{FLAG}: the address holds a user or a password; leave it out, and set {HEADERS}")
+    return url
+
+
+def read_headers(lines: Sequence[str]) -> dict[str, str]:
+    """The headers of the ini file, a line ``NAME: VALUE`` each, in which ``${NAME}`` is a variable of the
+    environment.
+
+    Raises `SpecError`.
+    """
+    headers: dict[str, str] = {}
+    for line in lines:
+        name, colon, value = (part.strip() for part in line.partition(":"))
+        if not colon or not re.fullmatch(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+", name):
+            raise SpecError(f"{HEADERS}: expected 'NAME: VALUE', not {line!r}")
+        parts = _VARIABLE.split(value)
+        parts[1::2] = [_variable(variable, name) for variable in parts[1::2]]
+        headers[name] = "".join(parts)
+        if not (headers[name].isascii() and headers[name].isprintable()):
+            raise SpecError(f"{HEADERS}: {name} holds a line break, or a character that is no ASCII")
+    return headers
+
+
+def _variable(name: str, header: str) -> str:
+    value = os.environ.get(name, "").strip()  # a secret is often pasted with its line break
+    if not value:
+        raise SpecError(f"{HEADERS}: {header} needs the environment variable {name}, which is not set")
+    keep_secret(value)
+    return value
+
+
+def _whole(answer: Any) -> bytes:
+    body = bytearray()
+    for piece in answer.stream(65_536):
+        body += piece
+        if len(body) > MOST_BYTES:
+            answer.close()
+            raise ModelError(f"the service's answer has more than {MOST_BYTES:,} bytes, which is the limit")
+    answer.release_conn()
+    return bytes(body)

@@ -1,0 +1,65 @@
+"""Opens the service that a spec names as the assistant."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+from pytest_personalens.core.errors import SpecError
+from pytest_personalens.models.services import FLAG, ServiceSettings
+from pytest_personalens.models.services.agentcore import ARN, AgentCore
+from pytest_personalens.models.services.agentcore import REQUEST as TO_AGENTCORE
+from pytest_personalens.models.services.answer import REPLY, Answer
+from pytest_personalens.models.services.bedrock_agent import BedrockAgent
+from pytest_personalens.models.services.http import HEADERS, HttpService, read_headers, read_url
+from pytest_personalens.models.services.http import REQUEST as TO_HTTP
+from pytest_personalens.models.services.template import REQUEST as TEMPLATE
+from pytest_personalens.models.services.template import Template
+from pytest_personalens.models.specs import SERVICES, read_spec
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+#: An agent and its alias, by their ids.
+_AGENT: Final = re.compile(r"([0-9a-zA-Z]{1,10})/([0-9a-zA-Z]{1,10})")
+
+
+Service = HttpService | BedrockAgent | AgentCore
+
+
+def open_service(
+    text: str, settings: ServiceSettings, defaults: Mapping[str, str], *, connections: int
+) -> Service | None:
+    """The service of a spec; None for a spec of something else. Nothing is connected before its first call.
+
+    `defaults` are parameters for specs that do not name them. Raises `SpecError`.
+    """
+    url = read_url(text)
+    if url is not None:
+        template = Template(settings.request or TO_HTTP)
+        headers = read_headers(settings.headers)
+        return HttpService(url, template, Answer(settings.reply), headers, connections=connections)
+    spec = read_spec(text, SERVICES)
+    if spec is None:
+        return None
+    known = SERVICES[spec.provider]
+    parameters: dict[str, Any] = {k: known[k].read(v) for k, v in defaults.items() if k in known}
+    parameters |= spec.parameters
+    unused: dict[str, object] = {HEADERS: settings.headers}
+    if spec.provider == "bedrock-agent":
+        unused |= {TEMPLATE: settings.request, REPLY: settings.reply}
+    for key in (key for key, value in unused.items() if value):
+        raise SpecError(f"{key}: it is not used for {spec.provider}; leave it out")
+    if spec.provider == "bedrock-agent":
+        found = _AGENT.fullmatch(spec.model)
+        if found is None:
+            raise SpecError(
+                f"{FLAG}: expected bedrock-agent:AGENT/ALIAS, two ids of up to 10 letters, not {text!r}"
+            )
+        return BedrockAgent(found[1], found[2], parameters, connections=connections)
+    if ARN.fullmatch(spec.model) is None:
+        raise SpecError(
+            f"{FLAG}: expected agentcore:ARN, an arn:aws:bedrock-agentcore:...:runtime/..., not {text!r}"
+        )
+    template, answer = Template(settings.request or TO_AGENTCORE), Answer(settings.reply)
+    return AgentCore(spec.model, template, answer, parameters, connections=connections)

@@ -1,0 +1,417 @@
+"""Assistants that are services: what they are sent, how their answers are read, and what goes wrong."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any, Final
+
+import pytest
+
+from tests.support.repository import Repository
+from tests.support.scripted_agents import TOLD, TOLD_AGENTS
+from tests.support.service import Answer, Service, agent_turn, events, json_answer
+
+RUN: Final = ("--personalens-sample", "1", *TOLD_AGENTS)
+CALL: Final = {"id": "c1", "type": "function", "function": {"name": "book", "arguments": '{"people": 2}'}}
+DELTAS: Final = [{"choices": [{"delta": {"content": text}}]} for text in ("It is ", "booked", ".")]
+#: A trace of a call of a function, one of an API, and a look into a knowledge base.
+TRACE: Final = [
+    ("invocationInput", {"actionGroupInvocationInput": {"actionGroupName": "tables", "function": "book_table", "parameters": [{"name": "people", "type": "integer", "value": "2"}, {"name": "place", "type": "string", "value": "007"}]}}),
+    ("observation", {"actionGroupInvocationOutput": {"text": "reference QX77"}}),
+    ("invocationInput", {"actionGroupInvocationInput": {"actionGroupName": "mail", "apiPath": "/mails", "verb": "post", "requestBody": {"content": {"application/json": [{"name": "to", "type": "string", "value": "Ada"}]}}}}),
+    ("observation", {"actionGroupInvocationOutput": {"text": "sent"}}),
+    ("invocationInput", {"knowledgeBaseLookupInput": {"text": "opening hours", "knowledgeBaseId": "K1"}}),
+    ("observation", {"knowledgeBaseLookupOutput": {"retrievedReferences": [{"content": {"text": "9 to 5"}}]}}),
+]  # fmt: skip
+
+
+@pytest.fixture
+def service(monkeypatch: pytest.MonkeyPatch) -> Iterator[Service]:
+    found = Service()
+    environment = {
+        "AWS_ENDPOINT_URL_BEDROCK_AGENT_RUNTIME": found.url, "AWS_ENDPOINT_URL_BEDROCK_AGENTCORE": found.url,
+        "AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "AWS_REGION": "us-east-1", "AWS_EC2_METADATA_DISABLED": "true",
+        "AWS_CONFIG_FILE": "/nonexistent", "AWS_SHARED_CREDENTIALS_FILE": "/nonexistent",
+    }  # fmt: skip
+    for name in ("AWS_PROFILE", "AWS_SESSION_TOKEN", "AWS_DEFAULT_REGION"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    yield found
+    found.close()
+
+
+@pytest.fixture
+def told(empty_repo: Repository) -> Repository:
+    """A repository without an assistant, whose user greets and leaves."""
+    empty_repo.write(conftest=TOLD.partition('    @pytest.fixture(scope="session")')[0])
+    return empty_repo
+
+
+def first_turn(repo: Repository, *args: str) -> dict[str, Any]:
+    """The assistant's first message in the one dialogue of a run that passes, which has two."""
+    repo.inline(*RUN, "--personalens-report", "results.json", *args).assert_outcomes(passed=1)
+    (item,) = repo.results()["items"]
+    _, turn, _, _ = item["evaluation"]["dialogue"]["messages"]
+    found: dict[str, Any] = turn
+    return found
+
+
+def agentcore(monkeypatch: pytest.MonkeyPatch) -> str:
+    import boto3
+
+    if "bedrock-agentcore" not in boto3.Session().get_available_services():
+        pytest.skip("this boto3 does not know bedrock-agentcore")
+    return "agentcore:arn:aws:bedrock-agentcore:eu-west-1:123456789012:runtime/bot-x1"
+
+
+# HTTP
+
+
+def test_a_service_is_sent_who_speaks_and_what_was_said(told: Repository, service: Service) -> None:
+    service.answer = lambda asked: json_answer(f"Answer {len(asked.body['messages'])}.")
+    turn = first_turn(told, "--personalens-assistant", f"http:{service.url}/chat?v=2")
+    assert turn == {"role": "assistant", "content": "Answer 1."}
+    asked, _ = service.asked
+    assert asked.path == "/chat?v=2"
+    assert asked.body["messages"] == [{"role": "user", "content": "hello"}]
+    assert asked.body["user"] in asked.body["session"]
+    assert "About the user:" in asked.body["context"]
+
+
+def test_the_session_is_another_one_in_each_run(told: Repository, service: Service) -> None:
+    for _ in range(2):
+        first_turn(told, "--personalens-assistant", f"{service.url}/chat")
+    one, same, other, _ = (asked.body["session"] for asked in service.asked)
+    assert one == same != other
+
+
+def test_a_template_says_what_is_sent_and_a_path_where_the_reply_is(
+    told: Repository, service: Service
+) -> None:
+    service.answer = lambda asked: json_answer({"data": [{"reply": "Fine."}], "id": 7})
+    template = {"input": {"text": "<{message}> by {user}", "n": 1}, "history": ["{messages}"], "braces": "{}"}
+    turn = first_turn(
+        told, "--personalens-assistant", f"http:{service.url}",
+        "-o", f"personalens_assistant_request={json.dumps(template)}", "-o", "personalens_assistant_reply=data.0.reply",
+    )  # fmt: skip
+    assert turn["content"] == "Fine."
+    body = service.asked[0].body
+    assert body["input"]["text"].startswith("<hello> by ")
+    assert body["history"] == [[{"role": "user", "content": "hello"}]]
+    assert (body["input"]["n"], body["braces"]) == (1, "{}")
+
+
+def test_what_is_said_is_no_place_of_the_template(told: Repository, service: Service) -> None:
+    """A user who writes a place, or JSON, changes nothing of the request but the text."""
+    said = 'hello {context} "}, {"'
+    told.write(conftest=(told.path / "conftest.py").read_text().replace('"hello"', repr(said)))
+    first_turn(told, "--personalens-assistant", f"http:{service.url}", "-opersonalens_assistant_request={\"m\": \"{message}\"}")  # fmt: skip
+    assert service.asked[0].body == {"m": said}
+
+
+@pytest.mark.parametrize(
+    ("answer", "path", "said"),
+    [
+        (json_answer("Fine."), "", "Fine."),
+        (Answer(["Schön.".encode()], "text/plain; charset=utf-8"), "", "Schön."),
+        (json_answer({"role": "assistant", "content": "Fine."}), "", "Fine."),
+        (json_answer({"choices": [{"message": {"content": "Fine."}}]}), "", "Fine."),
+        (json_answer({"output": [{"a": 1}, {"text": "Fine."}]}), "output.-1.text", "Fine."),
+        (events(*DELTAS), "", "It is booked."),
+        (events({"type": "start"}, {"text": "It is "}, {"text": "booked."}, {"usage": 3}), "text", "It is booked."),
+        (events("It is ", "booked", end=False), "", "It is booked"),
+        (Answer([b'"It is ', b'"\n"booked."\n'], "application/x-ndjson"), "", "It is booked."),
+        (Answer([b'{"d": "It"}\n', b'{"d": " is"}\n'], "application/jsonl"), "d", "It is"),
+        (Answer([b"event: delta\r\ndata: {\"text\":\r\ndata: \"Fine.\"}\r\n\r\n: ping\r\n\r\n"], "text/event-stream"), "text", "Fine."),
+    ],
+)  # fmt: skip
+def test_answers_are_read_to_their_end(
+    told: Repository, service: Service, answer: Answer, path: str, said: str
+) -> None:
+    service.answer = lambda asked: answer
+    args = ("-o", f"personalens_assistant_reply={path}") if path else ()
+    turn = first_turn(told, "--personalens-assistant", f"http:{service.url}", *args)
+    assert turn["content"] == said
+
+
+@pytest.mark.parametrize("path", ["", "messages"])
+def test_the_calls_of_a_service_are_kept(told: Repository, service: Service, path: str) -> None:
+    steps = [
+        {"role": "assistant", "content": None, "tool_calls": [CALL]},
+        {"role": "tool", "tool_call_id": "c1", "content": "QX77"},
+        {"role": "assistant", "content": "Booked."},
+    ]
+    service.answer = lambda asked: json_answer({path: steps} if path else steps)
+    args = ("-o", f"personalens_assistant_reply={path}") if path else ()
+    turn = first_turn(told, "--personalens-assistant", f"http:{service.url}", *args)
+    assert turn["content"] == "Booked."
+    assert turn["steps"][0]["tool_calls"][0]["function"] == CALL["function"]
+    assert turn["steps"][1]["content"] == "QX77"
+
+
+def test_streamed_calls_are_put_together(told: Repository, service: Service) -> None:
+    first = {"index": 0, "id": "c1", "function": {"name": "book", "arguments": '{"peop'}}
+    rest = {"index": 0, "function": {"arguments": 'le": 2}'}}
+    pieces = [{"choices": [{"delta": {"tool_calls": [call]}}]} for call in (first, rest)]
+    service.answer = lambda asked: events(*pieces, *DELTAS)
+    turn = first_turn(told, "--personalens-assistant", f"http:{service.url}")
+    assert (turn["content"], turn["tool_calls"][0]["function"]["arguments"]) == (
+        "It is booked.",
+        '{"people": 2}',
+    )
+
+
+def test_headers_come_from_the_environment_and_are_shown_nowhere(
+    told: Repository, service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BOT_PASS", "s3cr3t-of-the-bot\n")
+    (told.path / "pytest.ini").write_text(
+        "[pytest]\npersonalens_assistant_headers =\n  Authorization: Bearer ${BOT_PASS}\n  X-Team: chat\n"
+    )
+    service.answer = lambda asked: json_answer({"error": asked.headers["authorization"]}, status=422)
+    result = told.inline(
+        *RUN, "--personalens-assistant", f"http:{service.url}", "--personalens-report", "results.json"
+    )
+    result.assert_outcomes(failed=1)
+    assert service.asked[0].headers["authorization"] == "Bearer s3cr3t-of-the-bot"
+    assert service.asked[0].headers["x-team"] == "chat"
+    result.stdout.fnmatch_lines(["*the service refuses the call: 422: Bearer ****"])
+    assert "s3cr3t" not in result.stdout.str() + (told.path / "results.json").read_text()
+
+
+# what may pass, and what may not
+
+
+def test_what_may_pass_is_asked_again(told: Repository, service: Service) -> None:
+    service.answers = [
+        json_answer({}, 429, Retry_After="0"),
+        json_answer({"detail": "warming up"}, 503, Retry_After="0"),
+        Answer([b'"half', b'"'], cut=True),
+        Answer([b'{"half":'], "application/json"),
+    ]
+    turn = first_turn(told, "--personalens-assistant", f"http:{service.url}")
+    assert turn["content"].startswith("Done")
+    assert len(service.asked) == 6
+
+
+@pytest.mark.parametrize(
+    ("answer", "problem"),
+    [
+        (json_answer({"error": {"message": "no key"}}, 401), "lets nobody in without its key: 401: no key; set personalens_assistant_headers"),
+        (json_answer({}, 404), "takes no POST at this address: 404"),
+        (json_answer({}, 307, Location="/login"), "sends this call elsewhere: 307 to /login"),
+        (json_answer({"detail": "field required"}, 422), 'refuses the call: 422: {"detail": "field required"}; see personalens_assistant_request'),
+        (json_answer({"text": "Fine.", "id": 1}), "it is an object with the keys text, id; say by personalens_assistant_reply where the reply is"),
+        (json_answer(7), "it is 7; say by personalens_assistant_reply"),
+        (Answer([b"<html>Sign in</html>"], "text/html"), "answers with a page (text/html)"),
+        (json_answer(""), "the assistant returned an empty text"),
+        (Answer([], "application/json"), "the assistant returned an empty text"),
+        (events({"error": {"message": "out of tokens"}}), "stream ends with an error: out of tokens"),
+        (events(), "stream has no event in it"),
+        (json_answer([{"role": "tool", "tool_call_id": "c1", "content": "QX77"}]), "ends with a tool message"),
+    ],
+)  # fmt: skip
+def test_what_will_not_pass_is_the_assistants_fault_at_once(
+    told: Repository, service: Service, answer: Answer, problem: str
+) -> None:
+    service.answer = lambda asked: answer
+    result = told.inline(*RUN, "--personalens-assistant", f"http:{service.url}", "-rA")
+    result.assert_outcomes(failed=1)
+    assert problem in result.stdout.str()
+    assert len(service.asked) == 1
+
+
+def test_a_path_that_leads_nowhere_names_what_is_there(told: Repository, service: Service) -> None:
+    for answer in (json_answer({"text": "Fine."}), events({"text": "Fine."})):
+        service.answers = [answer]
+        result = told.inline(*RUN, "--personalens-assistant", f"http:{service.url}", "-opersonalens_assistant_reply=data.reply")  # fmt: skip
+        result.stdout.fnmatch_lines(
+            ["*nothing at 'data.reply' (personalens_assistant_reply)*with the keys text*"]
+        )
+
+
+@pytest.mark.parametrize("kind", ["silent", "trickling"])
+def test_a_turn_has_a_time_limit_and_is_not_sent_twice(told: Repository, service: Service, kind: str) -> None:
+    """A service that keeps its session would hear the message again."""
+    slow = Answer([b'"'], pause=3) if kind == "silent" else Answer([b" "] * 100, pause=0.1)
+    service.answer = lambda asked: slow
+    result = told.inline(
+        *RUN, "--personalens-assistant", f"http:{service.url}", "-opersonalens_turn_timeout=0.3"
+    )
+    result.stdout.fnmatch_lines(["*the assistant did not answer within 0.3 s (personalens_turn_timeout)*"])
+    assert len(service.asked) == 1
+
+
+def test_an_answer_without_end_is_given_up(told: Repository, service: Service) -> None:
+    service.answer = lambda asked: Answer([b"x" * 1_000_000] * 60, "text/plain")
+    result = told.inline(*RUN, "--personalens-assistant", f"http:{service.url}")
+    result.stdout.fnmatch_lines(["*the service's answer has more than 50,000,000 bytes, which is the limit*"])
+
+
+def test_a_budget_caps_the_calls_of_a_service(told: Repository, service: Service) -> None:
+    args = ("--personalens-sample", "4", *TOLD_AGENTS, "--personalens-assistant", f"http:{service.url}")
+    result = told.inline(*args, "--personalens-budget", "2calls")
+    assert len(service.asked) == 2
+    result.stdout.fnmatch_lines(["*the cap of --personalens-budget*"])
+
+
+def test_dialogues_side_by_side_and_in_workers_each_have_their_session(
+    told: Repository, service: Service
+) -> None:
+    args = ("--personalens-sample", "6", *TOLD_AGENTS, "--personalens-assistant", f"http:{service.url}")
+    told.run(*args, "-n", "2", "--personalens-concurrency", "3").assert_outcomes(passed=6)
+    assert len({asked.body["session"] for asked in service.asked}) == 6
+
+
+def test_a_service_is_called_in_every_run_and_the_rest_is_replayed(
+    told: Repository, service: Service
+) -> None:
+    args = (*RUN, "--personalens-assistant", f"http:{service.url}")
+    told.inline(*args, "--personalens-record", "new").assert_outcomes(passed=1)
+    (record,) = told.path.glob("__personalens__/**/*.json")
+    before = record.read_bytes()
+    told.inline(*args).assert_outcomes(passed=1)
+    assert (len(service.asked), record.read_bytes()) == (4, before)
+
+
+@pytest.mark.parametrize(
+    ("spec", "ini", "problem"),
+    [
+        ("http:localhost:8000", "", "expected http:URL, such as http:http://localhost:8000/chat, not 'http:localhost:8000'"),
+        ("http://localhost:port/x", "", "expected http:URL"),
+        ("https://ada:pw@bot.test/x", "", "the address holds a user or a password; leave it out, and set personalens_assistant_headers"),
+        ("http://127.0.0.1:9/x", "personalens_assistant_request={", "personalens_assistant_request: expected JSON"),
+        ("http://127.0.0.1:9/x", 'personalens_assistant_request={"q": "{mesage}"}', "unknown place {mesage}; known: {message}, {messages}"),
+        ("http://127.0.0.1:9/x", 'personalens_assistant_request={"q": "hi"}', "nothing that the user says is sent"),
+        ("http://127.0.0.1:9/x", 'personalens_assistant_request={"q": "so far: {messages}"}', "{messages} is a list; let it stand alone"),
+        ("http://127.0.0.1:9/x", "personalens_assistant_headers=Authorization Bearer", "expected 'NAME: VALUE', not 'Authorization Bearer'"),
+        ("http://127.0.0.1:9/x", "personalens_assistant_headers=X-Key: ${NO_SUCH_KEY}", "X-Key needs the environment variable NO_SUCH_KEY, which is not set"),
+        ("bedrock-agent:AGENT1", "", "expected bedrock-agent:AGENT/ALIAS"),
+        ("bedrock-agent:AGENT1/LIVE?timeout=3", "", "unknown parameter 'timeout'; known for bedrock-agent: region, profile"),
+        ("bedrock-agent:AGENT1/LIVE", "personalens_assistant_reply=x", "personalens_assistant_reply: it is not used for bedrock-agent; leave it out"),
+        ("agentcore:arn:aws:lambda:us-east-1:1:function:x", "", "expected agentcore:ARN"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_meant_is_one_line(told: Repository, spec: str, ini: str, problem: str) -> None:
+    result = told.inline(*RUN, "--personalens-assistant", spec, *(("-o", ini) if ini else ()))
+    assert result.ret == 4
+    (line,) = (line for line in result.errlines if line.strip())
+    assert problem in line
+
+
+def test_a_service_plays_no_other_role(told: Repository, service: Service) -> None:
+    result = told.inline("--personalens-sample", "1", "--personalens-judge-model", "bedrock-agent:A/B")
+    result.stderr.fnmatch_lines(["*--personalens-judge-model: no provider knows 'bedrock-agent:A/B'*"])
+
+
+# agents of Bedrock
+
+
+def test_an_agent_of_bedrock_hears_the_last_message_and_tells_its_calls(
+    told: Repository, service: Service
+) -> None:
+    traces = [("trace", {"trace": {"orchestrationTrace": {kind: data}}}) for kind, data in TRACE]
+    service.answer = lambda asked: agent_turn(
+        *traces, ("chunk", b"It is boo"), ("chunk", "ked, Zoë.".encode())
+    )
+    turn = first_turn(told, "--personalens-assistant", "bedrock-agent:AGENT1/LIVE")
+    assert turn["content"] == "It is booked, Zoë."
+    steps = turn["steps"]
+    called = [(call["function"]["name"], json.loads(call["function"]["arguments"])) for s in steps for call in s.get("tool_calls", ())]  # fmt: skip
+    assert called == [
+        ("book_table", {"people": 2, "place": "007"}),
+        ("mails", {"to": "Ada"}),
+        ("knowledge_base", {"text": "opening hours"}),
+    ]
+    assert [s["content"] for s in steps if s["role"] == "tool"] == ["reference QX77", "sent", "9 to 5"]
+    asked, _ = service.asked
+    agents, agent, _, alias, _, session, _ = asked.path.strip("/").split("/")
+    assert (agents, agent, alias) == ("agents", "AGENT1", "LIVE")
+    state = asked.body["sessionState"]
+    assert (asked.body["inputText"], asked.body["enableTrace"]) == ("hello", True)
+    assert state["sessionAttributes"]["user"] in session
+    assert "About the user:" in state["promptSessionAttributes"]["context"]
+
+
+def test_an_agent_that_throttles_in_the_midst_of_its_stream_is_asked_again(
+    told: Repository, service: Service
+) -> None:
+    service.answers = [agent_turn(("chunk", b"It"), ("throttlingException", {"message": "slow down"}))]
+    service.answer = lambda asked: agent_turn(("chunk", b"Booked."))
+    turn = first_turn(told, "--personalens-assistant", "bedrock-agent:AGENT1/LIVE")
+    assert (turn["content"], len(service.asked)) == ("Booked.", 3)
+
+
+@pytest.mark.parametrize(
+    ("answer", "problem"),
+    [
+        (agent_turn(("returnControl", {"invocationInputs": [{"functionInvocationInput": {"actionGroup": "g", "function": "book_table"}}]})), "leaves the call of book_table to its caller (return of control)"),
+        (agent_turn(("accessDeniedException", {"message": "no"})), "AWS denies access to bedrock-agent:AGENT1/LIVE (no); allow bedrock:InvokeAgent on it"),
+        (agent_turn(), "the assistant returned an empty text"),
+        (Answer([b'{"message": "gone"}'], status=404, headers={"x-amzn-ErrorType": "ResourceNotFoundException"}), "no bedrock-agent:AGENT1/LIVE in region us-east-1: gone; check agent, alias, region"),
+    ],
+)  # fmt: skip
+def test_what_an_agent_will_not_do_is_told(
+    told: Repository, service: Service, answer: Answer, problem: str
+) -> None:
+    service.answer = lambda asked: answer
+    result = told.inline(*RUN, "--personalens-assistant", "bedrock-agent:AGENT1/LIVE")
+    result.assert_outcomes(failed=1)
+    assert problem in result.stdout.str()
+    assert len(service.asked) == 1
+
+
+def test_without_credentials_no_run_begins(
+    told: Repository, service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("AWS_ACCESS_KEY_ID")
+    result = told.inline(*RUN, "--personalens-assistant", "bedrock-agent:AGENT1/LIVE")
+    assert result.ret == 4
+    result.stderr.fnmatch_lines(["*bedrock-agent:AGENT1/LIVE: no usable AWS credentials*"])
+    result.stderr.no_fnmatch_line("*--personalens-record*")
+
+
+# AgentCore
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+def test_a_runtime_of_agentcore_is_read_to_its_end(
+    told: Repository, service: Service, monkeypatch: pytest.MonkeyPatch, streamed: bool
+) -> None:
+    spec = agentcore(monkeypatch)
+    message = {"role": "assistant", "content": [{"text": "It is booked."}]}
+    service.answer = lambda asked: (
+        events("It is ", "booked.", end=False) if streamed else json_answer(message)
+    )
+    turn = first_turn(told, "--personalens-assistant", f"{spec}?qualifier=TEST")
+    assert turn["content"] == "It is booked."
+    asked, _ = service.asked
+    assert asked.path.endswith("/invocations?qualifier=TEST")
+    assert "eu-west-1" in asked.headers["authorization"], "the region is that of the ARN"
+    assert len(asked.headers["x-amzn-bedrock-agentcore-runtime-session-id"]) >= 33
+    assert asked.body["prompt"] == "hello"
+    assert "About the user:" in asked.body["context"]
+
+
+def test_a_runtime_has_a_template_and_a_path_of_its_own(
+    told: Repository, service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spec = agentcore(monkeypatch)
+    service.answer = lambda asked: json_answer({"result": "Fine."})
+    template = 'personalens_assistant_request={"input": "{message}"}'
+    turn = first_turn(
+        told, "--personalens-assistant", spec, "-o", template, "-opersonalens_assistant_reply=result"
+    )
+    assert (turn["content"], service.asked[0].body) == ("Fine.", {"input": "hello"})
+
+
+def test_a_runtime_that_fails_is_asked_again(
+    told: Repository, service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spec = agentcore(monkeypatch)
+    busy = json_answer({"message": "slow down"}, 429, x_amzn_ErrorType="ThrottlingException", Retry_After="0")
+    service.answers = [busy, json_answer({"message": "oh"}, 500, x_amzn_ErrorType="InternalServerException")]
+    first_turn(told, "--personalens-assistant", spec)
+    assert len(service.asked) == 4
