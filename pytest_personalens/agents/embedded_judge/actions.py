@@ -50,6 +50,37 @@ _LOOKS_UP: Final = frozenset(
         "locate",
     ]
 )
+#: Names of tools that have no verb and tell something.
+_TELLS: Final = frozenset(
+    [
+        "availability",
+        "status",
+        "info",
+        "information",
+        "details",
+        "catalogue",
+        "catalog",
+        "menu",
+        "timetable",
+        "fixtures",
+        "events",
+        "forecast",
+        "weather",
+        "history",
+        "options",
+        "price",
+        "prices",
+        "inventory",
+        "listing",
+        "map",
+        "seatmap",
+        "profile",
+        "preferences",
+        "memory",
+        "results",
+        "news",
+    ]
+)
 #: Kinds of deeds, each with the verbs that tools and goals have for it.
 _DEEDS: Final[dict[str, frozenset[str]]] = {
     kind: frozenset(map(stem, verbs.split()))
@@ -67,19 +98,74 @@ _DEEDS: Final[dict[str, frozenset[str]]] = {
         "return": "return returned refund",
     }.items()
 }
-#: Kinds that may stand for each other.
-_ALIKE: Final = frozenset(
-    map(
-        frozenset,
-        (
-            ("make", "change"),
-            ("make", "return"),
-            ("change", "return"),
-            ("change", "stop"),
-            ("stop", "return"),
-        ),
-    )
+#: Verbs of deeds as names of tools begin with them.
+_BASE_VERBS: Final = frozenset(
+    [
+        "book",
+        "reserve",
+        "buy",
+        "purchase",
+        "order",
+        "create",
+        "make",
+        "add",
+        "set",
+        "schedule",
+        "arrange",
+        "place",
+        "enter",
+        "save",
+        "activate",
+        "enable",
+        "start",
+        "subscribe",
+        "register",
+        "engage",
+        "hire",
+        "rent",
+        "borrow",
+        "change",
+        "move",
+        "update",
+        "modify",
+        "reschedule",
+        "exchange",
+        "swap",
+        "rebook",
+        "shift",
+        "switch",
+        "upgrade",
+        "edit",
+        "extend",
+        "cancel",
+        "delete",
+        "remove",
+        "pause",
+        "mute",
+        "disable",
+        "send",
+        "invite",
+        "share",
+        "notify",
+        "play",
+        "return",
+        "submit",
+        "confirm",
+    ]
 )
+#: What may do a deed of a kind: what is to be changed may be made anew, what is to be ended may be changed.
+_DONE_BY: Final = {
+    "make": {"make", "change"},
+    "change": {"change", "make", "return"},
+    "stop": {"stop", "change"},
+    "return": {"return", "make", "change", "stop"},
+    "send": {"send"},
+    "play": {"play", "make"},
+}
+#: The classes of a goal's words (`goal.classes`) by the kinds of deeds that they speak of.
+_OF_CLASS: Final = {
+    "=0": "make", "=1": "make", "=2": "send", "=3": "make", "=5": "stop", "=6": "change", "=7": "play",
+}  # fmt: skip
 #: Words of names and arguments that say nothing of what a call is about.
 _GENERAL: Final = frozenset(
     map(
@@ -110,7 +196,7 @@ _WORD: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d{1,2}:\d{2}|\d+")
 #: Keys of a result that say by their value whether it went well.
 _BAD_IF_TRUE: Final = ("error", "errors", "exception", "iserror", "is_error", "failure")
 _BAD_IF_FALSE: Final = ("ok", "success", "succeeded", "successful", "done", "booked", "confirmed")
-_STATUS: Final = ("status", "state", "outcome", "result")
+_STATUS: Final = ("status", "state", "outcome", "result", "message", "detail", "reason")
 _FAILED: Final = re.compile(
     r"\b(?:error|exception|traceback|fail(?:ed|ure|s)?|declined|rejected|denied|refused|unauthori[sz]ed|forbidden"
     r"|not[ _](?:found|available|possible|allowed|permitted|booked|saved|sent|done|supported|enough)|unavailable"
@@ -152,9 +238,14 @@ def deeds_of(words: frozenset[str]) -> frozenset[str]:
     return frozenset(kind for kind, verbs in _DEEDS.items() if words & verbs)
 
 
-def alike(wanted: frozenset[str], had: frozenset[str]) -> bool:
-    """True where a deed of one kind may be what is wanted: what is changed may be made anew or ended."""
-    return any(w == h or frozenset((w, h)) in _ALIKE for w in wanted for h in had)
+def deeds_of_classes(words: frozenset[str]) -> frozenset[str]:
+    """The kinds of deeds that a goal's words speak of, by their classes."""
+    return frozenset(_OF_CLASS[word] for word in words if word in _OF_CLASS)
+
+
+def may_do(wanted: frozenset[str], had: frozenset[str]) -> bool:
+    """True where deeds of the kinds `had` may be one of those that are wanted."""
+    return any(had & _DONE_BY[kind] for kind in wanted)
 
 
 def values(value: Any) -> Iterator[str]:
@@ -175,7 +266,8 @@ def _action(call: Call) -> Action:
     deeds = deeds_of(name)
     keys = _stems(" ".join(_keys(call.arguments)))
     said = _stems(" ".join((*_keys(call.arguments), *values(call.arguments))))
-    looks_up = bool(lower & _LOOKS_UP) and not (deeds and not _first(call.name) & _LOOKS_UP)
+    begins_with_deed = bool(_first(call.name) & _BASE_VERBS)
+    looks_up = (bool(lower & _LOOKS_UP) and not begins_with_deed) or (not deeds and bool(lower & _TELLS))
     words = (name | said) - _GENERAL
     # A tool that makes something may send it to others too.
     deeds |= deeds_of(keys) & {"send"}

@@ -6,7 +6,13 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
-from pytest_personalens.agents.embedded_judge.actions import Action, actions, alike, deeds_of
+from pytest_personalens.agents.embedded_judge.actions import (
+    Action,
+    actions,
+    deeds_of,
+    deeds_of_classes,
+    may_do,
+)
 from pytest_personalens.agents.embedded_judge.call_values import Values, named_things
 from pytest_personalens.agents.embedded_judge.goal import classes
 from pytest_personalens.agents.language import slots
@@ -40,10 +46,14 @@ _I_DID: Final = re.compile(
 
 
 #: Words of a deed that is finished.
-_DONE: Final = re.compile(
-    r"\b(?:booked|reserved|bought|purchased|ordered|created|made|added|set|scheduled|arranged|placed|entered|saved"
+_PARTICIPLES: Final = (
+    r"(?:booked|reserved|bought|purchased|ordered|created|made|added|set|scheduled|arranged|placed|entered|saved"
     r"|activated|active|switched on|on hold|subscribed|rented|hired|engaged|changed|moved|updated|rescheduled"
     r"|exchanged|rebooked|cancell?ed|deleted|removed|paused|muted|sent|invited|shared|confirmed|on its way)\b"
+)
+_DONE: Final = re.compile(rf"\b{_PARTICIPLES}")
+_IS_DONE: Final = re.compile(
+    rf"\b(?:is|are|has been|have been|'re|'s)(?: now| all| already| both)? {_PARTICIPLES}"
 )
 
 
@@ -100,8 +110,8 @@ class Backed:
         """True for a call that does the kind of deed that the part asks for, to what the part is about."""
         if action.looks_up:
             return False
-        wanted = deeds_of(frozenset(stems(part.text)))
-        if wanted and action.deeds and not alike(wanted, action.deeds):
+        wanted = deeds_of(frozenset(stems(part.text))) or deeds_of_classes(part.words)
+        if wanted and action.deeds and not may_do(wanted, action.deeds):
             return False
         if action.words & (part.words - _OF_DEEDS):
             return True
@@ -124,7 +134,9 @@ class Backed:
         kinds = part.slots if self._scenario.task.parts else frozenset(("day", "count"))
         if Values.of_text(plain(part.text)).only(kinds).clash(given):
             return True
-        claims = [s for s in self._of_turn(action.call.turn) if s.acts["deed"] > _CLAIM or _says_i_did(s)]
+        claims = [
+            s for s in self._of_turn(action.call.turn) if s.acts["deed"] > _CLAIM or _says_it_is_done(s)
+        ]
         said = " . ".join(s.line.text for s in claims)
         return bool(said) and (
             Values.of_text(plain(said)).clash(given) or self._about_another(action, claims)
@@ -150,11 +162,14 @@ class Backed:
             return False
         deeds = deeds_of(frozenset(stems(statement.line.text)))
         words = statement.line.words | classes(statement.line.words)
-        meant = [a for a in made if not deeds or not a.deeds or alike(deeds, a.deeds)]
+        meant = [a for a in made if not deeds or not a.deeds or may_do(deeds, a.deeds)]
         about = [a for a in meant if a.words & words] or [a for a in meant if a.deeds]
         said = Values.of_text(plain(statement.line.text))
-        return any(
-            not said.clash(Values.of_call(a)) and not self._about_another(a, [statement]) for a in about
+        fitting = [a for a in about if not self._about_another(a, [statement])]
+        right = [a for a in fitting if not said.clash(Values.of_call(a))]
+        # Where one call has other values, only a call with one of those that are said stands behind it.
+        return bool(right) and (
+            len(right) == len(fitting) or any(said.agrees(Values.of_call(a)) for a in right)
         )
 
     def _claims(self, statement: Spoken) -> bool:
@@ -164,9 +179,11 @@ class Backed:
         acts = statement.acts
         if statement.line.role != "assistant":
             return False
-        if _says_i_did(statement):
+        if _I_DID.search(fold(statement.line.text)):
             return True
         other = max(acts["promise"], acts["failure"], acts["question"], acts["proposal"])
+        if _says_it_is_done(statement) and other < _CLAIM:
+            return True
         if acts["deed"] < max(_CLAIM, other):
             return False
         words = statement.line.words | classes(statement.line.words)
@@ -174,5 +191,6 @@ class Backed:
         return about or bool(_DONE.search(fold(statement.line.text)))
 
 
-def _says_i_did(statement: Spoken) -> bool:
-    return statement.line.role == "assistant" and bool(_I_DID.search(fold(statement.line.text)))
+def _says_it_is_done(statement: Spoken) -> bool:
+    text = fold(statement.line.text)
+    return bool(_I_DID.search(text) or _IS_DONE.search(text))

@@ -67,6 +67,8 @@ _OF_THINGS: Final = frozenset(
         "destination",
     ]
 )
+#: How long something takes is no count of people or things.
+_LENGTH: Final = re.compile(r"\b[\w-]+ (?:minutes?|hours?|days?|weeks?|months?|years?|times|percent)\b")
 _ISO_DATE: Final = re.compile(r"\b\d{4}-\d{2}-(\d{2})(?:[t ](\d{2}:\d{2}))?")
 _NAME: Final = re.compile(r"[A-ZÀ-Þ].{2,}")
 _LARGEST_COUNT: Final = 1_000
@@ -83,7 +85,7 @@ class Values(NamedTuple):
     @classmethod
     def of_text(cls, text: str) -> Values:
         """Those of a plain text. "For two" is a count, and no hour."""
-        counts = slots.counts(text)
+        counts = slots.counts(_LENGTH.sub(" ", text))
         times = [t for t in slots.times(text) if t.minutes not in {60 * count for count in counts}]
         return cls(times, slots.days(text), slots.days_of_month(text), counts)
 
@@ -120,6 +122,11 @@ class Values(NamedTuple):
         hours = self.times and given.times and not any(a.fits(b) for a in self.times for b in given.times)
         same = zip(self[1:], given[1:], strict=True)
         return bool(hours) or any(a and b and not set(a) & set(b) for a, b in same)
+
+    def agrees(self, given: Values) -> bool:
+        """True where both name the same value of some kind."""
+        hours = any(a.fits(b) for a in self.times for b in given.times)
+        return hours or any(set(a) & set(b) for a, b in zip(self[1:], given[1:], strict=True))
 
 
 def named_things(action: Action) -> list[str]:
