@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.gate import Direction, GateExpression
+from pytest_personalens.core.parse import BILLION
 
 if TYPE_CHECKING:
     from pytest_personalens.core.suite import Suite
@@ -39,7 +40,8 @@ def read_gate(text: str, suite: Suite) -> GateExpression:
     low, high = _range(of, suite, lift=True) if metric == "lift" else _range(metric, suite)
     if expression["percent"] and high != 1:
         raise ValueError(f"{metric} is no share: give a number {_span(low, high)}")
-    if not ((low is None or low <= value) and (high is None or value <= high)):
+    lowest, highest = (-BILLION if low is None else low), (BILLION if high is None else high)
+    if not lowest <= value <= highest:
         meant = f"; did you mean {expression['value']}%?" if high == 1 and 1 < value <= 100 else ""
         raise ValueError(f"{metric} lies {_span(low, high)}{meant}")
     way = _way(metric, suite)

@@ -114,7 +114,7 @@ def margin(text: str, suite: Suite) -> tuple[str, float]:
     measure = metric.measure if metric is not None and metric.measure is not None else suite.measure(name)
     span = None if measure.low is None or measure.high is None else measure.high - measure.low
     try:
-        least = float(number(0, span)(value.strip()))
+        least = float(number(0, BILLION if span is None else span)(value.strip()))
     except ValueError:
         most = "" if span is None else f" to less than {span:g}"
         raise ValueError(

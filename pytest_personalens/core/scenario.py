@@ -167,9 +167,19 @@ class BaseScenario(Frozen):
         return hashlib.sha256(self.model_dump_json(exclude={"dataset"}).encode()).hexdigest()[:12]
 
     @property
+    def who(self) -> str:
+        """The user, in a line of a failing item."""
+        return self.name or self.user
+
+    @property
     def wish(self) -> str:
-        """What the user wants, in a line for reports; empty where the dialogue says it all."""
+        """What the user wants, in a line of a report; empty where the dialogue says it all."""
         return ""
+
+    @property
+    def facts(self) -> tuple[tuple[str, str], ...]:
+        """What a failing item tells beside that: what it is, in a word, and its text."""
+        return ()
 
     def context(self, given: str) -> Context:
         """What an assistant may know of this user where it is `given` so much, in its suite's words."""
@@ -205,9 +215,25 @@ class Scenario(BaseScenario):
         return self.task.id
 
     @property
+    def who(self) -> str:
+        """The user, when, and where."""
+        place = self.situation
+        when, device = f"{place.day_of_week} {place.time_of_day.lower()}", place.device.lower()
+        return f"{self.name or self.user}, {when}, {device}, {place.location}"
+
+    @property
     def wish(self) -> str:
         """The intent that the user agent is told."""
         return self.task.intent
+
+    @property
+    def facts(self) -> tuple[tuple[str, str], ...]:
+        """What the user wants, by which goal that is judged, and the preferences that matter for it."""
+        known = (
+            f"{domain}, {name}: {', '.join(self.preferences.get(domain, {}).get(name, ())) or 'none'}"
+            for domain, name in self.task.relevant
+        )
+        return (("wants", self.task.intent), ("goal", self.task.goal), *(("known", text) for text in known))
 
     @property
     def rounds(self) -> int:

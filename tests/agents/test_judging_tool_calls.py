@@ -119,6 +119,22 @@ def test_what_is_to_be_told_must_be_said() -> None:
     assert {r.code for r in verdict.reasons if r.part.startswith("a table")} == {"done"}
 
 
+def test_a_preference_in_the_arguments_of_a_call_is_applied() -> None:
+    one = labelled()["restaurants-1-pieter-a"]
+    first, _, *others = one.dialogue.messages
+    silent = Message(role="assistant", content="I've reserved a table for three on Friday at 19:30.")
+
+    def codes(*steps: Message) -> set[tuple[str, str]]:
+        reply = silent.model_copy(update={"steps": steps})
+        dialogue = one.dialogue.model_copy(update={"messages": (first, reply, *others)})
+        return {(r.type, r.code) for r in reading(one, Dimension.PERSONALIZATION, dialogue).reasons}
+
+    preference = "Cuisine Preference"
+    assert (preference, "ignores") in codes(*made("book_table", TABLE))
+    assert (preference, "applies") in codes(*made("book_table", {**TABLE, "cuisine": "Thai"}))
+    assert (preference, "ignores") in codes(*made("book_table", {**TABLE, "cuisine": "Thai"}, "Error"))
+
+
 @pytest.mark.parametrize(
     "steps",
     [

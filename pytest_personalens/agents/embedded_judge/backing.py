@@ -12,19 +12,21 @@ from pytest_personalens.agents.embedded_judge.actions import (
     deeds_of,
     deeds_of_classes,
     may_do,
+    values,
 )
 from pytest_personalens.agents.embedded_judge.call_values import Values, named_things
 from pytest_personalens.agents.embedded_judge.goal import classes
 from pytest_personalens.agents.language import slots
 from pytest_personalens.agents.language.lexicon import domain_words
 from pytest_personalens.agents.language.statements import plain
-from pytest_personalens.agents.language.text import content, fold, stems
+from pytest_personalens.agents.language.text import content, fold, mentions, stems
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_personalens.agents.embedded_judge.acts import Spoken
     from pytest_personalens.agents.embedded_judge.goal import Part
+    from pytest_personalens.agents.embedded_judge.knowledge import PreferenceFinding
     from pytest_personalens.core.message import Message
     from pytest_personalens.core.scenario import Scenario
 
@@ -92,6 +94,19 @@ class Backed:
     def unbacked(self) -> tuple[Spoken, ...]:
         """The statements that claim a deed for which no call stands."""
         return tuple(s for s in self._spoken if self._claims(s) and not self._stands(s))
+
+    def with_preferences(self, found: Sequence[PreferenceFinding]) -> tuple[PreferenceFinding, ...]:
+        """The findings on preferences, where one that no words use is applied by the arguments of a call."""
+        return tuple(self._applied(f) if f.code == "ignores" else f for f in found)
+
+    def _applied(self, finding: PreferenceFinding) -> PreferenceFinding:
+        for action in (a for a in self.actions if a.did):
+            said = " . ".join(values(action.call.arguments))
+            for value in self._scenario.preferences[finding.domain][finding.type]:
+                if mentions(value, said):
+                    call = action.call
+                    return finding._replace(code="applies", value=value, turn=call.turn, quote=repr(call))
+        return finding
 
     def _of_part(self, part: Part) -> BackedPart:
         fitting = [a for a in self.actions if self._fits(part, a)]

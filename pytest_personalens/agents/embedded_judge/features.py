@@ -90,7 +90,8 @@ class Features:
     @cached_property
     def findings(self) -> tuple[knowledge.PreferenceFinding, ...]:
         """Return the use of each preference."""
-        return knowledge.findings(self.scenario, self.messages, self.spoken)
+        found = knowledge.findings(self.scenario, self.messages, self.spoken)
+        return found if self.backed is None else self.backed.with_preferences(found)
 
     @cached_property
     def empty(self) -> str:

@@ -9,17 +9,17 @@ from pytest_personalens.suites.personaconv.fixed_protocol import FixedProtocol
 from pytest_personalens.suites.personaconv.index import open_index
 from pytest_personalens.suites.personaconv.official_protocol import OfficialProtocol
 from pytest_personalens.suites.personaconv.plan import by_reason, counted
-from pytest_personalens.suites.personaconv.values import KINDS, Prediction
+from pytest_personalens.suites.personaconv.values import KINDS, Prediction, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from pytest_personalens.core.scenario import ScenarioRef
     from pytest_personalens.suites.personaconv.plan import LeftOut
     from pytest_personalens.suites.personaconv.values import (
         History,
         Kind,
-        PredictionRef,
         ProtocolName,
         Setting,
     )
@@ -73,7 +73,7 @@ class PostsDataset:
         """Every post that makes no item of the kind, in the order of the file."""
         return self._plan.left_out[kind]
 
-    def items(self, kind: Kind) -> Sequence[PredictionRef]:
+    def items(self, kind: Kind) -> Sequence[ScenarioRef]:
         """All items of a kind; in the official protocol in the order of the official file."""
         return self._plan.items[kind]
 
@@ -90,14 +90,14 @@ class PostsDataset:
         """The users of whom there is an item, in the order of the file."""
         return [user for user, refs in self._plan.of_user.items() if refs]
 
-    def refs(self, user: str) -> Sequence[PredictionRef]:
+    def refs(self, user: str) -> Sequence[ScenarioRef]:
         """The items of one user. Raises `DataError` for an unknown user."""
         try:
             return self._plan.of_user[user]
         except KeyError:
             raise DataError(self.name, f"no user {user!r} in it") from None
 
-    def load(self, ref: PredictionRef) -> Prediction:
+    def load(self, ref: ScenarioRef) -> Prediction:
         """The whole item, with its requests. Raises `DataError` for a file that has changed meanwhile."""
         place = self._plan.places.get(ref)
         if place is None:
@@ -109,7 +109,7 @@ class PostsDataset:
             user=ref.user,
             task=ref.task,
             dataset=f"{self.name} {self.version}",
-            kind=ref.kind,
+            kind=kind_of(ref),
             domains=ref.domains,
             protocol=self.protocol,
             truth=self.rules.truth(ref, post),

@@ -91,5 +91,4 @@ def _found(post: Post, target: Comment | str, *, scored: bool = False) -> Found:
         return Found("", reason=target)
     if not scored:
         return Found(item_digest(post, target))
-    score = official.score_of(target) or 0
-    return Found(item_digest(post, target), "positive" if score > 0 else "negative", float(score))
+    return Found(item_digest(post, target), official.sign(target), float(official.score_of(target) or 0))

@@ -11,15 +11,16 @@ from pytest_personalens.suites.personaconv.plan import Plan
 from pytest_personalens.suites.personaconv.posts import NOBODY
 from pytest_personalens.suites.personaconv.strangers import Strangers
 from pytest_personalens.suites.personaconv.templates import lines, words_of
-from pytest_personalens.suites.personaconv.values import KINDS, Request
+from pytest_personalens.suites.personaconv.values import KINDS, Request, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from pytest_personalens.core.scenario import ScenarioRef
     from pytest_personalens.suites.personaconv.facts import Facts
     from pytest_personalens.suites.personaconv.index import Index
     from pytest_personalens.suites.personaconv.posts import Comment, Post
-    from pytest_personalens.suites.personaconv.values import History, Kind, PredictionRef, Setting
+    from pytest_personalens.suites.personaconv.values import History, Kind, Setting
 
 _WITH_CONVERSATION = ("P-Conv", "NP-Conv")
 _Past = list[tuple["Post", "Comment"]]
@@ -64,23 +65,21 @@ class FixedProtocol:
                 else:
                     self.plan.add(kind, place, facts.fixed[KINDS.index(kind)])
 
-    def truth(self, ref: PredictionRef, post: Post) -> str | float:
+    def truth(self, ref: ScenarioRef, post: Post) -> str | float:
         """What is to be foretold."""
-        return fixed.truth_of(_target(post, ref.kind), ref.kind)
+        return fixed.truth_of(_target(post, kind_of(ref)), kind_of(ref))
 
-    def requests(
-        self, ref: PredictionRef, post: Post
-    ) -> tuple[dict[str, Request], dict[str, dict[str, str]]]:
+    def requests(self, ref: ScenarioRef, post: Post) -> tuple[dict[str, Request], dict[str, dict[str, str]]]:
         """The request of each setting; and the past that stands in the context instead, domain -> text."""
-        target = _target(post, ref.kind)
+        target = _target(post, kind_of(ref))
         requests: dict[str, Request] = {}
         interactions: dict[str, dict[str, str]] = {}
         for setting in self._settings:
             past = self._past(ref, post, target, setting)
             if self._history == "context":
-                interactions[setting] = _by_domain(past, ref.kind)
+                interactions[setting] = _by_domain(past, kind_of(ref))
             shown = past if self._history == "request" else []
-            parts = tuple(request_parts(post, target, ref.kind, setting, shown))
+            parts = tuple(request_parts(post, target, kind_of(ref), setting, shown))
             requests[setting] = Request(parts=parts, leaks=_leaks(post, target, past))
         return requests, interactions
 
@@ -102,7 +101,7 @@ class FixedProtocol:
         post = self._index.read(facts)
         return self._stranger(facts, post, _target(post, kind)) is not None
 
-    def _past(self, ref: PredictionRef, post: Post, target: Comment, setting: Setting) -> _Past:
+    def _past(self, ref: ScenarioRef, post: Post, target: Comment, setting: Setting) -> _Past:
         facts = self._index.posts[self.plan.places[ref]]
         user: str | None = facts.user
         if setting == "NP-Conv":

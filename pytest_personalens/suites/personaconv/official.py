@@ -41,6 +41,11 @@ def score_of(comment: Comment) -> int | float | None:
     return score if isinstance(score, int | float) and not abs(score) > _MOST else None
 
 
+def sign(comment: Comment) -> str:
+    """The class of a score; what is no number above 0 is negative."""
+    return "positive" if (score_of(comment) or 0) > 0 else "negative"
+
+
 def amount(comment: Comment) -> int | float:
     """The score without its sign; 0 where there is none."""
     return abs(score_of(comment) or 0)

@@ -9,14 +9,16 @@ from pytest_personalens.core.errors import SpecError
 from pytest_personalens.suites.personaconv import official
 from pytest_personalens.suites.personaconv.official_requests import score_request, text_request
 from pytest_personalens.suites.personaconv.plan import Plan
+from pytest_personalens.suites.personaconv.values import kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from pytest_personalens.core.scenario import ScenarioRef
     from pytest_personalens.suites.personaconv.facts import Facts, Found
     from pytest_personalens.suites.personaconv.index import Index
     from pytest_personalens.suites.personaconv.posts import Comment, Post
-    from pytest_personalens.suites.personaconv.values import Kind, PredictionRef, Request, Setting
+    from pytest_personalens.suites.personaconv.values import Kind, Request, Setting
 
 #: What the scripts show of a domain that a post does not name.
 _NO_DOMAIN: Final = {"sentiment": "", "impact": "N/A", "next-text": ""}
@@ -63,16 +65,16 @@ class OfficialProtocol:
         self._drawn = sorted(self.plan.items.get("impact", ()), key=self._digest)
         self._drawn_places = {ref: place for place, ref in enumerate(self._drawn)}
 
-    def truth(self, ref: PredictionRef, post: Post) -> str | float:
+    def truth(self, ref: ScenarioRef, post: Post) -> str | float:
         """What is to be foretold."""
         if ref.kind == "next-text":
             return official.one_line(official.latest(post)[-1].body or "")
-        score = official.score_of(_target(post)) or 0
-        return ref.label if ref.kind == "sentiment" else float(score)
+        target = _target(post)
+        if ref.kind == "sentiment":
+            return official.sign(target)
+        return float(official.score_of(target) or 0)
 
-    def requests(
-        self, ref: PredictionRef, post: Post
-    ) -> tuple[dict[str, Request], dict[str, dict[str, str]]]:
+    def requests(self, ref: ScenarioRef, post: Post) -> tuple[dict[str, Request], dict[str, dict[str, str]]]:
         """The request of each setting; the official scripts put nothing into a context."""
         return {setting: self._request(ref, post, setting) for setting in self._settings}, {}
 
@@ -80,7 +82,7 @@ class OfficialProtocol:
         """All samples of a kind, in the order of the official file."""
         return [self._row(ref, setting) for ref in self.plan.items[kind]]
 
-    def _row(self, ref: PredictionRef, setting: Setting) -> Row:
+    def _row(self, ref: ScenarioRef, setting: Setting) -> Row:
         place = self.plan.places[ref]
         post, name = self._index.read(self._index.posts[place]), self.name(place)
         if ref.kind == "next-text":
@@ -92,12 +94,12 @@ class OfficialProtocol:
             shown = None if setting == "P-NonConv" else f"{self.name(strange)}-{example.path}"
         else:
             target = _target(post)
-            label = ref.label if ref.kind == "sentiment" else official.score_of(target) or 0
+            label = self.truth(ref, post) if ref.kind == "sentiment" else official.score_of(target) or 0
             shown = self._shown_example(ref, post, setting)
         domain = post.domain or _NO_DOMAIN[ref.kind]
         return Row(ref.user, f"{name}-{target.path}", label, domain, shown)
 
-    def _shown_example(self, ref: PredictionRef, post: Post, setting: Setting) -> str | None:
+    def _shown_example(self, ref: ScenarioRef, post: Post, setting: Setting) -> str | None:
         if setting == "NP-Conv":
             _, name, reply = self._strange_reply(ref)
             return f"{name}-{reply.path}"
@@ -114,7 +116,7 @@ class OfficialProtocol:
         user, post = self.plan.numbers[place]
         return f"u{user}p{post}"
 
-    def _request(self, ref: PredictionRef, post: Post, setting: Setting) -> Request:
+    def _request(self, ref: ScenarioRef, post: Post, setting: Setting) -> Request:
         place = self.plan.places[ref]
         name = self.name(place)
         if ref.kind == "next-text":
@@ -122,9 +124,9 @@ class OfficialProtocol:
             stranger = None if lender is None else (self._read(lender), self.name(lender))
             return text_request(setting, post, name, stranger)
         strange = self._strange_reply(ref) if setting == "NP-Conv" else None
-        return score_request(ref.kind, setting, post, name, strange)
+        return score_request(kind_of(ref), setting, post, name, strange)
 
-    def _strange_reply(self, ref: PredictionRef) -> tuple[Post, str, Comment]:
+    def _strange_reply(self, ref: ScenarioRef) -> tuple[Post, str, Comment]:
         """The post, its id and the reply that NP-Conv shows as the example of a score."""
         if ref.kind == "sentiment":
             place = self._pool[(self.plan.places[ref] + official.OFFSET) % len(self._pool)]
@@ -167,7 +169,7 @@ class OfficialProtocol:
         lender: Facts = self._index.posts[self._lender(place)]
         return "" if lender.lends else "no-stranger"
 
-    def _digest(self, ref: PredictionRef) -> bytes:
+    def _digest(self, ref: ScenarioRef) -> bytes:
         return hashlib.sha256(f"{self._seed}\x1f{ref.id}".encode("utf-8", "surrogatepass")).digest()
 
 

@@ -53,7 +53,7 @@ def score_request(
         answer = _answer(kind, setting, example)
         parts.append(("example", words.fill("example", card=shown, ask=ask, answer=answer)))
     if kind == "impact":
-        parts.append(("sign", words.fill("sign", _sign(reply))))
+        parts.append(("sign", words.fill("sign", official.sign(reply))))
         leaks.append("sign")
     if setting == "P-Conv":
         leaks.append("post-score")
@@ -118,11 +118,7 @@ def _own_example(kind: Kind, setting: Setting, target: Target) -> Comment | None
 def _answer(kind: Kind, setting: Setting, example: Comment | None) -> object:
     if example is None:
         return "positive" if kind == "sentiment" else _INVENTED_SCORE[setting]
-    return _sign(example) if kind == "sentiment" else official.score_of(example)
-
-
-def _sign(reply: Comment) -> str:
-    return "positive" if (official.score_of(reply) or 0) > 0 else "negative"
+    return official.sign(example) if kind == "sentiment" else official.score_of(example)
 
 
 def _card(kind: Kind, setting: Setting, post: Post, name: str, reply: Comment) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_personalens.suites.personaconv.values import UNKNOWN_DOMAIN, PredictionRef
+from pytest_personalens.core.scenario import ScenarioRef
+from pytest_personalens.suites.personaconv.values import UNKNOWN_DOMAIN, stratum_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -30,19 +31,18 @@ class Plan:
     """
 
     def __init__(self, posts: Sequence[Facts], kinds: Sequence[Kind]) -> None:
-        self.of_user: dict[str, list[PredictionRef]] = {facts.user: [] for facts in posts}
-        self.items: dict[Kind, list[PredictionRef]] = {kind: [] for kind in kinds}
+        self.of_user: dict[str, list[ScenarioRef]] = {facts.user: [] for facts in posts}
+        self.items: dict[Kind, list[ScenarioRef]] = {kind: [] for kind in kinds}
         self.left_out: dict[Kind, list[LeftOut]] = {kind: [] for kind in kinds}
-        self.places: dict[PredictionRef, int] = {}
+        self.places: dict[ScenarioRef, int] = {}
         self.numbers = _numbers(posts)
         self._posts = posts
 
     def add(self, kind: Kind, place: int, found: Found) -> None:
         """Take the target of the post in that place, or leave the post out where it is there already."""
         facts = self._posts[place]
-        label = found.label if kind == "sentiment" else ""
         domains = (facts.domain or UNKNOWN_DOMAIN,)
-        ref = PredictionRef(facts.user, f"{kind}-{found.id}", kind, domains, label)
+        ref = ScenarioRef(facts.user, f"{kind}-{found.id}", kind, domains, stratum_of(kind, found.label))
         if ref in self.places:
             self.leave_out(kind, place, "duplicate")
             return

@@ -7,13 +7,15 @@ import json
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pytest_personalens.core.errors import DataError, SpecError
+from pytest_personalens.core.scenario import ScenarioRef
 from pytest_personalens.suites.personaconv.plan import LeftOut, by_reason, counted
 from pytest_personalens.suites.personaconv.values import (
     UNKNOWN_DOMAIN,
     Prediction,
-    PredictionRef,
     Request,
     digest_of,
+    kind_of,
+    stratum_of,
 )
 
 if TYPE_CHECKING:
@@ -69,7 +71,7 @@ class PromptsDataset:
         self.name = name
         self.version = hashlib.sha256("".join(file.digest for file in read).encode()).hexdigest()[:12]
         self._settings = settings
-        self._rows: dict[PredictionRef, dict[Setting, tuple[Path, _Row]]] = {}
+        self._rows: dict[ScenarioRef, dict[Setting, tuple[Path, _Row]]] = {}
         self._left_out: dict[Kind, list[LeftOut]] = {}
         for kind in kinds:
             self._add(kind, {file.setting: file for file in read if file.kind == kind})
@@ -89,7 +91,7 @@ class PromptsDataset:
         """Every row that makes no item of the kind; the number is that of its line."""
         return self._left_out.get(kind, [])
 
-    def items(self, kind: Kind) -> Sequence[PredictionRef]:
+    def items(self, kind: Kind) -> Sequence[ScenarioRef]:
         """All items of a kind, in the order of their file."""
         return [ref for ref in self._rows if ref.kind == kind]
 
@@ -104,13 +106,13 @@ class PromptsDataset:
         """The users of whom there is an item, in the order of the files."""
         return list(dict.fromkeys(ref.user for ref in self._rows))
 
-    def refs(self, user: str) -> Sequence[PredictionRef]:
+    def refs(self, user: str) -> Sequence[ScenarioRef]:
         """The items of one user. Raises `DataError` for an unknown user."""
         if found := [ref for ref in self._rows if ref.user == user]:
             return found
         raise DataError(self.name, f"no user {user!r} in it")
 
-    def load(self, ref: PredictionRef) -> Prediction:
+    def load(self, ref: ScenarioRef) -> Prediction:
         """The whole item. Raises `DataError` for a file that has changed meanwhile."""
         rows = self._rows.get(ref)
         if rows is None:
@@ -122,7 +124,7 @@ class PromptsDataset:
             user=ref.user,
             task=ref.task,
             dataset=f"{self.name} {self.version}",
-            kind=ref.kind,
+            kind=kind_of(ref),
             domains=ref.domains,
             protocol=self.protocol,
             truth=rows[self._settings[0]][1].label,
@@ -147,8 +149,9 @@ class PromptsDataset:
         left_out = self._left_out.setdefault(kind, list(main.left_out))
         others = {setting: _by_key(files[setting].rows, kind) for setting in self._settings[1:]}
         for key, row in _keyed(main.rows, kind):
-            label = str(row.label) if kind == "sentiment" else ""
-            ref = PredictionRef(row.user, f"{kind}-{digest_of(*key)}", kind, (row.domain,), label)
+            ref = ScenarioRef(
+                row.user, f"{kind}-{digest_of(*key)}", kind, (row.domain,), stratum_of(kind, str(row.label))
+            )
             paired = {setting: rows[key] for setting, rows in others.items() if key in rows}
             alike = all(other.label == row.label for other in paired.values())
             if len(paired) < len(others) or not alike:

@@ -7,6 +7,7 @@ import math
 import re
 import sys
 import warnings
+import weakref
 from collections import Counter
 from contextlib import suppress
 from functools import cached_property
@@ -105,9 +106,11 @@ class TextScorer:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # of other languages, which METEOR here does not ask for
-                return WordNetCorpusReader(folder, None)
+                reader = WordNetCorpusReader(folder, None)
         except (OSError, ValueError, AssertionError) as error:
             raise SpecError(f"{folder}: is no WordNet: {error_text(error)}") from None
+        weakref.finalize(self, _close, reader)
+        return reader
 
     def _found(self, name: str) -> Any:
         """A package of NLTK's data, unpacked or not; NLTK reads in folders only that it is told of."""
@@ -206,6 +209,12 @@ def _sentence_transformer(folder: Path) -> Embedding:
     except Exception as error:  # of somebody else's
         raise SpecError(f"embedding: {folder} is no model: {error_text(error)}") from None
     return checked(model.encode, str(folder))
+
+
+def _close(reader: Any) -> None:
+    """Close the files that NLTK's reader leaves open."""
+    for file in getattr(reader, "_data_file_map", {}).values():
+        file.close()
 
 
 def _versions() -> str:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import Final, Literal, NamedTuple, get_args
+from typing import ClassVar, Final, Literal, cast, get_args
 
 from pydantic import Field
 
-from pytest_personalens.core.scenario import Context, Frozen, Text, slug
+from pytest_personalens.core.scenario import BaseScenario, Context, Frozen, ScenarioRef, Text
 
 Kind = Literal["sentiment", "impact", "next-text"]
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
@@ -20,24 +20,6 @@ ProtocolName = Literal["fixed", "official"]
 History = Literal["request", "context"]
 #: What the log evaluators call a domain that is not named.
 UNKNOWN_DOMAIN: Final = "UNKNOWN"
-
-
-class PredictionRef(NamedTuple):
-    """A prediction by name only: enough to collect, filter and sample.
-
-    `task` is the kind with the digest of the target; `label` is the class of a sentiment, empty elsewhere.
-    """
-
-    user: str
-    task: str
-    kind: Kind
-    domains: tuple[str, ...]
-    label: str = ""
-
-    @property
-    def id(self) -> str:
-        """Slug of task and user, such as ``sentiment-1f0c9a7e-u-nilu``."""
-        return slug(f"{self.task}-{self.user}")
 
 
 class Request(Frozen):
@@ -52,31 +34,39 @@ class Request(Frozen):
         return "\n\n".join(text for _, text in self.parts)
 
 
-class Prediction(Frozen):
+class Prediction(BaseScenario):
     """One prediction to be made: its requests by setting, and the truth.
 
     `interactions` holds, by setting, the past that stands in the context instead (domain -> text).
     """
 
-    id: str
-    user: str
-    task: str
-    dataset: str
+    takes_answers: ClassVar[bool] = True
+
     kind: Kind
-    domains: tuple[str, ...]
+    task: str
     protocol: ProtocolName
     truth: Text | float
     requests: dict[str, Request]
     interactions: dict[str, dict[str, Text]] = Field(default_factory=dict)
 
     @property
-    def digest(self) -> str:
-        """A short digest of all that is in it but the version of its dataset."""
-        return hashlib.sha256(self.model_dump_json(exclude={"dataset"}).encode()).hexdigest()[:12]
+    def task_id(self) -> str:
+        """The kind with the digest of the target."""
+        return self.task
 
-    def context(self, setting: str = "P-Conv", *, user: str = "") -> Context:
-        """What the assistant may know of the user in a setting; a control gives it another id."""
-        return Context(user=user or self.user, interactions=self.interactions.get(setting, {}))
+    def context(self, given: str) -> Context:
+        """What the assistant may know of the user in a setting."""
+        return Context(user=self.user, interactions=self.interactions.get(given, {}))
+
+
+def kind_of(ref: ScenarioRef) -> Kind:
+    """The kind of an item of ours."""
+    return cast("Kind", ref.kind)
+
+
+def stratum_of(kind: Kind, label: str) -> str:
+    """What an item counts for in a draw: the class of a sentiment, else its kind."""
+    return f"{kind}-{label}" if kind == "sentiment" else ""
 
 
 def digest_of(*parts: object) -> str:

@@ -429,7 +429,6 @@ def test_the_past_may_stand_in_the_context(tmp_path: Path) -> None:
             assert [json.loads(row)["reply"] for row in told.splitlines()] == replies
         assert item.context("P-Conv").interactions.keys() == {"life"}
         assert item.context("none").interactions == {}
-        assert item.context("NP-Conv", user="other").user == "other"
 
 
 def test_limits_of_what_is_shown(tmp_path: Path) -> None:
