@@ -13,7 +13,7 @@ import pytest
 from tests.support.repository import ROOT
 
 
-@pytest.mark.parametrize(("bot", "tcr", "unbacked"), [("remembers", 0.97, 0.0), ("claims", 0.17, 0.93)])
+@pytest.mark.parametrize(("bot", "tcr", "unbacked"), [("remembers", 0.97, 0.0), ("claims", 0.17, 0.97)])
 def test_who_acts_completes_tasks_and_who_claims_does_not(
     tmp_path: Path, bot: str, tcr: float, unbacked: float
 ) -> None:
