@@ -63,7 +63,7 @@ class _Scenario(_Line):
 class _Entry(_Line):
     id: str = Field(min_length=1)
     scenario: _Scenario
-    dialogue: Annotated[list[Message], AfterValidator(folded), Field(min_length=2)]
+    dialogue: Annotated[list[Message], Field(min_length=2), AfterValidator(folded)]
     end: Literal["user", "silence", "limit"] | None = None
     labels: dict[str, dict[str, Any]] = {}
     acts: list[list[str]] = []
