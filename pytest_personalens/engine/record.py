@@ -124,8 +124,8 @@ def read_record(text: str, where: str) -> Record:
 class TurnDifference(NamedTuple):
     """The first turn of a dialogue that differs from its record.
 
-    `role` is the speaker, and `before` and `now` are both texts. `before` is empty if the record had ended. If only
-    the tool calls differ, `calls` is true, and the texts are those of the calls.
+    `role` is the speaker, and `before` and `now` are both texts. `before` is empty if the record had ended.
+    If only the tool calls differ, `calls` is true, and the texts are those of the calls.
     """
 
     turn: int
