@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from pytest_personalens.core.scenario import ScenarioRef as ScenarioRef
     from pytest_personalens.core.scenario import Situation as Situation
     from pytest_personalens.core.scenario import Task as Task
+    from pytest_personalens.core.tool_calls import Call as Call
+    from pytest_personalens.core.tool_calls import called as called
     from pytest_personalens.core.verdict import Dimension as Dimension
     from pytest_personalens.core.verdict import Evidence as Evidence
     from pytest_personalens.core.verdict import Judge as Judge
@@ -64,6 +66,7 @@ _PUBLIC: Final = {
         "Situation",
         "Task",
     ),
+    "core.tool_calls": ("Call", "called"),
     "core.verdict": ("Dimension", "Evidence", "Judge", "Reason", "Verdict"),
     "datasets.base": ("Dataset",),
     "models.base": ("Completion", "Model", "Request"),

@@ -24,6 +24,7 @@ from pytest_personalens.core.reply import MAX_REPLY_CHARS as MAX_REPLY_CHARS
 from pytest_personalens.core.reply import Reply, read_reply
 from pytest_personalens.core.scenario import BaseScenario, Frozen, clean
 from pytest_personalens.core.stream import drained
+from pytest_personalens.core.tool_calls import Call, calls_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -60,6 +61,10 @@ class Dialogue(Frozen):
     def acts(self) -> bool:
         """True if a turn tells which tools the assistant called, even if it called none."""
         return any(m.acts for m in self.messages)
+
+    def tool_calls(self, name: str = "") -> list[Call]:
+        """The assistant's tool calls in order, those of the tool `name` where one is given."""
+        return [call for call in calls_of(self.messages) if not name or call.name == name]
 
     @property
     def user_turns(self) -> int:

@@ -14,6 +14,7 @@ from pytest_personalens.core.jsonfile import first_problem
 from pytest_personalens.core.measure import Measure
 from pytest_personalens.core.message import numbered
 from pytest_personalens.core.scenario import BaseScenario, Frozen
+from pytest_personalens.core.tool_calls import shown
 from pytest_personalens.core.usage import Usage
 from pytest_personalens.core.verdict import Verdict
 
@@ -124,15 +125,17 @@ class TurnDifference(NamedTuple):
     """The first turn of a dialogue that differs from its record.
 
     `role` is the speaker, and `before` and `now` are both texts. `before` is empty if the record had ended.
+    If only the tool calls differ, `calls` is true, and the texts are those of the calls.
     """
 
     turn: int
     role: Role
     before: str
     now: str
+    calls: bool = False
 
     def __str__(self) -> str:
-        if self.before == self.now:
+        if self.calls:
             return f"the tool calls of the {self.role}'s turn {self.turn} differ"
         return (
             f"the {self.role}'s turn {self.turn} differs"
@@ -149,6 +152,9 @@ def first_difference(before: Sequence[Message], now: Sequence[Message]) -> TurnD
     before, now = numbered(before), numbered(now)
     for turn, message in enumerate(now):
         stored = before[turn] if turn < len(before) else None
+        if stored is not None and stored != message and stored.content == message.content:
+            then, today = ("; ".join(shown(m)) or "no tool call" for m in (stored, message))
+            return TurnDifference(turn, message.role, then, today, calls=True)
         if stored != message:
             return TurnDifference(
                 turn, message.role, stored.content if stored is not None else "", message.content

@@ -218,6 +218,15 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     return report
 
 
+def pytest_assertrepr_compare(op: str, left: object, right: object) -> list[str] | None:
+    # By its name first: a run that does not use it imports nothing for it.
+    if op not in ("in", "not in") or type(left).__name__ != "Called" or not isinstance(right, list):
+        return None
+    from pytest_personalens.core.tool_calls import explained
+
+    return [f"{left!r} {op} the calls of the dialogue", *explained(right)]
+
+
 def pytest_sessionfinish(session: pytest.Session) -> None:
     if RUN in session.config.stash and session.config.stash[SETTINGS].side_by_side:
         from pytest_personalens.plugin.prefetch import PREFETCHER

@@ -43,15 +43,19 @@ def report_gate(config: pytest.Config, gate: Gate) -> None:
 def junit_properties(item: Item) -> list[tuple[str, str]]:
     """Return the JUnit properties of an item.
 
-    There is one for each score. Without scores, there is one for the cause.
+    There is one for each score. Without scores, there is one for the cause. If the assistant tells
+    its tool calls, there is one for their number.
     """
     evaluation = item.evaluation
     properties = [
         (f"personalens_{v.dimension.value}", str(v.score)) for v in evaluation.verdicts if evaluation.scored
     ]
     properties = properties or [("personalens_cause", evaluation.cause)]
+    dialogue = evaluation.dialogue
+    calls = str(sum(m.calls for m in dialogue.messages))
     return (
         properties
+        + ([("personalens_tool_calls", calls)] if dialogue.acts else [])
         + ([("personalens_trial", str(item.trial))] if item.trial > 1 else [])
         + ([("personalens_control", item.arm)] if item.arm else [])
     )

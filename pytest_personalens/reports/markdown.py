@@ -102,10 +102,18 @@ def _about(results: Results) -> str:
     ]
     parts += [f"left out by a selection: {results.left_out}"] if results.left_out else []
     parts += [f"not scored: {number} ({cause})" for cause, number in results.uncounted.items()]
+    parts += [f"tool calls: {calls}"] if (calls := _calls(results)) else []
     parts += [quotes] if (quotes := quotes_note(results)) else []
     if results.drift is not None:
         parts.append(results.drift.sentence)
     return escaped("; ".join(parts), 1_000)
+
+
+def _calls(results: Results) -> str:
+    """How many tools were called, such as ``41 in 12 of 30 dialogues``; empty where no dialogue tells."""
+    told = [item.evaluation.dialogue for item in results.own if item.evaluation.dialogue.acts]
+    calls = [sum(m.calls for m in dialogue.messages) for dialogue in told]
+    return f"{sum(calls):,} in {sum(map(bool, calls)):,} of {len(results.own):,} dialogues" if told else ""
 
 
 def _gates(results: Results) -> list[str]:

@@ -9,10 +9,12 @@ import json
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.scenario import Scenario
+from pytest_personalens.core.tool_calls import pairs
 from pytest_personalens.results.wording import control_names, unfound_text
 
 if TYPE_CHECKING:
     from pytest_personalens.core.measure import Measure
+    from pytest_personalens.core.message import Message
     from pytest_personalens.core.scenario import BaseScenario
     from pytest_personalens.reports.changes import Changes
     from pytest_personalens.results.values import Item, Results
@@ -109,7 +111,7 @@ def _item(item: Item, text: _Pool) -> dict[str, Any]:
         "detail": e.detail,
         "end": e.dialogue.end,
         "by": [text(who) for who in (e.user_agent, e.assistant, e.judge)],
-        "messages": [[int(m.role == "assistant"), text(m.content)] for m in e.dialogue.messages],
+        "messages": [_message(m, text) for m in e.dialogue.messages],
         "verdicts": [
             _without_empty(
                 {
@@ -127,6 +129,14 @@ def _item(item: Item, text: _Pool) -> dict[str, Any]:
             for v in e.verdicts
         ],
     }
+
+
+def _message(message: Message, text: _Pool) -> list[Any]:
+    """Who said it, the text, and where the assistant called tools each call with its result."""
+    calls = [
+        [text(call)] if result is None else [text(call), text(result)] for call, result in pairs(message)
+    ]
+    return [int(message.role == "assistant"), text(message.content), *([calls] if calls else ())]
 
 
 def _scenario(scenario: BaseScenario, text: _Pool) -> dict[str, Any]:

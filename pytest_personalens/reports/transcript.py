@@ -6,6 +6,7 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from pytest_personalens.core.safe_text import harmless, one_line
+from pytest_personalens.core.tool_calls import shown
 from pytest_personalens.reports.markup import short_line
 from pytest_personalens.results.wording import unfound_text
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from pytest_personalens.core.evaluation import Evaluation
+    from pytest_personalens.core.message import Message
     from pytest_personalens.core.scenario import BaseScenario
     from pytest_personalens.core.verdict import Verdict
     from pytest_personalens.results.shortfalls import Shortfall
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
 _WIDTH = 100
 _LONGEST_MESSAGE = 2_000
 _LONGEST_REASON = 200
+#: Tool calls of one turn that are shown.
+_MOST_CALLS = 10
 #: Number of equal characters that are shown before a difference far into a text.
 _BEFORE = 20
 
@@ -70,6 +74,7 @@ def _lines(
     yield ""
     marked = {e.turn for v in failed for e in v.evidence}
     for turn, message in enumerate(evaluation.dialogue.messages):
+        yield from _calls(message)
         text = message.content
         if len(text) > _LONGEST_MESSAGE:
             text = f"{text[:_LONGEST_MESSAGE]} [... {len(text) - _LONGEST_MESSAGE:,} more characters]"
@@ -81,6 +86,14 @@ def _lines(
         if verdict not in failed:
             yield from _verdict(verdict)
     yield f"again:  {rerun}"
+
+
+def _calls(message: Message) -> Iterator[str]:
+    """What the assistant did before it said its turn, a line a call."""
+    lines = shown(message)
+    yield from (f"       called {line}" for line in lines[:_MOST_CALLS])
+    if len(lines) > _MOST_CALLS:
+        yield f"       [... {len(lines) - _MOST_CALLS:,} more]"
 
 
 def _shortfall(evaluation: Evaluation, shortfall: Shortfall) -> str:
