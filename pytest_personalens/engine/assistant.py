@@ -271,6 +271,10 @@ def _alarm(timeout: float) -> Iterator[list[bool]]:
             return
         raise _OutOfTime
 
+    if 0 < signal.getitimer(signal.ITIMER_REAL)[0] < timeout:
+        # Somebody else's timer (pytest-timeout, say) ends the item before we would.
+        yield debugged
+        return
     previous = signal.signal(signal.SIGALRM, stop)
     # The interval repeats the alarm for code that swallows even BaseException.
     outer, _ = signal.setitimer(signal.ITIMER_REAL, timeout, 1.0)
@@ -281,7 +285,7 @@ def _alarm(timeout: float) -> Iterator[list[bool]]:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, previous)
         if outer:
-            # Somebody else's timer (pytest-timeout, say) goes on with what it had left.
+            # Somebody else's timer goes on with what it had left.
             signal.setitimer(signal.ITIMER_REAL, max(0.001, outer - (time.monotonic() - started)))
 
 

@@ -249,7 +249,11 @@ class Participants:
         return [*self._models.values(), *([self._service] if self._service is not None else [])]
 
     def _open_assistant(self) -> Any:
-        spec = self.recipe.assistant
+        spec, request = self.recipe.assistant, self.recipe.service.request
+        if request is not None:
+            from pytest_personalens.models.services.template import Template
+
+            Template(request)  # a bad one is told whoever the assistant is
         if not spec:
             return None
         model = self._model(spec, "--personalens-assistant")

@@ -139,7 +139,10 @@ def test_a_callable_is_the_assistant_by_its_place(empty_repo: Repository) -> Non
         ("mybot:number", "mybot.number is int, which cannot be called"),
         ("mybot:nothing", "mybot has no 'nothing'"),
         ("nobot:reply", "cannot import 'nobot': ModuleNotFoundError"),
-        ("claude", "expected bedrock:MODEL, openai:MODEL, http:URL, bedrock-agent:AGENT/ALIAS, agentcore:ARN or module:attribute"),
+        (
+            "claude",
+            "expected bedrock:MODEL, openai:MODEL, http:URL, bedrock-agent:AGENT/ALIAS, agentcore:ARN or module:attribute",
+        ),
     ):
         result = empty_repo.run("--personalens-sample", "2", "--personalens-assistant", spec)
         assert result.ret == 4
