@@ -1,4 +1,7 @@
-"""Who plays the user, the judge and the assistant: embedded agents, and language models."""
+"""The agents that play the user, the judge and the assistant.
+
+Some are embedded, and language models play the others.
+"""
 
 from __future__ import annotations
 

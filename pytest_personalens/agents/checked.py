@@ -1,4 +1,4 @@
-"""What a plugin or a module offers as an agent or a model: refused in one line where it is none."""
+"""Checks what a plugin or a module offers as an agent or a model."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 AgentRole = Literal["user_agent", "judge", "model"]
-#: Role -> the attribute that names who plays it, and the method that is called.
+#: For each role, the attribute that names its player and the method that is called.
 _NEEDED: Final[dict[AgentRole, tuple[str, str]]] = {
     "user_agent": ("identity", "turn"),
     "judge": ("identity", "verdict"),
@@ -19,17 +19,17 @@ _NEEDED: Final[dict[AgentRole, tuple[str, str]]] = {
 
 
 def offered(role: AgentRole, ask: Callable[[], Any], where: str) -> Any:
-    """What `ask` gives for the role, which may be None. Raises `SpecError` where that fails, or gives what
-    cannot play the role.
+    """Return the candidate that `ask` gives for the role, which may be None.
 
-    `where` is the option that asked for it.
+    Raise `SpecError` in one line if `ask` fails, or if the candidate cannot play the role. `where` is the
+    option that named the candidate.
     """
     try:
         candidate = ask()
         problem = "" if candidate is None else _problem(role, candidate)
     except PersonalensError:
         raise
-    except Exception as error:  # whatever it takes somebody's own to be opened
+    except Exception as error:  # foreign code may raise anything
         raise SpecError(f"{where}: the {_called(role)} cannot be had: {error_text(error)}") from error
     if problem:
         raise SpecError(f"{where}: what is offered as a {_called(role)} {problem}")
@@ -45,7 +45,7 @@ def _problem(role: AgentRole, candidate: Any) -> str:
         return (
             f"is {type(candidate).__name__}, whose {named} is no text; it needs {named}, paid and {method}()"
         )
-    if not isinstance(paid, int):  # True and False are such, and so are 0 and 1
+    if not isinstance(paid, int):  # True and False are of type int, and 0 and 1 are accepted too
         return (
             f"is {type(candidate).__name__}, whose paid is neither true nor false: may it be asked in a run"
             " that must not spend?"

@@ -1,5 +1,6 @@
-"""``python -m pytest_personalens agreement LABELS.jsonl``: how far to trust a judge, on dialogues that
-somebody labelled.
+"""The command ``python -m pytest_personalens agreement LABELS.jsonl``.
+
+It shows how far to trust a judge: it compares the judge with labelled dialogues.
 """
 
 from __future__ import annotations
@@ -24,22 +25,25 @@ if TYPE_CHECKING:
     from pytest_personalens.models.meter import Meter
 
 
-#: The exit status of a command that was stopped by Ctrl-C, as shells have it.
+#: The exit status after Ctrl-C, the same as in shells.
 _INTERRUPTED: Final = 130
 
 
-#: Said where a paid judge is stopped.
+#: The message when a paid judge is stopped.
 _KEPT: Final = "what was judged is kept, and the same command goes on from there"
 
 
 @errors_told
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command. Returns 0, or 4 for what cannot be read or judged at all."""
+    """Run the command.
+
+    Return 0, or 4 if the input cannot be read or judged at all. Return 130 after Ctrl-C.
+    """
     options = _parser().parse_args(arguments)
     from pytest_personalens.core.atomic_write import write_atomically
     from pytest_personalens.core.destinations import file_kind, refuse_shared_files, writable
+    from pytest_personalens.core.dimensions import dimensions
     from pytest_personalens.core.usage import read_prices
-    from pytest_personalens.core.verdict import dimensions
     from pytest_personalens.judge_quality import measure, read_labels, render, wanted
     from pytest_personalens.models.meter import Budget, Meter
 
@@ -71,8 +75,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise SpecError(f"{options.judge_model} costs money: add --live to call it")
         if judge.paid and unread and "usd" in caps and spending.price(prices) is None:
             raise SpecError(f"--budget: no price is known for {options.judge_model}; give it with --price")
-        # Before anything is paid for: a path that cannot be written is told now, and a file of somebody
-        # else's is not replaced.
+        # The paths are checked before any paid call: the user learns early of a path that cannot be written,
+        # and no file of somebody else is replaced.
         files = [("--report", Path(text)) for text in options.report]
         refuse_shared_files(files, {"this command": options.labels})
         for flag, path in files:
@@ -102,11 +106,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def open_judge(spec: str, meter: Meter, *, prompts: Path | None = None, at_once: int = 1) -> Judge:
-    """The judge of a spec: ``embedded``, a model of ours, or ``module:attribute`` (a judge, or what makes
-    one). Raises `SpecError`.
+    """Return the judge of a spec.
 
-    A model reads by the templates in the folder `prompts`, where there is one, up to `at_once` readings at a
-    time.
+    A spec is ``embedded``, a model that this package knows, or ``module:attribute``. The attribute is a
+    judge, or a class that makes one. A model uses the templates in the folder `prompts`, if it is given, and
+    gives up to `at_once` readings at a time. Raise `SpecError` for a bad spec.
     """
     from pytest_personalens.agents import EmbeddedJudge
     from pytest_personalens.agents.by_model.model_judge import ModelJudge
@@ -131,7 +135,7 @@ def open_judge(spec: str, meter: Meter, *, prompts: Path | None = None, at_once:
     sys.path.insert(0, str(Path.cwd()))
     try:
         candidate = getattr(importlib.import_module(module), attribute)
-    except Exception as error:  # whatever the module does when it is imported
+    except Exception as error:  # the module may raise anything at its import
         raise SpecError(
             f"--judge-model: cannot take {attribute!r} from {module!r}: {error_text(error)}"
         ) from None
@@ -144,7 +148,7 @@ def open_judge(spec: str, meter: Meter, *, prompts: Path | None = None, at_once:
 
 
 class _Spending:
-    """What a judge that costs money has read before, what the rest would cost, and what it did cost."""
+    """The recorded readings of a paid judge, the estimate for the rest, and the cost."""
 
     def __init__(self, judge: Judge, options: argparse.Namespace) -> None:
         from pytest_personalens.datasets.cached import cache_folder
@@ -156,7 +160,7 @@ class _Spending:
         if judge.paid:
             try:
                 folder = options.records or cache_folder() / "agreement"
-            except RuntimeError:  # no home: nothing is kept
+            except RuntimeError:  # without a home folder, nothing is kept
                 return
             strict = options.records is not None
             self.judge = self._recorded = RecordedJudge(
@@ -170,7 +174,7 @@ class _Spending:
         return open_model(self._options.judge_model)
 
     def price(self, prices: Mapping[str, Price]) -> Price | None:
-        """What the judge's model costs; None where nobody says."""
+        """Return the price of the judge's model, or None if it is unknown."""
         from pytest_personalens.core.usage import price_of
 
         return price_of(self._options.judge_model if self._model is None else self._model.name, prices)
@@ -180,7 +184,10 @@ class _Spending:
         return self._recorded is not None and self._recorded.knows(item.scenario, item.dialogue, dimension)
 
     def estimate(self, readings: Sequence[tuple[Labelled, Dimension]], prices: Mapping[str, Price]) -> None:
-        """Print calls, tokens and dollars that the readings would take, by the real prompts."""
+        """Print the calls, tokens and dollars that the readings would take.
+
+        The estimate uses the real prompts.
+        """
         from pytest_personalens.agents.by_model.model_judge import ModelJudge
         from pytest_personalens.agents.by_model.placeholder import Placeholder, output_tokens
         from pytest_personalens.agents.by_model.prompts import Prompts
@@ -208,7 +215,7 @@ class _Spending:
         self._table(used, prices)
 
     def tell_usage(self, usage: Mapping[str, Usage], prices: Mapping[str, Price], *, replayed: int) -> None:
-        """Print what was used, and how much of it all was recorded before."""
+        """Print the usage, and how many readings came from records."""
         if replayed:
             print(f"{replayed} readings from records")
         self._table(usage, prices)

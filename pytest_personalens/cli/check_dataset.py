@@ -1,4 +1,4 @@
-"""How good a dataset is, ours or anybody's."""
+"""The command that measures the quality of datasets, ours or any other."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ def main(
 ) -> int:
     """Run the command.
 
-    Returns 0 when nothing was found or a table was asked for, 1 when something was, 4 where no such dataset
-    is.
+    Return 0 if there are no findings or a table was asked for, 1 if there are findings, and 4 if a dataset
+    does not exist.
     """
     options = _parser().parse_args(arguments)
-    from pytest_personalens.datasets.quality import assess, read_corpus  # only once the arguments are good
+    from pytest_personalens.datasets.quality import assess, read_corpus  # after the check of the arguments
     from pytest_personalens.reports.tables.types import type_table
 
     files = [Path(text) for text in options.report if text != _STDOUT]
     refuse_shared_files([("--report", path) for path in files], {})
     for path in files:
-        writable(path, "--report")  # before all is measured; a file of somebody else's is not replaced
+        writable(path, "--report")  # check early, before the datasets are measured; keep foreign files
     measured = [assess(read_corpus(spec, offered=offered), words=options.words) for spec in options.dataset]
     text = json.dumps([m.model_dump(mode="json") for m in measured], indent=2, ensure_ascii=False) + "\n"
     for path in files:

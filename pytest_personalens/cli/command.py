@@ -1,4 +1,4 @@
-"""The door of every command, and how commands end."""
+"""The entry point of all commands, and their exit codes."""
 
 from __future__ import annotations
 
@@ -20,18 +20,19 @@ if TYPE_CHECKING:
 
     from pytest_personalens.datasets import Dataset
 
-#: The exit status of a command that cannot be done, as pytest's own for an option that cannot be.
+#: The exit status of a command with bad input, the same as pytest's for a bad option.
 BAD_INPUT: Final = 4
 _Arguments = ParamSpec("_Arguments")
 _Value = TypeVar("_Value")
 
 
-#: Command -> its module in this folder, and what it does.
+#: The module of each command in this folder, and the help text of the command.
 COMMANDS: Final = {
     "report": (
         "report",
         "make a summary, Markdown, a page or a table from stored results, of one run or two",
     ),
+    "history": ("history", "show several runs as a table, a page with lines of TCR and P, and a badge"),
     "merge": ("merge", "put the shards of a run together and decide its gates"),
     "agreement": ("agreement", "measure how far a judge agrees with labelled dialogues"),
     "draw-for-annotation": ("draw_for_annotation", "draw dialogues of stored runs for people to label"),
@@ -40,6 +41,7 @@ COMMANDS: Final = {
         "show_prompts",
         "print what a model is sent when it plays the user, the judge or the assistant",
     ),
+    "score": ("score", "score stored outputs of PersonaConvBench"),
     "sample-size": ("sample_size", "tell how many scenarios a comparison needs"),
     "train": ("train", "train the embedded judge on labelled dialogues"),
     "robustness": (
@@ -56,9 +58,10 @@ _OPEN_DATASETS: Final = ("check-dataset",)
 def main(
     arguments: Sequence[str] | None = None, *, offered: Callable[[str], Dataset | None] = lambda spec: None
 ) -> int:
-    """Run the command that the first argument names. Returns its exit code: 0 for success, 4 for bad input.
+    """Run the command that the first argument names, and return its exit code.
 
-    `offered` gives the dataset that a plugin or ``conftest.py`` offers under a name.
+    The exit code is 0 for success and 4 for bad input. `offered` returns the dataset that a plugin or
+    ``conftest.py`` offers under a name.
     """
     parser = Parser(
         prog="personalens",
@@ -82,7 +85,7 @@ def main(
 
 
 def errors_told(main: Callable[_Arguments, int]) -> Callable[_Arguments, int]:
-    """A command's `main` that tells a fault of the input in one line and returns 4 for it."""
+    """Return a `main` that reports an input error in one line and returns 4."""
 
     @functools.wraps(main)
     def told(*args: _Arguments.args, **kwargs: _Arguments.kwargs) -> int:
@@ -92,7 +95,7 @@ def errors_told(main: Callable[_Arguments, int]) -> Callable[_Arguments, int]:
             raise
         except PersonalensError as error:
             print(one_line(f"error: {error}"), file=sys.stderr)
-        except OSError as error:  # of a result; what cannot be read is a `DataError`
+        except OSError as error:  # from writing a result; a failure to read raises `DataError`
             print(one_line(f"error: {error.filename}: cannot be written: {error.strerror}"), file=sys.stderr)
         return BAD_INPUT
 
@@ -100,28 +103,34 @@ def errors_told(main: Callable[_Arguments, int]) -> Callable[_Arguments, int]:
 
 
 def tell(problems: Sequence[str]) -> int:
-    """Say what went wrong beside what was done, a line each. Returns 4 if anything did, else 0."""
+    """Print each problem on one line, and return 4 if there is any, else 0."""
     for problem in problems:
         print(f"error: {problem}", file=sys.stderr)
     return BAD_INPUT if problems else 0
 
 
 def run(main: Callable[[], int]) -> NoReturn:
-    """Exit with what `main` returns, or with 1 when the reader of its output has gone."""
+    """Exit with the result of `main`.
+
+    Exit with 1 if the reader of the output has closed the pipe.
+    """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # a path or a name that the terminal cannot show
+            stream.reconfigure(errors="backslashreplace")  # some terminals cannot show every path or name
     try:
         sys.exit(main())
     except BrokenPipeError:
-        # Somebody read as much as they wanted ("... | head"); Python would complain once more when it closes
-        # the pipe.
+        # The reader closed the pipe early ("... | head"). Without this line Python would print another error
+        # when it closes the pipe.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
 
 
 def value_of(read: Callable[[str], _Value]) -> Callable[[str], _Value]:
-    """`read` for an argument of a command: it raises ValueError saying what it expected."""
+    """Return `read` as the type of a command's argument.
+
+    `read` raises ValueError, which says what it expected.
+    """
 
     def told(text: str) -> _Value:
         try:
@@ -133,8 +142,9 @@ def value_of(read: Callable[[str], _Value]) -> Callable[[str], _Value]:
 
 
 def report_of(kinds: Sequence[str], *words: str) -> Callable[[str], str]:
-    """What reads where a command is to report to: the path of a file of one of the `kinds`, by its ending, or
-    one of the `words`.
+    """Return a function that reads the value of --report.
+
+    The value is the path of a file of one of the `kinds`, known by its ending, or one of the `words`.
     """
     endings = ", ".join(ending for ending, kind in ENDINGS.items() if kind in kinds)
     expected = " or ".join((f"a path that ends in {endings}", *map(repr, words)))
@@ -148,7 +158,7 @@ def report_of(kinds: Sequence[str], *words: str) -> Callable[[str], str]:
 
 
 def at_least(least: int) -> Callable[[str], int]:
-    """What reads a whole number of at least `least`, for an argument of a command."""
+    """Return a function that reads a whole number of at least `least` from an argument."""
 
     def read(text: str) -> int:
         try:
@@ -163,7 +173,7 @@ def at_least(least: int) -> Callable[[str], int]:
 
 
 class _Refused(argparse.Action):
-    """An option that is gone."""
+    """The action for an option that no longer exists."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
         parser.error(str(self.const))
@@ -171,20 +181,24 @@ class _Refused(argparse.Action):
 
 
 class Parser(argparse.ArgumentParser):
-    """One that tells a bad command in one line and exits with pytest's own status for it; `example` ends its
-    help.
+    """A parser that reports a bad command in one line.
+
+    It exits with the status that pytest has for a bad option. `example` is the last line of its help.
     """
 
     def __init__(self, *, prog: str, description: str | None, example: str) -> None:
         super().__init__(prog=prog, description=description, epilog=f"example: {example}", allow_abbrev=False)
 
     def refuse(self, *names: str) -> None:
-        """Declare options that are gone: who gives one is told what to write now."""
+        """Declare options that no longer exist.
+
+        The error message tells the user which option replaces the old one.
+        """
         for name in names:
             new, value = REPLACED[name]
             now = f"--{name}: this option is gone; write --{new} {value}"
             self.add_argument(f"--{name}", nargs="?", action=_Refused, const=now, help=argparse.SUPPRESS)
 
     def error(self, message: str) -> NoReturn:
-        """Exit with 4."""
+        """Print the error in one line and exit with 4."""
         self.exit(BAD_INPUT, one_line(f"error: {message}") + "\n")

@@ -1,4 +1,7 @@
-"""``python -m pytest_personalens draw-for-annotation RESULTS.json...``: dialogues for people to label."""
+"""The command that draws dialogues of stored runs for people to label.
+
+Its form is ``python -m pytest_personalens draw-for-annotation RESULTS.json...``.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,10 @@ if TYPE_CHECKING:
 
 @errors_told
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command. Returns 0, or 4 for what cannot be read, drawn or written."""
+    """Run the command.
+
+    Return 0, or 4 if something cannot be read, drawn or written.
+    """
     options = _parser().parse_args(arguments)
     from pytest_personalens.judge_quality import annotation
     from pytest_personalens.results.values import read_results

@@ -1,5 +1,6 @@
-"""``python -m pytest_personalens merge RESULTS.json...``: the shards of a run put together, under its gates
-and in one report.
+"""The command ``python -m pytest_personalens merge RESULTS.json...``.
+
+It merges the shards of a run, decides the gates of the run and writes one report.
 """
 
 from __future__ import annotations
@@ -23,19 +24,21 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_personalens.core.gate import GateExpression
+    from pytest_personalens.core.suite import Suite
 
 
 @errors_told
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command.
 
-    Returns 0, 1 when a gate or an item failed or not all of the run is there, or 4 for what cannot be merged.
+    Return 0 if the run passed. Return 1 if a gate or an item failed, or if a part of the run is missing.
+    Return 4 if the files cannot be merged.
     """
     options = _parser().parse_args(arguments)
-    replaced = {} if options.baseline is None else {"baseline": options.baseline}
-    if options.gate is not None:
-        replaced["gate"] = tuple(gate for gates in options.gate for gate in gates)
+    replaced: dict[str, object] = {} if options.baseline is None else {"baseline": options.baseline}
     shards = read_shards(options.results)
+    if options.gate is not None:
+        replaced["gate"] = _gates(options.gate, shards[0].results.of_suite)
     files = _files(options, shards)
     _refuse_gates(shards[0], [*replaced, *(["save_baseline"] if options.save_baseline else [])])
     merged = merge(shards, replaced, partial=options.partial, save_baseline=options.save_baseline)
@@ -61,7 +64,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _refuse_gates(shard: Shard, replaced: Sequence[str]) -> None:
-    """Raise `SpecError` where the command line asks for gates of a run that was to fail on nothing."""
+    """Raise `SpecError` if the command line asks for a gate that the run rules out.
+
+    This is so for a run that must not fail on any gate (report only).
+    """
     if shard.results.settings.get("report_only") and replaced:
         raise SpecError(
             f"--{replaced[0].replace('_', '-')}: asks for a gate, and the shards are of a run that fails on"
@@ -78,10 +84,19 @@ def _files(options: argparse.Namespace, shards: Sequence[Shard]) -> Files:
     return checked(files, "--", read={"--baseline": Path(baseline)} if baseline else {})
 
 
-def _gates(text: str) -> tuple[GateExpression, ...]:
-    if not list_parts(text):
-        raise ValueError("expected a gate")
-    return tuple(read_gate(part) for part in list_parts(text))
+def _gates(texts: Sequence[str], suite: Suite) -> tuple[GateExpression, ...]:
+    """Return the gates of the option.
+
+    Raise `SpecError` with the same message as for a bad option.
+    """
+    parts = [part for text in texts for part in list_parts(text) or [text]]
+    gates = []
+    for part in parts:
+        try:
+            gates.append(read_gate(part, suite))
+        except ValueError as error:
+            raise SpecError(f"argument --gate: {error}, not {part!r}") from None
+    return tuple(gates)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -120,7 +135,6 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--gate",
-        type=value_of(_gates),
         action="append",
         metavar="LIST",
         help="gates, such as 'tcr >= 0.9, p >= 2.3' (default: the run's)",

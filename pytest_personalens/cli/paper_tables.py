@@ -1,4 +1,4 @@
-"""The options of a command by which stored runs become a table of the paper."""
+"""The options with which a command makes a table of the paper from stored runs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pytest_personalens.results.values import Results
 
 _TABLES: Final = {4: context_tables, 10: diversity_tables, 12: user_tables, 13: length_tables}
-#: Tables that no run's results hold, and the command that makes them.
+#: Tables that cannot be made from the results of a run, and the command that makes each.
 _ELSEWHERE: Final = {
     1: "check-dataset DATA --details",
     5: "agreement LABELS.jsonl",
@@ -44,7 +44,7 @@ def add_table_options(parser: argparse.ArgumentParser) -> None:
 def asks_for_tables(options: argparse.Namespace) -> bool:
     """True if the command line asks for a table.
 
-    Raises `SpecError` for options that do not go together, and tables that we have not.
+    Raise `SpecError` for options that exclude each other, and for a table that this package does not make.
     """
     if options.beside is not None and options.table != 3:
         raise SpecError("--beside: the rows are printed in Table 3; give --table 3 too")
@@ -72,7 +72,7 @@ def asks_for_tables(options: argparse.Namespace) -> bool:
 
 
 def tables_of(options: argparse.Namespace, read: Sequence[tuple[Path, Results]]) -> list[PaperTable]:
-    """The tables that are asked for, of the results `read` from the files before them."""
+    """Return the requested tables, made from the results that were `read`."""
     runs = named(read)
     if options.figure is not None:
         kinds: Kinds | None = options.kind

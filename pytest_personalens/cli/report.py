@@ -1,5 +1,6 @@
-"""``python -m pytest_personalens report RESULTS.json...``: stored results as a summary, a page, Markdown or a
-table of the paper.
+"""The command ``python -m pytest_personalens report RESULTS.json...``.
+
+It shows stored results as a summary, a page, Markdown or a table of the paper.
 """
 
 from __future__ import annotations
@@ -38,7 +39,8 @@ _STDOUT: Final = "-"
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command.
 
-    Returns 0, whatever the gates said, for a report is none; or 4 for what cannot be read or reported on.
+    Return 0, whatever the result of the gates, because a report decides no gate. Return 4 if the input cannot
+    be read or reported on.
     """
     options = _parser().parse_args(arguments)
     of_paper, paths = asks_for_tables(options), list(options.results)
@@ -81,8 +83,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _compared(results: Results, before: Results, name: str) -> Results:
-    """The results with the paired test against `before`, if both are whole and nothing but the assistant can
-    have changed.
+    """Return the results with the paired test against `before`.
+
+    The test is made only if both runs are complete and only the assistant can have changed.
     """
     whole = all(run.complete and not run.settings.get("shard") for run in (results, before))
     comparison = None
@@ -91,7 +94,7 @@ def _compared(results: Results, before: Results, name: str) -> Results:
         if whole and results.own and not baseline.refuses(terms_of(results)):
             comparison = compare_with_baseline(baseline, results, name=name, level=_LEVEL, margins={})
     except SpecError:
-        pass  # nothing was scored; the figures stand side by side
+        pass  # nothing was scored: the figures are still shown side by side
     return results.model_copy(update={"comparison": comparison})
 
 
@@ -107,7 +110,7 @@ def _print(text: str) -> None:
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(
             encoding="utf-8"
-        )  # it goes to a file or another program, whatever the terminal can show
+        )  # the output goes to a file or another program, not to the terminal
     print(text, end="")
 
 

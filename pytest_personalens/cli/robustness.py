@@ -1,5 +1,7 @@
-"""Whether the embedded judge's verdicts stay where only words change, fall where the meaning does, and stay
-low for empty replies.
+"""Tests the embedded judge with other words, other meanings and empty replies.
+
+Its verdicts should stay if only the words change, and fall if the meaning changes. They should stay low for
+empty replies.
 """
 
 from __future__ import annotations
@@ -20,7 +22,10 @@ if TYPE_CHECKING:
 
 @errors_told
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command. Returns 0, or 4 for what cannot be read."""
+    """Run the command.
+
+    Return 0, or 4 if a file cannot be read.
+    """
     parser = Parser(
         prog="personalens robustness",
         description=__doc__,

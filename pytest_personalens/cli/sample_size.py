@@ -1,4 +1,7 @@
-"""``python -m pytest_personalens sample-size``: how many scenarios it takes to find how small a drop."""
+"""The command ``python -m pytest_personalens sample-size``.
+
+It shows how many scenarios a comparison needs to find a drop of a given size.
+"""
 
 from __future__ import annotations
 
@@ -13,14 +16,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 SCENARIOS: Final = (10, 20, 30, 50, 100, 200, 500, 1000)
-#: Of task completion: the share of scenarios that flip between identical runs.
+#: Task completion: the share of scenarios that flip between identical runs.
 FLIPS: Final = (0.0, 0.1, 0.2)
-#: Of personalization: the standard deviation of the difference between identical runs.
+#: Personalization: the standard deviation of the difference between identical runs.
 DEVIATIONS: Final = (0.0, 0.5, 0.8)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command: print the table. Returns 0."""
+    """Run the command: print the table, and return 0."""
     options = _parser().parse_args(arguments)
     for line in sample_size_table(level=options.level / options.tests, power=options.power):
         print(line, flush=True)  # a row takes up to two seconds
@@ -28,11 +31,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def sample_size_table(*, level: float, power: float) -> Iterator[str]:
-    """The lines of a Markdown table: by number of scenarios, the smallest drop found at a probability of
-    `power`, tested at `level`.
+    """Yield the lines of a Markdown table of the smallest drop by number of scenarios.
 
-    Task completion drops in percentage points and personalization in points of its scale; a dash where
-    nothing would be found.
+    The smallest drop is the one that a comparison finds with a probability of `power`, tested at `level`. A
+    drop of task completion is in percentage points, a drop of personalization in points of its scale. A dash
+    means that no drop would be found.
     """
     heads = [*(f"TCR, {flips:.0%} flip" for flips in FLIPS), *(f"P, sd {sd:g}" for sd in DEVIATIONS)]
     yield f"| scenarios | {' | '.join(heads)} |"

@@ -1,5 +1,6 @@
-"""``python -m pytest_personalens show-prompts SCENARIO``: what a model is sent when it plays the user, the
-judge or the assistant.
+"""The command ``python -m pytest_personalens show-prompts SCENARIO``.
+
+It prints the prompts of a model that plays the user, the judge or the assistant.
 """
 
 from __future__ import annotations
@@ -12,10 +13,10 @@ from typing import TYPE_CHECKING, Final
 from pytest_personalens.agents.by_model.model_agents import ModelAgents, PromptSettings
 from pytest_personalens.cli.command import Parser, errors_told, value_of
 from pytest_personalens.core.dialogue import Dialogue, Message
+from pytest_personalens.core.dimensions import dimensions
 from pytest_personalens.core.errors import PersonalensError, SpecError
 from pytest_personalens.core.parse import letters
 from pytest_personalens.core.safe_text import harmless
-from pytest_personalens.core.verdict import dimensions
 from pytest_personalens.datasets import open_dataset
 from pytest_personalens.models.meter import Meter
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from pytest_personalens.models import Completion, Request
 
 ROLES: Final = ("user", "assistant", "judge")
-#: Stands where a dialogue would: its first two turns.
+#: A placeholder for the dialogue: its first two turns.
 _TALK: Final = (
     Message(role="user", content="(what the user said)"),
     Message(role="assistant", content="(what the assistant said)"),
@@ -35,11 +36,11 @@ _TALK: Final = (
 
 
 class _Seen(PersonalensError):
-    """Ends a call to the model once its request has been taken down."""
+    """Ends a call to the model after its request is recorded."""
 
 
 class _Listener:
-    """A model that takes down what it is sent, and answers nothing."""
+    """A model that records its requests and answers nothing."""
 
     paid = False
 
@@ -54,7 +55,10 @@ class _Listener:
 
 @errors_told
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command. Returns 0, or 4 for a scenario, a template or an option that is none."""
+    """Run the command.
+
+    Return 0, or 4 for a scenario, a template or an option that does not exist.
+    """
     options = _parser().parse_args(arguments)
     settings = PromptSettings(options.protocol, options.prompts, options.official_bugs, options.user_agent)
     agents = ModelAgents(settings, Path.cwd())
@@ -66,13 +70,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def find_scenario(dataset: Dataset, wanted: str) -> Scenario:
-    """The scenario of that id, such as ``movies-1-user7``. Raises `SpecError` if there is none."""
-    # An id ends with its user's, nearly always: that user's scenarios are looked through first.
+    """Return the scenario with this id, such as ``movies-1-user7``.
+
+    Raise `SpecError` if there is none.
+    """
+    # An id nearly always ends with the id of its user, so the scenarios of that user are searched first.
     users = sorted(dataset.users(), key=lambda user: not wanted.endswith(user.lower()))
     for user in users:
         for ref in dataset.refs(user):
             if ref.id == wanted:
-                return dataset.load(ref)
+                found: Scenario = dataset.load(ref)
+                return found
     example = dataset.refs(users[0])[0].id if users and dataset.refs(users[0]) else "none"
     raise SpecError(
         f"no scenario {wanted!r} in dataset {dataset.name!r}; an id is that of a test item, such as {example}"
@@ -82,13 +90,13 @@ def find_scenario(dataset: Dataset, wanted: str) -> Scenario:
 def _requests(
     role: str, agents: ModelAgents, scenario: Scenario, options: argparse.Namespace
 ) -> Iterator[tuple[str, Request]]:
-    """What a role is sent, in the order of a dialogue, each with its title."""
+    """Yield each request to a role with its title, in the order of a dialogue."""
     model, meter = _Listener(options.model), Meter()
 
     def sent(ask: Callable[[], object]) -> Request:
         try:
             ask()
-        except PersonalensError:  # the model's, as a fault of the role
+        except PersonalensError:  # the error of the model, as a fault of the role
             if not model.requests:
                 raise
         return model.requests.pop()

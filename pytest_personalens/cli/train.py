@@ -1,5 +1,6 @@
-"""Trains the embedded judge on labelled dialogues,
-or tells how well judges so trained agree with the labels.
+"""Trains the embedded judge on labelled dialogues.
+
+Without --write it tells how well such judges agree with the labels.
 """
 
 from __future__ import annotations
@@ -51,7 +52,10 @@ def _two(value: float | None) -> str:
 
 @errors_told
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command. Returns 0, or 4 for what cannot be read or learned from."""
+    """Run the command.
+
+    Return 0, or 4 if the labels cannot be read or are too few to learn from.
+    """
     parser = Parser(
         prog="personalens train",
         description=__doc__,
@@ -77,7 +81,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     for name, listed in word_lists(labelled).items():
         write_atomically(args.write / f"{name}.txt", "\n".join(listed) + "\n")
-    # Where these are the package's own lists, what is seen of the dialogues follows from them.
+    # If these are the lists of the package itself, the features of the dialogues depend on them.
     words.cache_clear()
     statements = tagged_statements(args.statements) if args.statements else []
     for name, table in train(examples(labelled), statements).tables.items():

@@ -24,6 +24,7 @@ _HEAD: Final = 4096
 _JSON: Final = re.compile(r'"schema(?:_version)?": *"personalens-')
 _OURS: Final = {
     "html": re.compile(r'<meta name="generator" content="pytest-personalens '),
+    "badge": re.compile("<!-- pytest-personalens badge -->"),
     "markdown": re.compile(
         r"\A(?:## \S+ personalens |### .*(?:Tables?|Figure) \d.* of the paper \(Zhao |Judge: `)"
     ),

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import copy
+import json
 import sysconfig
 import traceback
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol
 
 from pytest_personalens.core.errors import (
     AssistantFault,
@@ -21,15 +22,13 @@ from pytest_personalens.core.message import texts
 from pytest_personalens.core.redaction import redacted
 from pytest_personalens.core.reply import MAX_REPLY_CHARS as MAX_REPLY_CHARS
 from pytest_personalens.core.reply import Reply, read_reply
-from pytest_personalens.core.scenario import Frozen, Kind, Scenario, clean
+from pytest_personalens.core.scenario import BaseScenario, Frozen, clean
 from pytest_personalens.core.stream import drained
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from types import FrameType
 
-#: Rounds of assistant and user after the opening, as the official code runs the benchmark.
-MAX_TURNS: Final[dict[Kind, int]] = {"single": 20, "multi": 30}
 #: Characters of what an exception says that are kept.
 _LONGEST_ERROR: Final = 300
 #: Folders of Python's own modules and of installed packages.
@@ -84,8 +83,11 @@ class UserAgent(Protocol):
     identity: str
     paid: bool
 
-    def turn(self, scenario: Scenario, transcript: Sequence[Message]) -> UserTurn:
-        """The user's next turn; an empty `transcript` asks for the opening. Raises `UserAgentFault`."""
+    def turn(self, scenario: Any, transcript: Sequence[Message]) -> UserTurn:
+        """The next turn of the user of a `Scenario`, or of what its suite has in its place.
+
+        An empty `transcript` asks for the opening. Raises `UserAgentFault`.
+        """
         ...
 
 
@@ -97,7 +99,7 @@ class Outcome(NamedTuple):
 
 
 def converse(
-    scenario: Scenario,
+    scenario: BaseScenario,
     assistant: Callable[[AssistantMessages], object],
     user_agent: UserAgent,
     *,
@@ -106,16 +108,16 @@ def converse(
 ) -> Outcome:
     """Simulate the dialogue of `scenario` by the benchmark's protocol (paper, section 3.1).
 
-    The user agent opens; then up to `max_turns` rounds (0: the benchmark's 20 for a single-domain and 30 for
-    a multi-domain task) of assistant and user follow. When the user agent is done, the assistant has one last
-    reply. `progress` is called with the dialogue so far after every message: `end` is "fault" until the user
-    has ended it. The user agent is never shown the assistant's tool calls. Never raises for what an agent
-    does: a fault is returned with the transcript so far.
+    The user agent opens; then up to `max_turns` rounds (0: as many as the scenario has) of assistant and user
+    follow. When the user agent is done, the assistant has one last reply. `progress` is called with the
+    dialogue so far after every message: `end` is "fault" until the user has ended it. The user agent is never
+    shown the assistant's tool calls. Never raises for what an agent does: a fault is returned with the
+    transcript so far.
     """
     messages: list[Message] = []
     #: The same as the assistant gets it: what it returned, and not what was kept of it.
     history: AssistantMessages = []
-    limit = max_turns or MAX_TURNS[scenario.kind]
+    limit = max_turns or scenario.rounds
 
     def said(message: Message, *, ended: bool = False) -> None:
         messages.append(message)
@@ -127,7 +129,7 @@ def converse(
         said(Message(role="user", content=turn.content), ended=turn.done)
 
     def replied() -> Message:
-        turn, own = _reply(assistant, history)
+        turn, own = _reply(assistant, history, scenario)
         history.extend(own)
         return turn
 
@@ -151,7 +153,7 @@ def converse(
     return Outcome(Dialogue(messages=tuple(messages), end="limit"))
 
 
-def _user_turn(user_agent: UserAgent, scenario: Scenario, messages: Sequence[Message]) -> UserTurn:
+def _user_turn(user_agent: UserAgent, scenario: BaseScenario, messages: Sequence[Message]) -> UserTurn:
     try:
         turn = user_agent.turn(scenario, texts(messages))
         said, done = getattr(turn, "content", turn), bool(getattr(turn, "done", False))
@@ -173,7 +175,9 @@ def _user_turn(user_agent: UserAgent, scenario: Scenario, messages: Sequence[Mes
     return UserTurn(content, done)
 
 
-def _reply(assistant: Callable[[AssistantMessages], object], history: AssistantMessages) -> Reply:
+def _reply(
+    assistant: Callable[[AssistantMessages], object], history: AssistantMessages, scenario: BaseScenario
+) -> Reply:
     # A fresh copy each turn: what the assistant does to its list must not rewrite the transcript.
     try:
         reply = drained(assistant(copy.deepcopy(history)))
@@ -185,6 +189,8 @@ def _reply(assistant: Callable[[AssistantMessages], object], history: AssistantM
         raise AssistantFault(
             f"the assistant raised {_shortened(error_text(error))}{_place(error)}"
         ) from error
+    if scenario.takes_answers and isinstance(reply, dict) and "answer" in reply:
+        reply = _answer_text(reply)
     try:
         return read_reply(reply)
     except PersonalensError:
@@ -193,6 +199,16 @@ def _reply(assistant: Callable[[AssistantMessages], object], history: AssistantM
         raise AssistantFault(
             f"the assistant's reply cannot be read: {_shortened(error_text(error))}"
         ) from error
+
+
+def _answer_text(reply: dict[object, object]) -> str:
+    """A mapping with an answer as the JSON text that stands for it."""
+    try:
+        return json.dumps(reply, ensure_ascii=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise AssistantFault(
+            f"the assistant returned a mapping that is no JSON ({_shortened(error_text(error))})"
+        ) from None
 
 
 def _shortened(text: str) -> str:

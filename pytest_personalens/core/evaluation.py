@@ -21,8 +21,9 @@ from pytest_personalens.core.errors import (
     error_text,
     short_repr,
 )
+from pytest_personalens.core.measure import Measure, Score
 from pytest_personalens.core.message import AssistantMessages
-from pytest_personalens.core.scenario import Frozen, Kind, Scenario, clean
+from pytest_personalens.core.scenario import BaseScenario, Frozen, Text, clean
 from pytest_personalens.core.usage import Usage
 from pytest_personalens.core.verdict import DEFAULT_DIMENSIONS, Dimension, Judge, Verdict
 
@@ -34,6 +35,17 @@ _LONGEST_DETAIL: Final = 500
 Cause = Literal["", "assistant", "user-agent", "judge", "record", "budget", "lost", "unevaluated"]
 
 
+class Answer(Frozen):
+    """The answer that a scorer read in a reply, beside the true one.
+
+    `read` is false where the reply holds none; `value` is null then. Texts are labels or digests, never data.
+    """
+
+    read: bool
+    value: float | Text | None = None
+    truth: float | Text | None = None
+
+
 class Evaluation(Frozen):
     """The result of one scenario: its dialogue and either every verdict asked for,
     or a `cause` and no score.
@@ -42,7 +54,7 @@ class Evaluation(Frozen):
     scenario: str = Field(description="The scenario's id.")
     user: str
     task: str
-    kind: Kind
+    kind: str
     domains: tuple[str, ...]
     dataset: str
     user_agent: str = Field(description="Identity of the user agent.")
@@ -54,6 +66,9 @@ class Evaluation(Frozen):
     verdicts: tuple[Verdict, ...] = ()
     cause: Cause = ""
     detail: str = Field(default="", description="One line: what went wrong, when `cause` is set.")
+    answer: Answer | None = Field(
+        default=None, description="What was answered, in a suite whose items have a true answer."
+    )
     usage: dict[str, Usage] = Field(
         default_factory=dict, description="Purpose (user agent, assistant, judge tc, ...) -> what it cost."
     )
@@ -63,9 +78,9 @@ class Evaluation(Frozen):
         """True if every verdict asked for is there. What is not scored is never passed."""
         return not self.cause
 
-    def score(self, dimension: Dimension) -> int | None:
+    def score(self, dimension: Measure) -> Score | None:
         """The score on `dimension`, or None if it was not asked for or is not scored."""
-        return next((v.score for v in self.verdicts if v.dimension is dimension), None)
+        return next((v.score for v in self.verdicts if v.dimension == dimension), None)
 
     @property
     def task_completed(self) -> bool | None:
@@ -76,16 +91,17 @@ class Evaluation(Frozen):
     @property
     def personalization(self) -> int | None:
         """Personalization (P), 1 to 4, or None if unscored."""
-        return self.score(Dimension.PERSONALIZATION)
+        score = self.score(Dimension.PERSONALIZATION)
+        return None if score is None else int(score)
 
 
 def evaluate(
-    scenario: Scenario,
+    scenario: BaseScenario,
     assistant: Callable[[AssistantMessages], object],
     user_agent: UserAgent,
     judge: Judge,
     *,
-    dimensions: Sequence[Dimension] = DEFAULT_DIMENSIONS,
+    dimensions: Sequence[Measure] = DEFAULT_DIMENSIONS,
     max_turns: int = 0,
     progress: Callable[[Evaluation], None] | None = None,
 ) -> Evaluation:
@@ -120,7 +136,7 @@ def evaluate(
 
 
 def unscored(
-    scenario: Scenario, user_agent: str = "", judge: str = "", *, cause: Cause = "", detail: str = ""
+    scenario: BaseScenario, user_agent: str = "", judge: str = "", *, cause: Cause = "", detail: str = ""
 ) -> Evaluation:
     """An evaluation of `scenario` in which nothing has been said yet; `cause` tells why it stays so, if it
     does.
@@ -128,7 +144,7 @@ def unscored(
     return Evaluation(
         scenario=scenario.id,
         user=scenario.user,
-        task=scenario.task.id,
+        task=scenario.task_id,
         kind=scenario.kind,
         domains=scenario.domains,
         dataset=scenario.dataset,
@@ -142,20 +158,20 @@ def unscored(
 
 def _judged(
     evaluation: Evaluation,
-    scenario: Scenario,
+    scenario: BaseScenario,
     judge: Judge,
-    dimensions: Sequence[Dimension],
+    dimensions: Sequence[Measure],
     progress: Callable[[Evaluation], None] | None,
 ) -> Evaluation:
     """The evaluation with its verdicts, in the order of `dimensions` whichever came first; with the first
     fault, if there is one.
     """
-    read: dict[Dimension, Verdict] = {}
-    faults: dict[Dimension, PersonalensError] = {}
+    read: dict[Measure, Verdict] = {}
+    faults: dict[Measure, PersonalensError] = {}
     ended: list[BaseException] = []
     one_at_a_time = threading.Lock()
 
-    def reading(dimension: Dimension) -> None:
+    def reading(dimension: Measure) -> None:
         try:
             verdict = read_dialogue(judge, scenario, evaluation.dialogue, dimension)
         except PersonalensError as fault:
@@ -169,7 +185,7 @@ def _judged(
             except PersonalensError as fault:
                 faults[dimension] = fault
 
-    def beside(dimension: Dimension) -> None:
+    def beside(dimension: Measure) -> None:
         try:
             reading(dimension)
         except BaseException as error:  # an exit, or the end of the run: what ends a thread is told to nobody
@@ -196,6 +212,8 @@ def _judged(
             if faults:
                 break
     evaluation = with_verdicts()
+    if scenario.takes_answers and (answer := getattr(judge, "answer", None)) is not None:
+        evaluation = evaluation.model_copy(update={"answer": answer(scenario, evaluation.dialogue)})
     failed = next((d for d in dimensions if d in faults), None)
     if failed is None:
         return evaluation
@@ -207,7 +225,7 @@ def _judged(
     )
 
 
-def read_dialogue(judge: Judge, scenario: Scenario, dialogue: Dialogue, dimension: Dimension) -> Verdict:
+def read_dialogue(judge: Judge, scenario: BaseScenario, dialogue: Dialogue, dimension: Measure) -> Verdict:
     """The verdict of `judge`, whatever a judge of somebody's own may raise or return.
 
     Raises `PersonalensError`.
@@ -220,7 +238,7 @@ def read_dialogue(judge: Judge, scenario: Scenario, dialogue: Dialogue, dimensio
         if ends_the_run(error):
             raise
         raise JudgeFault(f"the judge raised {error_text(error)}") from error
-    if not isinstance(verdict, Verdict) or verdict.dimension is not dimension or not _whole(verdict):
+    if not isinstance(verdict, Verdict) or verdict.dimension != dimension or not _whole(verdict):
         raise JudgeFault(f"the judge did not return a verdict on {dimension.short} but {short_repr(verdict)}")
     return verdict
 
@@ -229,11 +247,10 @@ def _whole(verdict: Verdict) -> bool:
     """False for a verdict that was made past its own checks (`model_construct`): what reads it would fail,
     far from here.
     """
-    low, high = verdict.dimension.scale
     lists = (verdict.evidence, verdict.reasons, verdict.turns, verdict.votes)
     return (
-        isinstance(verdict.score, int)
-        and low <= verdict.score <= high
+        isinstance(verdict.dimension, Measure)
+        and verdict.dimension.holds(verdict.score)
         and isinstance(verdict.justification, str)
         and all(isinstance(values, tuple) for values in lists)
     )

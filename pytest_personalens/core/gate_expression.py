@@ -1,48 +1,116 @@
-"""Reads what a run must reach: ``[DOMAIN or KIND:] METRIC >= VALUE``."""
+"""Reads what a run of a suite must reach: ``[DOMAIN or KIND:] METRIC >= VALUE``, or ``<=``."""
 
 from __future__ import annotations
 
 import difflib
 import re
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.core.gate import GateExpression
-from pytest_personalens.core.verdict import READINGS, Dimension
+from pytest_personalens.core.gate import Direction, GateExpression
+from pytest_personalens.core.parse import BILLION
 
-TCR: Final = "tcr"
-SCALES: Final[dict[str, Dimension]] = {TCR: Dimension.TASK_COMPLETION, **{d.short: d for d in READINGS[1:]}}
-_METRICS: Final = (*SCALES, "valid", "lift", "pass^k")
+if TYPE_CHECKING:
+    from pytest_personalens.core.suite import Suite
+
+#: Metrics that every suite has, beside its own.
+_COMMON: Final = ("valid", "lift", "pass^k")
 _EXPRESSION: Final = re.compile(
-    r"\s*(?:(?P<group>[^:<>=]+):)?\s*(?P<metric>[\w^-]+)\s*(?:>=|≥|=)\s*(?P<value>-?[\d.]+)\s*(?P<percent>%?)\s*"
+    r"\s*(?:(?P<group>[^:<>=]+):)?\s*(?P<metric>[\w^-]+)\s*(?:\((?P<of>[^(),]*),(?P<arm>[^(),]*)\))?"
+    r"\s*(?P<direction>>=|≥|<=|≤|=)\s*(?P<value>-?[\d.]+)\s*(?P<percent>%?)\s*"
 )
+_DIRECTIONS: Final[dict[str, Direction]] = {">=": ">=", "≥": ">=", "<=": "<=", "≤": "<="}
+_RANGE = tuple[float | None, float | None]
 
 
-def read_gate(text: str) -> GateExpression:
+def read_gate(text: str, suite: Suite) -> GateExpression:
     """The gate that ``[GROUP:] METRIC >= VALUE`` asks for. Raises ValueError saying what it expected."""
     expression = _EXPRESSION.fullmatch(text)
-    if expression is None:
-        raise ValueError("expected [DOMAIN or KIND:] METRIC >= VALUE, such as tcr >= 0.9 or Movies: p >= 3")
-    metric = expression["metric"].lower()
-    metric = {"tc": TCR, "task_completion": TCR, "personalization": "p"}.get(metric, metric)
-    if not is_metric(metric):
-        near = difflib.get_close_matches(metric, _METRICS, n=1)
-        raise ValueError(
-            f"unknown metric {metric!r}{f' (did you mean {near[0]}?)' if near else ''}; known:"
-            f" {', '.join(_METRICS)}"
-        )
+    metric = "" if expression is None else _metric(expression["metric"], suite)
+    if expression is None or (expression["of"] is not None and metric != "lift"):
+        raise ValueError(_expected(suite))
+    of, arm = _lift_of(expression["of"], expression["arm"], suite) if expression["of"] else ("", "")
+    if metric == "lift" and not of and suite.lift is None:
+        raise ValueError("name a metric and a control: lift(METRIC, CONTROL) >= VALUE")
     try:
         value = round(float(expression["value"]) / (100 if expression["percent"] else 1), 6)
     except ValueError:
-        raise ValueError(f"expected a number after >=, not {expression['value']!r}") from None
-    low, high = SCALES[metric].scale if metric in SCALES else (-3, 3) if metric == "lift" else (0, 1)
+        raise ValueError(
+            f"expected a number after {_way(metric, suite)}, not {expression['value']!r}"
+        ) from None
+    low, high = _range(of, suite, lift=True) if metric == "lift" else _range(metric, suite)
     if expression["percent"] and high != 1:
-        raise ValueError(f"{metric} is no share: give a number from {low} to {high}")
-    if not low <= value <= high:
+        raise ValueError(f"{metric} is no share: give a number {_span(low, high)}")
+    lowest, highest = (-BILLION if low is None else low), (BILLION if high is None else high)
+    if not lowest <= value <= highest:
         meant = f"; did you mean {expression['value']}%?" if high == 1 and 1 < value <= 100 else ""
-        raise ValueError(f"{metric} lies from {low} to {high}{meant}")
-    return GateExpression((expression["group"] or "").strip(), metric, value)
+        raise ValueError(f"{metric} lies {_span(low, high)}{meant}")
+    way = _way(metric, suite)
+    if _DIRECTIONS.get(expression["direction"], way) != way:
+        better = "high" if way == ">=" else "low"
+        raise ValueError(f"{metric} is better {better}: write {metric} {way} {expression['value']}")
+    return GateExpression((expression["group"] or "").strip(), metric, value, way, of, arm)
 
 
-def is_metric(name: str) -> bool:
-    """True for a metric that a gate may be on."""
-    return name in _METRICS[:-1] or re.fullmatch(r"pass\^[1-9]\d{0,2}", name) is not None
+def parse_gate_name(name: str, limit: float, direction: Direction) -> GateExpression:
+    """The gate that is called so: see `GateExpression.name`."""
+    group, _, metric = name.rpartition(": ")
+    metric, _, rest = metric.partition("(")
+    of, _, arm = rest.removesuffix(")").partition(", ")
+    return GateExpression(group, metric, limit, direction, of, arm)
+
+
+def is_metric(name: str, suite: Suite) -> bool:
+    """True for a metric that a gate of the suite may be on."""
+    known = (*(metric.name for metric in suite.metrics), *_COMMON[:-1])
+    return name in known or re.fullmatch(r"pass\^[1-9]\d{0,2}", name) is not None
+
+
+def _metric(text: str, suite: Suite) -> str:
+    names = {name.lower(): m.name for m in suite.metrics for name in (m.name, *m.aliases)}
+    metric = names.get(text.lower(), text.lower())
+    if not is_metric(metric, suite):
+        known = (*(m.name for m in suite.metrics), *_COMMON)
+        near = difflib.get_close_matches(metric, known, n=1)
+        raise ValueError(
+            f"unknown metric {metric!r}{f' (did you mean {near[0]}?)' if near else ''}; known:"
+            f" {', '.join(known)}"
+        )
+    return metric
+
+
+def _lift_of(metric: str, word: str, suite: Suite) -> tuple[str, str]:
+    """The metric and the word of the arm of ``lift(METRIC, ARM)``."""
+    of, words = _metric(metric.strip(), suite), {arm.word.lower(): arm.word for arm in suite.arms}
+    if suite.metric(of) is None:
+        raise ValueError(f"no lift can be had of {of}")
+    if word.strip().lower() not in words:
+        raise ValueError(f"unknown control {word.strip()!r}; known: {', '.join(words.values())}")
+    return of, words[word.strip().lower()]
+
+
+def _range(name: str, suite: Suite, *, lift: bool = False) -> _RANGE:
+    """The lowest and the highest value, None for what has no end; of a lift, either way."""
+    metric = suite.metric(name)
+    if lift and not name and suite.lift is not None:
+        low, high = suite.lift[0].low, suite.lift[0].high
+    else:
+        low, high = (metric.low, metric.high) if metric is not None else (0, 1)
+    if lift:
+        span = None if low is None or high is None else high - low
+        return None if span is None else -span, span
+    return low, high
+
+
+def _way(metric: str, suite: Suite) -> Direction:
+    found = suite.metric(metric)
+    return ">=" if found is None or found.better == "high" else "<="
+
+
+def _span(low: float | None, high: float | None) -> str:
+    if high is None:
+        return "anywhere" if low is None else f"from {low:g} up"
+    return f"up to {high:g}" if low is None else f"from {low:g} to {high:g}"
+
+
+def _expected(suite: Suite) -> str:
+    return f"expected [DOMAIN or KIND:] METRIC >= VALUE, such as {suite.gate_example}"

@@ -5,7 +5,8 @@ be used.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, TypeVar
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -13,16 +14,25 @@ from pytest_personalens.core.devices import no_device
 from pytest_personalens.core.errors import DataError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
 _Model = TypeVar("_Model", bound=BaseModel)
 
 
-def read_versioned(path: Path, model: type[_Model], schema: str, *, what: str, advice: str) -> _Model:
+def read_versioned(
+    path: Path,
+    model: type[_Model],
+    schema: str,
+    *,
+    what: str,
+    advice: str,
+    upgrade: Mapping[str, Callable[[dict[str, Any]], dict[str, Any]]] = MappingProxyType({}),
+) -> _Model:
     """The value in the file, whose field ``schema`` must be `schema`.
 
-    Raises `DataError` in one line; `what` names such a file ("a results file"), `advice` says what to do
-    about a bad one.
+    A file with a schema in `upgrade` is read as what that makes of it. Raises `DataError` in one line; `what`
+    names such a file ("a results file"), `advice` says what to do about a bad one.
     """
     try:
         data = json.loads(no_device(path).read_text(encoding="utf-8"))
@@ -32,7 +42,9 @@ def read_versioned(path: Path, model: type[_Model], schema: str, *, what: str, a
         problem = "nested too deeply" if isinstance(error, RecursionError) else error
         raise DataError(path, f"not valid JSON ({problem}); {advice}") from None
     stated = data.get("schema") if isinstance(data, dict) else None
-    if stated != schema:
+    if isinstance(stated, str) and stated in upgrade:
+        data = {**upgrade[stated](data), "schema": schema}
+    elif stated != schema:
         raise DataError(
             path, f"not {what} of this version: its schema is {str(stated)[:60]!r}, not {schema!r}; {advice}"
         )

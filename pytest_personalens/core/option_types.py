@@ -7,11 +7,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.core.parse import BILLION, number
+from pytest_personalens.core.parse import BILLION, choice, number
+from pytest_personalens.core.suite_names import SUITES
 
 if TYPE_CHECKING:
-    from pytest_personalens.core.controls import ControlName
     from pytest_personalens.core.gate import GateExpression
+    from pytest_personalens.core.suite import Suite
 
 _CAP: Final = re.compile(r"(?P<dollars>\$\s*)?(?P<number>[\d._]+)\s*(?P<unit>calls?|usd)?", re.IGNORECASE)
 
@@ -24,44 +25,61 @@ def executor(text: str) -> str:
     return address.strip()
 
 
-def threshold(text: str) -> tuple[str, int]:
-    """``DIMENSION>=SCORE``, or ``DIMENSION=SCORE``, as (dimension, score)."""
-    from pytest_personalens.core.verdict import dimension
+def suite_name(text: str) -> str:
+    """The name of a suite."""
+    return choice(*SUITES)(text)
 
-    match = re.fullmatch(r"\s*([\w-]+)\s*(?:>=|=)\s*(\d+)\s*", text)
+
+def threshold(text: str, suite: Suite) -> tuple[str, float]:
+    """``MEASURE>=SCORE``, or ``MEASURE=SCORE``, as (measure, score); ``<=`` where low scores are the good
+    ones.
+    """
+    match = re.fullmatch(r"\s*([\w-]+)\s*(>=|<=|=)\s*(-?\d+(?:\.\d+)?)\s*", text)
     if match is None:
-        raise ValueError("expected DIMENSION=SCORE, such as p=3")
-    dim = dimension(match[1])
-    low, high = dim.scale
-    if not low <= int(match[2]) <= high:
-        raise ValueError(f"{dim.short} is scored {low} to {high}")
-    return dim.value, int(match[2])
+        raise ValueError(f"expected DIMENSION=SCORE, such as {suite.main[-1].short}=3")
+    measure, score = suite.measure(match[1]), float(match[3])
+    way = ">=" if measure.better == "high" else "<="
+    if match[2] not in (way, "="):
+        raise ValueError(f"{measure.short} is better {measure.better}: write {measure.short}{way}{match[3]}")
+    if not measure.holds(score):
+        raise ValueError(f"{measure.short} is scored {measure.range_text()}")
+    return measure.value, measure.on_grid(score)
 
 
-def dimension_name(text: str) -> str:
-    """A dimension by its long name, or ``all``."""
-    from pytest_personalens.core.verdict import dimension as named
-
-    return "all" if text.strip().lower() == "all" else named(text).value
+def dimension_name(text: str, suite: Suite) -> str:
+    """A measure by its long name, or ``all``."""
+    return "all" if text.strip().lower() == "all" else suite.measure(text).value
 
 
-def gate(text: str) -> GateExpression | None:
+def gate(text: str, suite: Suite) -> GateExpression | None:
     """``[GROUP:] METRIC >= VALUE``; None for ``none``, by which no gate counts."""
     from pytest_personalens.core.gate_expression import read_gate
 
-    return None if text.strip().lower() == "none" else read_gate(text)
+    return None if text.strip().lower() == "none" else read_gate(text, suite)
 
 
-def control(text: str) -> tuple[ControlName, ...]:
-    """The controls of a word: that of one, or ``ablation``."""
-    from pytest_personalens.core.controls import CONTROL_WORDS, REPLACED_CONTROLS
-
-    known = {word.lower(): controls for word, controls in CONTROL_WORDS.items()}
-    word = text.strip().lower()
+def control(text: str, suite: Suite) -> tuple[str, ...]:
+    """The controls of a word: that of one, or of several that belong together."""
+    by_word = suite.arms_by_word()
+    known, word = {name.lower(): arms for name, arms in by_word.items()}, text.strip().lower()
     if word not in known:
-        now = REPLACED_CONTROLS.get(word)
-        raise ValueError(f"write {now}" if now else f"expected one of: {', '.join(CONTROL_WORDS)}")
+        now = suite.gone_words.get(word)
+        raise ValueError(f"write {now}" if now else f"expected one of: {', '.join(by_word)}")
     return known[word]
+
+
+def context(text: str, suite: Suite) -> str:
+    """What the assistant may know."""
+    return suite.read_context(text)
+
+
+def kind(text: str, suite: Suite) -> str:
+    """``all``, a kind of the suite, or several with commas."""
+    named = [part.strip() for part in text.split(",")]
+    if not set(named) <= {*suite.kinds, "all"}:
+        raise ValueError(f"expected one of: {', '.join((*suite.kinds, 'all'))}")
+    wanted = [name for name in suite.kinds if name in named]
+    return "all" if "all" in named or len(wanted) == len(suite.kinds) else ",".join(wanted)
 
 
 def budget(text: str) -> tuple[str, float]:
@@ -89,22 +107,22 @@ def report(text: str) -> str:
     return text
 
 
-def margin(text: str) -> tuple[str, float]:
+def margin(text: str, suite: Suite) -> tuple[str, float]:
     """``DIMENSION=X`` as (dimension, X): a mean difference, of shares for task completion."""
-    from pytest_personalens.core.verdict import dimension
-
     name, _, value = text.partition("=")
-    dim = dimension("tc" if name.strip().lower() == "tcr" else name)
-    low, high = dim.scale
+    metric = suite.metric(name.strip().lower())
+    measure = metric.measure if metric is not None and metric.measure is not None else suite.measure(name)
+    span = None if measure.low is None or measure.high is None else measure.high - measure.low
     try:
-        least = float(number(0, high - low)(value.strip()))
+        least = float(number(0, BILLION if span is None else span)(value.strip()))
     except ValueError:
+        most = "" if span is None else f" to less than {span:g}"
         raise ValueError(
-            f"expected DIMENSION=X, X from 0 to less than {high - low}, such as tc=0.02"
+            f"expected DIMENSION=X, X from 0{most}, such as {suite.main[0].short}=0.02"
         ) from None
-    if least >= high - low:
+    if span is not None and least >= span:
         raise ValueError(
-            f"no drop of {dim.short} is larger than {high - low}, so a margin of that lets everything pass;"
+            f"no drop of {measure.short} is larger than {span:g}, so a margin of that lets everything pass;"
             " give less"
         )
-    return dim.value, least
+    return measure.value, least

@@ -6,18 +6,24 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from pytest_personalens.core.option_types import (
     budget,
+    context,
     control,
     dimension_name,
     executor,
     gate,
+    kind,
     margin,
     report,
+    suite_name,
     threshold,
 )
-from pytest_personalens.core.parse import BILLION, choice, letters, number, odd, sample, shard, some
+from pytest_personalens.core.parse import BILLION, choice, number, odd, sample, shard, some
+from pytest_personalens.core.suite_names import FIRST_SUITE, SUITES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from pytest_personalens.core.suite import Suite
 
 DEFAULT_SEED: Final = "personalens"
 
@@ -37,7 +43,8 @@ Shape = Literal[
 
 
 class Option(NamedTuple):
-    """One option and the ini key of the same name; `read` turns a text into the value, raising ValueError.
+    """One option and the ini key of the same name; `read` turns a text into the value, raising ValueError, or
+    `read_for` does that for a suite.
 
     `default` None or () stands for what was not given. `many`: a list, by repetition and by commas. `flag`:
     without a value. `path`: may be one. `on`: where it may be given; `mark`: whether the mark of a test may
@@ -47,7 +54,7 @@ class Option(NamedTuple):
     name: str
     metavar: str
     default: Any
-    read: Callable[[str], Any]
+    read: Callable[[str], Any] | None
     help: str
     group: OptionGroup
     shapes: Shape
@@ -57,6 +64,14 @@ class Option(NamedTuple):
     flag: bool = False
     path: bool = False
     on: Literal["both", "ini", "command line"] = "both"
+    read_for: Callable[[str, Suite], Any] | None = None
+
+    def value(self, text: str, suite: Suite) -> Any:
+        """The value of a text. Raises ValueError, or `SpecError`."""
+        if self.read is not None:
+            return self.read(text)
+        assert self.read_for is not None
+        return self.read_for(text, suite)
 
     @property
     def long(self) -> str:
@@ -86,19 +101,20 @@ _PATH: Final = some("a path")
 
 OPTIONS: Final = (
     Option("sample", "N|all", None, sample, "Draw N scenarios, or all there are, and make one test item of each; without it the plugin does nothing", "select", "sample", mark=True, type="int"),
+    Option("suite", "|".join(SUITES), FIRST_SUITE, suite_name, "What is tested: the suite whose items are drawn", "select", "sample", mark=True),
     Option("seed", "TEXT", DEFAULT_SEED, some("a text"), "Seed of the draw; another text gives another sample", "select", "sample", mark=True),
     Option("data", "embedded|PATH", "embedded", some("'embedded' or a path"), "The embedded benchmark, a dataset added by a plugin, or the path of an official PersonaLens checkout, of its data folder, or of a folder in the embedded layout", "select", "sample", path=True),
     Option("users", "LIST", (), some("user ids"), "Only these users: ids (of the official data user7 or 7), official-20, -30, -50 or -100, or file:PATH with an id a line", "select", "sample", many=True, type="linelist"),
     Option("domain", "LIST", (), some("a domain"), "Only scenarios that span one of these domains; applied before the draw", "select", "sample", many=True, mark=True, type="linelist"),
-    Option("kind", "single|multi|all", "all", choice("single", "multi", "all"), "Only single-domain or only multi-domain tasks", "select", "sample", mark=True),
+    Option("kind", "single|multi|all", "all", None, "Only single-domain or only multi-domain tasks", "select", "sample", mark=True, read_for=kind),
     Option("shard", "K/N", None, shard, "Run part K of N of the sample, such as 3/10; the command personalens merge puts the parts together and decides the gates", "select", "sample"),
     Option("assistant", "SPEC|MODULE:ATTR", None, some("a model spec or module:attribute"), "The assistant under test without a fixture: a model, a service (http:URL, bedrock-agent:AGENT/ALIAS or agentcore:ARN), or a callable by its place", "run", "dialogue"),
     Option("user-model", "SPEC", "embedded", some("a model spec"), "Who plays the user: embedded, bedrock:MODEL, openai:MODEL, or PROVIDER:MODEL of a provider added by a plugin", "run", "dialogue"),
     Option("protocol", "default|paper", "default", choice("default", "paper"), "What agents played by a model are told: ours, or what the paper's figures give each role, in our words", "run", "dialogue"),
     Option("user-agent", "plain|reasoning|state", "plain", choice("plain", "reasoning", "state"), "What a model that plays the user writes before a message: plain, reasoning or state (default: plain)", "run", "dialogue", on="ini"),
     Option("trials", "K", 1, number(1, 100, kind=int), "Run each scenario K times, each with a record of its own (default: 1)", "run", "sample", type="int"),
-    Option("control", "LIST", (), control, "Run the same scenarios again and report the lift: no-context withholds the context, other-user gives another user's, D, I or S that part alone; ablation is no-context,D,I,S", "run", "sample", many=True, type="linelist"),
-    Option("context", "LETTERS", "DIS", letters, "What the assistant may know: any of D (demographics), I (past interactions), S (situation), or none", "run", "dialogue", mark=True),
+    Option("control", "LIST", (), None, "Run the same scenarios again and report the lift: no-context withholds the context, other-user gives another user's, D, I or S that part alone; ablation is no-context,D,I,S", "run", "sample", many=True, type="linelist", read_for=control),
+    Option("context", "LETTERS", "DIS", None, "What the assistant may know: any of D (demographics), I (past interactions), S (situation), or none", "run", "dialogue", mark=True, read_for=context),
     Option("concurrency", "N", 1, number(1, 10_000, kind=int), "Dialogues that run side by side in one process (default: 1); more needs an assistant of session or module scope", "run", "execution", type="int"),
     Option("executor", "dask=ADDRESS", None, executor, "Run the dialogues on a Dask cluster, by the address of its scheduler; needs the option assistant", "run", "execution"),
     Option("record", "none|live|new|all", "none", choice("none", "live", "new", "all"), "Records of dialogues and verdicts: none replays them and never pays; live pays for what no record answers, and writes none; new writes what no fitting record answers; all records everything anew (default: none)", "run", "record"),
@@ -113,17 +129,17 @@ OPTIONS: Final = (
     Option("judge-model", "SPEC", "embedded", some("a model spec"), "Who judges: embedded, bedrock:MODEL, openai:MODEL, or PROVIDER:MODEL of a provider added by a plugin", "judge", "score"),
     Option("prompts", "DIR|official:PATH", None, some("a folder, or official: and a path"), "Templates of your own for agents played by a model, those that are not in it are ours; or the official ones, from your checkout of their repository", "judge", "score", path=True),
     Option("official-bugs", "reproduce|mend|NAMES", "reproduce", some("reproduce, mend, or names of bugs"), "Bugs of the official code: reproduce (default), mend, or the names of those to mend, with commas between them", "judge", "score", on="ini"),
-    Option("dimensions", "LIST", ("task_completion", "personalization"), dimension_name, "What the judge reads: tc, p, nat-user, nat-assistant, coh-user, coh-assistant, p-turns, leak, or all for the first six (default: tc,p)", "judge", "score", many=True, mark=True, type="linelist"),
-    Option("threshold", "LIST", (), threshold, "Scores an item must reach, such as p=3,tc=0 or 'p>=3' (default: tc=1,p=2)", "judge", "score", many=True, mark=True, type="linelist"),
+    Option("dimensions", "LIST", ("task_completion", "personalization"), None, "What the judge reads: tc, p, nat-user, nat-assistant, coh-user, coh-assistant, p-turns, leak, or all for the first six (default: tc,p)", "judge", "score", many=True, mark=True, type="linelist", read_for=dimension_name),
+    Option("threshold", "LIST", (), None, "Scores an item must reach, such as p=3,tc=0 or 'p>=3' (default: tc=1,p=2)", "judge", "score", many=True, mark=True, type="linelist", read_for=threshold),
     Option("adopt-judge", "PATH", None, _PATH, "Keep how the judge of this run reads the anchor dialogues, and this run's scores, as the baseline PATH", "judge", "judge check", path=True, on="command line"),
     Option("check-judge", "PATH", None, _PATH, "Say whether the judge or your assistant changed since the baseline PATH; fail if the judge did", "judge", "judge check", path=True, on="command line"),
     Option("judge-votes", "N", 1, odd(99), "Votes on a verdict below its threshold, the first included; the median decides (default: 1)", "judge", "score", type="int", on="ini"),
     Option("anchors", "FILE", None, _PATH, "Labelled dialogues that the judge reads where it is adopted or checked (default: 24 of ours)", "judge", "judge check", path=True, on="ini"),
-    Option("gate", "LIST", (), gate, "What the run must reach, such as 'tcr >= 0.9, p >= 2.3', 'Movies: p >= 3', 'multi: tcr >= 0.7', 'valid >= 0.95', 'lift >= 0.3' or 'pass^3 >= 0.6': these decide then, and low items do not fail; none to fail on nothing, and report only", "gate", "gate", many=True, type="linelist"),
+    Option("gate", "LIST", (), None, "What the run must reach, such as 'tcr >= 0.9, p >= 2.3', 'Movies: p >= 3', 'multi: tcr >= 0.7', 'valid >= 0.95', 'lift >= 0.3' or 'pass^3 >= 0.6': these decide then, and low items do not fail; none to fail on nothing, and report only", "gate", "gate", many=True, type="linelist", read_for=gate),
     Option("baseline", "PATH", None, _PATH, "Fail on a significant drop from the run whose baseline or JSON results are in PATH", "gate", "gate", path=True),
     Option("save-baseline", "PATH", None, _PATH, "Keep this run's scores by scenario as PATH, for the option baseline; nothing is written if the run is stopped", "gate", "gate", path=True, on="command line"),
     Option("level", "X", 0.05, number(0.0001, 0.5), "Chance that the comparison with the baseline fails a run without a change (default: 0.05)", "gate", "decision", type="float", on="ini"),
-    Option("margin", "LIST", (), margin, "Drop from the baseline that is let pass though significant, such as tc=0.02 or p=0.1; also adds a dimension to those compared (tc, p)", "gate", "decision", many=True, type="linelist", on="ini"),
+    Option("margin", "LIST", (), None, "Drop from the baseline that is let pass though significant, such as tc=0.02 or p=0.1; also adds a dimension to those compared (tc, p)", "gate", "decision", many=True, type="linelist", on="ini", read_for=margin),
     Option("exit-infra", "CODE", None, number(6, 255, kind=int), "Exit code, 6 to 255, of a run that failed only because too little could be scored (default: 1)", "gate", "report", type="int", on="ini"),
     Option("report", "PATH|github", (), report, "Write all results as JSON (PATH.json), a page (PATH.html, needs the extra html) or a summary (PATH.md); github: the summary of the step and annotations, in GitHub Actions; may be repeated", "report", "report", many=True, type="linelist", path=True),
 )  # fmt: skip

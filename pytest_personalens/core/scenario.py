@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from typing import Annotated, Any, Final, Literal, NamedTuple
+from typing import Annotated, Any, ClassVar, Final, Literal, NamedTuple
 
 from pydantic import (
     AfterValidator,
@@ -17,6 +17,7 @@ from pydantic import (
 )
 
 Kind = Literal["single", "multi"]
+_ROUNDS: Final[dict[Kind, int]] = {"single": 20, "multi": 30}
 
 #: The twenty domains of the PersonaLens benchmark (paper, Table 1).
 DOMAINS: Final = (
@@ -54,12 +55,16 @@ def slug(text: str) -> str:
 
 
 class ScenarioRef(NamedTuple):
-    """A scenario by name only: enough to collect, filter and sample; `Dataset.load` makes it whole."""
+    """A scenario by name only: enough to collect, filter and sample; `Dataset.load` makes it whole.
+
+    `stratum` names the part of a draw that it counts for, where that is not its kind.
+    """
 
     user: str
     task: str
-    kind: Kind
+    kind: str
     domains: tuple[str, ...]
+    stratum: str = ""
 
     @property
     def id(self) -> str:
@@ -131,15 +136,60 @@ class DomainWords(Frozen):
     types: dict[str, PreferenceWords] = Field(default_factory=dict)
 
 
-class Scenario(Frozen):
-    """One user with one task in one situation; `preferences` and `summaries` hold the task's domains only."""
+class BaseScenario(Frozen):
+    """What the scenarios of all suites have: one user who wants one thing."""
+
+    #: True if a reply may be a mapping with the field ``answer``, or JSON text of one.
+    takes_answers: ClassVar[bool] = False
 
     id: str
     user: str
     name: Text = ""
     dataset: str = Field(description="Name and version of the dataset, such as 'embedded 1.0'.")
-    kind: Kind
+    kind: str
     domains: tuple[str, ...] = Field(min_length=1)
+
+    @property
+    def task_id(self) -> str:
+        """What is asked for, by the name that no other scenario of this user has."""
+        raise NotImplementedError
+
+    @property
+    def rounds(self) -> int:
+        """Rounds of assistant and user after the opening, at most, where no option says otherwise."""
+        return 1
+
+    @property
+    def digest(self) -> str:
+        """A short digest of all that is in it but the version of its dataset: two runs of equal ones can be
+        compared.
+        """
+        return hashlib.sha256(self.model_dump_json(exclude={"dataset"}).encode()).hexdigest()[:12]
+
+    @property
+    def who(self) -> str:
+        """The user, in a line of a failing item."""
+        return self.name or self.user
+
+    @property
+    def wish(self) -> str:
+        """What the user wants, in a line of a report; empty where the dialogue says it all."""
+        return ""
+
+    @property
+    def facts(self) -> tuple[tuple[str, str], ...]:
+        """What a failing item tells beside that: what it is, in a word, and its text."""
+        return ()
+
+    def context(self, given: str) -> Context:
+        """What an assistant may know of this user where it is `given` so much, in its suite's words."""
+        return Context(user=self.user)
+
+
+class Scenario(BaseScenario):
+    """One user with one task in one situation; `preferences` and `summaries` hold the task's domains only."""
+
+    kind: Kind
     demographics: dict[Text, Text]
     preferences: dict[str, dict[Text, tuple[Text, ...]]]
     summaries: dict[str, Text]
@@ -160,11 +210,35 @@ class Scenario(Frozen):
         return data
 
     @property
-    def digest(self) -> str:
-        """A short digest of all that is in it but the version of its dataset: two runs of equal ones can be
-        compared.
-        """
-        return hashlib.sha256(self.model_dump_json(exclude={"dataset"}).encode()).hexdigest()[:12]
+    def task_id(self) -> str:
+        """The id of its task."""
+        return self.task.id
+
+    @property
+    def who(self) -> str:
+        """The user, when, and where."""
+        place = self.situation
+        when, device = f"{place.day_of_week} {place.time_of_day.lower()}", place.device.lower()
+        return f"{self.name or self.user}, {when}, {device}, {place.location}"
+
+    @property
+    def wish(self) -> str:
+        """The intent that the user agent is told."""
+        return self.task.intent
+
+    @property
+    def facts(self) -> tuple[tuple[str, str], ...]:
+        """What the user wants, by which goal that is judged, and the preferences that matter for it."""
+        known = (
+            f"{domain}, {name}: {', '.join(self.preferences.get(domain, {}).get(name, ())) or 'none'}"
+            for domain, name in self.task.relevant
+        )
+        return (("wants", self.task.intent), ("goal", self.task.goal), *(("known", text) for text in known))
+
+    @property
+    def rounds(self) -> int:
+        """As the official code runs the benchmark: 20 for a single-domain and 30 for a multi-domain task."""
+        return _ROUNDS[self.kind]
 
     def context(self, letters: str = "DIS") -> Context:
         """What an assistant may know of this user: any subset of D(emographics), I(nteractions), S(ituation).

@@ -2,11 +2,13 @@
 
 # No postponed annotations: pydantic reads the types here, for the settings in a results file.
 
-from typing import Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
-from pytest_personalens.core.controls import ControlName
 from pytest_personalens.core.gate import VALID_FLOOR, GateExpression
 from pytest_personalens.core.options import keys_of
+
+if TYPE_CHECKING:
+    from pytest_personalens.core.suite import Suite
 
 #: What the option prompts begins with where it names a checkout of the official repository.
 OFFICIAL_PROMPTS: Final = "official:"
@@ -15,20 +17,22 @@ OFFICIAL_PROMPTS: Final = "official:"
 class Settings(NamedTuple):
     """What a run or one test is to do; `sample` None means that the plugin is inert."""
 
+    suite: str
     sample: int | None
     seed: str
     shard: tuple[int, int] | None
     data: str
     users: tuple[str, ...]
     domain: tuple[str, ...]
-    kind: Literal["single", "multi", "all"]
+    #: "all", or kinds of the suite with commas.
+    kind: str
     trials: int
-    control: tuple[ControlName, ...]
+    control: tuple[str, ...]
     context: str
     max_turns: int
     turn_timeout: float
     dimensions: tuple[str, ...]
-    threshold: tuple[tuple[str, int], ...]
+    threshold: tuple[tuple[str, int | float], ...]
     user_model: str
     judge_model: str
     concurrency: int
@@ -116,10 +120,22 @@ class Settings(NamedTuple):
     @property
     def valid_floor(self) -> float:
         """Share of items that must be scored, 0 to 1: that of the gate ``valid``, else 0.9."""
-        return next((gate.least for gate in self.gate if gate.name == "valid"), VALID_FLOOR)
+        return next((gate.limit for gate in self.gate if gate.name == "valid"), VALID_FLOOR)
 
     @property
-    def thresholds(self) -> dict[str, int]:
-        """Dimension -> least score of an item; TC and P have defaults when they are judged."""
-        defaults = {"task_completion": 1, "personalization": 2}
+    def of_suite(self) -> "Suite":
+        """The suite of the run."""
+        from pytest_personalens.core.suite import suite_named
+
+        return suite_named(self.suite)
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds that are drawn from; empty for all."""
+        return () if self.kind == "all" else tuple(self.kind.split(","))
+
+    @property
+    def thresholds(self) -> dict[str, int | float]:
+        """Measure -> the worst score of an item that passes; some have defaults where they are read."""
+        defaults = {measure.value: score for measure, score in self.of_suite.thresholds.items()}
         return {d: s for d, s in {**defaults, **dict(self.threshold)}.items() if d in self.dimensions}

@@ -2,88 +2,58 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Protocol
 
-from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
+from pydantic import (
+    AfterValidator,
+    Field,
+    PlainSerializer,
+    PlainValidator,
+    SerializerFunctionWrapHandler,
+    WithJsonSchema,
+    model_serializer,
+    model_validator,
+)
 
-from pytest_personalens.core.dimension_names import NAMES, DimensionNames
+from pytest_personalens.core.dimensions import DEFAULT_DIMENSIONS as DEFAULT_DIMENSIONS
+from pytest_personalens.core.dimensions import READINGS as READINGS
+from pytest_personalens.core.dimensions import Dimension as Dimension
 from pytest_personalens.core.errors import SpecError
-from pytest_personalens.core.scenario import Frozen, Scenario, Text
+from pytest_personalens.core.measure import Measure, Score, measure_named
+from pytest_personalens.core.scenario import Frozen, Text
+from pytest_personalens.core.suite import suite_named
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from pytest_personalens.core.dialogue import Dialogue
 
 
-class Scale(NamedTuple):
-    """Lowest and highest score of a dimension, both possible."""
-
-    low: int
-    high: int
+def _by_name(value: object) -> Measure:
+    return measure_named(value)
 
 
-class Dimension(StrEnum):
-    """The readings of the benchmark's judge agent (paper, section 3.2 and Figures 16 to 20)."""
-
-    TASK_COMPLETION = "task_completion"
-    PERSONALIZATION = "personalization"
-    NATURALNESS_USER = "naturalness_user"
-    NATURALNESS_ASSISTANT = "naturalness_assistant"
-    COHERENCE_USER = "coherence_user"
-    COHERENCE_ASSISTANT = "coherence_assistant"
-    PERSONALIZATION_TURNS = "personalization_turns"
-    OPENING_LEAK = "opening_leak"
-
-    @property
-    def scale(self) -> Scale:
-        """0-1 for task completion (TC) and the leak check, 1-4 for personalization (P),
-        1-5 for the others.
-        """
-        if self in (Dimension.TASK_COMPLETION, Dimension.OPENING_LEAK):
-            return Scale(0, 1)
-        return (
-            Scale(1, 4)
-            if self in (Dimension.PERSONALIZATION, Dimension.PERSONALIZATION_TURNS)
-            else Scale(1, 5)
-        )
-
-    @property
-    def names(self) -> DimensionNames:
-        """What it is called in sentences and tables."""
-        return NAMES[self.value]
-
-    @property
-    def short(self) -> str:
-        """The name used in options: tc, p, nat-user, nat-assistant, coh-user, coh-assistant, p-turns,
-        leak.
-        """
-        return self.names.short
+def _as_whole(score: Score) -> Score:
+    return int(score) if isinstance(score, float) and score.is_integer() else score
 
 
-#: The six readings of a dialogue (paper, Table 3). The other two look closer: P by turn (Figure 5), and
-#: whether the simulated user's opening states a preference, which would spoil P.
-READINGS: Final = tuple(Dimension)[:6]
-DEFAULT_DIMENSIONS: Final = (Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION)
+ScoreField = Annotated[Score, AfterValidator(_as_whole)]
+#: A measure as a field: files hold its long name.
+MeasureField = Annotated[
+    Measure,
+    PlainValidator(_by_name),
+    PlainSerializer(lambda measure: measure.value, return_type=str),
+    WithJsonSchema({"type": "string"}),
+]
 
 
-def dimension(name: str) -> Dimension:
-    """The dimension of that long or short name; raises `SpecError` naming the known ones."""
-    key = name.strip().lower().replace("_", "-")
-    for dim in Dimension:
-        if key in (dim.short, dim.value.replace("_", "-")):
-            return dim
-    raise SpecError(f"unknown dimension {name!r}; known: {', '.join(d.short for d in Dimension)}")
+def _open(name: str) -> str:
+    try:
+        return suite_named(name).name
+    except SpecError as error:
+        raise ValueError(str(error)) from None
 
 
-def dimensions(names: Iterable[str]) -> tuple[Dimension, ...]:
-    """Dimensions by name, in the benchmark's order, each once; "all" stands for the six `READINGS`."""
-    wanted = {
-        d for name in names for d in (READINGS if name.strip().lower() == "all" else (dimension(name),))
-    }
-    return tuple(d for d in Dimension if d in wanted)
-
+#: The name of a suite as a field, before those that hold what it measures.
+SuiteField = Annotated[str, AfterValidator(_open)]
 
 _QUOTE: Final = 160
 
@@ -129,7 +99,7 @@ class Reason(Frozen):
 class Vote(Frozen):
     """One of several votes that a verdict was decided by."""
 
-    score: int
+    score: ScoreField
     justification: Text
 
 
@@ -138,8 +108,8 @@ _RARE: Final = ("observations", "improvements", "unfound_quotes", "unsupported")
 
 
 class Verdict(Frozen):
-    """One reading of one dialogue; `score` lies on the dimension's scale (task completion: 1 is done, 0 is
-    not).
+    """One reading of one dialogue; `score` lies on the measure's scale and grid (task completion: 1 is done,
+    0 is not).
 
     `turns` holds a score for each turn of the assistant where the reading is by turn; `score` is then the
     last one. `votes` holds every vote where more than one was cast. `observations` and `improvements` are
@@ -149,12 +119,12 @@ class Verdict(Frozen):
     there is none of it.
     """
 
-    dimension: Dimension
-    score: int
+    dimension: MeasureField
+    score: ScoreField
     justification: Text
     evidence: tuple[Evidence, ...] = ()
     reasons: tuple[Reason, ...] = ()
-    turns: tuple[int, ...] = ()
+    turns: tuple[ScoreField, ...] = ()
     votes: tuple[Vote, ...] = ()
     observations: tuple[Text, ...] = ()
     improvements: tuple[Text, ...] = ()
@@ -169,10 +139,11 @@ class Verdict(Frozen):
 
     @model_validator(mode="after")
     def _on_scale(self) -> Verdict:
-        low, high = self.dimension.scale
         for score in (self.score, *self.turns, *(v.score for v in self.votes)):
-            if not low <= score <= high:
-                raise ValueError(f"{self.dimension.value} is scored {low} to {high}, not {score}")
+            if not self.dimension.holds(score):
+                raise ValueError(
+                    f"{self.dimension.value} is scored {self.dimension.range_text()}, not {score:g}"
+                )
         return self
 
 
@@ -182,12 +153,16 @@ class Judge(Protocol):
     `identity` names the judge, its rubric version and all that shapes its verdicts; `paid` is true when a
     reading costs money. A judge that has an attribute `dimensions` gives these readings and no other. A judge
     whose attribute `parallel` is true (default: false) may be asked from several threads, and gives its
-    readings of a dialogue side by side.
+    readings of a dialogue side by side. A judge of a suite whose items have a true answer has a method
+    `answer` too, (scenario, dialogue) -> `Answer`.
     """
 
     identity: str
     paid: bool
 
-    def verdict(self, scenario: Scenario, dialogue: Dialogue, dimension: Dimension) -> Verdict:
-        """The reading on `dimension`. Raises `JudgeFault` when no verdict can be had, never guesses one."""
+    def verdict(self, scenario: Any, dialogue: Dialogue, dimension: Any) -> Verdict:
+        """The reading of a `Scenario` on a `Dimension`, or of what its suite has in their places.
+
+        Raises `JudgeFault` when no verdict can be had, never guesses one.
+        """
         ...

@@ -1,4 +1,4 @@
-"""Where scenarios come from: the embedded benchmark, the official layout, or a dataset of your own."""
+"""The sources of scenarios: the embedded benchmark, the official data, or your own dataset."""
 
 from __future__ import annotations
 

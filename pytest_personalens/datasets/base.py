@@ -1,9 +1,9 @@
-"""What a dataset must offer, and how one is opened by name."""
+"""The interface of a dataset."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.scenario import clean
@@ -11,42 +11,46 @@ from pytest_personalens.core.scenario import clean
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_personalens.core.scenario import Scenario, ScenarioRef
+    from pytest_personalens.core.scenario import ScenarioRef
 
 
 class Dataset(Protocol):
-    """A source of scenarios. Everything it returns must be the same on every machine and in every process.
+    """A source of scenarios.
 
-    `users` must be cheap (names only): sampling calls `refs` for the users it draws and no others.
+    Everything that it returns must be the same on every machine and in every process. `users` must be cheap
+    (names only): sampling calls `refs` only for the users that it draws.
     """
 
     name: str
     version: str
 
     def domains(self) -> Sequence[str]:
-        """Every domain there is, in a fixed order."""
+        """Return every domain of the dataset, in a fixed order."""
         ...
 
     def users(self) -> Sequence[str]:
-        """The ids of all users, in a fixed order, without reading their files."""
+        """Return the ids of all users, in a fixed order, without reading their files."""
         ...
 
     def refs(self, user: str) -> Sequence[ScenarioRef]:
-        """The scenarios of one user, in a fixed order.
+        """Return the scenarios of one user, in a fixed order.
 
-        Raises `DataError` for an unknown user or a bad file.
+        Raise `DataError` for an unknown user or a bad file.
         """
         ...
 
-    def load(self, ref: ScenarioRef) -> Scenario:
-        """The whole scenario. Raises `DataError` naming file and field."""
+    def load(self, ref: ScenarioRef) -> Any:
+        """Return the whole scenario: a `Scenario`, or the value of its suite in its place.
+
+        Raise `DataError`, which names the file and the field.
+        """
         ...
 
 
 def readable_name(folder: Path, name: str) -> str:
-    """The name of a user's file or folder, which is their id.
+    """Return the name of a user's file or folder, which is the user's id.
 
-    Raises `DataError` for one that cannot be written anywhere.
+    Raise `DataError` for a name that cannot be written in UTF-8.
     """
     if name.isprintable() or clean(name) == name:
         return name

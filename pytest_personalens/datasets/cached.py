@@ -1,5 +1,6 @@
-"""The user's cache folder, and parsed TOML in it: the standard library's parser, all in Python, would take a
-third of a start.
+"""The user's cache folder, and a cache of parsed TOML files in it.
+
+The TOML parser of the standard library is pure Python and would take a third of the start-up time.
 """
 
 from __future__ import annotations
@@ -16,9 +17,9 @@ from pytest_personalens.core.devices import no_device
 
 
 def cache_folder() -> Path:
-    """``$PERSONALENS_CACHE_DIR``, or a folder of ours in the user's cache.
+    """Return ``$PERSONALENS_CACHE_DIR``, or a folder for this plugin in the user's cache.
 
-    Raises `RuntimeError` if the user has no home.
+    Raise `RuntimeError` if the user has no home folder.
     """
     if own := os.environ.get("PERSONALENS_CACHE_DIR"):
         return Path(own)
@@ -27,16 +28,20 @@ def cache_folder() -> Path:
 
 
 def write_cached(file: Path, content: bytes) -> None:
-    """Write a file of the cache folder, and the folder where it is missing. Raises `OSError`."""
+    """Write a file of the cache folder, and create the folder if it is missing.
+
+    Raise `OSError` if that fails.
+    """
     file.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(file, content)
 
 
 def read_toml(file: Path) -> dict[str, Any]:
-    """What stands in a TOML file. Raises `OSError`, or `ValueError` if it is none.
+    """Return the content of a TOML file.
 
-    What was parsed before is kept with a digest of the file and of itself: nothing rests on the cache, and it
-    cannot be stale.
+    Raise `OSError` if the file cannot be read, and `ValueError` if it is not valid TOML. The parsed content
+    is cached with a digest of the file and of the content itself. So a missing or damaged cache does no harm,
+    and the cache cannot be out of date.
     """
     source = no_device(file).read_bytes()
     stored = _stored(file)
@@ -48,7 +53,7 @@ def read_toml(file: Path) -> dict[str, Any]:
     data = tomllib.loads(source.decode("utf-8"))
     with suppress(
         OSError, TypeError, ValueError, RecursionError
-    ):  # no place for it; a date, which JSON has not
+    ):  # the cache cannot be written, or the file holds a date, which JSON does not have
         if stored is not None:
             parsed = json.dumps(data).encode("ascii")
             write_cached(stored, _seal(source, parsed) + parsed)

@@ -1,16 +1,16 @@
-"""A dataset of somebody's own, whose mistakes are told in one line."""
+"""A user's own dataset whose mistakes are reported in one line."""
 
 from __future__ import annotations
 
 from collections import Counter
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import ValidationError
 
 from pytest_personalens.core.errors import DataError, PersonalensError, error_text, short_repr
 from pytest_personalens.core.jsonfile import first_problem
-from pytest_personalens.core.scenario import Scenario, ScenarioRef, slug
+from pytest_personalens.core.scenario import BaseScenario, Scenario, ScenarioRef, slug
 from pytest_personalens.datasets.layout import TASK_KINDS, name_problems
 
 if TYPE_CHECKING:
@@ -19,16 +19,23 @@ if TYPE_CHECKING:
     from pytest_personalens.datasets.base import Dataset
 
 _Read = TypeVar("_Read")
-_FIELDS: Final = set(Scenario.model_fields)
 
 
 class CheckedDataset:
-    """`dataset` as it is, but for whatever it raises or returns that is none of what `Dataset` promises: that
-    is a `DataError`.
+    """A dataset that raises `DataError` for each breach of the interface `Dataset`.
+
+    A breach is a result that the interface does not allow, or an exception of `dataset` that is no
+    `PersonalensError`. Every other result is returned unchanged.
     """
 
-    def __init__(self, dataset: Dataset) -> None:
-        self._dataset = dataset
+    def __init__(
+        self,
+        dataset: Dataset,
+        *,
+        scenario: type[BaseScenario] = Scenario,
+        kinds: Sequence[str] = TASK_KINDS,
+    ) -> None:
+        self._dataset, self._scenario, self._kinds = dataset, scenario, kinds
         self.where = f"dataset {type(dataset).__name__}"
         for field in ("name", "version"):
             if not isinstance(getattr(dataset, field, None), str):
@@ -36,26 +43,27 @@ class CheckedDataset:
         self.name, self.version = dataset.name, dataset.version
 
     def domains(self) -> Sequence[str]:
-        """As the dataset's own: texts whose slugs differ, and none the name of a kind, by which gates are
-        asked for too.
+        """Return the domains of the dataset.
+
+        They must be texts with different slugs. None may be the name of a kind, because gates use both names.
         """
         return _sound(*self.examined_domains())
 
     def users(self) -> Sequence[str]:
-        """As the dataset's own, all of them texts."""
+        """Return the users of the dataset, which must be texts."""
         return self._texts(self._call("users()", lambda: self._dataset.users()), "users()")
 
     def refs(self, user: str) -> Sequence[ScenarioRef]:
-        """As the dataset's own, each with a kind and domains that can be."""
-        _ = self._sound_domains  # a draw need not ask for them
+        """Return the scenarios of one user, each with a valid kind and valid domains."""
+        _ = self._sound_domains  # a draw does not always call `domains`
         return _sound(*self.examined_refs(user))
 
-    def load(self, ref: ScenarioRef) -> Scenario:
-        """As the dataset's own."""
+    def load(self, ref: ScenarioRef) -> Any:
+        """Return the whole scenario."""
         return _sound(*self.examined(ref))
 
     def examined_domains(self) -> tuple[Sequence[str], list[DataError]]:
-        """The names of the domains, and all that is wrong with them."""
+        """Return the names of the domains, and every problem with them."""
         try:
             names = self._texts(self._call("domains()", lambda: self._dataset.domains()), "domains()")
         except DataError as error:
@@ -65,13 +73,13 @@ class CheckedDataset:
         for name in names:
             found += [
                 DataError(self.where, problem, field="domains()")
-                for _, problem in name_problems(slug(name), name, slugs)
+                for _, problem in name_problems(slug(name), name, slugs, self._kinds)
             ]
             slugs.setdefault(slug(name), name)
         return names, found
 
     def examined_refs(self, user: str) -> tuple[list[ScenarioRef], list[DataError]]:
-        """The user's scenarios that can be, and all that is wrong with the others."""
+        """Return the valid scenarios of the user, and every problem with the others."""
         where = f"refs({user!r})"
         refs: list[ScenarioRef] = []
         found: list[DataError] = []
@@ -90,19 +98,27 @@ class CheckedDataset:
         ]
         return list(dict.fromkeys(refs)), found
 
-    def examined(self, ref: ScenarioRef) -> tuple[Scenario | None, list[DataError]]:
-        """The scenario, None where there is none, and all that is wrong with it."""
+    def examined(self, ref: ScenarioRef) -> tuple[Any, list[DataError]]:
+        """Return the scenario, or None if there is none, and every problem with it."""
         where = f"load({ref.user!r}, {ref.task!r})"
         try:
             found = self._call(where, lambda: self._dataset.load(ref))
-            if not isinstance(found, Scenario):
-                raise DataError(self.where, f"expected a Scenario, not {type(found).__name__}", field=where)
-            # `model_construct` and `model_copy` take any value.
+            if not isinstance(found, self._scenario):
+                raise DataError(
+                    self.where,
+                    f"expected a {self._scenario.__name__}, not {type(found).__name__}",
+                    field=where,
+                )
+            # `model_construct` and `model_copy` accept any value.
+            fields = set(self._scenario.model_fields)
             scenario = self._call(
-                where, lambda: Scenario.model_validate(found.model_dump(include=_FIELDS, warnings="none"))
+                where,
+                lambda: self._scenario.model_validate(found.model_dump(include=fields, warnings="none")),
             )
         except DataError as error:
             return None, [error]
+        if not isinstance(scenario, Scenario):
+            return scenario, []
         return scenario, [DataError(self.where, problem, field=where) for problem in _problems(scenario)]
 
     def _ref(self, ref: object, where: str) -> ScenarioRef:
@@ -110,10 +126,11 @@ class CheckedDataset:
             raise DataError(
                 self.where, f"expected values of ScenarioRef, not {type(ref).__name__}", field=where
             )
-        if ref.kind not in TASK_KINDS:
+        if ref.kind not in self._kinds:
             raise DataError(
                 self.where,
-                f"the kind of a scenario is 'single' or 'multi', not {short_repr(ref.kind, 40)}",
+                f"the kind of a scenario is {' or '.join(map(repr, self._kinds))}, not"
+                f" {short_repr(ref.kind, 40)}",
                 field=where,
             )
         self._texts([ref.user, ref.task], where)
@@ -159,8 +176,10 @@ class CheckedDataset:
 
 
 def _problems(scenario: Scenario) -> Iterator[str]:
-    """What nobody can mean: a task that says nothing to its user or to the judge, or rests on a preference
-    that nobody has.
+    """Yield the problems with the content of a scenario.
+
+    A task needs an intent and a goal, because they tell the user agent and the judge what to do. Each
+    relevant preference must exist and must not stand there twice.
     """
     for field in ("intent", "goal"):
         if not getattr(scenario.task, field).strip():

@@ -1,4 +1,7 @@
-"""The embedded benchmark: the hand-written domains, tasks and profiles of ``data/``, read from TOML."""
+"""The embedded benchmark: domains, tasks and profiles of ``data/``, read from TOML.
+
+People wrote these files by hand.
+"""
 
 from __future__ import annotations
 
@@ -34,11 +37,11 @@ _PACKAGE: Final = Path(__file__).resolve().parent.parent
 
 
 class EmbeddedDataset:
-    """The benchmark that travels in the package (free to use under CC-BY-4.0), or a folder of that layout at
-    `root`.
+    """The benchmark in the package, or a folder of the same layout at `root`.
 
-    Each file of ``domains/`` is a domain. Scenarios of a folder carry the words by which its domains and
-    types are asked for; those of the package need not: the embedded agents know them.
+    The benchmark is free to use under CC-BY-4.0. Each file of ``domains/`` is a domain. Scenarios of a folder
+    contain the words that ask for its domains and types. Scenarios of the package do not need them, because
+    the embedded agents know these words.
     """
 
     def __init__(self, root: Path | None = None) -> None:
@@ -56,15 +59,18 @@ class EmbeddedDataset:
 
     @property
     def multi_file(self) -> Path:
-        """Where the tasks over several domains stand."""
+        """Return the path of the file with the tasks over several domains."""
         return self.root / "multi.toml"
 
     def domain_files(self) -> list[Path]:
-        """The files of ``domains/``, in the order of the domains."""
+        """Return the files of ``domains/``, in the order of the domains."""
         return sorted((self.root / "domains").glob("*.toml"), key=lambda file: file.stem)
 
     def problems(self) -> list[DataError]:
-        """All that is wrong with the files: what the other methods raise one at a time."""
+        """Return every problem with the files.
+
+        The other methods raise one such problem at a time.
+        """
         domains, found = self._examined_domains()
         found += self._examined_multi(domains)[1]
         for user in self.users():
@@ -79,15 +85,16 @@ class EmbeddedDataset:
         return found
 
     def domains(self) -> tuple[str, ...]:
-        """The names in the files of ``domains/``, in the order of the files: the benchmark's twenty, or a
-        folder's own.
+        """Return the domain names of the files in ``domains/``, in the order of the files.
+
+        These are the twenty of the benchmark, or those of a folder.
         """
         return tuple(self._catalogue)
 
     def domain(self, name: str) -> Domain:
-        """The domain of that name.
+        """Return the domain with this name.
 
-        Raises `DataError` if there is none, or something is wrong with a domain's file.
+        Raise `DataError` if there is none, or if a file of a domain has a problem.
         """
         domain = self._catalogue.get(name)
         if domain is None:
@@ -100,12 +107,12 @@ class EmbeddedDataset:
         return _sound(domains, found)
 
     def users(self) -> tuple[str, ...]:
-        """The names of the files in ``profiles/``, in alphabetical order."""
+        """Return the names of the files in ``profiles/``, in alphabetical order."""
         folder = self.root / "profiles"
         return tuple(sorted(readable_name(folder, p.stem) for p in folder.glob("*.toml")))
 
     def refs(self, user: str) -> tuple[ScenarioRef, ...]:
-        """A user's scenarios: the tasks whose domains are all among the person's interests."""
+        """Return the user's scenarios: the tasks whose domains are all among the user's interests."""
         interests = self.profile(user).domains
         single = [
             ScenarioRef(user, f"{slug(name)}-{task.number}", "single", (name,))
@@ -121,7 +128,10 @@ class EmbeddedDataset:
         return (*single, *multi)
 
     def load(self, ref: ScenarioRef) -> Scenario:
-        """The whole scenario, its situation derived from the person's routine and the task."""
+        """Return the whole scenario.
+
+        Its situation is derived from the routine of the person and from the task.
+        """
         profile = self.profile(ref.user)
         task, relevant = self._task(ref)
         return Scenario(
@@ -168,7 +178,10 @@ class EmbeddedDataset:
         return _sound(*self._examined_profile(user, self._catalogue))
 
     def _examined_domains(self) -> tuple[dict[str, Domain | None], list[DataError]]:
-        """Name -> domain, or None where the name only could be read; and all that is wrong with the files."""
+        """Return the domains by name, and every problem with their files.
+
+        A domain is None if only its name could be read.
+        """
         domains: dict[str, Domain | None] = {}
         found: list[DataError] = []
         slugs: dict[str, str] = {}
@@ -199,7 +212,7 @@ class EmbeddedDataset:
     ) -> tuple[MultiTasks | None, list[DataError]]:
         file = self.multi_file
         if not os.path.lexists(file):
-            return MultiTasks(tasks=()), []  # a folder need not have such tasks
+            return MultiTasks(tasks=()), []  # a folder may have no such tasks
         multi, found = _examined(file, MultiTasks)
         problems = multi_problems(multi, domains) if multi is not None else ()
         return multi, found + [DataError(file, told, field=field) for field, told in problems]
@@ -216,10 +229,11 @@ class EmbeddedDataset:
 
 
 def situation(routine: Routine, task: TaskEntry, *, key: str) -> Situation:
-    """A plausible situation, the same on every machine: a choice by the digest of `key`.
+    """Return a plausible situation, chosen by the digest of `key`.
 
-    The task says where, on what and when it makes sense; the person's days say which of these exist. Working
-    hours of a working day are spent at work, so a task for home falls on a free day or another hour then.
+    The choice is the same on every machine. The task says at which places, on which devices and when it makes
+    sense. The routine says which of these the person has. The person spends working hours of working days at
+    work. So a task for home falls on a free day or at another hour.
     """
     places = {"home": routine.home, "work": routine.work, "transit": routine.transit, "out": routine.out}
     options = [
@@ -234,7 +248,8 @@ def situation(routine: Routine, task: TaskEntry, *, key: str) -> Situation:
         for day in _DAYS
         if (place == "work") == (bool(routine.work) and day not in routine.free and time in routine.busy)
     ]
-    # Nothing fits for a few odd pairs (a task for the office, a person without one): at home, then.
+    # A few pairs have no fitting situation (a task for the office and a person without one). They get one at
+    # home.
     options = options or [("home", routine.devices[0], time, day) for time in task.times for day in _DAYS]
     number = int.from_bytes(hashlib.sha256(key.encode()).digest()[:8], "big")
     place, device, time, day = options[number % len(options)]
@@ -248,7 +263,11 @@ def situation(routine: Routine, task: TaskEntry, *, key: str) -> Situation:
 
 
 def data_folder() -> Path:
-    """Where the embedded data lies: inside the installed package, or at the top of a source checkout."""
+    """Return the folder of the embedded data.
+
+    It is inside the installed package, or at the top of a source checkout. Raise `DataError` if it is
+    missing.
+    """
     for folder in (_PACKAGE / "data", _PACKAGE.parent / "data"):
         if (folder / "dataset.toml").is_file():
             return folder
@@ -256,14 +275,14 @@ def data_folder() -> Path:
 
 
 def _sound(read: _Read | None, found: Sequence[DataError]) -> _Read:
-    """What was read. Raises the first thing that is wrong with it."""
+    """Return the value that was read, or raise its first problem."""
     if found or read is None:
         raise found[0]
     return read
 
 
 def _examined(file: Path, model: type[_Model]) -> tuple[_Model | None, list[DataError]]:
-    """The value in a file, None where there is none, and all that is wrong with its fields."""
+    """Return the value in a file, or None, and every problem with its fields."""
     try:
         return model.model_validate(_read(file)), []
     except DataError as error:
@@ -275,7 +294,10 @@ def _examined(file: Path, model: type[_Model]) -> tuple[_Model | None, list[Data
 
 
 def _name_in(file: Path) -> str | None:
-    """What a file says its name is, though something else in it is wrong."""
+    """Return the name in a file, even if other fields of it are wrong.
+
+    Return None if there is no readable name.
+    """
     try:
         name = _read(file).get("name")
     except DataError:

@@ -1,4 +1,4 @@
-"""The files of ``data/`` as pydantic models: what may stand where."""
+"""The pydantic models of the files of ``data/``."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _filled(text: str) -> str:
     return text
 
 
-#: What is said or listened for: a text that is not blank.
+#: A text that an agent says or listens for. It is not blank.
 FilledText = Annotated[str, AfterValidator(_filled)]
 
 
@@ -29,7 +29,10 @@ class _Entry(BaseModel):
 
 
 class PreferenceType(_Entry):
-    """One preference type of a domain; `values` lists what a profile may hold when it is categorical."""
+    """One preference type of a domain.
+
+    `values` lists the values that a profile may hold, if the type is categorical.
+    """
 
     kind: Literal["categorical", "open"]
     multiple: bool
@@ -38,7 +41,10 @@ class PreferenceType(_Entry):
 
 
 class PartEntry(_Entry):
-    """One part of a goal: what must be `done` or what must be `told`, exactly one of them."""
+    """One part of a goal.
+
+    It has either an action to be `done` or a fact to be `told`.
+    """
 
     done: str = ""
     told: str = ""
@@ -54,7 +60,7 @@ class PartEntry(_Entry):
         return self
 
     def part(self) -> GoalPart:
-        """The part as scenarios hold it."""
+        """Return the part in the form that scenarios hold."""
         kind: Literal["done", "told"] = "done" if self.done else "told"
         return GoalPart(
             text=self.done or self.told,
@@ -67,7 +73,7 @@ class PartEntry(_Entry):
 
 
 class TaskEntry(_Entry):
-    """One task as it stands in a domain's file."""
+    """One task of a domain's file."""
 
     number: int = Field(ge=1)
     description: FilledText
@@ -88,7 +94,10 @@ class MultiTaskEntry(TaskEntry):
 
 
 class Domain(_Entry):
-    """One file of ``data/domains``; `words` place a sentence in the domain, beside its name."""
+    """One file of ``data/domains``.
+
+    The `words` and the name of the domain show that a sentence is about the domain.
+    """
 
     name: str
     description: str
@@ -97,7 +106,7 @@ class Domain(_Entry):
     tasks: tuple[TaskEntry, ...] = ()
 
     def as_said(self) -> DomainWords:
-        """The words as scenarios hold them."""
+        """Return the words in the form that scenarios hold."""
         types = {
             name: PreferenceWords(ask=t.ask, values=t.values, multiple=t.multiple)
             for name, t in self.preferences.items()
@@ -112,7 +121,7 @@ class MultiTasks(_Entry):
 
 
 class Routine(_Entry):
-    """From which the situations of a person's scenarios are derived."""
+    """The routine of a person, from which the situations of their scenarios are derived."""
 
     home: FilledText
     work: str = ""
@@ -125,7 +134,7 @@ class Routine(_Entry):
 
 
 class Demographics(_Entry):
-    """The attributes the benchmark takes from PRISM (paper, section 2.1)."""
+    """The attributes that the benchmark takes from PRISM (paper, section 2.1)."""
 
     age: Literal["18-24", "25-34", "35-44", "45-54", "55-64", "65+"]
     gender: Literal["Female", "Male", "Non-binary", "Prefer not to say"]
@@ -152,7 +161,7 @@ class Demographics(_Entry):
 class ProfileEntry(_Entry):
     """One file of ``data/profiles``: a person.
 
-    `domains` maps a domain of interest to preferences and ``summary``.
+    `domains` maps a domain of interest to its preferences and its ``summary``.
     """
 
     name: FilledText

@@ -1,5 +1,6 @@
-"""An index of the official data in the user's cache folder, so that a draw from many users need not read all
-their files.
+"""An index of the official data in the user's cache folder.
+
+With the index, a draw from many users does not have to read all their files.
 """
 
 from __future__ import annotations
@@ -14,21 +15,24 @@ from typing import TYPE_CHECKING, Final, Literal
 from pydantic import BaseModel, NonNegativeInt, model_validator
 
 from pytest_personalens.core.errors import DataError
-from pytest_personalens.core.scenario import Kind, ScenarioRef
+from pytest_personalens.core.scenario import ScenarioRef
 from pytest_personalens.datasets.cached import cache_folder, write_cached
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-#: To be raised when an index of today would be misread, or when the same files would give other scenarios.
+#: Raise this number if a new version would misread an index of today, or would read other scenarios from the
+#: same files.
 FORMAT: Final = 1
-#: So many users take a second to read, or more.
+#: From this number of users on, reading takes a second or more and shows its progress.
 SHOWN_FROM: Final = 100
 
 
 class IndexedUser(BaseModel):
-    """One user: size and time of tasks.json and tasks_md.json as they were read, and the places of the
-    scenarios in the index's list.
+    """One user of the index.
+
+    `stamp` holds the size and the time of tasks.json and of tasks_md.json when they were read. `places` holds
+    the positions of the user's scenarios in the list of the index.
     """
 
     stamp: tuple[int, int, int, int]
@@ -36,12 +40,13 @@ class IndexedUser(BaseModel):
 
 
 class Index(BaseModel):
-    """The scenarios of many users, who share nearly all of them: the official data has about a hundred
-    different ones.
+    """The scenarios of many users.
+
+    Users share nearly all scenarios: the official data has about a hundred different ones.
     """
 
     format: Literal[1] = FORMAT
-    scenarios: list[tuple[str, Kind, tuple[str, ...]]] = []
+    scenarios: list[tuple[str, str, tuple[str, ...]]] = []
     users: dict[str, IndexedUser] = {}
 
     @model_validator(mode="after")
@@ -51,7 +56,10 @@ class Index(BaseModel):
         return self
 
     def refs(self, user: str) -> tuple[ScenarioRef, ...] | None:
-        """The scenarios of a user as the files give them; None for a user who is not in the index."""
+        """Return the scenarios of a user, or None if the index lacks the user.
+
+        The scenarios have the order of the files.
+        """
         entry = self.users.get(user)
         return (
             None
@@ -61,11 +69,11 @@ class Index(BaseModel):
 
 
 def open_index(root: Path, users: Sequence[str], read: Callable[[str], Sequence[ScenarioRef]]) -> Index:
-    """The index of `users` of the data under `root`, brought up to date: who is new or has changed is read by
-    `read`.
+    """Return an up-to-date index of `users` for the data under `root`.
 
-    A stored index that is missing, damaged or another version's is built anew, and one that cannot be written
-    is not stored. No process waits for another. Users whose files `read` refuses are left out.
+    The function reads new and changed users with `read`. It builds the index anew if the stored one is
+    missing, damaged or of another version. It does not store an index that cannot be written. No process
+    waits for another. It leaves out users whose files `read` refuses.
     """
     index = _load(root)
     stamps = {user: stamp for user in users if (stamp := _stamp(root / "profile" / user)) is not None}
@@ -76,9 +84,9 @@ def open_index(root: Path, users: Sequence[str], read: Callable[[str], Sequence[
     places = {scenario: place for place, scenario in enumerate(index.scenarios)}
     shown = len(changed) >= SHOWN_FROM and _on_terminal()
     for number, user in enumerate(changed, 1):
-        with suppress(DataError):  # told when the user is drawn
+        with suppress(DataError):  # the draw of the user reports this
             current[user] = IndexedUser(
-                stamp=stamps[user], places=[places.setdefault(ref[1:], len(places)) for ref in read(user)]
+                stamp=stamps[user], places=[places.setdefault(ref[1:4], len(places)) for ref in read(user)]
             )
         if shown and (number % SHOWN_FROM == 0 or number == len(changed)):
             end = "" if number < len(changed) else "\n"
@@ -89,13 +97,16 @@ def open_index(root: Path, users: Sequence[str], read: Callable[[str], Sequence[
                 flush=True,
             )
     index = Index(scenarios=list(places), users=current)
-    with suppress(OSError, ValueError, RuntimeError):  # a name may be no Unicode
+    with suppress(OSError, ValueError, RuntimeError):  # a name may be invalid Unicode
         write_cached(index_file(root), index.model_dump_json().encode("utf-8"))
     return index
 
 
 def index_file(root: Path) -> Path:
-    """Where the index of the data under `root` lies. Raises `RuntimeError` if the user has no home."""
+    """Return the path of the index for the data under `root`.
+
+    Raise `RuntimeError` if the user has no home folder.
+    """
     digest = hashlib.sha256(os.fsencode(root.resolve())).hexdigest()[:16]
     return cache_folder() / f"official-{digest}.json"
 
@@ -116,5 +127,5 @@ def _stamp(folder: Path) -> tuple[int, int, int, int] | None:
 
 
 def _on_terminal() -> bool:
-    # A worker of xdist has its controller's terminal, on which it is one of many.
+    # All workers of xdist share the terminal of their controller.
     return sys.stderr.isatty() and "PYTEST_XDIST_WORKER" not in os.environ

@@ -1,4 +1,4 @@
-"""What is wrong with a file of the embedded layout: every problem of it, each with its field."""
+"""Finds every problem in a file of the embedded layout, each with its field."""
 
 from __future__ import annotations
 
@@ -12,20 +12,24 @@ if TYPE_CHECKING:
 
     from pytest_personalens.datasets.entries import Domain, MultiTasks, ProfileEntry, TaskEntry
 
-#: A field and what is wrong with it.
+#: A field and the problem with it.
 Problem = tuple[str, str]
-#: The names of kinds, by which gates and selections are asked for, as domains are.
+#: The names of the kinds of tasks. Gates and selections use them in the same place as the names of domains.
 TASK_KINDS: Final[tuple[str, ...]] = get_args(Kind)
 
 
-def name_problems(stem: str, name: str, earlier: Mapping[str, str]) -> Iterator[Problem]:
-    """What is wrong with the name of a domain in the file `stem`; `earlier` maps slugs to the names of the
-    domains before it.
+def name_problems(
+    stem: str, name: str, earlier: Mapping[str, str], kinds: Sequence[str] = TASK_KINDS
+) -> Iterator[Problem]:
+    """Yield the problems with the name of a domain in the file `stem`.
+
+    `earlier` maps slugs to the names of the domains before it. `kinds` are names of kinds, which no domain
+    may have.
     """
     own = slug(name)
     if not name.strip():
         yield "name", "expected a text that is not empty"
-    elif own in TASK_KINDS:
+    elif own in kinds:
         yield "name", f"{name!r} is a kind of task; give the domain another name"
     elif own in earlier:
         yield "name", f"{name!r} and {earlier[own]!r} share the slug {own!r}; give one of them another name"
@@ -34,7 +38,7 @@ def name_problems(stem: str, name: str, earlier: Mapping[str, str]) -> Iterator[
 
 
 def domain_problems(domain: Domain) -> Iterator[Problem]:
-    """What is wrong with the preference types and the tasks of a domain."""
+    """Yield the problems with the preference types and the tasks of a domain."""
     for name, spec in domain.preferences.items():
         if (spec.kind == "categorical") != bool(spec.values):
             expected = (
@@ -58,8 +62,9 @@ def domain_problems(domain: Domain) -> Iterator[Problem]:
 
 
 def multi_problems(multi: MultiTasks, domains: Mapping[str, Domain | None]) -> Iterator[Problem]:
-    """What is wrong with tasks over several domains; `domains` maps the name of one that could not be read to
-    None.
+    """Yield the problems with tasks over several domains.
+
+    `domains` maps the name of a domain to None if the domain could not be read.
     """
     yield from _numbers(multi.tasks)
     for task in multi.tasks:
@@ -85,7 +90,10 @@ def multi_problems(multi: MultiTasks, domains: Mapping[str, Domain | None]) -> I
 
 
 def profile_problems(profile: ProfileEntry, domains: Mapping[str, Domain | None]) -> Iterator[Problem]:
-    """What is wrong with the interests and preferences of a person; `domains` as for `multi_problems`."""
+    """Yield the problems with the interests and preferences of a person.
+
+    `domains` has the same form as for `multi_problems`.
+    """
     if not profile.domains:
         yield "domains", "no domain of interest"
     for name, entry in profile.domains.items():
@@ -103,7 +111,7 @@ def profile_problems(profile: ProfileEntry, domains: Mapping[str, Domain | None]
 
 
 def unknown(name: str, known: Iterable[str]) -> str:
-    """What is said of a domain that is none of those `known`."""
+    """Return the message for a domain that is not among the `known` ones."""
     return f"unknown domain {name!r}; known: {', '.join(known)}"
 
 

@@ -1,4 +1,4 @@
-"""The official PersonaLens data, read as it is published, irregularities included."""
+"""Reads the official PersonaLens data as it is published, with its irregularities."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from pytest_personalens.core.scenario import DOMAINS, Scenario, ScenarioRef, Sit
 from pytest_personalens.datasets.base import readable_name
 from pytest_personalens.datasets.index import Index, open_index
 
-#: Of so many users the files are read faster than the index. With more than these, all are looked up in the
-#: index.
+#: For up to this many users it is faster to read their files than the index. For more users, all are looked
+#: up in the index.
 INDEX_FROM: Final = 250
 
 SITUATION: Final = {
@@ -31,10 +31,10 @@ TASK_ID = re.compile(r"(?:SD-(?P<domain>.+)|(?P<multi>MD))-task-(?P<number>\d+)"
 
 
 class OfficialDataset:
-    """The layout ``profile/user<i>/{profile,tasks,tasks_md}.json``; files are read when a user is asked for.
+    """The layout ``profile/user<i>/{profile,tasks,tasks_md}.json``.
 
-    A scenario's key is (user, task): the official task ids repeat from user to user. Task ids become
-    ``movies-1`` and ``multi-8``.
+    The files of a user are read when the user is needed. The key of a scenario is (user, task), because the
+    official task ids are the same for several users. Task ids become ``movies-1`` and ``multi-8``.
     """
 
     name = "official"
@@ -48,11 +48,11 @@ class OfficialDataset:
         self._index: Index | None = None
 
     def domains(self) -> tuple[str, ...]:
-        """The benchmark's twenty."""
+        """Return the twenty domains of the benchmark."""
         return DOMAINS
 
     def users(self) -> tuple[str, ...]:
-        """The names of the folders in ``profile/``, in the order of their numbers."""
+        """Return the names of the folders in ``profile/``, in the order of their numbers."""
         folder = self.root / "profile"
         names = (
             readable_name(folder, p.name)
@@ -62,7 +62,7 @@ class OfficialDataset:
         return tuple(sorted(names, key=_natural))
 
     def refs(self, user: str) -> tuple[ScenarioRef, ...]:
-        """The user's scenarios, single-domain tasks first, in the files' order."""
+        """Return the user's scenarios in the order of the files, single-domain tasks first."""
         self._asked.add(user)
         if self._index is None and len(self._asked) > INDEX_FROM:
             self._index = open_index(self.root, self.users(), lambda name: tuple(self._read_tasks(name)))
@@ -70,7 +70,7 @@ class OfficialDataset:
         return tuple(self._tasks(user)) if known is None else known
 
     def load(self, ref: ScenarioRef) -> Scenario:
-        """The scenario with the parts of the profile that belong to the task's domains."""
+        """Return the scenario with the parts of the profile for the task's domains."""
         tasks = self._tasks(ref.user)
         if ref not in tasks:
             raise DataError(self._folder(ref.user), f"no such scenario: {ref.task!r}")
@@ -120,7 +120,7 @@ class OfficialDataset:
 
     def _folder(self, user: str) -> Path:
         folder = self.root / "profile" / user
-        # A name with a separator would leave the folder: users are named on the command line.
+        # The user names users on the command line. A name with a separator would leave the folder.
         if Path(user).name != user or not folder.is_dir():
             raise DataError(self.root / "profile", f"no such user: {user!r}")
         return folder
@@ -143,8 +143,7 @@ class OfficialDataset:
 
 
 def _version(root: Path) -> str:
-    # The published data carries no version of its own: the licence file and the list of users stand in for
-    # one.
+    # The published data has no version of its own. The list of users takes its place.
     digest = hashlib.sha256()
     for entry in sorted(p.name for p in (root / "profile").iterdir()):
         digest.update(os.fsencode(entry) + b"\n")
@@ -174,7 +173,10 @@ def _ref(file: Path, position: str, user: str, raw: dict[str, Any]) -> ScenarioR
 
 
 def read_json(file: Path) -> dict[str, Any]:
-    """The JSON object in a file. Raises `DataError` for anything else."""
+    """Return the JSON object of a file.
+
+    Raise `DataError` for anything else.
+    """
     try:
         data = json.loads(no_device(file).read_bytes())
     except FileNotFoundError:
@@ -183,7 +185,7 @@ def read_json(file: Path) -> dict[str, Any]:
         raise DataError(file, f"cannot be read: {error.strerror}") from None
     except RecursionError:
         raise DataError(file, "not valid JSON: nested too deeply") from None
-    except ValueError as error:  # no JSON, no UTF-8, or a number of thousands of digits
+    except ValueError as error:  # no JSON, no UTF-8, or a number with thousands of digits
         raise DataError(file, f"not valid JSON: {error}") from None
     if not isinstance(data, dict):
         raise DataError(file, f"expected a JSON object, found {type(data).__name__}")
@@ -191,7 +193,10 @@ def read_json(file: Path) -> dict[str, Any]:
 
 
 def table_in(file: Path, data: dict[str, Any], key: str, prefix: str = "") -> dict[str, Any]:
-    """The table `key` of a file's data. Raises `DataError` if it is missing or something else."""
+    """Return the table `key` of a file's data.
+
+    Raise `DataError` if it is missing or is no table.
+    """
     value = data.get(key)
     if not isinstance(value, dict):
         raise DataError(
@@ -201,14 +206,20 @@ def table_in(file: Path, data: dict[str, Any], key: str, prefix: str = "") -> di
 
 
 def text_in(file: Path, value: object, field: str) -> str:
-    """The value, which is a text that is not empty. Raises `DataError` for anything else."""
+    """Return the value, which must be a text that is not blank.
+
+    Raise `DataError` for anything else.
+    """
     if not isinstance(value, str) or not value.strip():
         raise DataError(file, "the field is missing" if value is None else "expected a text", field=field)
     return value
 
 
 def texts_in(file: Path, value: object, field: str) -> tuple[str, ...]:
-    """The value, which is a list of such texts. Raises `DataError` for anything else."""
+    """Return the value as a tuple.
+
+    The value must be a list of texts that are not blank. Raise `DataError` for anything else.
+    """
     if not isinstance(value, list) or not all(isinstance(v, str) for v in value):
         raise DataError(
             file, "the field is missing" if value is None else "expected a list of texts", field=field
@@ -219,7 +230,8 @@ def texts_in(file: Path, value: object, field: str) -> tuple[str, ...]:
 
 
 def _preferences(file: Path, domain: str, types: dict[str, Any]) -> dict[str, tuple[str, ...]]:
-    # Single values are strings and multiple ones lists; an empty list means "none stated".
+    # A single value is a string, and several values are a list. An empty list means that the user stated
+    # none.
     return {
         name: texts_in(file, [value] if isinstance(value, str) else value, f"affinities.{domain}.{name}")
         for name, value in types.items()
@@ -227,10 +239,10 @@ def _preferences(file: Path, domain: str, types: dict[str, Any]) -> dict[str, tu
 
 
 def _resolve(name: str, preferences: dict[str, dict[str, tuple[str, ...]]]) -> list[tuple[str, str]]:
-    """The (domain, type) pairs a task's reference means; none where the profile has no such type.
+    """Return the pairs (domain, type) that a reference of a task means.
 
-    The tasks spell "Favorite" where profiles say "Favourite", and write "Preferred Genres (Music)" for the
-    type of one domain.
+    There are none if the profile has no such type. Tasks write "Favorite" where profiles write "Favourite".
+    They write "Preferred Genres (Music)" for the type of one domain.
     """
     match = re.fullmatch(r"(?P<type>.*?)(?: \((?P<domain>[^()]+)\))?", name, re.DOTALL)
     assert match is not None  # the pattern matches every text

@@ -1,5 +1,6 @@
-"""The benchmark's own samples of users, each within the next larger one: numbers of users (official code,
-``src/*.py``).
+"""The user samples of the benchmark, as numbers of users (official code, ``src/*.py``).
+
+Each sample contains the smaller ones.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _NUMBERS: Final = {
     ),
 }  # fmt: skip
 
-#: Name of a sample -> the ids of its users. The paper's experiments are those of fifty users (section 4.1).
+#: The ids of the users by the name of the sample. The experiments of the paper use fifty users (section 4.1).
 OFFICIAL_SAMPLES: Final[dict[str, tuple[str, ...]]] = {
     name: tuple(f"user{number}" for number in numbers) for name, numbers in _NUMBERS.items()
 }

@@ -16,11 +16,14 @@ if TYPE_CHECKING:
 def open_dataset(
     spec: str, *, base: Path | None = None, offered: Callable[[str], Dataset | None] = lambda spec: None
 ) -> Dataset:
-    """The dataset named by `spec`: ``embedded``, the path of an official checkout or of its ``data`` folder,
-    or of a folder in the embedded layout (one with a ``dataset.toml``); else what is `offered` under that
-    name.
+    """Return the dataset that `spec` names.
 
-    A relative path counts from `base` (default: the working directory). Raises `DataError` if it is neither.
+    `spec` is ``embedded``, or the path of an official checkout or of its ``data`` folder, or the path of a
+    folder in the embedded layout (one with a ``dataset.toml``). For any other text the function returns the
+    dataset that is `offered` under that name.
+
+    A relative path starts at `base` (default: the working directory). Raise `DataError` if `spec` names no
+    dataset.
     """
     from pytest_personalens.datasets.embedded import EmbeddedDataset
     from pytest_personalens.datasets.official import OfficialDataset
@@ -38,7 +41,7 @@ def open_dataset(
     except (
         OSError,
         RuntimeError,
-    ) as error:  # a name that is too long, a loop of links, a folder that is not ours, the home of nobody
+    ) as error:  # a name too long, a loop of links, a folder without permission, an unknown home
         raise DataError(spec[:200], f"cannot be read: {getattr(error, 'strerror', None) or error}") from None
     if (own := offered(spec)) is not None:
         return own

@@ -1,29 +1,39 @@
-"""A stratified draw of scenarios: deterministic, head-stable, and as cheap as it is small."""
+"""Draws a stratified sample of scenarios.
+
+The draw is deterministic. A larger draw begins with the scenarios of a smaller one. A small draw costs
+little.
+"""
 
 from __future__ import annotations
 
 import hashlib
 from collections import Counter, defaultdict
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.core.errors import SpecError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-    from pytest_personalens.core.scenario import Kind, ScenarioRef
+    from pytest_personalens.core.scenario import ScenarioRef
     from pytest_personalens.datasets.base import Dataset
 
 #: Every fifth scenario is a multi-domain one: the benchmark has 24,018 of them among 122,133 (19.7 %).
 MULTI_EVERY: Final = 5
-_OTHER: Final[dict[Kind, Kind]] = {"single": "multi", "multi": "single"}
+
+
+def every_fifth_multi(drawn: Mapping[str, int]) -> Sequence[str]:
+    """Return the kinds of PersonaLens; the next one to draw comes first."""
+    multi = sum(drawn.values()) % MULTI_EVERY == MULTI_EVERY - 1
+    return ("multi", "single") if multi else ("single", "multi")
 
 
 class Sample(NamedTuple):
-    """The scenarios drawn, in order, or a shard's part of them.
+    """The drawn scenarios in their order, or the part of them that a shard runs.
 
-    `drawn` is the number of all that were drawn; `requested` is larger than it if the universe was too small.
+    `drawn` is the number of all drawn scenarios. `requested` is larger than `drawn` if the dataset has too
+    few scenarios.
     """
 
     refs: tuple[ScenarioRef, ...]
@@ -32,17 +42,18 @@ class Sample(NamedTuple):
 
     @property
     def exhausted(self) -> bool:
-        """True if there were fewer scenarios than asked for, so that all of them are in the sample."""
+        """True if the sample has fewer scenarios than requested, and therefore all of them."""
         return self.drawn < self.requested
 
     def shard(self, number: int, of: int) -> Sample:
-        """Part `number` (from 1) of the `of` disjoint parts that make up this sample; empty where there are
-        more parts than scenarios.
+        """Return part `number` (from 1) of the `of` disjoint parts of this sample.
 
-        Each scenario falls to the part that has least of its kind, then least of all, then least of its
-        domains: so the parts differ by one at most in number and in each kind (multi-domain dialogues are the
-        longer ones). It depends on none that is drawn after it, so a sample that grows leaves every scenario
-        in its part.
+        A part is empty if there are more parts than scenarios. Each scenario goes to the part with the fewest
+        scenarios of its kind, then the fewest of all, then the fewest of its domains. So the parts differ by
+        at most one in number and in each kind (multi-domain dialogues are the longer ones).
+
+        The part of a scenario depends only on the scenarios drawn before it. If the sample grows, every
+        scenario stays in its part.
         """
         parts = range(min(of, len(self.refs)))
         kinds: list[Counter[str]] = [Counter() for _ in parts]
@@ -67,24 +78,32 @@ def draw(
     seed: str,
     users: Sequence[str] = (),
     domains: Collection[str] = (),
-    kind: Kind | Literal["all"] = "all",
+    kind: str = "all",
+    strata: Callable[[Mapping[str, int]], Sequence[str]] = every_fifth_multi,
 ) -> Sample:
     """Draw `size` scenarios, spread over the domains.
 
-    Users take turns in an order drawn from the digest of (seed, user); each gives the scenario whose domains
-    were drawn least so far, ties broken by the digest of (seed, user, task). So every choice depends on the
-    earlier ones and on stable ids only: the first 30 of 60 are the 30, and no file is read but those of the
-    users drawn (with a `domains` filter, also of users who turn out to have no such task).
+    Users take turns in an order that the digest of (seed, user) decides. Each user gives the scenario whose
+    domains were drawn least so far. The digest of (seed, user, task) breaks ties. So every choice depends
+    only on earlier choices and stable ids: the first 30 of 60 scenarios are the same as a draw of 30. The
+    draw reads only the files of the drawn users. With a `domains` filter, it also reads the files of users
+    who turn out to have no such task.
 
-    `users` and `domains` restrict the universe before sampling; a multi-domain task counts for a domain if it
-    spans it; upper and lower case are the same in its name. "7" stands for "user7" where the dataset has that
-    user and no other "7". Raises `SpecError` for an unknown user or domain.
+    `users` and `domains` restrict the dataset before sampling. A multi-domain task belongs to each domain
+    that it spans. Domain names ignore case. "7" stands for "user7" if the dataset has that user and no user
+    "7". `kind` is "all", one kind, or several kinds separated by commas.
+
+    `strata` gets how many scenarios of each stratum are drawn, and returns the strata in the order of
+    preference. The draw takes the first stratum of which the user has a scenario left. The stratum of a
+    scenario is its kind if the scenario names no other.
+
+    Raise `SpecError` for an unknown user or domain.
     """
     domains = [_domain(name, dataset.domains()) for name in domains]
     everyone = dataset.users()
     if users:
         present = set(everyone)
-        # The official code names its users by their numbers, and the official data by their folders.
+        # The official code names users by number, and the official data by folder.
         users = [f"user{u}" if u not in present and f"user{u}" in present else u for u in users]
         if missing := [u for u in users if u not in present]:
             near = (
@@ -97,27 +116,29 @@ def draw(
                 f"unknown user {missing[0]!r} in dataset {dataset.name!r} ({len(everyone)} users){meant}"
             )
     chosen: list[ScenarioRef] = []
-    balances: dict[Kind, _Balance] = {"single": _Balance(), "multi": _Balance()}
-    left: dict[str, dict[Kind, _Groups]] = {}
+    balances: defaultdict[str, _Balance] = defaultdict(_Balance)
+    drawn: Counter[str] = Counter()
+    left: dict[str, dict[str, _Groups]] = {}
+    kinds = () if kind == "all" else kind.split(",")
     waiting = sorted(dict.fromkeys(users or everyone), key=lambda user: _digest(seed, user))
     while waiting and len(chosen) < size:
         have_more = []
         for user in waiting:
             if user not in left:
                 left[user] = _grouped(
-                    seed, [ref for ref in dataset.refs(user) if _matches(ref, domains, kind)], balances
+                    seed, [ref for ref in dataset.refs(user) if _matches(ref, domains, kinds)], balances
                 )
-            wanted: Kind = "multi" if len(chosen) % MULTI_EVERY == MULTI_EVERY - 1 else "single"
-            drawn_kind = wanted if left[user][wanted] else _OTHER[wanted]
-            groups = left[user][drawn_kind]
-            if not groups:
+            stratum = next((name for name in strata(drawn) if left[user].get(name)), None)
+            if stratum is None:
                 continue
+            groups = left[user][stratum]
             least = min([span.load for span in groups])
             _, span = min([(group[-1], span) for span, group in groups.items() if span.load == least])
             chosen.append(groups[span].pop()[2])
             if not groups[span]:
                 del groups[span]
-            balances[drawn_kind].count(span)
+            balances[stratum].count(span)
+            drawn[stratum] += 1
             have_more.append(user)
             if len(chosen) == size:
                 break
@@ -126,7 +147,10 @@ def draw(
 
 
 def _domain(name: str, known: Collection[str]) -> str:
-    """The domain as the dataset spells it."""
+    """Return the domain in the spelling of the dataset.
+
+    Raise `SpecError` for an unknown domain.
+    """
     same = [other for other in known if other.lower() == name.lower()]
     if not same:
         near = get_close_matches(name, known, 1)
@@ -139,7 +163,7 @@ def _domain(name: str, known: Collection[str]) -> str:
 
 
 class _Span:
-    """The domains that scenarios of a kind have in common, and how often these were drawn, on the mean."""
+    """The domains of some scenarios of one stratum, and their mean number of draws."""
 
     __slots__ = ("domains", "load")
 
@@ -147,13 +171,17 @@ class _Span:
         self.domains, self.load = domains, 0.0
 
 
-#: A user's scenarios that are left: (digest, position, scenario), the next to be drawn at the end of its
-#: group. All of a group bring the same load, so that a choice compares one scenario of each.
+#: The scenarios of a user that are not drawn yet: (digest, position, scenario). The next one to be drawn is
+#: the last of its group. All scenarios of a group have the same load, so a choice compares one scenario of
+#: each group.
 _Groups = dict[_Span, list[tuple[bytes, int, "ScenarioRef"]]]
 
 
 class _Balance:
-    """Keeps the loads of all spans of a kind: a draw of the whole benchmark asks for them a million times."""
+    """The loads of all spans of one stratum.
+
+    It stores them, because a draw of the whole benchmark asks for a load a million times.
+    """
 
     def __init__(self) -> None:
         self._drawn: Counter[str] = Counter()
@@ -161,7 +189,7 @@ class _Balance:
         self._with: defaultdict[str, list[_Span]] = defaultdict(list)
 
     def span(self, domains: tuple[str, ...]) -> _Span:
-        """The one span of these domains."""
+        """Return the span of these domains; there is one for each combination."""
         if domains not in self._spans:
             span = self._spans[domains] = _Span(domains)
             self._weigh(span)
@@ -170,7 +198,7 @@ class _Balance:
         return self._spans[domains]
 
     def count(self, drawn: _Span) -> None:
-        """Count a scenario drawn."""
+        """Count one drawn scenario."""
         for name in drawn.domains:
             self._drawn[name] += 1
         for name in drawn.domains:
@@ -181,19 +209,22 @@ class _Balance:
         span.load = sum([self._drawn[name] for name in span.domains]) / len(span.domains)
 
 
-def _grouped(seed: str, refs: Iterable[ScenarioRef], balances: dict[Kind, _Balance]) -> dict[Kind, _Groups]:
-    kinds: dict[Kind, _Groups] = {"single": {}, "multi": {}}
+def _grouped(
+    seed: str, refs: Iterable[ScenarioRef], balances: defaultdict[str, _Balance]
+) -> dict[str, _Groups]:
+    strata: defaultdict[str, _Groups] = defaultdict(dict)
     for position, ref in enumerate(dict.fromkeys(refs)):
-        span = balances[ref.kind].span(ref.domains)
-        kinds[ref.kind].setdefault(span, []).append((_digest(seed, ref.user, ref.task), position, ref))
-    for groups in kinds.values():
+        stratum = ref.stratum or ref.kind
+        span = balances[stratum].span(ref.domains)
+        strata[stratum].setdefault(span, []).append((_digest(seed, ref.user, ref.task), position, ref))
+    for groups in strata.values():
         for group in groups.values():
             group.sort(reverse=True)
-    return kinds
+    return strata
 
 
-def _matches(ref: ScenarioRef, domains: Collection[str], kind: str) -> bool:
-    return kind in ("all", ref.kind) and (not domains or not set(domains).isdisjoint(ref.domains))
+def _matches(ref: ScenarioRef, domains: Collection[str], kinds: Collection[str]) -> bool:
+    return (not kinds or ref.kind in kinds) and (not domains or not set(domains).isdisjoint(ref.domains))
 
 
 def _digest(*parts: str) -> bytes:

@@ -1,5 +1,7 @@
-"""Another user for a scenario: whose context an assistant is given in a control, to see what knowing the
-right one is worth.
+"""Finds another user for a scenario.
+
+In a control, the assistant gets the context of this other user. The control shows how much the right context
+is worth.
 """
 
 from __future__ import annotations
@@ -10,43 +12,58 @@ from typing import TYPE_CHECKING
 from pytest_personalens.core.errors import SpecError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pytest_personalens.core.scenario import ScenarioRef
     from pytest_personalens.datasets.base import Dataset
 
 
-class Strangers:
-    """For each scenario one of another user, by chance but always the same for a seed."""
+def stranger_of(dataset: Dataset, seed: str, ref: ScenarioRef) -> ScenarioRef:
+    """Return another user's scenario with the same task, or else in the same domains.
 
-    def __init__(self, dataset: Dataset, seed: str) -> None:
-        self._dataset, self._seed = dataset, seed
+    Some datasets have no task that two users share; then the same domains and kind suffice. The choice is
+    random, and always the same for one seed. Raise `SpecError` if nobody else has such a scenario.
+    """
+    alike: ScenarioRef | None = None
+    for user in sorted((u for u in dataset.users() if u != ref.user), key=lambda u: _digest(seed, ref, u)):
+        for other in dataset.refs(user):
+            if (other.domains, other.kind) == (ref.domains, ref.kind):
+                if other.task == ref.task:
+                    return other
+                alike = alike or other
+    if alike is None:
+        raise SpecError(
+            f"--personalens-control other-user: nobody else in dataset {dataset.name!r} has a task"
+            f" like {ref.id}"
+        )
+    return alike
+
+
+class Strangers:
+    """A scenario of another user for each scenario, found once.
+
+    The rule `of_suite` chooses it.
+    """
+
+    def __init__(
+        self,
+        dataset: Dataset,
+        seed: str,
+        of_suite: Callable[[Dataset, str, ScenarioRef], ScenarioRef] = stranger_of,
+    ) -> None:
+        self._dataset, self._seed, self._of_suite = dataset, seed, of_suite
         self._found: dict[ScenarioRef, ScenarioRef] = {}
 
     def of(self, ref: ScenarioRef) -> ScenarioRef:
-        """Another user's scenario with the same task or, where tasks are everybody's own, in the same
-        domains. Raises `SpecError`.
+        """Return the other user's scenario.
+
+        Raise `SpecError` if there is none.
         """
         if ref not in self._found:
-            self._found[ref] = self._find(ref)
+            self._found[ref] = self._of_suite(self._dataset, self._seed, ref)
         return self._found[ref]
 
-    def _find(self, ref: ScenarioRef) -> ScenarioRef:
-        alike: ScenarioRef | None = None
-        for user in sorted(
-            (u for u in self._dataset.users() if u != ref.user), key=lambda u: self._digest(ref, u)
-        ):
-            for other in self._dataset.refs(user):
-                if (other.domains, other.kind) == (ref.domains, ref.kind):
-                    if other.task == ref.task:
-                        return other
-                    alike = alike or other
-        if alike is None:
-            raise SpecError(
-                f"--personalens-control other-user: nobody else in dataset {self._dataset.name!r} has a task"
-                f" like {ref.id}"
-            )
-        return alike
 
-    def _digest(self, ref: ScenarioRef, user: str) -> bytes:
-        return hashlib.sha256(
-            "\x1f".join((self._seed, ref.user, ref.task, user)).encode("utf-8", "surrogatepass")
-        ).digest()
+def _digest(seed: str, ref: ScenarioRef, user: str) -> bytes:
+    parts = (seed, ref.user, ref.task, user)
+    return hashlib.sha256("\x1f".join(parts).encode("utf-8", "surrogatepass")).digest()

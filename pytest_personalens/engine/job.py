@@ -24,9 +24,9 @@ from pytest_personalens.engine.replay import (
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pytest_personalens.core.scenario import Context, Scenario
+    from pytest_personalens.core.measure import Measure
+    from pytest_personalens.core.scenario import BaseScenario, Context
     from pytest_personalens.core.usage import Usage
-    from pytest_personalens.core.verdict import Dimension
     from pytest_personalens.engine.other_records import OtherRecords
     from pytest_personalens.engine.participants import Participants
     from pytest_personalens.engine.record import StoredVerdict
@@ -43,10 +43,10 @@ class Job(NamedTuple):
     records of the same case may be; `where` is for the error that says that nothing may be bought.
     """
 
-    scenario: Scenario
+    scenario: BaseScenario
     context: Context
-    dimensions: tuple[Dimension, ...]
-    thresholds: Mapping[str, int]
+    dimensions: tuple[Measure, ...]
+    thresholds: Mapping[str, int | float]
     max_turns: int
     turn_timeout: float
     records: tuple[Record, ...]

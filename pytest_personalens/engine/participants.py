@@ -10,14 +10,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
-from pytest_personalens.agents import EmbeddedJudge, EmbeddedUserAgent
 from pytest_personalens.agents.by_model.model_agents import ModelAgents, PromptSettings
 from pytest_personalens.agents.by_model.official.bugs import mended_bugs
 from pytest_personalens.agents.checked import AgentRole, offered
 from pytest_personalens.core.errors import PersonalensError, RecordError, SpecError, Stopped, error_text
 from pytest_personalens.core.scenario import Context, Situation
+from pytest_personalens.core.suite import suite_named
+from pytest_personalens.core.suite_names import FIRST_SUITE
 from pytest_personalens.core.usage import price_of
-from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.engine.assistant import EventLoop, import_assistant
 from pytest_personalens.models import Model
 from pytest_personalens.models.meter import Meter, Total
@@ -49,6 +49,7 @@ class ParticipantSpecs(NamedTuple):
     """
 
     root: str
+    suite: str = FIRST_SUITE
     user_model: str = "embedded"
     judge_model: str = "embedded"
     judge_votes: int = 1
@@ -91,7 +92,7 @@ class Participants:
         budget: Budget | None = None,
         is_worker: bool = False,
     ) -> None:
-        self.recipe, self._added = recipe, added
+        self.recipe, self._added, self._suite = recipe, added, suite_named(recipe.suite)
         self.loop = EventLoop()
         self.budget, self._is_worker = budget, is_worker
         #: Why what is bought cannot be kept, once that is so.
@@ -116,7 +117,7 @@ class Participants:
         """What makes agents out of models; no template is read in a run that has none."""
         return ModelAgents(self.recipe.told, Path(self.recipe.root))
 
-    def agents(self, context: Context, thresholds: Mapping[str, int]) -> Agents:
+    def agents(self, context: Context, thresholds: Mapping[str, int | float]) -> Agents:
         """Agents for one evaluation; `context` is what an assistant of ours may know, `thresholds` decide on
         further votes.
         """
@@ -124,21 +125,21 @@ class Participants:
         models, further = self._played, None
         # The embedded ones remember a little of the dialogue at hand, so each evaluation has its own. What a
         # run without models does not need is not loaded: it would be felt in a replay.
-        judge: Judge = self._judge or EmbeddedJudge()
+        judge: Judge = self._judge or self._suite.scorer()
         if "judge" in models:
             further = self.model_agents.judge(models["judge"], meter, temperature=_VOTE_TEMPERATURE)
             judge = self.model_agents.judge(models["judge"], meter)
         if self.recipe.judge_votes > 1:
             from pytest_personalens.agents.by_model.votes import VotingJudge
 
-            limits = {Dimension(d): s for d, s in thresholds.items()}
+            limits = {self._suite.measure(d): s for d, s in thresholds.items()}
             judge = VotingJudge(judge, further or judge, votes=self.recipe.judge_votes, thresholds=limits)
         played: ModelAssistant | OfficialAssistant | None = None
         if "assistant" in models:
             played = self.model_agents.assistant(
                 models["assistant"], meter, setting=self.recipe.assistant_prompt, context=context
             )
-        user_agent: UserAgent = self._user_agent or EmbeddedUserAgent()
+        user_agent: UserAgent = self._user_agent or self._suite.asker()
         if "user agent" in models:
             user_agent = self.model_agents.user_agent(models["user agent"], meter)
         assistant = None if played is not None else self._assistant

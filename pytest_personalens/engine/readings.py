@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_personalens.core.dialogue import Dialogue
-    from pytest_personalens.core.scenario import Scenario
-    from pytest_personalens.core.verdict import Dimension, Judge, Verdict
+    from pytest_personalens.core.measure import Measure
+    from pytest_personalens.core.scenario import BaseScenario
+from pytest_personalens.core.verdict import Judge, Verdict
 
 #: Who played the user of a dialogue that a run did not hold.
 _ELSEWHERE = "not of this run"
@@ -43,13 +44,13 @@ class RecordedJudge:
         self._records: dict[Path, Record | None] = {}
         self._lock = threading.Lock()
 
-    def knows(self, scenario: Scenario, dialogue: Dialogue, dimension: Dimension) -> bool:
+    def knows(self, scenario: BaseScenario, dialogue: Dialogue, dimension: Measure) -> bool:
         """True if the record holds this reading."""
         digest = EvidenceDigests(scenario).of_reading(self.identity, dialogue, dimension)
         record = self._record(self._file(scenario, dialogue))
         return record is not None and any(stored.evidence_digest == digest for stored in record.verdicts)
 
-    def verdict(self, scenario: Scenario, dialogue: Dialogue, dimension: Dimension) -> Verdict:
+    def verdict(self, scenario: BaseScenario, dialogue: Dialogue, dimension: Measure) -> Verdict:
         """The recorded verdict if all that the judge would see is equal, else the judge's, which is recorded
         before it is returned.
         """
@@ -61,7 +62,7 @@ class RecordedJudge:
             self._keep(file, scenario, dialogue, verdict)
         return verdict
 
-    def _file(self, scenario: Scenario, dialogue: Dialogue) -> Path:
+    def _file(self, scenario: BaseScenario, dialogue: Dialogue) -> Path:
         evidence = EvidenceDigests(scenario)
         return (
             self._folder / f"{evidence.of_user(self.identity)[:16]}{evidence.of_dialogue(dialogue)[:16]}.json"
@@ -85,7 +86,7 @@ class RecordedJudge:
                 ) from None
             return None
 
-    def _keep(self, file: Path, scenario: Scenario, dialogue: Dialogue, verdict: Verdict) -> None:
+    def _keep(self, file: Path, scenario: BaseScenario, dialogue: Dialogue, verdict: Verdict) -> None:
         evidence = EvidenceDigests(scenario)
         stored = StoredVerdict(
             evidence_digest=evidence.of_reading(self.identity, dialogue, verdict.dimension), verdict=verdict

@@ -11,10 +11,11 @@ from pydantic import Field, ValidationError
 from pytest_personalens.core.dialogue import Dialogue
 from pytest_personalens.core.errors import RecordError
 from pytest_personalens.core.jsonfile import first_problem
+from pytest_personalens.core.measure import Measure
 from pytest_personalens.core.message import numbered
-from pytest_personalens.core.scenario import Frozen, Scenario
+from pytest_personalens.core.scenario import BaseScenario, Frozen
 from pytest_personalens.core.usage import Usage
-from pytest_personalens.core.verdict import Dimension, Verdict
+from pytest_personalens.core.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -75,7 +76,7 @@ class Record(Frozen):
         return self.model_dump(mode="json")
 
 
-def record_of(evaluation: Evaluation, scenario: Scenario) -> Record:
+def record_of(evaluation: Evaluation, scenario: BaseScenario) -> Record:
     """The record of an evaluation, finished or not."""
     dialogue, evidence = evaluation.dialogue, EvidenceDigests(scenario)
     return Record(
@@ -155,7 +156,7 @@ def first_difference(before: Sequence[Message], now: Sequence[Message]) -> TurnD
 class EvidenceDigests:
     """Digests of all that an agent sees of a scenario and its dialogue: what is equal may be replayed."""
 
-    def __init__(self, scenario: Scenario) -> None:
+    def __init__(self, scenario: BaseScenario) -> None:
         self._scenario = _json(scenario.model_dump(mode="json"))
         self._users: dict[str, str] = {}
         # A judge is asked for several readings of one dialogue.
@@ -174,7 +175,7 @@ class EvidenceDigests:
         """The transcript, and how it ended."""
         return _hash(_seen(dialogue))
 
-    def of_reading(self, judge: str, dialogue: Dialogue, dimension: Dimension) -> str:
+    def of_reading(self, judge: str, dialogue: Dialogue, dimension: Measure) -> str:
         """All that a judge sees: who judges by which rubric, the scenario, the transcript, the dimension."""
         last = self._last
         if last[0] is not dialogue:

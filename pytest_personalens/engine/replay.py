@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 
 from pytest_personalens.core.dialogue import Dialogue, UserAgent, UserTurn
 from pytest_personalens.core.errors import RecordError
+from pytest_personalens.core.measure import Measure
 from pytest_personalens.core.message import Message, texts
 from pytest_personalens.core.reply import heard
-from pytest_personalens.core.scenario import Scenario
+from pytest_personalens.core.scenario import BaseScenario
 from pytest_personalens.core.usage import Usage
-from pytest_personalens.core.verdict import Dimension, Judge, Verdict
+from pytest_personalens.core.verdict import Judge, Verdict
 from pytest_personalens.engine.record import ADVICE, EvidenceDigests, Record, StoredVerdict, first_difference
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ class Replay:
 
     def __init__(
         self,
-        scenario: Scenario,
+        scenario: BaseScenario,
         records: Sequence[Record],
         *,
         may_spend: bool,
@@ -89,7 +90,7 @@ class Replay:
         """Note that somebody said something that no record has."""
         self.news = True
 
-    def votes_on(self, digest: str, dimension: Dimension) -> list[Verdict]:
+    def votes_on(self, digest: str, dimension: Measure) -> list[Verdict]:
         """The votes cast before on a reading, by the digest of its evidence."""
         cast = [vote.verdict for vote in self.votes if vote.evidence_digest == digest]
         if cast:
@@ -135,7 +136,7 @@ class ReplayUserAgent:
         self.keeps_empty = getattr(agent, "keeps_empty", False)
         self._agent, self._replay = agent, replay
 
-    def turn(self, scenario: Scenario, transcript: Sequence[Message]) -> UserTurn:
+    def turn(self, scenario: BaseScenario, transcript: Sequence[Message]) -> UserTurn:
         """The stored turn if the evidence is equal, else the agent's."""
         digest = self._replay.evidence.of_user(self.identity)
 
@@ -175,8 +176,10 @@ class ReplayJudge:
         # Where nothing may be asked there is nothing to wait for.
         self.parallel = getattr(judge, "parallel", False) and replay.may_spend
         self._judge, self._replay = judge, replay
+        if answer := getattr(judge, "answer", None):
+            self.answer = answer
 
-    def verdict(self, scenario: Scenario, dialogue: Dialogue, dimension: Dimension) -> Verdict:
+    def verdict(self, scenario: BaseScenario, dialogue: Dialogue, dimension: Measure) -> Verdict:
         """The stored verdict if the evidence is equal, else the judge's."""
         digest = self._replay.evidence.of_reading(self.identity, dialogue, dimension)
 
@@ -184,7 +187,7 @@ class ReplayJudge:
             fitting = (
                 s.verdict
                 for s in record.verdicts
-                if s.evidence_digest == digest and s.verdict.dimension is dimension
+                if s.evidence_digest == digest and s.verdict.dimension == dimension
             )
             return next(fitting, None)
 

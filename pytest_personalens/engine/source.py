@@ -6,11 +6,11 @@ from __future__ import annotations
 
 import hashlib
 import os
-import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.devices import no_device
+from pytest_personalens.core.git import git
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -39,7 +39,6 @@ _SUFFIXES: Final = frozenset(
 _APART: Final = frozenset(
     {"__personalens__", "__snapshots__", "__pycache__", "node_modules", "site-packages"}
 )
-_PATIENCE: Final = 20.0
 #: How CI services call a run, the same in all its jobs and when some of these are run again.
 _RUNS: Final = (
     "PERSONALENS_RUN_ID", "GITHUB_RUN_ID", "CI_PIPELINE_ID", "CIRCLE_WORKFLOW_ID", "BUILDKITE_BUILD_ID",
@@ -52,10 +51,10 @@ def sources(root: Path) -> dict[str, str]:
     below `root`.
     """
     commit, status = (
-        _git(root, "rev-parse", "HEAD"),
-        _git(root, "status", "--porcelain", "-z", "--no-renames", "--untracked-files=all"),
+        git(root, "rev-parse", "HEAD"),
+        git(root, "status", "--porcelain", "-z", "--no-renames", "--untracked-files=all"),
     )
-    top = _git(root, "rev-parse", "--show-toplevel")
+    top = git(root, "rev-parse", "--show-toplevel")
     if commit is None or status is None or top is None:
         return {name: _digest(root / name) for name in sorted(_walk(root))}
     digests = {"the commit": commit.strip()}
@@ -70,7 +69,7 @@ def origin(root: Path) -> dict[str, str]:
     """What all parts of one run have in common, wherever each ran:
     the commit, and the run of the CI service.
     """
-    commit = _git(root, "rev-parse", "HEAD")
+    commit = git(root, "rev-parse", "HEAD")
     facts = {"the commit": commit.strip()} if commit is not None else {}
     name = next((name for name in _RUNS if os.environ.get(name)), None)
     return facts | ({f"the run ({name})": os.environ[name]} if name is not None else {})
@@ -79,16 +78,6 @@ def origin(root: Path) -> dict[str, str]:
 def changed(before: Mapping[str, str], now: Mapping[str, str]) -> str:
     """The first of them that is not the same; empty if all are."""
     return next((what for what in sorted({*before, *now}) if before.get(what) != now.get(what)), "")
-
-
-def _git(root: Path, *words: str) -> str | None:
-    """What git prints; None where it is not installed or this is no checkout."""
-    command = ["git", "--no-optional-locks", "-C", str(root), *words]
-    try:
-        done = subprocess.run(command, capture_output=True, check=False, timeout=_PATIENCE)
-    except (OSError, subprocess.SubprocessError):
-        return None
-    return os.fsdecode(done.stdout) if done.returncode == 0 else None
 
 
 def _walk(root: Path) -> Iterator[str]:

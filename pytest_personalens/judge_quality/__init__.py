@@ -1,4 +1,7 @@
-"""How good a judge is: its agreement with labels, its drift since it was adopted, its training."""
+"""Measures the quality of a judge, and trains the embedded judge.
+
+The quality of a judge is its agreement with labels and its drift since it was adopted.
+"""
 
 from pytest_personalens.judge_quality.labels import Labelled, read_labels
 from pytest_personalens.judge_quality.measure import Agreement, measure, wanted

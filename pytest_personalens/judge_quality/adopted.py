@@ -1,4 +1,4 @@
-"""The verdicts of a judge when it was adopted, in a file."""
+"""The file that stores the verdicts of a judge at its adoption."""
 
 from __future__ import annotations
 
@@ -18,18 +18,21 @@ SCHEMA: Final = "personalens-judge/1"
 
 
 class Scored(Frozen):
-    """The scores of one item; `dialogue` is a digest of its transcript."""
+    """The scores of one item.
+
+    `dialogue` is a digest of its transcript.
+    """
 
     dialogue: str
     scores: dict[Dimension, int]
 
 
 class AdoptedJudge(Frozen):
-    """How a judge read the anchors, and what the run scored that it was adopted in.
+    """The verdicts of a judge on the anchors, and the scores of its run.
 
-    `exact` is true for a judge that gives equal verdicts on equal dialogues. `setup` is what shapes scores
-    beside judge and assistant; `scores` has a key ``DATASET VERSION/SCENARIO`` for each item that could be
-    scored.
+    The run is the one in which the judge was adopted. `exact` is true for a judge that gives equal verdicts
+    on equal dialogues. `setup` holds the settings, other than judge and assistant, that shape scores.
+    `scores` has a key ``DATASET VERSION/SCENARIO`` for each item that could be scored.
     """
 
     model_config = ConfigDict(populate_by_name=True)
@@ -53,12 +56,15 @@ class AdoptedJudge(Frozen):
         return self
 
     def text(self) -> str:
-        """The file's content: sorted, a value a line."""
+        """Return the content of the file, with sorted keys and one value on each line."""
         return text_of(self, sort_keys=True)
 
 
 def read_adopted(path: Path) -> AdoptedJudge:
-    """The baseline in a file. Raises `DataError` saying in one line what is wrong with it."""
+    """Return the adopted judge that a file holds.
+
+    Raise `DataError`, which says in one line what is wrong with the file.
+    """
     if not path.exists():
         raise DataError(
             path, "cannot be read: No such file or directory; write it with --personalens-adopt-judge"

@@ -1,4 +1,4 @@
-"""The anchors: dialogues that a judge reads when it is adopted and again whenever it is checked."""
+"""The anchors: dialogues that a judge reads at its adoption and at every later check."""
 
 from __future__ import annotations
 
@@ -19,19 +19,26 @@ if TYPE_CHECKING:
     from pytest_personalens.core.verdict import Dimension, Judge
     from pytest_personalens.judge_quality.labels import Labelled
 
-#: A judge that fails this often in a row is down: each further reading would only wait for it.
+#: The readings stop after this many failures in a row: the judge is down, and each further reading would only
+#: wait for it.
 _GIVE_UP: Final = 3
 
 
 class Anchors(NamedTuple):
-    """Dialogues, and a digest of all that a judge may see of them; labels are no part of it."""
+    """The anchor dialogues, and a digest of everything that a judge may see of them.
+
+    The labels are not part of the digest.
+    """
 
     dialogues: tuple[Labelled, ...]
     digest: str
 
 
 class Readings(NamedTuple):
-    """Dimension -> anchor -> score; what could not be read, and why; and why it ended early, if it did."""
+    """The scores by dimension and anchor, the faults, and the reason of an early end.
+
+    `faults` names each failed reading with its reason. `stopped` is empty if all anchors were read.
+    """
 
     verdicts: dict[Dimension, dict[str, int]]
     faults: tuple[str, ...]
@@ -39,9 +46,12 @@ class Readings(NamedTuple):
 
 
 def open_anchors(path: Path | None = None) -> Anchors:
-    """The anchors in a file of labelled dialogues, or those of the package. Raises `DataError`."""
+    """Return the anchors of a file of labelled dialogues, or the anchors of the package.
+
+    Raise `DataError` for a bad file.
+    """
     found = sorted(read_labels(path or data_folder() / "agreement" / "anchors.jsonl"), key=lambda a: a.id)
-    # The parts of a goal are how we read it; a judge is shown the goal.
+    # The parts of a goal belong to the embedded agents. A judge sees only the goal.
     hidden = {"task": {"parts"}}
     seen = [
         [a.id, a.scenario.model_dump(mode="json", exclude=hidden), a.dialogue.model_dump(mode="json")]
@@ -53,9 +63,10 @@ def open_anchors(path: Path | None = None) -> Anchors:
 def read_anchors(
     anchors: Anchors, judge: Judge, dimensions: Sequence[Dimension], *, at_once: int = 1
 ) -> Readings:
-    """Have `judge` read every anchor on every dimension, `at_once` at a time.
+    """Return the readings of every anchor by `judge` on every dimension.
 
-    Faults and a spent budget are told, never raised.
+    `at_once` anchors are read at the same time. Faults and a spent budget are part of the result and never
+    raised.
     """
     verdicts: dict[Dimension, dict[str, int]] = {d: {} for d in dimensions}
     faults: list[str] = []

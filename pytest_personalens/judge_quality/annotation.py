@@ -1,5 +1,6 @@
-"""Dialogues of runs drawn for people to label, so that the judge can be held against them (paper,
-Table 5).
+"""Draws dialogues of runs for people to label (paper, Table 5).
+
+Their labels show how far the judge agrees with people.
 """
 
 from __future__ import annotations
@@ -18,21 +19,23 @@ if TYPE_CHECKING:
     from pytest_personalens.core.scenario import Scenario
     from pytest_personalens.results.values import Item, Results
 
-#: What tells the strata of a run apart: beside the kind of its task, what the judge said of the dialogue.
+#: The scores that divide a run into strata, together with the kind of task.
 _SCORES: Final = (Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION)
 _Stratum = tuple[object, ...]
 
 
 class Candidate(NamedTuple):
-    """A scored dialogue, with the scenario that it is about."""
+    """A scored dialogue with its scenario."""
 
     item: Item
     scenario: Scenario
 
 
 def candidates_of(runs: Sequence[Results]) -> dict[_Stratum, list[Candidate]]:
-    """The scored dialogues of the runs themselves by stratum: run, kind of task, task completion and
-    personalization.
+    """Return the scored dialogues of the runs by stratum.
+
+    A stratum is a run, a kind of task, a task completion score and a personalization score. Only items of the
+    runs themselves count.
     """
     found: defaultdict[_Stratum, list[Candidate]] = defaultdict(list)
     for number, results in enumerate(runs):
@@ -46,11 +49,12 @@ def candidates_of(runs: Sequence[Results]) -> dict[_Stratum, list[Candidate]]:
 
 
 def draw_dialogues(runs: Sequence[Results], count: int, *, seed: str) -> list[Candidate]:
-    """`count` dialogues, of each stratum its share of all, in an order that tells nothing of it; the same for
-    the same runs and seed.
+    """Return `count` dialogues, drawn from each stratum in proportion to its size.
 
-    Shares are those of the runs, so that agreement on the draw is an estimate of agreement on all of them.
-    Raises `SpecError` where there is nothing to draw from, or less than `count`.
+    The order shows nothing of the strata. The same runs and seed give the same draw. The shares are those of
+    the runs, so agreement on the drawn dialogues is an estimate of the agreement on all of them.
+
+    Raise `SpecError` if the runs have no dialogue to draw, or fewer than `count`.
     """
     strata = candidates_of(runs)
     total = sum(map(len, strata.values()))
@@ -73,10 +77,10 @@ def draw_dialogues(runs: Sequence[Results], count: int, *, seed: str) -> list[Ca
 
 
 def entries(drawn: Sequence[Candidate], annotators: Sequence[str]) -> list[dict[str, Any]]:
-    """The dialogues as labelled ones without labels: null for each reading of the run that an annotator is to
-    give.
+    """Return the drawn dialogues as entries of a label file without labels.
 
-    Nothing in them says what the judge thought, or which run they are of.
+    The value is null for each reading that the run has and that an annotator is to give. The entries do not
+    show the scores of the judge, or the run of a dialogue.
     """
     seen: Counter[str] = Counter()
     found = []
@@ -90,7 +94,7 @@ def entries(drawn: Sequence[Candidate], annotators: Sequence[str]) -> list[dict[
 
 
 def label_lines(found: Sequence[dict[str, Any]]) -> str:
-    """One JSON object a line, as `read_labels` takes them."""
+    """Return one JSON object on each line, as `read_labels` expects them."""
     return "".join(json.dumps(entry, ensure_ascii=False) + "\n" for entry in found)
 
 
@@ -123,8 +127,10 @@ def _entry(item: Item, scenario: Scenario, name: str, annotators: Sequence[str])
 
 
 def _places(sizes: dict[_Stratum, int], count: int) -> dict[_Stratum, int]:
-    """How many of each stratum are drawn: its share, rounded so that they add up to `count` (largest
-    remainders).
+    """Return how many dialogues are drawn from each stratum.
+
+    Each number is the share of the stratum, rounded by the method of largest remainders, so that all numbers
+    add up to `count`.
     """
     total = sum(sizes.values())
     places = {stratum: count * size // total for stratum, size in sizes.items()}

@@ -1,4 +1,7 @@
-"""How likely a difference is by chance alone: exact for signs, by permutation for two sets of changes."""
+"""Computes how likely a difference is by chance alone.
+
+It has an exact test for signs, and a permutation test for two sets of changes.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,9 @@ _ROUNDS: Final = 1999
 
 
 def sign_p(up: int, down: int) -> float:
-    """The two-sided p of the exact sign test; ties are left out beforehand.
+    """Return the two-sided p of the exact sign test.
+
+    The caller leaves out ties.
 
     >>> sign_p(0, 6)
     0.03125
@@ -24,11 +29,11 @@ def sign_p(up: int, down: int) -> float:
 
 
 def otherwise_p(reference: Sequence[tuple[int, int]], seen: Sequence[tuple[int, int]]) -> float:
-    """The p that `seen` pairs (before, after) moved no other way than the `reference` pairs with the same
-    score before.
+    """Return the p of a test whether `seen` moved otherwise than `reference`.
 
-    Compared within each score before, because a score at the end of its scale can only move one way. 1.0
-    where the two sets have no score in common. Drawn with a fixed seed: equal input gives an equal p.
+    Both are pairs (before, after). The test compares the changes only among pairs with the same score before,
+    because a score at the end of its scale can move only one way. The p is 1.0 if the two sets have no score
+    before in common. The test draws permutations with a fixed seed: equal input gives an equal p.
     """
     strata: dict[int, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
     for side, pairs in enumerate((reference, seen)):

@@ -1,4 +1,4 @@
-"""Changes of an assistant's words that leave their meaning as it is: what a judge must not care about."""
+"""Changes of an assistant's words that keep their meaning and must not change a verdict."""
 
 from __future__ import annotations
 
@@ -29,9 +29,10 @@ _NOT_LAID_OUT: Final = re.compile(r"^\s*(?:[-*•|#>]|\d+[.)])", re.MULTILINE)
 
 
 class Change(NamedTuple):
-    """A way to say the same otherwise; `held` ones are kept out of training.
+    """A way to say the same in other words.
 
-    `rewrite` takes a reply and a number to choose by.
+    A change with `held` is kept out of training. `rewrite` takes a reply and a number, which chooses among
+    several wordings.
     """
 
     name: str
@@ -39,7 +40,10 @@ class Change(NamedTuple):
     rewrite: Rewrite
 
     def __call__(self, dialogue: Dialogue) -> Dialogue:
-        """The dialogue with every reply rewritten; equal to it where nothing could be."""
+        """Return the dialogue with every reply rewritten.
+
+        The result is equal to the dialogue if the change applies to no reply.
+        """
         messages = tuple(
             (
                 m
@@ -56,7 +60,7 @@ def _number(*texts: str) -> int:
 
 
 def changes() -> tuple[Change, ...]:
-    """Every change: those of ``data/agreement/changes.toml`` and those of layout."""
+    """Return every change: those of ``data/agreement/changes.toml`` and those of layout."""
     with (data_folder() / "agreement" / "changes.toml").open("rb") as file:
         worded = [_worded(entry) for entry in tomllib.load(file)["change"]]
     return (*worded, *(Change(f"layout: {name}", held, rewrite) for name, held, rewrite in _LAYOUT))
@@ -81,14 +85,21 @@ def _worded(entry: dict[str, Any]) -> Change:
 
 
 def _joined(reply: str, end: str) -> str:
-    """The reply with an end, on a line of its own where the reply does not close with a mark."""
+    """Return the reply followed by an end.
+
+    The end stands on its own line if the reply does not close with a full stop, `!` or `?`.
+    """
     if end.startswith("\n"):
         return reply + end
     return f"{reply}{' ' if reply.rstrip()[-1:] in '.!?' else chr(10)}{end}"
 
 
 def _before_deed(reply: str, phrase: str) -> str:
-    """The phrase before the first sentence that tells of a deed and is not the only thing said of it."""
+    """Return the reply with the phrase before the first sentence that reports a finished action.
+
+    The sentence counts only if its gist is "done" and it is no question. The reply is unchanged if it has no
+    such sentence.
+    """
     for sentence in sentences(reply):
         if gist(forms(plain(sentence))) == "done" and "?" not in sentence:
             return reply.replace(sentence, f"{phrase} {sentence}", 1)
@@ -105,9 +116,9 @@ def _each_sentence(mark: Callable[[int, str], str], joint: str) -> Rewrite:
 
 
 def _clocks(reply: str, _: int) -> str:
-    """Hours in the other way of writing them: 19:30 as 7:30 PM.
+    """Return the reply with 24-hour times as 12-hour times: 19:30 becomes 7:30 PM.
 
-    What is no hour of the day (a length) does not look like one.
+    Times before 13:00 stay as they are, because the digits may also be a length.
     """
 
     def other(found: re.Match[str]) -> str:
@@ -138,7 +149,7 @@ def _lower(reply: str, _: int) -> str:
 
 
 def _tabled(reply: str, _: int) -> str:
-    """The facts of the reply once more in a table behind it."""
+    """Return the reply with a table of its facts behind it."""
     facts = list(dict.fromkeys(m[1] for m in _FACT.finditer(reply)))[:4]
     rows = "\n".join(
         f"| {'Time' if times(f.lower()) else 'Day' if days(f.lower()) else 'Detail'} | {f} |" for f in facts
@@ -170,7 +181,7 @@ _LAYOUT: Final[tuple[tuple[str, bool, Rewrite], ...]] = (
 
 
 def pairs(dialogue: Dialogue, chosen: Sequence[Change]) -> Iterator[tuple[Change, Dialogue]]:
-    """The dialogue under each change that does anything to it."""
+    """Yield each change that alters the dialogue, with the altered dialogue."""
     for change in chosen:
         other = change(dialogue)
         if other.messages != dialogue.messages:

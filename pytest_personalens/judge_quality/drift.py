@@ -1,4 +1,4 @@
-"""A run beside its baseline: did the judge change, the assistant, both, or neither?"""
+"""Compares a run with its baseline to find whether the judge or the assistant changed."""
 
 from __future__ import annotations
 
@@ -15,19 +15,22 @@ if TYPE_CHECKING:
 
     Pairs = Sequence[tuple[int, int]]
 
-#: What a judge played by a model may read otherwise from one call to the next: one far change in eight, and
-#: one alone is none. On 24 anchors that makes four: a judge that reads 3 verdicts in 100 otherwise by chance
-#: gets there in 5 of 1,000 checks (three changes would make it 34). Scores are held to the same, because
+#: The share of far changes that chance explains. A judge played by a model does not always repeat its
+#: verdict. The judge counts as changed if more than one reading in eight has a far change; a single one never
+#: counts. On 24 anchors this means four far changes: a judge that changes 3 of 100 verdicts by chance has
+#: four in 5 of 1,000 checks (a limit of three would make it 34). Scores have the same tolerance, because
 #: assistants vary as well.
 TOLERANCE: Final = 1 / 8
 _FEWEST: Final = 2
-#: Beside that, changes that all lean one way, however small: p of all dimensions together.
+#: A judge or an assistant also counts as changed if its changes, however small, all lean one way. ALPHA is
+#: the p of all dimensions together.
 ALPHA: Final = 0.05
 
 
 def compare(then: AdoptedJudge, now: AdoptedJudge) -> Drift:
-    """What changed from `then` to `now`; both have the same anchors and dimensions, and enough of them could
-    be read.
+    """Return the changes from `then` to `now`.
+
+    Both have the same anchors and dimensions, and enough of them could be read.
     """
     exact, alpha = then.exact and now.exact, ALPHA / max(1, len(then.verdicts))
     common, why = _comparable(then, now)
@@ -45,13 +48,13 @@ def compare(then: AdoptedJudge, now: AdoptedJudge) -> Drift:
             for same in (_same(then, now, key),)
         ]
         score = _shift(dimension, [pair for pair, _ in found])
-        # Where the same words were said, the assistant has nothing to do with it.
+        # On equal transcripts the assistant cannot be the cause of a different score.
         others = [pair for pair, same in found if not same]
         if changed:
             judge.append(reading)
             score = score.model_copy(update={"beyond_judge": round(otherwise_p(readings, others), 6)})
         scores.append(score)
-        # Where the judge reads otherwise, its change must not explain the scores'.
+        # If the judge changed, its change must not already explain the change of the scores.
         if _differs(_shift(dimension, others), alpha, of=score.compared) and (
             score.beyond_judge is None or score.beyond_judge < alpha
         ):
@@ -83,7 +86,7 @@ def _identities(then: AdoptedJudge, now: AdoptedJudge) -> list[str]:
 
 
 def _comparable(then: AdoptedJudge, now: AdoptedJudge) -> tuple[Sequence[str], str]:
-    """The keys of the scores that both have, or why there are none to compare."""
+    """Return the keys of the scores that both have, or why there are none."""
     for part in sorted(then.setup.keys() | now.setup.keys()):
         before, after = then.setup.get(part, "unknown"), now.setup.get(part, "unknown")
         if now.scores and then.scores and before != after:
@@ -106,7 +109,7 @@ def _say(
     if judge:
         who = (
             "under another identity" if then.judge != now.judge else "under the same identity"
-        )  # the endpoint kept the name
+        )  # the endpoint may change the model and keep its name
         sentence = f"{who} it reads the anchors otherwise ({'; '.join(map(_told, judge))})"
         caution = "do not compare scores with the baseline until the judge is adopted again"
         if assistant:

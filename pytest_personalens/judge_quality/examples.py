@@ -1,5 +1,6 @@
-"""Labelled dialogues as the embedded judge's training sees them: statements with their tags, under their own
-and a stranger's profile.
+"""Labelled dialogues in the form that the training of the embedded judge needs.
+
+The form is the statements of a dialogue with their tags, under the user's own profile and under a stranger's.
 """
 
 from __future__ import annotations
@@ -21,25 +22,27 @@ if TYPE_CHECKING:
     from pytest_personalens.core.scenario import Scenario
     from pytest_personalens.judge_quality.labels import Labelled
 
-#: A word is known that this many scenarios use, and one to learn from that this many do.
+#: A word is known if this many scenarios use it. The judge learns from a word if `LEARNED` scenarios use it.
 KNOWN: Final = 3
 LEARNED: Final = 12
-#: A stem is common that this share of the dialogues has in what the assistant says.
+#: A stem is common if the assistant uses it in at least this share of the dialogues.
 COMMON: Final = 0.02
-#: Acts that rest on what is known of the user: under another person's profile there are none.
+#: Acts that depend on the profile of the user. Under the profile of another person a statement has none of
+#: them.
 GROUNDED: Final = "UVAB"
 _UNGROUNDED: Final = dict.fromkeys(map(ord, GROUNDED))
 _WORD: Final = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
 _TOKEN: Final = re.compile(r"\w+")
-#: Words of a statement looked for this much further than its length in the pieces.
+#: The words of a statement are searched in as many words of the pieces as it has, plus this many.
 _SLACK: Final = 8
-#: A piece belongs to a statement with this share, or this number, of the statement's words.
+#: A piece belongs to a statement if it holds this share, or this number, of the words of the statement.
 _SHARE, _WORDS = 0.25, 4
 
 
 class Side(NamedTuple):
-    """A dialogue under a profile: its statements, and the acts of each as letters; None where nobody tagged
-    it.
+    """A dialogue under one profile: its statements with their tags.
+
+    A tag holds the acts of a statement as letters. It is None for a statement that nobody tagged.
     """
 
     scenario: Scenario
@@ -56,7 +59,10 @@ class Example(NamedTuple):
 
 
 def examples(labelled: Sequence[Labelled]) -> list[Example]:
-    """The dialogues, each with a stranger who has the same domains, chosen by the dialogue's id."""
+    """Return the dialogues, each with a stranger who has the same domains.
+
+    The id of the dialogue decides which stranger is chosen.
+    """
     by_domain: dict[str, list[Labelled]] = defaultdict(list)
     for one in labelled:
         for domain in one.scenario.domains:
@@ -77,7 +83,10 @@ def _example(one: Labelled, stranger: Scenario) -> Example:
 
 
 def _aligned(message: Message, pieces: Sequence[tuple[str, str]]) -> list[str | None]:
-    """For each statement of the message the letters of the pieces that its words stand in."""
+    """Return the letters of the pieces that hold the words of each statement.
+
+    The value is None for a statement that the pieces do not hold.
+    """
     words = [(w, number) for number, (_, text) in enumerate(pieces) for w in _TOKEN.findall(plain(text))]
     found: list[str | None] = []
     start = 0
@@ -132,7 +141,7 @@ def _stranger(one: Labelled, by_domain: dict[str, list[Labelled]]) -> Scenario:
 
 
 def word_lists(labelled: Sequence[Labelled]) -> dict[str, list[str]]:
-    """The lists of words that the judge reads by, by the name of their file."""
+    """Return the word lists of the judge by the name of their file."""
     groups: dict[str, set[str]] = defaultdict(set)
     stems: Counter[str] = Counter()
     for one in labelled:
@@ -152,7 +161,7 @@ def word_lists(labelled: Sequence[Labelled]) -> dict[str, list[str]]:
 
 
 def tagged_statements(path: Path) -> list[tuple[frozenset[str], str]]:
-    """The cues and tags of single statements: lines ``TAGS | text``."""
+    """Return the cues and tags of single statements, read from lines ``TAGS | text``."""
     found = []
     for line in path.read_text(encoding="utf-8").splitlines():
         tags, bar, text = line.partition("|")

@@ -1,4 +1,4 @@
-"""Fits the tables of the embedded judge: acts, acts in context, parts of goals, scores."""
+"""Fits the tables of the embedded judge: acts, acts in context, goal parts, scores."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
     from pytest_personalens.judge_quality.examples import Example, Side
 
-#: The readings that the judge gives.
+#: The readings that the embedded judge gives.
 SCORED: Final = (
     Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION, Dimension.NATURALNESS_ASSISTANT,
     Dimension.COHERENCE_ASSISTANT,
 )  # fmt: skip
-#: A cue seen in fewer statements is left out: it would be learned by heart.
+#: A cue that fewer statements have is left out, because the fit would learn these statements by heart.
 RARE: Final = 8
-#: Strength of regularisation (scikit-learn's C).
+#: Strength of the regularisation (C of scikit-learn).
 C_ACTS: Final = 0.1
 C_CONTEXT: Final = 0.1
 C_PARTS: Final = 0.05
@@ -34,7 +34,7 @@ C_SCORES: Final = {
     Dimension.NATURALNESS_ASSISTANT: 0.02,
     Dimension.COHERENCE_ASSISTANT: 0.02,
 }
-#: One dialogue in so many is read under another person's profile as well.
+#: One dialogue in this many is also read under the profile of another person.
 STRANGERS: Final = 4
 INNER_FOLDS: Final = 3
 
@@ -42,25 +42,25 @@ Tagged = tuple[frozenset[str], str]
 
 
 class Trained(NamedTuple):
-    """Every table by the name of its file."""
+    """The trained tables by the name of their file."""
 
     tables: dict[str, Table]
 
     def features(self, side: Side, example: Example) -> Features:
-        """The dialogue as this judge reads it."""
+        """Return the features of the dialogue, as this judge reads it."""
         return _features(side, example, self.tables)
 
 
 def fold_of(text: str, count: int) -> int:
-    """The part, from 0, that a text falls into."""
+    """Return the fold of a text, a number from 0 to `count` - 1."""
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], "big") % count
 
 
 def train(chosen: Sequence[Example], statements: Sequence[Tagged] = ()) -> Trained:
-    """The tables learned from the examples and from statements that stand alone.
+    """Return the tables learned from the examples and from single statements.
 
-    What later tables learn from is read by earlier ones that were trained without the same scenario, as it
-    will be with what is new.
+    A later table learns from readings by earlier tables. These earlier tables were trained without the
+    scenario of the dialogue, because the finished judge will not know the scenarios of new dialogues either.
     """
     read: list[tuple[list[Spoken], list[Spoken]]] = [([], []) for _ in chosen]
     for k in range(INNER_FOLDS):
@@ -80,7 +80,7 @@ def train(chosen: Sequence[Example], statements: Sequence[Tagged] = ()) -> Train
 
 
 def predict(trained: Trained, example: Example, *, stranger: bool = False) -> dict[Dimension, int]:
-    """The scores that a judge of these tables gives."""
+    """Return the scores that a judge with these tables gives."""
     features = trained.features(example.stranger if stranger else example.own, example)
     return {
         d: (
@@ -92,15 +92,17 @@ def predict(trained: Trained, example: Example, *, stranger: bool = False) -> di
 
 
 def score_numbers(dimension: Dimension, features: Features, parts: Table) -> dict[str, float]:
-    """The numbers that the score of the dimension is made of."""
+    """Return the numbers from which the score of the dimension is computed."""
     if dimension is Dimension.TASK_COMPLETION:
         return completion(features, [parts.of_numbers(n)["reached"] for n in features.part_numbers])
     return features.personalization if dimension is Dimension.PERSONALIZATION else features.style
 
 
 def _sides(example: Example) -> tuple[Side, ...]:
-    """The dialogue under its own profile, and for one in `STRANGERS` under another person's: there, nothing
-    is personal.
+    """Return the sides of the dialogue that the training uses.
+
+    These are the dialogue under its own profile and, for one dialogue in `STRANGERS`, also under another
+    person's. Nothing is personal under the profile of another person.
     """
     return (
         (example.own, example.stranger)
@@ -127,7 +129,11 @@ def _features(side: Side, example: Example, tables: Mapping[str, Table]) -> Feat
 
 
 def _acts(chosen: Sequence[Example], statements: Sequence[Tagged]) -> dict[str, Table]:
-    """The acts of each role from a statement's own cues."""
+    """Return the tables of acts for each role.
+
+    They are learned from the cues of a statement alone. Raise `PersonalensError` if the dialogues are too few
+    to learn from.
+    """
     found = {}
     for role, acts in ACTS.items():
         rows = [
@@ -181,8 +187,9 @@ def _parts(chosen: Sequence[Example], own: Sequence[Features]) -> Table:
 
 
 def part_labels(example: Example, count: int) -> list[bool | None]:
-    """Which parts of the goal were reached: all if the task was completed;
-    None for those that nobody told.
+    """Return which parts of the goal were reached.
+
+    If the task was completed, all parts were reached. The value is None for a part that has no label.
     """
     if example.labelled.majority(Dimension.TASK_COMPLETION):
         return [True] * count
@@ -206,7 +213,7 @@ def _score(
         if (label := e.labelled.majority(dimension)) is not None
     ]
     if dimension is Dimension.PERSONALIZATION:
-        # Whoever acts on what is known of somebody else personalizes nothing, however well it reads.
+        # A reply that uses the profile of somebody else personalizes nothing, however well it reads.
         rows += [
             (score_numbers(dimension, features, parts), 1 if label > 2 else label)
             for e, features in zip(chosen, strange, strict=True)
@@ -220,7 +227,7 @@ def _score(
 
 
 class _Fit:
-    """Rows of numbers from which linear questions are learned."""
+    """Rows of numbers, from which linear models for yes-or-no questions are learned."""
 
     def __init__(self, rows: Sequence[Mapping[str, float]], *, scaled: bool = True) -> None:
         import numpy as np
@@ -239,8 +246,9 @@ class _Fit:
             self._mean, self._spread = list(mean[kept]), list(spread[kept])
 
     def table(self, questions: Mapping[str, Sequence[bool]], strength: float) -> Table:
-        """A table with a column for each question; one to which every example has the same answer gets that
-        answer.
+        """Return a table with one column for each question.
+
+        If every example has the same answer to a question, its column always gives that answer.
         """
         columns = {name: self._column(yes, strength) for name, yes in questions.items()}
         cues = sorted(

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping, Sequence
 
-#: Resamples of a bootstrap; its intervals hold the middle 95 % of them.
+#: The resamples of a bootstrap. Its interval holds the middle 95 % of them.
 RESAMPLES: Final = 1000
 
 
 def cohen(pairs: Sequence[tuple[int, int]], *, quadratic: bool = False) -> float | None:
-    """Cohen's kappa of two raters (Cohen 1960), at most 1; None where it is undefined: no pairs, or one and
-    the same score throughout.
+    """Return Cohen's kappa of two raters (Cohen 1960), at most 1.
 
-    With `quadratic` weights a disagreement counts by the square of its distance (Cohen 1968).
+    Return None where it is undefined: without pairs, or if both raters give one and the same score
+    throughout. With `quadratic` weights a disagreement counts by the square of its distance (Cohen 1968).
     """
     n = len(pairs)
     rows, columns = Counter(a for a, _ in pairs), Counter(b for _, b in pairs)
@@ -31,10 +31,10 @@ def cohen(pairs: Sequence[tuple[int, int]], *, quadratic: bool = False) -> float
 
 
 def fleiss(ratings: Sequence[Sequence[int]]) -> float | None:
-    """Fleiss' kappa among any number of raters (Fleiss 1971); None where it is undefined.
+    """Return Fleiss' kappa among any number of raters (Fleiss 1971).
 
-    Subjects with fewer than two ratings say nothing and are left out; the others may differ in their number
-    of ratings.
+    Return None where it is undefined. Subjects with fewer than two ratings are left out, because they show no
+    agreement. The other subjects may differ in their number of ratings.
     """
     rated = [Counter(r) for r in ratings if len(r) > 1]
     total = sum(c.total() for c in rated)
@@ -54,10 +54,10 @@ def interval(
     *,
     seed: int = 0,
 ) -> tuple[float, float] | None:
-    """A 95 % bootstrap interval of `statistic` (percentile method), drawing whole groups: dialogues of one
-    scenario are not independent.
+    """Return a 95 % bootstrap interval of `statistic` (percentile method).
 
-    None where fewer than half of the resamples define the statistic.
+    Each resample draws whole groups, because dialogues of one scenario are not independent. Return None if
+    the statistic is defined on fewer than half of the resamples.
     """
     names = list(groups)
     chance = random.Random(seed)

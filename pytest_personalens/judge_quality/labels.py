@@ -1,5 +1,7 @@
-"""Labelled dialogues: a JSON object a line, each a scenario, a dialogue,
-and what annotators thought of it.
+"""Reads labelled dialogues.
+
+A file has one JSON object on each line. An object holds a scenario, a dialogue and the labels of the
+annotators.
 """
 
 from __future__ import annotations
@@ -66,12 +68,14 @@ class _Entry(_Line):
 
 
 class Labelled(BaseModel):
-    """One dialogue with its scenario and, for each annotator, a score on each dimension that they labelled,
-    and their reason.
+    """One dialogue with its scenario and the labels of its annotators.
 
-    `pieces`, where somebody tagged what the sentences do, holds for each message its pieces: the acts as a
-    string of letters, and the text. `parts` holds what became of each part of the goal: done, promised,
-    proposed, refused, handed-back, wrong, undone, missing.
+    `labels` holds, for each annotator, a score on each dimension that they labelled. `reasons` holds the
+    reason of each annotator.
+
+    `pieces` holds the pieces of each message, if somebody tagged the acts of the sentences. A piece is its
+    acts, as a string of letters, and its text. `parts` holds the state of each part of the goal: done,
+    promised, proposed, refused, handed-back, wrong, undone or missing.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -85,9 +89,9 @@ class Labelled(BaseModel):
     voice: str = ""
 
     def majority(self, dimension: Dimension) -> int | None:
-        """The label that most annotators gave; where there is no such one, the (lower) median of them.
+        """Return the label that most annotators gave, or None without labels.
 
-        None without labels.
+        If two labels are tied for the first place, return the (lower) median of all labels.
         """
         given = [scores[dimension] for scores in self.labels.values() if dimension in scores]
         if not given:
@@ -98,17 +102,23 @@ class Labelled(BaseModel):
 
     @property
     def group(self) -> str:
-        """What dialogues over the same scenario have in common: they are not independent of each other."""
+        """Return a key that is the same for all dialogues over the same scenario.
+
+        Such dialogues are not independent of each other.
+        """
         return f"{self.scenario.task.intent}\x1f{sorted(self.scenario.summaries.items())}"
 
 
 def read_labels(path: Path) -> list[Labelled]:
-    """The dialogues of a file. Raises `DataError` naming file, line and field."""
+    """Return the labelled dialogues of a file.
+
+    Raise `DataError`, which names the file, the line and the field.
+    """
     try:
-        # Not `splitlines`: what a dialogue says may hold a line separator of Unicode's, which ends no line of
-        # such a file.
+        # Not `splitlines`: a message may hold a line separator of Unicode, which does not end a line of such
+        # a file.
         lines = no_device(path).read_text(encoding="utf-8").split("\n")
-    except (OSError, ValueError) as error:  # the path itself may be none
+    except (OSError, ValueError) as error:  # the path itself may be invalid
         raise DataError(path, f"cannot be read: {error}") from None
     found: dict[str, Labelled] = {}
     for number, line in enumerate(lines, 1):
@@ -181,8 +191,10 @@ def _labelled(entry: _Entry, path: Path, where: str) -> Labelled:
 
 
 def _relevant(scenario: _Scenario) -> tuple[tuple[str, str], ...]:
-    """The types that are named, in every domain of the task that has them; "Domain: Type" is that of one
-    domain.
+    """Return the relevant preferences of the scenario as pairs (domain, type).
+
+    A type that is named alone counts in every domain of the task that has it. "Domain: Type" names the type
+    of one domain.
     """
     named = (
         (d, t)
@@ -195,7 +207,7 @@ def _relevant(scenario: _Scenario) -> tuple[tuple[str, str], ...]:
 
 @once
 def _embedded_parts() -> dict[str, tuple[GoalPart, ...]]:
-    """The parts of the embedded benchmark's goals, by goal."""
+    """Return the parts of each goal in the embedded benchmark, by goal."""
     dataset = EmbeddedDataset()
     tasks = [*(t for d in dataset.domains() for t in dataset.domain(d).tasks), *dataset.multi().tasks]
     return {task.goal: tuple(p.part() for p in task.parts) for task in tasks}
@@ -230,7 +242,7 @@ def _scores(given: Mapping[str, Any], path: Path, where: str) -> dict[Dimension,
     scores = {}
     for dimension in READINGS:
         value = given.get(dimension.value)
-        if value is None:  # nothing there yet
+        if value is None:  # the annotator has not labelled this dimension yet
             continue
         low, high = dimension.scale
         if not isinstance(value, int) or not low <= int(value) <= high:

@@ -1,4 +1,7 @@
-"""A judge run over labelled dialogues, and its agreement with the annotators and theirs with each other."""
+"""Measures the agreement of a judge with annotators over labelled dialogues.
+
+It also measures the agreement of the annotators with each other.
+"""
 
 from __future__ import annotations
 
@@ -25,8 +28,9 @@ class _Part(BaseModel):
 
 
 class Kappa(_Part):
-    """Cohen's kappa over `dialogues`, plain and with quadratic weights, with 95 % intervals; None where
-    undefined.
+    """Cohen's kappa over `dialogues`, plain and with quadratic weights.
+
+    The intervals are 95 % intervals. A value is None where it is undefined.
     """
 
     dialogues: int
@@ -37,7 +41,7 @@ class Kappa(_Part):
 
 
 class Disagreement(_Part):
-    """A dialogue on which judge and majority differ, with what each said."""
+    """A dialogue on which judge and majority differ, with their scores and reasons."""
 
     id: str
     judge: int
@@ -48,15 +52,16 @@ class Disagreement(_Part):
 
 
 class Reading(_Part):
-    """One dimension: the judge against the majority and each annotator, the annotators among themselves.
+    """The agreement on one dimension.
 
-    `confusion` maps "label -> judge" such as ``"3 -> 2"`` to its number of dialogues.
+    It compares the judge with the majority and with each annotator, and the annotators with each other.
+    `confusion` maps "label -> judge", such as ``"3 -> 2"``, to a number of dialogues.
     """
 
     dimension: Dimension
     majority: Kappa
     annotators: dict[str, Kappa]
-    #: The mean of the plain kappas against each annotator, as Table 5 of the paper has it; None where one is
+    #: The mean of the plain kappas against each annotator, as in Table 5 of the paper; None if one of them is
     #: undefined.
     annotators_mean: float | None = None
     fleiss: float | None
@@ -66,7 +71,10 @@ class Reading(_Part):
 
 
 class Agreement(_Part):
-    """How a judge agrees with labels; `faults` are the dialogues it could not judge, by id, and why."""
+    """The agreement of a judge with labels.
+
+    `faults` holds the dialogues that the judge could not judge, by id, and the reasons.
+    """
 
     schema_version: Literal["personalens-agreement/1"] = "personalens-agreement/1"
     judge: str
@@ -84,9 +92,10 @@ def measure(
     progress: Callable[[int], None] = lambda done: None,
     at_once: int = 1,
 ) -> Agreement:
-    """Have `judge` give the `wanted` readings, `at_once` at a time.
+    """Return the agreement of `judge` with the labels.
 
-    A dialogue it cannot judge counts nowhere.
+    The judge gives the `wanted` readings, `at_once` at a time if it can run in parallel. A reading that fails
+    counts nowhere.
     """
     faults: dict[str, str] = {}
     verdicts: dict[tuple[str, Dimension], tuple[int, str]] = {}
@@ -119,7 +128,7 @@ def measure(
 
 
 def wanted(labelled: Sequence[Labelled], dimensions: Sequence[Dimension]) -> list[tuple[Labelled, Dimension]]:
-    """The readings that labels can be held against."""
+    """Return the readings that have labels to compare with."""
     return [
         (item, dimension)
         for item in labelled

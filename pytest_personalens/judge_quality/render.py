@@ -1,4 +1,4 @@
-"""An agreement as tables: for a terminal, and as Markdown."""
+"""Renders an agreement as tables for a terminal and as Markdown."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 
 
 def lines(found: Agreement, *, most: int = 5) -> Iterator[str]:
-    """The agreement for a terminal, with at most `most` disagreements of each dimension."""
+    """Yield the lines of the agreement for a terminal.
+
+    They show at most `most` disagreements of each dimension.
+    """
     yield f"{found.judge}: {found.dialogues} dialogues over {found.scenarios} scenarios"
     yield "Cohen's kappa against the majority of the annotators"
     yield f"{'':16}{'dialogues':>10}{'plain':>8}{'95 %':>16}{'weighted':>10}{'95 %':>16}{'annotators':>13}"
@@ -66,7 +69,10 @@ def _reading(reading: Reading, most: int) -> Iterator[str]:
 
 
 def markdown(found: Agreement) -> str:
-    """The figures as a Markdown table, to paste into a pull request or a page."""
+    """Return the figures as a Markdown table.
+
+    The table is for a pull request or a page.
+    """
     rows = [
         f"Judge: `{found.judge}`, {found.dialogues} dialogues over {found.scenarios} scenarios.",
         "",

@@ -1,5 +1,7 @@
-"""Does a judge's verdict stay where only words change, fall where the meaning does, and stay low for replies
-that say nothing?
+"""Tests whether the verdicts of a judge follow the meaning of a dialogue.
+
+A verdict should stay if only the words change, and fall if the meaning changes. It should stay low for
+replies that say nothing.
 
 ``python -m pytest_personalens robustness LABELS.jsonl...`` prints three tables for the embedded judge.
 """
@@ -26,7 +28,10 @@ Scores = dict[Dimension, int]
 
 
 class Kept(NamedTuple):
-    """Under one change: dialogues, and the shares whose TC and P stay as they are."""
+    """The result of one change.
+
+    It holds the number of dialogues, and the shares of them whose TC and whose P stay the same.
+    """
 
     dialogues: int
     tc: float
@@ -34,15 +39,18 @@ class Kept(NamedTuple):
 
 
 def scores(judge: Judge, scenario: Scenario, dialogue: Dialogue) -> Scores | None:
-    """TC and P of a dialogue; None where the judge cannot read it."""
+    """Return TC and P of a dialogue, or None if the judge cannot read it."""
     try:
-        return {d: judge.verdict(scenario, dialogue, d).score for d in (TC, P)}
+        return {d: int(judge.verdict(scenario, dialogue, d).score) for d in (TC, P)}
     except JudgeFault:
         return None
 
 
 def kept_under_changes(judge: Judge, labelled: Sequence[Labelled]) -> dict[tuple[str, bool], Kept]:
-    """For each change by name and whether it is held out of training: how often verdicts stay."""
+    """Return, for each change, how often the verdicts stay the same.
+
+    The key is the name of the change and whether it is kept out of training.
+    """
     same: dict[tuple[str, bool], list[tuple[bool, bool]]] = defaultdict(list)
     every = changes()
     for one in labelled:
@@ -60,7 +68,7 @@ def kept_under_changes(judge: Judge, labelled: Sequence[Labelled]) -> dict[tuple
     }
 
 
-#: Bots that say the same to everybody, or hand back what they were given.
+#: Bots that give everybody the same reply, or repeat the text that they received.
 CONSTANT: Final[Mapping[str, Callable[[Scenario, Sequence[Message]], str]]] = {
     "All done.": lambda _s, _m: "All done.",
     "booked for 19:30": lambda _s, _m: "I've booked it for 19:30, reference QX77.",
@@ -96,8 +104,10 @@ CONSTANT: Final[Mapping[str, Callable[[Scenario, Sequence[Message]], str]]] = {
 
 
 def constant_bots(judge: Judge, scenarios: Iterable[Scenario]) -> dict[str, tuple[int, int, int]]:
-    """For each constant bot, played against the embedded user: scenarios, completed ones, those with P above
-    2.
+    """Return, for each constant bot, three numbers of scenarios.
+
+    They are all scenarios, those that the judge sees as completed, and those with P above 2. The bots talk to
+    the embedded user agent.
     """
     from pytest_personalens.agents import EmbeddedUserAgent
     from pytest_personalens.core.dialogue import converse
@@ -122,7 +132,9 @@ def _played(
 
 
 class Fallen(NamedTuple):
-    """Of pairs that differ by a small change of meaning: how many, whose right score fell, whose other score
+    """The result over pairs of dialogues that differ by a small change of meaning.
+
+    `right` is the share of pairs whose affected score fell. `wrong` is the share of pairs whose other score
     moved.
     """
 
@@ -132,7 +144,10 @@ class Fallen(NamedTuple):
 
 
 def sensitivity(judge: Judge, labelled: Sequence[Labelled]) -> dict[Dimension, Fallen]:
-    """Over pairs ``X-a`` and ``X-c`` of the labels in which just one of TC and P is lower in the second."""
+    """Return, for TC and P, the results over pairs ``X-a`` and ``X-c`` of the labels.
+
+    A pair counts if one of TC and P is lower in the labels of the second dialogue and the other is equal.
+    """
     by_id = {one.id: one for one in labelled}
     found: dict[Dimension, list[tuple[bool, bool]]] = defaultdict(list)
     for one in labelled:
@@ -146,7 +161,7 @@ def sensitivity(judge: Judge, labelled: Sequence[Labelled]) -> dict[Dimension, F
                     scores(judge, one.scenario, one.dialogue),
                     scores(judge, other.scenario, other.dialogue),
                 )
-                # Where the first is not seen to be good there is nothing to lose.
+                # If the judge does not see that the first dialogue is good, its score cannot fall.
                 if before and after and before[dimension] >= changed[0]:
                     found[dimension].append(
                         (after[dimension] < before[dimension], after[rest] != before[rest])

@@ -1,9 +1,9 @@
-"""Trains the embedded judge: from labelled dialogues and statements to tables of weights; or tells how well
-such judges agree.
+"""Cross-validates the training of the embedded judge.
 
-``python -m pytest_personalens train LABELS.jsonl... --write FOLDER`` (with scikit-learn installed) writes the
-tables; without ``--write`` it cross-validates by scenario and prints how far judges agree that were trained
-without the scenario.
+``python -m pytest_personalens train LABELS.jsonl... --write FOLDER`` (with scikit-learn installed) learns
+tables of weights from labelled dialogues and statements, and writes them. Without ``--write`` it
+cross-validates by scenario: it prints how well judges agree with the labels if they are trained without the
+scenario.
 """
 
 from __future__ import annotations
@@ -27,11 +27,12 @@ Scores = dict[Dimension, int]
 def cross_validate(
     chosen: Sequence[Example], statements: Sequence[Tagged] = ()
 ) -> list[tuple[Scores, Scores]]:
-    """For each example the scores by a judge trained without its scenario, for its own profile and for the
-    stranger's.
+    """Return two sets of scores for each example, by a judge trained without its scenario.
+
+    The first set is for its own profile, the second for the profile of the stranger.
     """
     found: list[Any] = [None] * len(chosen)
-    # A fork shares what is read already; nothing else runs in this process.
+    # A fork shares the data that is already read. Nothing else runs in this process.
     with ProcessPoolExecutor(mp_context=get_context("fork")) as pool:
         for part in pool.map(_held_out, [(chosen, statements, k) for k in range(FOLDS)]):
             for i, both in part:

@@ -1,4 +1,7 @@
-"""Language models behind one call: Bedrock and the OpenAI protocol, with retries, rate limits and usage."""
+"""Clients for language models on Bedrock and behind the OpenAI protocol, with one common call.
+
+They have retries, rate limits and a count of usage.
+"""
 
 from __future__ import annotations
 

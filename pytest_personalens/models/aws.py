@@ -1,4 +1,7 @@
-"""What the clients of AWS share: credentials, region, time limits, and errors told as advice."""
+"""The common part of the clients of AWS.
+
+It handles credentials, the region and time limits, and turns errors into advice.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,8 @@ from pytest_personalens.models.base import retry_after
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-#: The provider refused a call for its rate; the others failed for reasons of their own.
+#: With these codes the provider refused a call because of the call rate. The codes in `_FAILED` have other
+#: reasons.
 _THROTTLED: Final = frozenset(
     {
         "ThrottlingException",
@@ -49,9 +53,10 @@ _CREDENTIALS: Final = frozenset(
 
 
 class AwsClient:
-    """A client of one service of AWS, made on the first use; boto3 is imported then.
+    """A client of one service of AWS.
 
-    `called` is what messages call the service. `parameters` may name a region and a profile.
+    The first use imports boto3 and makes the client. `called` is the name of the service in messages.
+    `parameters` may name a region and a profile.
     """
 
     def __init__(
@@ -73,11 +78,14 @@ class AwsClient:
 
     @property
     def region(self) -> str:
-        """The region of the client, once it is made."""
+        """Return the region of the client, which must exist already."""
         return str(self._client.meta.region_name)
 
     def get(self) -> Any:
-        """The client of boto3. Raises botocore's errors, and `ModelError` for a service that it lacks."""
+        """Return the client of boto3.
+
+        Raise the errors of botocore, and `ModelError` for a service that boto3 does not know.
+        """
         with self._lock:
             if self._client is None:
                 import boto3
@@ -90,7 +98,8 @@ class AwsClient:
                 credentials = session.get_credentials()
                 _tidy(credentials)
                 self._keyless = credentials is None and not os.environ.get("AWS_BEARER_TOKEN_BEDROCK")
-                # Retries are ours (models/retry.py): boto3's own would hide them from the rate limiter.
+                # The class `Reliable` (models/retry.py) makes the retries. Retries by boto3 would hide them
+                # from the rate limiter.
                 config = Config(
                     retries={"total_max_attempts": 1},
                     connect_timeout=10,
@@ -106,7 +115,10 @@ class AwsClient:
             return self._client
 
     def check_ready(self) -> None:
-        """Call nobody; raise `ModelError` where there is no region, no such profile or no credentials."""
+        """Raise `ModelError` if there is no region, no such profile or no credentials.
+
+        This method makes no call.
+        """
         from botocore.exceptions import BotoCoreError, NoCredentialsError
 
         try:
@@ -117,13 +129,14 @@ class AwsClient:
             raise self.core_error(error) from error
 
     def close(self) -> None:
-        """Close the connections there are."""
+        """Close the open connections, if there are any."""
         if self._client is not None:
             self._client.close()
 
     def passing_error(self, error: Any) -> Exception | None:
-        """What to raise for an error that any service has: of its rate, its own, or the credentials; None
-        for another.
+        """Return the error to raise for an error that every service has, or None.
+
+        Such errors come from the call rate, from the service itself, or from the credentials.
         """
         code, message, status = code_of(error)
         headers = error.response.get("ResponseMetadata", {}).get("HTTPHeaders", {})
@@ -143,7 +156,10 @@ class AwsClient:
         return None
 
     def core_error(self, error: Any) -> Exception:
-        """What to raise for an error of botocore's own: of the configuration, or of the network."""
+        """Return the error to raise for an error of botocore itself.
+
+        Such errors come from the configuration or from the network.
+        """
         from botocore import exceptions as e
 
         text = " ".join(str(error).split())
@@ -174,7 +190,8 @@ class AwsClient:
                 f"no Bedrock in region {self.region!r} that this boto3 knows; check ?region= or AWS_REGION,"
                 " or upgrade boto3"
             )
-        # The rest is the network: connections refused, cut or silent, answers that are no answers.
+        # The remaining errors come from the network: a connection that is refused, cut or silent, or an
+        # answer that is not valid.
         return ModelBusy(f"no answer from {self._called}: {text}")
 
     @contextmanager
@@ -201,16 +218,18 @@ class AwsClient:
     def _unknown_region(self) -> bool:
         import boto3
 
-        # boto3 lists the regions of "bedrock" and none for "bedrock-runtime", which is in the same ones.
+        # boto3 lists the regions of "bedrock" and none for "bedrock-runtime". Both services have the same
+        # regions.
         return self._client is not None and self.region not in boto3.Session().get_available_regions(
             "bedrock"
         )
 
 
 def code_of(error: Any) -> tuple[str, str, int]:
-    """Code, message and HTTP status of a `ClientError`.
+    """Return the code, the message and the HTTP status of a `ClientError`.
 
-    An error within a stream has its code in lower case at the head, and no status.
+    The code of an error within a stream begins in lower case; this function makes it upper case. Such an
+    error has the status 0.
     """
     found = error.response.get("Error", {})
     code = found.get("Code", "")
@@ -219,15 +238,19 @@ def code_of(error: Any) -> tuple[str, str, int]:
 
 
 def _region() -> str | None:
-    """The region of AWS_REGION, which every other SDK of AWS reads and boto3 does not; None leaves it to
-    boto3.
+    """Return the region of AWS_REGION, or None if boto3 is to choose the region.
+
+    Every other SDK of AWS reads AWS_REGION; boto3 does not. AWS_DEFAULT_REGION, which boto3 reads, has
+    precedence.
     """
     return None if os.environ.get("AWS_DEFAULT_REGION") else os.environ.get("AWS_REGION") or None
 
 
 def _tidy(credentials: Any) -> None:
-    """Take the line break off what was pasted into the environment, which no header can hold; let no error
-    text repeat the rest.
+    """Remove surrounding white space, such as a line break, from credentials of the environment.
+
+    A pasted value often ends with a line break, and no HTTP header can hold one. The function also registers
+    each credential as a secret, so that no error text repeats it.
     """
     for name in ("access_key", "secret_key", "token") if credentials is not None else ():
         value = getattr(credentials, name)

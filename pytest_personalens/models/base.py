@@ -1,4 +1,4 @@
-"""The one call a language model must offer."""
+"""The interface of a language model: one call."""
 
 from __future__ import annotations
 
@@ -25,13 +25,17 @@ class Conversation(NamedTuple):
 
 
 class Request(NamedTuple):
-    """One call.
+    """One call to a language model.
 
-    `history` are earlier turns as (role, text), the first of the user's; `prompt` is the text to be answered
-    now, whose first `shared` characters other calls of the same dialogue repeat: a provider may cache up to
-    there. `answer` is the JSON schema of the answer wanted; a model that can bind its output returns
-    `Completion.data`, any other the text form that the prompt asks for. Temperature 0 to 2, `max_tokens` of
-    output. `conversation` is set for a service that is the assistant under test.
+    `history` holds the earlier turns as (role, text); the first of them is a turn of the user. `prompt` is
+    the text that the model answers now. Other calls of the same dialogue repeat its first `shared`
+    characters, so a provider may cache the prompt up to there.
+
+    `answer` is the JSON schema of the wanted answer. A model that can bind its output to a schema returns
+    `Completion.data`. Any other model returns the text form that the prompt asks for.
+
+    `temperature` is a number from 0 to 2. `max_tokens` limits the output. `conversation` is set for a service
+    that is the assistant under test.
     """
 
     system: str
@@ -45,10 +49,12 @@ class Request(NamedTuple):
 
 
 class Completion(NamedTuple):
-    """The model's answer, and the tokens it cost where the model tells (0 where it does not).
+    """The answer of a model and the tokens that it cost.
 
-    `input_tokens` were billed at full price, `cached_tokens` were read from the provider's cache,
-    `written_tokens` written to it. `data` is set when the model filled in the schema of `Request.answer`.
+    The provider billed `input_tokens` at full price. It read `cached_tokens` from its cache and wrote
+    `written_tokens` to it. A count is 0 where the model does not report it.
+
+    `data` is set when the model filled in the schema of `Request.answer`.
     """
 
     text: str
@@ -66,8 +72,9 @@ def late(timeout: float) -> ModelError:
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """The seconds that a provider asks to wait, from the header Retry-After;
-    None where it holds no number.
+    """Return the seconds that a provider asks the caller to wait.
+
+    They are in the header Retry-After. Return None if it is missing or holds no number.
     """
     try:
         return max(0.0, float(headers["retry-after"]))
@@ -77,23 +84,27 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
 
 @runtime_checkable
 class Model(Protocol):
-    """A language model behind one method.
+    """A language model with one method.
 
-    `name` identifies model and parameters: it is part of the evidence of every verdict, so that a verdict of
-    another model is never replayed. `paid` is true when a call costs money; such a model is only called under
-    ``--personalens-record live``, ``new`` or ``all``. A model may have a method `check_ready()`, which takes
-    nothing, calls no model and raises where no call can succeed, for want of a key for example: it is asked
-    before such a run begins.
+    `name` identifies the model and its parameters. It is part of the evidence of every verdict, so the plugin
+    never replays a verdict of another model.
+
+    `paid` is true when a call costs money. The plugin calls such a model only under ``--personalens-record
+    live``, ``new`` or ``all``.
+
+    A model may have a method `check_ready()`. It takes no argument, calls no model, and raises if no call can
+    succeed, for example because a key is missing. The plugin calls it before such a run begins.
     """
 
     name: str
     paid: bool
 
     def complete(self, request: Request) -> Completion:
-        """The completion of `request`.
+        """Return the completion of `request`.
 
-        Raise `ModelBusy` for what may work a moment later: it is tried again. Whatever else is raised is
-        reported as the fault of the role the model plays. Called from several threads at once when the run is
-        concurrent.
+        Raise `ModelBusy` for a failure that may pass within a moment; the caller tries again. The plugin
+        reports any other error as the fault of the role that the model plays.
+
+        Several threads call this method at once when the run is concurrent.
         """
         ...

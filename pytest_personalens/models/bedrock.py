@@ -1,4 +1,4 @@
-"""Models on AWS Bedrock, through boto3's Converse API."""
+"""Models on AWS Bedrock, called with the Converse API of boto3."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ if TYPE_CHECKING:
 
     from pytest_personalens.models.specs import Spec
 
-#: Short names, those of the official repository first; any other id is passed through. ``{geo}`` is the
-#: inference profile's prefix for the region: these models cannot be called by their own id.
+#: Short names for model ids; those of the official repository come first. Any other id is passed through.
+#: ``{geo}`` is the prefix of the inference profile for the region, because these models cannot be called by
+#: their own id.
 ALIASES: Final[Mapping[str, str]] = {
     "claude-3-haiku-v1": "anthropic.claude-3-haiku-20240307-v1:0",
     "claude-3-sonnet-v1": "anthropic.claude-3-sonnet-20240229-v1:0",
@@ -34,7 +35,7 @@ ALIASES: Final[Mapping[str, str]] = {
     "mistral-7b": "mistral.mistral-7b-instruct-v0:2",
     "mixtral-8x7b": "mistral.mixtral-8x7b-instruct-v0:1",
     "mistral-large": "mistral.mistral-large-2402-v1:0",
-    # As the official repository of the benchmark calls them.
+    # The official repository of the benchmark uses these names.
     "llama-3-70b-instruct-v1": "meta.llama3-70b-instruct-v1:0",
     "llama-3-1-8b-instruct-v1": "{geo}.meta.llama3-1-8b-instruct-v1:0",
     "llama-3-1-70b-instruct-v1": "{geo}.meta.llama3-1-70b-instruct-v1:0",
@@ -47,8 +48,9 @@ _TOOL: Final = "answer"
 
 
 class Bedrock:
-    """A model behind ``bedrock:MODEL?region=...&profile=...``. boto3 is imported and its client made on the
-    first call.
+    """A model behind ``bedrock:MODEL?region=...&profile=...``.
+
+    The first call imports boto3 and makes its client.
     """
 
     paid = True
@@ -65,9 +67,9 @@ class Bedrock:
         self._model = ""
 
     def complete(self, request: Request) -> Completion:
-        """One Converse call.
+        """Make one Converse call and return its answer.
 
-        Raises `ModelBusy` for what may pass, `ModelError` with advice for what will not.
+        Raise `ModelBusy` for a failure that may pass, and `ModelError` with advice for any other failure.
         """
         from botocore.exceptions import BotoCoreError, ClientError
 
@@ -82,11 +84,14 @@ class Bedrock:
             raise self._aws.core_error(error) from error
 
     def check_ready(self) -> None:
-        """Call no model; raise `ModelError` where there is no region, no such profile or no credentials."""
+        """Raise `ModelError` if there is no region, no such profile or no credentials.
+
+        This method calls no model.
+        """
         self._aws.check_ready()
 
     def close(self) -> None:
-        """Close the connections there are."""
+        """Close the open connections, if there are any."""
         self._aws.close()
 
     def _connect(self) -> Any:
@@ -102,7 +107,7 @@ class Bedrock:
             request = _in_first_message(request)
         prompt: list[dict[str, Any]] = [{"text": request.prompt}]
         if point:
-            # A content block may not be empty.
+            # Bedrock refuses an empty content block.
             rest = request.prompt[request.shared :]
             prompt = [{"text": request.prompt[: request.shared]}, *point, *([{"text": rest}] if rest else [])]
         body: dict[str, Any] = {
@@ -140,8 +145,9 @@ class Bedrock:
         )
 
     def _adapt(self, error: Any) -> bool:
-        """Give up what this model does not offer (tools, system texts, cache points), once each; True if that
-        may help.
+        """Switch off a feature that this model refuses; True if a new call may help.
+
+        The features are tools, system texts and cache points. Each is switched off once.
         """
         text = str(error).lower()
         if error.response.get("Error", {}).get("Code") not in (
@@ -153,7 +159,7 @@ class Bedrock:
             self._tools = False
             return True
         if self._system and "system" in text and ("message" in text or "prompt" in text or "field" in text):
-            self._system = False  # Mistral 7B and Mixtral 8x7B take none
+            self._system = False  # Mistral 7B and Mixtral 8x7B accept no system text
             return True
         if self._cache and ("cachepoint" in text or "cache point" in text or "prompt caching" in text):
             self._cache = False
@@ -182,7 +188,10 @@ class Bedrock:
 
 
 def _in_first_message(request: Request) -> Request:
-    """The same with the system text at the head of the first message, for models that take none."""
+    """Return the request with the system text at the start of the first message.
+
+    Some models accept no system text.
+    """
     head = request.system if request.system.endswith("\n") else f"{request.system}\n\n"
     if not request.history:
         return request._replace(

@@ -1,4 +1,7 @@
-"""HTTP as clients of ours speak it: connections, what a header may hold, and what a server says is wrong."""
+"""The common part of the HTTP clients.
+
+It makes connections, reads values for headers, and finds the error message of a server.
+"""
 
 from __future__ import annotations
 
@@ -11,25 +14,28 @@ from pytest_personalens.core.redaction import redacted
 
 
 def from_environment(name: str) -> str:
-    """The environment variable as the value of a header; empty if it is not set.
+    """Return an environment variable as the value of a header, or an empty text.
 
-    Raises `ModelError` for what no header can hold.
+    The text is empty if the variable is not set. Raise `ModelError` for a value that no header can hold.
     """
-    value = os.environ.get(name, "").strip()  # a secret is often pasted with its line break
+    value = os.environ.get(name, "").strip()  # a pasted secret often ends with a line break
     if not (value.isascii() and value.isprintable()):
         raise ModelError(f"{name} holds a line break, or a character that is no ASCII; set it again")
     return value
 
 
 def pool_for(url: str, connections: int, timeout: float) -> Any:
-    """A pool of connections to the server, through the proxy that the environment names for it."""
+    """Return a pool of connections to the server.
+
+    The pool uses the proxy that the environment names for the server.
+    """
     from urllib.parse import urlsplit
     from urllib.request import getproxies, proxy_bypass
 
     import urllib3
 
     parts = urlsplit(url)
-    # Not every Python knows where the system keeps its certificates; botocore brings a set.
+    # Some Python installations do not find the certificates of the system. botocore brings its own set.
     options: dict[str, Any] = {"maxsize": connections, "timeout": urllib3.Timeout(connect=10.0, read=timeout)}
     if parts.scheme == "https":
         from botocore.httpsession import get_cert_path
@@ -42,7 +48,10 @@ def pool_for(url: str, connections: int, timeout: float) -> Any:
 
 
 def problem_in(data: Any) -> str:
-    """What the server says is wrong, with its code; servers differ in how they say it."""
+    """Return the error message of the server with its code.
+
+    Servers differ in the form of their error messages.
+    """
     error = data.get("error", data) if isinstance(data, dict) else data
     if isinstance(error, dict):
         words = [str(error[key]) for key in ("message", "code") if error.get(key)]
@@ -51,5 +60,5 @@ def problem_in(data: Any) -> str:
 
 
 def short(text: str) -> str:
-    """What somebody else says, as one line of at most 300 characters and without any secret."""
-    return " ".join(redacted(text).split())[:300]  # first, because half of a secret is not known any more
+    """Return foreign text as one line of at most 300 characters, without secrets."""
+    return " ".join(redacted(text).split())[:300]  # redact before the cut: a cut secret is not recognised

@@ -1,5 +1,6 @@
-"""What an evaluation asks of models: counted by purpose, priced,
-and refused once the run's means are spent.
+"""A meter counts, prices and limits the model calls of an evaluation.
+
+It counts calls by purpose, and refuses a call after the budget of the run is spent.
 """
 
 from __future__ import annotations
@@ -20,11 +21,14 @@ if TYPE_CHECKING:
 
 
 class Budget:
-    """Caps on the calls and the money of a run, shared by its processes through one file that only grows.
+    """Caps on the calls and the cost of a run.
 
-    Each call writes a line of fixed length before it is made; its place in the file is its number, so no two
-    processes can both take the last call. Money is written after a call: it may be overdrawn by what the
-    calls in flight cost. `option` is what sets the caps.
+    The processes of the run share the caps through one file that only grows. Each process writes a line of
+    fixed length before it makes a call. The position of the line in the file is the number of the call, so
+    two processes cannot both take the last call.
+
+    The cost is written after a call. The run may therefore exceed the cap by the cost of the calls in flight.
+    `option` is the name of the option that sets the caps.
     """
 
     _LINE: Final = 32
@@ -41,8 +45,9 @@ class Budget:
         self._refusal: str | None = None
 
     def reserve(self) -> None:
-        """Take one call. Raises `BudgetSpent` if none is left."""
-        # Once refused, always refused: the file may be gone while threads of a run that ended still ask.
+        """Take one call from the budget, or raise `BudgetSpent` if none is left."""
+        # After a refusal the budget refuses every call. The file may be gone while threads of a finished run
+        # still ask.
         self._refusal = self._refusal or self._why_not()
         if self._refusal is not None:
             raise BudgetSpent(self._refusal)
@@ -55,12 +60,12 @@ class Budget:
         return None
 
     def pay(self, usd: float) -> None:
-        """Enter what a call cost."""
+        """Record the cost of a call, in US dollars."""
         if self._max_usd is not None and usd:
             self._append(f"usd {usd:.12f}", suffix=".usd")
 
     def spent(self) -> float:
-        """US dollars spent by all processes of the run."""
+        """Return the US dollars that all processes of the run have spent."""
         path = self._path.with_suffix(".usd")
         return (
             sum(float(line.split()[1]) for line in path.read_text(encoding="ascii").splitlines())
@@ -78,23 +83,26 @@ class Budget:
 
 
 class Total:
-    """What all evaluations of a process have used so far, for somebody who watches. Thread-safe."""
+    """The usage of all evaluations of a process so far, for a progress display.
+
+    The class is thread-safe.
+    """
 
     def __init__(self) -> None:
         self.usage, self.usd = Usage(), 0.0
         self._lock = threading.Lock()
 
     def add(self, used: Usage, usd: float) -> None:
-        """Count one call."""
+        """Add the usage and the cost of one call."""
         with self._lock:
             self.usage, self.usd = self.usage + used, self.usd + usd
 
 
 class Meter:
-    """One evaluation's calls to models, by purpose: ``user agent``, ``assistant``, ``judge tc`` and so on.
-    Thread-safe.
+    """Counts the model calls of one evaluation by purpose.
 
-    `before` is called ahead of every call and may refuse it by raising a `PersonalensError`.
+    Purposes are for example ``user agent``, ``assistant`` and ``judge tc``. `before` is called before every
+    call, and may refuse the call with a `PersonalensError`. The class is thread-safe.
     """
 
     def __init__(
@@ -111,7 +119,7 @@ class Meter:
 
     @property
     def usage(self) -> dict[str, Usage]:
-        """Purpose -> what was used for it."""
+        """Return the usage of each purpose, sorted by purpose."""
         with self._lock:
             return dict(sorted(self._usage.items()))
 
@@ -123,9 +131,10 @@ class Meter:
         *,
         fault: type[PersonalensError] = PersonalensError,
     ) -> Completion:
-        """Have `model` answer.
+        """Return the answer of `model` to `request`.
 
-        What it cannot is a `fault` of the role it plays; `BudgetSpent`, when nothing is left, is nobody's.
+        An error of the model is raised as a `fault` of the role that the model plays. `BudgetSpent` is raised
+        unchanged when the budget is spent, because no role is to blame for it.
         """
         self._before()
         if self._budget is not None:
@@ -150,7 +159,7 @@ class Meter:
         return completion
 
     def _count(self, model: Model, completion: Completion, purpose: str) -> None:
-        """Enter one answer, which was billed."""
+        """Count one answer that the provider billed."""
         used = Usage(
             calls=1,
             input_tokens=completion.input_tokens,

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 def open_model(
     text: str, defaults: Mapping[str, str] | None = None, *, connections: int = 64
 ) -> Model | None:
-    """The model of a spec; None if its provider is not one of ours. Nothing is loaded or connected before its
-    first call.
+    """Return the model of a spec, or None for a provider of another package.
 
-    `defaults` are parameters for specs that do not name them, as `read_parameters` returns them;
-    `connections` is how many calls may be in flight at once.
+    Nothing is loaded or connected before the first call of the model. `defaults` are parameters for specs
+    that do not name them, as `read_parameters` returns them. `connections` is the number of calls that may be
+    in flight at once.
     """
     spec = read_spec(text)
     if spec is None:

@@ -1,4 +1,7 @@
-"""Models behind the OpenAI protocol: OpenAI itself, Azure, vLLM, Ollama, llama.cpp, LM Studio, gateways."""
+"""Models of any server that speaks the OpenAI protocol.
+
+Such servers are OpenAI itself, Azure, vLLM, Ollama, llama.cpp, LM Studio and gateways.
+"""
 
 from __future__ import annotations
 
@@ -19,17 +22,20 @@ if TYPE_CHECKING:
 
 _TOOL: Final = "answer"
 _OPENAI: Final = "https://api.openai.com/v1"
-#: Statuses below 500 that may pass: time-out, conflict, too early.
+#: Statuses below 500 for failures that may pass: time-out, conflict, too early.
 _PASSING: Final = frozenset({408, 409, 425})
 
 
 class OpenAI:
-    """A model behind ``openai:MODEL``; the server is ``?base_url=``, else OPENAI_BASE_URL, else OpenAI's own.
+    """A model behind ``openai:MODEL``.
 
-    It speaks the one call that every such server knows (POST chat/completions) over urllib3, which boto3
-    brings along: the package openai takes half a second to import and four times the processor time for each
-    call, with thirty dialogues side by side more than the answers take. Proxies, SSL_CERT_FILE, OPENAI_ORG_ID
-    and OPENAI_PROJECT_ID are honoured.
+    The address of the server is ``?base_url=``, else OPENAI_BASE_URL, else that of OpenAI. The class makes
+    the one call that every such server knows (POST chat/completions). The class honours proxies,
+    SSL_CERT_FILE, OPENAI_ORG_ID and OPENAI_PROJECT_ID.
+
+    The class uses urllib3, which boto3 installs, and not the package openai. The import of openai takes half
+    a second, and each call takes four times the processor time. With thirty dialogues side by side this is
+    more than the answers take.
     """
 
     paid = True
@@ -45,9 +51,9 @@ class OpenAI:
         self._temperature = True
 
     def complete(self, request: Request) -> Completion:
-        """One chat completion.
+        """Make one chat completion and return its answer.
 
-        Raises `ModelBusy` for what may pass, `ModelError` with advice for what will not.
+        Raise `ModelBusy` for a failure that may pass, and `ModelError` with advice for any other failure.
         """
         import urllib3
 
@@ -73,17 +79,20 @@ class OpenAI:
         try:
             return self._read(data)
         except (AttributeError, TypeError, KeyError, IndexError) as error:
-            # No chat completion came back: a proxy's page, an empty list of choices.
+            # The answer is no chat completion: for example the page of a proxy, or an empty list of choices.
             raise ModelBusy(
                 f"the server's answer could not be read ({type(error).__name__}: {error})"
             ) from error
 
     def check_ready(self) -> None:
-        """Ask nothing and nobody; raise `ModelError` where a key is needed and none is set."""
+        """Raise `ModelError` if a key is needed and none is set.
+
+        This method calls no server and no model.
+        """
         self._connect()
 
     def close(self) -> None:
-        """Close the connections there are."""
+        """Close the open connections, if there are any."""
         if self._pool is not None:
             self._pool.clear()
 
@@ -138,7 +147,7 @@ class OpenAI:
             try:
                 data = json.loads(call["function"]["arguments"])
             except ValueError:
-                data = None  # the text form, if there is one, decides; else the answer is asked for again
+                data = None  # the text form counts instead; without one, the call is tried again
         usage = answer.get("usage") or {}
         cached = (usage.get("prompt_tokens_details") or {}).get("cached_tokens") or 0
         return Completion(
@@ -150,7 +159,10 @@ class OpenAI:
         )
 
     def _adapt(self, problem: str) -> bool:
-        """Give up what this model does not take, once each; True if that may help."""
+        """Stop sending a parameter that this model refuses; True if a new call may help.
+
+        Each parameter is changed or dropped once.
+        """
         if self._limit_name == "max_tokens" and "max_completion_tokens" in problem:
             self._limit_name = "max_completion_tokens"
             return True

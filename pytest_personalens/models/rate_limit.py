@@ -1,5 +1,6 @@
-"""How many calls to one model may be in flight: grows while all goes well, shrinks when the provider says
-stop.
+"""Limits how many calls to one model may be in flight.
+
+The limit grows while calls succeed, and shrinks when the provider throttles.
 """
 
 from __future__ import annotations
@@ -12,24 +13,26 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-#: After a cut, further throttling within these seconds is the echo of the same moment and cuts nothing.
+#: Seconds after a cut in which further throttling has the same cause. It does not cut the limit again.
 COOLDOWN: Final = 15.0
 CUT: Final = 0.8
 GROWTH: Final = 1.05
-#: Unless so much of what came back since the cut was refused: then the limit is far too high, and is cut
-#: again at once, by half.
+#: Exception to the cooldown: if the provider refused more than this share of the calls since the cut, the
+#: limit is far too high. It is then halved at once.
 FLOODED: Final = 0.5
-#: A limit that is not used proves nothing: it grows only when at least this share of it is in flight.
+#: The limit grows only when at least this share of it is in flight, because an unused limit shows nothing.
 SATURATED: Final = 0.8
 
 
 class Limiter:
-    """Doubling from `start` until the first throttling, then careful growth; never less than one call in
-    flight.
+    """A limit on the calls in flight, never less than one.
 
-    A start of 2 is careful with a quota that nobody knows; a run that was told how many dialogues to run side
-    by side starts there, and comes down fast where the provider refuses most of it. A provider's error of its
-    own (5xx) pauses growth and cuts nothing. Thread-safe; `clock` in seconds.
+    The limit doubles from `start` until the provider throttles for the first time. After that it grows
+    slowly. A start of 2 is careful with an unknown quota. A caller that knows how many dialogues run side by
+    side may give a higher start; the limit falls fast if the provider refuses most of the calls.
+
+    An error of the provider itself (5xx) pauses the growth and does not cut the limit. The class is
+    thread-safe. `clock` returns seconds.
     """
 
     def __init__(
@@ -38,7 +41,7 @@ class Limiter:
         self._limit, self._most, self._clock = float(min(start, most)), float(most), clock
         self._in_flight = self._clean = 0
         self._back = self._refused = (
-            0  # calls that came back since the last cut, and those of them that were refused
+            0  # calls that returned since the last cut, and how many of them were refused
         )
         self._slow_start = True
         self._calm_after = 0.0
@@ -47,12 +50,12 @@ class Limiter:
 
     @property
     def limit(self) -> int:
-        """How many calls may be in flight now; at least 1."""
+        """Return how many calls may be in flight now, at least 1."""
         return max(1, int(self._limit))
 
     @contextmanager
     def slot(self) -> Iterator[None]:
-        """Wait for a place, and hold it while the call runs."""
+        """Wait for a free slot, and hold it while the call runs."""
         with self._change:
             while self._in_flight >= self.limit:
                 self._change.wait()
@@ -65,14 +68,14 @@ class Limiter:
                 self._change.notify_all()
 
     def succeeded(self) -> None:
-        """A call went well. Call it before the slot is given back."""
+        """Record a call that succeeded. Call this before the slot is released."""
         with self._change:
             self._back += 1
             if self._clock() < self._calm_after or self._in_flight < SATURATED * self.limit:
                 return
             self._clean += 1
             if self._clean < self.limit:
-                return  # a round is as many good calls as there are places
+                return  # a round has as many good calls as there are slots
             self._clean = 0
             self._limit = min(
                 self._most,
@@ -81,15 +84,15 @@ class Limiter:
             self._change.notify_all()
 
     def was_throttled(self) -> None:
-        """The provider refused a call for its rate."""
+        """Record a call that the provider refused because of the call rate."""
         with self._change:
             self.throttled += 1
             self._slow_start = False
             self._clean = 0
             self._back += 1
             self._refused += 1
-            # What was in flight at the cut comes back refused like the call that led to it: a round of it
-            # proves nothing.
+            # The calls in flight at the cut are refused like the call that led to it. One round of refusals
+            # therefore shows nothing.
             flooded = self._back >= 2 * self.limit and self._refused > FLOODED * self._back
             if self._clock() >= self._calm_after or flooded:
                 self._limit = max(1.0, self._limit * (0.5 if flooded else CUT))
@@ -97,6 +100,6 @@ class Limiter:
                 self._back = self._refused = 0
 
     def failed(self) -> None:
-        """The provider failed for a reason of its own."""
+        """Record a call that failed because of an error of the provider itself."""
         with self._change:
             self._clean = 0

@@ -1,4 +1,4 @@
-"""A model whose calls are tried again when that may help, within the rate that its provider bears."""
+"""Wraps a model so that failed calls are tried again within the provider's rate."""
 
 from __future__ import annotations
 
@@ -17,35 +17,42 @@ if TYPE_CHECKING:
 
     from pytest_personalens.models.base import Completion, Model, Request
 
-#: Attempts of one call, and the longest wait before one of them in seconds.
+#: The number of attempts of one call, and the longest wait before an attempt in seconds.
 ATTEMPTS: Final = 8
 LONGEST_WAIT: Final = 30.0
 FIRST_WAIT: Final = 0.5
-#: Seconds in which a library may tell by itself what is wrong.
+#: The seconds that a library has, after the timeout, to report by itself what is wrong.
 _GRACE: Final = 1.0
 _BESIDE: Final = ThreadBeside()
 
 
 class Empty(Protocol):
-    """Is told each answer that held nothing, which is billed all the same,
-    and whether it is asked for again.
+    """A callback that learns of each empty answer, which the provider bills like any other.
+
+    `again` is true if the model is asked again.
     """
 
     def __call__(self, completion: Completion, /, *, again: bool) -> None:
-        """Count it. Raises a `PersonalensError` to have no further one asked for."""
+        """Count the empty answer.
+
+        Raise a `PersonalensError` to prevent a further attempt.
+        """
 
 
 class Reliable:
-    """Wraps a model: `ModelBusy` is tried again with exponential backoff and full jitter, anything else is
-    final.
+    """A model that tries a call again after `ModelBusy`.
 
-    The wait before attempt k is drawn from 0 to ``min(30, 0.5 * 2**k)`` seconds, or is what the provider
-    asked for (Retry-After) where it is longer, up to the cap. A retry repeats this call and nothing else.
-    Once a call was given up and the model has yet to answer anything, the mistake is likelier in its address
-    than in the moment: further calls are tried once, so that a run against a wrong address ends soon, until
-    one is answered. `before` is called ahead of each attempt, and may refuse it by raising a
-    `PersonalensError`. A model with a `timeout` has so many seconds for its whole answer. A
-    conversation brings its own limit, and is not tried again past it.
+    Any other error is final. The wait before the next attempt grows exponentially, with full jitter. The wait
+    after attempt k (from 0) is drawn from 0 to ``min(30, 0.5 * 2**k)`` seconds. If the provider asks for a
+    longer wait (Retry-After), that wait is used, up to the same cap of 30 seconds. A retry repeats this one
+    call and nothing else.
+
+    If a call fails for good and the model has not answered any call yet, its address is probably wrong.
+    Further calls are then tried only once until one is answered, so a run against a wrong address ends soon.
+
+    `before` is called before each attempt, and may refuse the attempt with a `PersonalensError`. If the model
+    has a `timeout`, its whole answer must arrive within that many seconds. A conversation has a limit of its
+    own, and a call that exceeds it is not tried again.
     """
 
     def __init__(
@@ -65,9 +72,9 @@ class Reliable:
         self._answered = self._given_up = False
 
     def complete(self, request: Request, *, empty: Empty = lambda completion, *, again: None) -> Completion:
-        """The completion.
+        """Return the completion.
 
-        Raises `ModelError` when it cannot be had. `empty` is told of answers that held nothing.
+        Raise `ModelError` if all attempts fail. `empty` is called for each answer that holds nothing.
         """
         attempts = 1 if self._given_up and not self._answered else ATTEMPTS
         for attempt in range(attempts):
@@ -91,11 +98,14 @@ class Reliable:
         raise AssertionError("unreachable")  # pragma: no cover
 
     def check_ready(self) -> None:
-        """Raise what the model knows beforehand to be wrong; some know nothing beforehand."""
+        """Raise the error that the model can find before any call.
+
+        Models without a method `check_ready` raise nothing here.
+        """
         getattr(self.model, "check_ready", lambda: None)()
 
     def close(self) -> None:
-        """Close the model's connections, where it knows how to."""
+        """Close the connections of the model, if it has a method for that."""
         close = getattr(self.model, "close", None)
         if close is not None:
             close()
@@ -121,8 +131,8 @@ class Reliable:
         timeout = talk.timeout if talk is not None else self._timeout
         if timeout is None:
             return self.model.complete(request)
-        # The timeouts of the libraries are those of a read: a server that sends a byte now and then would be
-        # waited for without end.
+        # The timeouts of the libraries apply to a single read. A server that sends a byte now and then would
+        # otherwise keep the run waiting without end.
         answer = _BESIDE.call(timeout + _GRACE, self.model.complete, request)
         if answer is None and talk is not None:
             raise late(timeout)

@@ -1,4 +1,4 @@
-"""Model specs such as ``bedrock:claude-3-haiku-v1?region=eu-west-1``: read, checked, opened."""
+"""Reads and checks model specs such as ``bedrock:claude-3-haiku-v1?region=eu-west-1``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Parameter(NamedTuple):
-    """One parameter of a spec: how its text is read, and what it may be."""
+    """One parameter of a spec: a function that reads its text, and its allowed values."""
 
     read: Callable[[str], Any]
     expected: str
@@ -33,8 +33,8 @@ def _some(text: str) -> str:
     return text
 
 
-#: What to do about an address that holds a password, which would be printed and stored with the settings, and
-#: is sent to nobody.
+#: The advice for an address that holds a password. The password is sent to nobody, but it would be printed
+#: and stored with the settings.
 NO_PASSWORD: Final = (
     "the address holds a user or a password, which is not sent; leave it out, and set OPENAI_API_KEY if a key"
     " is needed"
@@ -42,7 +42,7 @@ NO_PASSWORD: Final = (
 
 
 def holds_password(address: str) -> bool:
-    """True if the address of a server has a user or a password in it."""
+    """True if the address of a server contains a user or a password."""
     return "@" in address.partition("://")[2].partition("/")[0]
 
 
@@ -62,7 +62,7 @@ _COMMON: Final[Mapping[str, Parameter]] = {
     "timeout": Parameter(_within(0.1, 3600, float), "seconds from 0.1 to 3600"),
     "tools": Parameter(_switch, "on or off"),
 }
-#: What each provider of ours takes beside the common ones.
+#: The parameters of each provider that this package knows, with those common to all.
 PROVIDERS: Final[Mapping[str, Mapping[str, Parameter]]] = {
     "bedrock": {
         **_COMMON,
@@ -83,7 +83,10 @@ SERVICES: Final[Mapping[str, Mapping[str, Parameter]]] = {
 
 
 class Spec(NamedTuple):
-    """A spec, taken apart. `name` is what identifies the model: provider, id and what changes its answers."""
+    """The parts of a spec.
+
+    `name` identifies the model: it has the provider, the id and the parameters that change its answers.
+    """
 
     provider: str
     model: str
@@ -91,7 +94,10 @@ class Spec(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Provider, model and the parameters that shape answers; not where or how patiently it is asked."""
+        """Return the provider, the model and the parameters that shape its answers.
+
+        The name leaves out the address, the timeout and other parameters that do not shape answers.
+        """
         shaping = sorted(
             (k, v) for k, v in self.parameters.items() if k in ("temperature", "max_tokens", "tools")
         )
@@ -100,9 +106,9 @@ class Spec(NamedTuple):
 
 
 def read_spec(text: str, providers: Mapping[str, Mapping[str, Parameter]] = PROVIDERS) -> Spec | None:
-    """The parts of a spec of ours; None if its provider is none of `providers`.
+    """Return the parts of a spec, or None if its provider is none of `providers`.
 
-    Raises `SpecError` for a bad one.
+    Raise `SpecError` for a bad spec.
     """
     provider, _, rest = text.partition(":")
     if provider not in providers:
@@ -126,9 +132,10 @@ def read_spec(text: str, providers: Mapping[str, Mapping[str, Parameter]] = PROV
 
 
 def read_parameters(lines: Sequence[str]) -> dict[str, str]:
-    """The parameters of the ini file, a line ``NAME = VALUE`` each, for specs that do not name them.
+    """Return the parameters of the ini file.
 
-    Raises `SpecError`.
+    They apply to specs that do not name them. Each line has the form ``NAME = VALUE``. Raise `SpecError` for
+    any other line, an unknown name or a bad value.
     """
     parameters: dict[str, str] = {}
     for line in lines:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_personalens.core.node_ids import BUILT_IN
+from pytest_personalens.core.parse import size_text
 from pytest_personalens.plugin.input_errors import as_one_line, errors_in_one_line
 from pytest_personalens.plugin.items import (
     PARAM,
@@ -19,7 +20,7 @@ from pytest_personalens.plugin.items import (
     to_be_evaluated,
 )
 from pytest_personalens.plugin.keys import RUN, SETTINGS, is_worker
-from pytest_personalens.plugin.marks import settings_of
+from pytest_personalens.plugin.marks import settings_of, suite_of_marks
 from pytest_personalens.plugin.option_checks import hint_of_node_ids, refuse_an_empty_run
 from pytest_personalens.plugin.pytest_internals import files_not_collected
 
@@ -63,10 +64,11 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
     config, where = metafunc.config, metafunc.definition.nodeid
     try:
-        settings = settings_of(
-            config.stash[SETTINGS], config, list(metafunc.definition.iter_markers("personalens")), where
+        run, marks = config.stash[SETTINGS], list(metafunc.definition.iter_markers("personalens"))
+        suite = suite_of_marks(marks, run, where)
+        planned = (
+            config.stash[RUN].plan(settings_of(run, config, marks, where)) if suite == run.suite else None
         )
-        planned = config.stash[RUN].plan(settings)
     except PersonalensError as error:
         raise pytest.Collector.CollectError(f"personalens: {error}") from None
     mark = cache(pytest.mark.personalens)  # as few as there are, because a sample may be of everything
@@ -79,9 +81,13 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
             id=case.id,
             marks=[own, *(mark(domain=d, kind=case.ref.kind, user=case.ref.user) for d in case.ref.domains)],
         )
-        for case in planned
+        for case in planned or ()
     ]
-    if not params:  # a shard of a sample with fewer scenarios than shards: nothing to do is no failure
+    if planned is None:
+        command = f"pytest --personalens-suite {suite} --personalens-sample {size_text(run.sample or 0)}"
+        other = f"personalens: a test of the suite {suite}, which is run by {command}"
+        params = [pytest.param(None, id=suite, marks=pytest.mark.skip(reason=other))]
+    elif not params:  # a shard of a sample with fewer scenarios than shards: nothing to do is no failure
         params = [
             pytest.param(
                 None,

@@ -84,7 +84,7 @@ class Controller:
         session = self._config.stash[RUN]
         try:
             self._demands = self._demands._replace(
-                gates=with_groups(self._demands.gates, session.dataset.domains())
+                gates=with_groups(self._demands.gates, session.dataset.domains(), session.suite.kinds)
             )
             # The workers of a cluster may have the key alone.
             if self._settings.executor is None and not self._config.option.collectonly:
@@ -272,6 +272,10 @@ class Controller:
             results = results.model_copy(update={"origin": origin(self._config.rootpath)})
         if self._outputs.tells_who:
             results = results.model_copy(update={"scenarios": session.scenarios(results.own)})
+        if self._outputs.is_kept:
+            from pytest_personalens.results.provenance import provenance_of
+
+            results = results.model_copy(update={"provenance": provenance_of(self._config.rootpath)})
         # A shard is a part of a run: what it comes to is said when all parts are put together.
         return conclude(results, self._demands) if self._settings.shard is None else results
 

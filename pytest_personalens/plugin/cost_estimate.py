@@ -13,9 +13,11 @@ from pytest_personalens.agents.by_model.placeholder import (
     output_tokens,
 )
 from pytest_personalens.core.dialogue import UserAgent, UserTurn
+from pytest_personalens.core.dimensions import dimensions
 from pytest_personalens.core.evaluation import evaluate
+from pytest_personalens.core.measure import Measure, measure_named
 from pytest_personalens.core.usage import Usage
-from pytest_personalens.core.verdict import Dimension, Verdict
+from pytest_personalens.core.verdict import Verdict
 from pytest_personalens.models import Model
 from pytest_personalens.models.meter import Meter
 from pytest_personalens.plugin.items import cases
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_personalens.core.dialogue import Dialogue, Message
-    from pytest_personalens.core.scenario import Scenario
+    from pytest_personalens.core.scenario import BaseScenario
     from pytest_personalens.plugin.run import Run
 
 #: Rounds of a dialogue, 4.74 and 5.64 in the paper (Table 2).
@@ -41,7 +43,7 @@ class _User:
     def __init__(self, played: UserAgent | None) -> None:
         self._played = played
 
-    def turn(self, scenario: Scenario, transcript: Sequence[Message]) -> UserTurn:
+    def turn(self, scenario: BaseScenario, transcript: Sequence[Message]) -> UserTurn:
         said = len(transcript) // 2
         if self._played is not None:
             self._played.turn(scenario, transcript)
@@ -52,8 +54,8 @@ class _User:
 class _Judge:
     identity, paid = "estimate", False
 
-    def verdict(self, scenario: Scenario, dialogue: Dialogue, dimension: Dimension) -> Verdict:
-        return Verdict(dimension=dimension, score=dimension.scale.low, justification="so")
+    def verdict(self, scenario: BaseScenario, dialogue: Dialogue, dimension: Measure) -> Verdict:
+        return Verdict(dimension=dimension, score=dimension.on_grid(dimension.low or 0), justification="so")
 
 
 def estimate_cost(run: Run) -> dict[str, Usage]:
@@ -67,17 +69,17 @@ def estimate_cost(run: Run) -> dict[str, Usage]:
     }
     beside = THOUGHTS if settings.user_agent != "plain" else 0
     for case in cases(run.sample(settings).refs, settings):
-        scenario, meter = run.dataset.load(case.ref), Meter()
+        scenario, meter = run.scenario(case), Meter()
         user = agents.user_agent(models["user agent"], meter) if "user agent" in models else None
         judge = agents.judge(models["judge"], meter) if "judge" in models else _Judge()
+        asker = _User(user) if run.suite.has_turns else run.suite.asker()
         filler = "word " * round(ASSISTANT * CHARS / 5)
         assistant: Any = lambda messages, filler=filler: filler  # noqa: E731
         if "assistant" in models:
             context, setting = run.context(case, scenario), settings.assistant_prompt
             assistant = agents.assistant(models["assistant"], meter, setting=setting, context=context)
-        evaluate(
-            scenario, assistant, _User(user), judge, dimensions=[Dimension(d) for d in settings.dimensions]
-        )
+        wanted = [m for m in map(measure_named, settings.dimensions) if m.is_read_in(scenario.kind)]
+        evaluate(scenario, assistant, asker, judge, dimensions=wanted)
         for purpose, used in meter.usage.items():
             tokens = output_tokens(purpose) + (beside if purpose == "user agent" else 0)
             expected = used.model_copy(update={"output_tokens": tokens * used.calls})
@@ -96,7 +98,7 @@ def _anchors(run: Run, model: Model) -> dict[str, Usage]:
     read_anchors(
         anchors,
         run.participants.model_agents.judge(model, meter),
-        [Dimension(d) for d in run.settings.dimensions],
+        dimensions(run.settings.dimensions),
     )
     return {
         f"anchor {purpose}": used.model_copy(update={"output_tokens": output_tokens(purpose) * used.calls})

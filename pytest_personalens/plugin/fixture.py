@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from syrupy.session import SnapshotSession
 
-    from pytest_personalens.core.scenario import Context, Scenario
+    from pytest_personalens.core.scenario import BaseScenario, Context
     from pytest_personalens.plugin.run import Run
 
 
@@ -43,12 +43,13 @@ class Personalens:
         *,
         item: pytest.Item,
         run: Run,
-        scenario: Scenario,
+        scenario: BaseScenario,
         context: Context,
         assistant: Callable[[list[dict[str, str]]], object],
         syrupy: SnapshotSession,
     ) -> None:
-        self.scenario = scenario
+        #: A `Scenario`, or what the suite of the run has in its place.
+        self.scenario: Any = scenario
         self._context = context
         self._spec = spec_of(item)
         self._settings = self._spec.settings
@@ -173,9 +174,7 @@ class Personalens:
                 "content": self.scenario.digest,
                 "test": test_of(self._item),
                 "given": self._spec.given,
-                "given_user": (
-                    self._run.strangers.of(self._spec.ref).user if self._spec.control == "swapped" else ""
-                ),
+                "given_user": (other.user if (other := self._run.stranger(self._spec)) is not None else ""),
             }
         )
 

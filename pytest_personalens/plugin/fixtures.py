@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from syrupy.session import SnapshotSession
 
-    from pytest_personalens.core.scenario import Context, Scenario
+    from pytest_personalens.core.scenario import BaseScenario, Context
     from pytest_personalens.plugin.fixture import Personalens
 
 _NO_PARAMETERS = (
@@ -44,13 +44,15 @@ def _personalens_param(request: pytest.FixtureRequest) -> pytest.FixtureRequest:
 
 
 @pytest.fixture
-def personalens_scenario(_personalens_param: pytest.FixtureRequest) -> Scenario:
+def personalens_scenario(_personalens_param: pytest.FixtureRequest) -> BaseScenario:
     """The scenario of this item: user, task, situation, and the profile's parts that matter for the task."""
-    return _personalens_param.config.stash[RUN].scenario(spec_of(_personalens_param.node).ref)
+    return _personalens_param.config.stash[RUN].scenario(spec_of(_personalens_param.node))
 
 
 @pytest.fixture
-def personalens_context(_personalens_param: pytest.FixtureRequest, personalens_scenario: Scenario) -> Context:
+def personalens_context(
+    _personalens_param: pytest.FixtureRequest, personalens_scenario: BaseScenario
+) -> Context:
     """What the assistant may know of this user before the dialogue (see --personalens-context): a memory to
     seed.
 
@@ -75,7 +77,7 @@ def personalens_assistant(request: pytest.FixtureRequest) -> Callable[[list[dict
 @pytest.fixture
 def personalens(
     _personalens_param: pytest.FixtureRequest,
-    personalens_scenario: Scenario,
+    personalens_scenario: BaseScenario,
     personalens_context: Context,
     personalens_assistant: Any,
 ) -> Personalens:
@@ -136,9 +138,9 @@ def _syrupy(request: pytest.FixtureRequest) -> SnapshotSession:
 
 
 def _check_scenario(value: object) -> None:
-    from pytest_personalens.core.scenario import Scenario
+    from pytest_personalens.core.scenario import BaseScenario
 
-    if not isinstance(value, Scenario):
+    if not isinstance(value, BaseScenario):
         pytest.fail(
             f"personalens: the fixture personalens_scenario returned {type(value).__name__}; one that"
             " overrides ours must return a Scenario, such as personalens_scenario.model_copy(update=...)",

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from pytest_personalens.core.controls import ControlName
     from pytest_personalens.core.scenario import ScenarioRef
     from pytest_personalens.core.settings import Settings
 
@@ -32,7 +31,7 @@ class ItemSpec(NamedTuple):
     ref: ScenarioRef
     settings: Settings
     trial: int = 1
-    control: ControlName = ""
+    control: str = ""
 
     @property
     def id(self) -> str:
@@ -41,10 +40,8 @@ class ItemSpec(NamedTuple):
 
     @property
     def given(self) -> str:
-        """What the assistant may know: letters of D, I, S."""
-        return {"": self.settings.context, "swapped": self.settings.context, "none": ""}.get(
-            self.control, self.control
-        )
+        """What the assistant may know: in PersonaLens, letters of D, I, S."""
+        return self.settings.of_suite.given(self.settings.context, self.control)
 
 
 def cases(refs: Iterable[ScenarioRef], settings: Settings) -> Iterator[ItemSpec]:

@@ -9,13 +9,16 @@ import pytest
 from pytest_personalens.core.errors import SpecError, short_repr
 from pytest_personalens.core.option_types import threshold
 from pytest_personalens.core.options import BY_KEY, OPTIONS
+from pytest_personalens.core.suite_names import SUITES
 from pytest_personalens.plugin.option_checks import check_thresholds
 from pytest_personalens.plugin.options import read_value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from pytest_personalens.core.measure import Measure
     from pytest_personalens.core.settings import Settings
+    from pytest_personalens.core.suite import Suite
 
 
 def settings_of(run: Settings, config: pytest.Config, marks: Sequence[pytest.Mark], where: str) -> Settings:
@@ -24,6 +27,8 @@ def settings_of(run: Settings, config: pytest.Config, marks: Sequence[pytest.Mar
     Our own marks on items carry `domain`, `kind` and `user`, so these keywords of a user's mark restrict the
     draw.
     """
+    from pytest_personalens.core.suite import other_suites
+
     changed: dict[str, Any] = {}
     for mark in reversed(marks):
         if mark.args:
@@ -33,17 +38,24 @@ def settings_of(run: Settings, config: pytest.Config, marks: Sequence[pytest.Mar
         for key, value in mark.kwargs.items():
             option = BY_KEY.get(key)
             if option is None or not option.mark:
-                if key in _short_thresholds():
-                    changed.setdefault("threshold", {}).update([_mark_threshold(key, value, where)])
+                if key in (short := _short_thresholds(run.of_suite)):
+                    measured = _mark_threshold(run.of_suite, key, value, where)
+                    changed.setdefault("threshold", {}).update([measured])
                     continue
-                allowed = [o.key for o in OPTIONS if o.mark] + list(_short_thresholds())
+                if any(key in _short_thresholds(other) for other in other_suites(run.suite)):
+                    continue
+                allowed = [o.key for o in OPTIONS if o.mark] + list(short)
                 raise SpecError(
                     f"{where}: unknown keyword {key!r} of the mark personalens; known: {', '.join(allowed)}"
                 )
             try:
-                read = read_value(option, value, f"{where}: personalens({key}=...)")
+                read = read_value(
+                    option, value, f"{where}: personalens({key}=...)", run.suite, configured=True
+                )
             except pytest.UsageError as error:
                 raise SpecError(str(error)) from None
+            if read is None:
+                continue
             if key == "threshold":
                 changed.setdefault("threshold", {}).update(read)
             else:
@@ -57,17 +69,28 @@ def settings_of(run: Settings, config: pytest.Config, marks: Sequence[pytest.Mar
     return settings
 
 
-def _short_thresholds() -> dict[str, str]:
-    from pytest_personalens.core.verdict import Dimension
+def suite_of_marks(marks: Sequence[pytest.Mark], run: Settings, where: str) -> str:
+    """The suite that a test is of: that of the closest mark that names one, else the run's.
 
-    return {d.short.replace("-", "_"): d.value for d in Dimension}
-
-
-def _mark_threshold(key: str, value: object, where: str) -> tuple[str, int]:
-    try:
-        return threshold(
-            f"{_short_thresholds()[key]}>={int(value) if isinstance(value, (int, bool)) else value}"
+    Raises `SpecError` for one that is unknown.
+    """
+    named = next((mark.kwargs["suite"] for mark in marks if "suite" in mark.kwargs), run.suite)
+    if not isinstance(named, str) or named not in SUITES:
+        raise SpecError(
+            f"{where}: personalens(suite={short_repr(named)}): expected one of: {', '.join(SUITES)}"
         )
+    return named
+
+
+def _short_thresholds(suite: Suite) -> dict[str, Measure]:
+    return {measure.short.replace("-", "_"): measure for measure in suite.measures}
+
+
+def _mark_threshold(suite: Suite, key: str, value: object, where: str) -> tuple[str, int | float]:
+    measure = _short_thresholds(suite)[key]
+    way = ">=" if measure.better == "high" else "<="
+    try:
+        return threshold(f"{measure}{way}{int(value) if isinstance(value, bool) else value}", suite)
     except SpecError as error:
         raise SpecError(f"{where}: personalens({key}={short_repr(value)}): {error}") from None
     except Exception as error:  # the __str__ of somebody's own value too

@@ -4,24 +4,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_personalens.core.controls import ABLATION, control_word
 from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.options import BY_KEY, OPTIONS, REPLACED
 from pytest_personalens.core.parse import list_parts, size_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from pytest_personalens.core.options import Shape
     from pytest_personalens.core.settings import Settings
-
-#: Readings that the embedded judge does not give: it agrees with annotators on them no better than chance.
-EMBEDDED_JUDGE_LACKS: Final = ("naturalness_user", "coherence_user")
 
 
 def flags_of(config: pytest.Config) -> list[str]:
@@ -92,20 +88,24 @@ def _there(path: Path) -> bool:
         return False
 
 
-def readable(judge: str, wanted: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The dimensions that the judge gives, and those that it does not.
+def readable(values: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The dimensions that the judge gives, and those that it does not, from the options by key.
 
     Raises `pytest.UsageError` where it gives none.
     """
-    if judge != "embedded" or not set(wanted) & set(EMBEDDED_JUDGE_LACKS):
+    wanted: tuple[str, ...] = values["dimensions"]
+    if values["judge_model"] != "embedded" or wanted == BY_KEY["dimensions"].default:
         return wanted, ()
-    dimensions_read = tuple(d for d in wanted if d not in EMBEDDED_JUDGE_LACKS)
+    from pytest_personalens.core.suite import suite_named
+
+    lacking = set(suite_named(values["suite"]).not_scored)
+    dimensions_read = tuple(d for d in wanted if d not in lacking)
     if not dimensions_read:
         raise pytest.UsageError(
             f"--personalens-dimensions: the embedded judge gives no reading of {', '.join(wanted)}; "
             "name a model with --personalens-judge-model"
         )
-    return dimensions_read, tuple(d for d in wanted if d in EMBEDDED_JUDGE_LACKS)
+    return dimensions_read, tuple(d for d in wanted if d in lacking)
 
 
 def check_settings(config: pytest.Config, settings: Settings) -> None:
@@ -127,14 +127,15 @@ def check_settings(config: pytest.Config, settings: Settings) -> None:
             from pytest_personalens.results.gate_expressions import check_expressions
 
             check_expressions(settings)
+        if settings.control:
+            settings.of_suite.check(settings)
     except SpecError as error:
         raise pytest.UsageError(str(error)) from None
     if settings.report_only:
         _check_report_only(config)
-    _check_controls(settings)
 
 
-def check_thresholds(thresholds: Sequence[tuple[str, int]], dims: Sequence[str], source: str) -> None:
+def check_thresholds(thresholds: Sequence[tuple[str, float]], dims: Sequence[str], source: str) -> None:
     """Raise `SpecError` for a threshold of a dimension that is not judged."""
     for dim, _ in thresholds:
         if dim not in dims:
@@ -187,34 +188,6 @@ def _values(config: pytest.Config, flag: str) -> list[str]:
     after = [words[n + 1] for n, word in enumerate(words[:-1]) if word == flag]
     joined = [word.partition("=")[2] for word in words if word.startswith(f"{flag}=")]
     return [part.strip() for text in (*after, *joined) for part in list_parts(text)]
-
-
-def _check_controls(settings: Settings) -> None:
-    """Refuse a control in which the assistant would know what it does in the run itself, or what it does not
-    there.
-    """
-    flag, known = "--personalens-control", settings.context
-    if set(ABLATION) <= set(settings.control) and known != "DIS":
-        raise pytest.UsageError(
-            f"{flag} ablation: the run itself is its last row, D+I+S; leave out --personalens-context"
-        )
-    for control in settings.control:
-        if control in ("none", "swapped"):
-            enough = bool(set(known) & set("DIS" if control == "none" else "DI"))
-        else:
-            enough = control in known and control != known
-        if not enough:
-            knows = (
-                "nothing"
-                if not known
-                else f"{'+'.join(known)} of the user"
-                if control in "DIS"
-                else "no more of the user"
-            )
-            raise pytest.UsageError(
-                f"{flag} {control_word(control)}: the run itself knows {knows} (--personalens-context); there"
-                " is nothing to compare"
-            )
 
 
 def gates_without_sample(config: pytest.Config, settings: Settings) -> bool:

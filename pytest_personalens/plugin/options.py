@@ -8,17 +8,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from pytest_personalens.core.controls import CONTROLS
 from pytest_personalens.core.errors import SpecError, short_repr
 from pytest_personalens.core.options import BY_KEY, OPTIONS, REPLACED, Option
 from pytest_personalens.core.parse import list_parts
 from pytest_personalens.core.settings import Settings
 from pytest_personalens.plugin.option_checks import check_alone, check_settings, readable
+from pytest_personalens.plugin.suite_options import OF_ANOTHER, default_of, means_nothing, read_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-    from pytest_personalens.core.controls import ControlName
     from pytest_personalens.core.gate import GateExpression
 
 _GROUPS: Final = {
@@ -97,12 +96,17 @@ def read_settings(config: pytest.Config) -> Settings:
         # says of it.
         if value is None and o.on != "command line" and (o.key == "sample" or values["sample"] is not None):
             value, source = configured(config, o)
-        values[o.key] = o.default if value is None else value if o.flag else read_value(o, value, source)
-    values["control"] = _controls(values["control"])
-    values["gate"], values["report_only"] = _gates(config, values["gate"], whole=values["sample"] is not None)
+        suite = values.get("suite")
+        if value is not None and means_nothing(o, suite, config):
+            value = None
+        if value is not None and not o.flag:
+            value = read_value(o, value, source, suite, configured=source == o.ini)
+        values[o.key] = default_of(o, values) if value is None else value
+    values["control"] = _controls(values["control"], values["suite"])
+    values["gate"], values["report_only"] = _gates(config, values)
     values["report"] = _reports(config, values["report"])
     values["users"] = _users(values["users"], config.rootpath)
-    values["dimensions"], values["not_read"] = readable(values["judge_model"], values["dimensions"])
+    values["dimensions"], values["not_read"] = readable(values)
     settings = Settings(**values)
     check_settings(config, settings)
     return settings
@@ -119,8 +123,13 @@ def configured(config: pytest.Config, option: Option) -> tuple[Any, str]:
     return (None if value in ("", []) else value), option.ini
 
 
-def read_value(option: Option, value: object, source: str) -> Any:
-    """The value of an option from its text or texts. Raises `pytest.UsageError` that begins with `source`."""
+def read_value(
+    option: Option, value: object, source: str, suite: str | None, *, configured: bool = False
+) -> Any:
+    """The value of an option of a suite from its text or texts. Raises `pytest.UsageError` that begins with
+    `source`. What is `configured` may be for another suite: that is passed over, and None where nothing is
+    left.
+    """
     try:
         texts = [str(v) for v in value] if isinstance(value, (list, tuple)) else [str(value)]
     except Exception:  # the __str__ of somebody's own value, in a mark
@@ -129,36 +138,44 @@ def read_value(option: Option, value: object, source: str) -> Any:
         if not option.many:
             if len(texts) != 1:
                 raise ValueError(f"expected {option.metavar}, one value")
-            return option.read(texts[0])
+            read = read_text(option, texts[0], suite, configured=configured)
+            return None if read is OF_ANOTHER else read
         texts = texts if option.path else [part.strip() for text in texts for part in list_parts(text)]
         if not texts:
             raise ValueError(f"expected {option.metavar}")
-        values = tuple(option.read(text) for text in texts)
+        every = (read_text(option, text, suite, configured=configured) for text in texts)
+        values = tuple(one for one in every if one is not OF_ANOTHER)
     except SpecError as error:
         raise pytest.UsageError(f"{source}: {error}") from None
     except ValueError as error:
         raise pytest.UsageError(f"{source}: {error}, not {', '.join(map(str, texts))!r}") from None
+    if not values:
+        return None
     if option.key != "dimensions":
         return values
-    from pytest_personalens.core.verdict import dimensions
+    from pytest_personalens.core.suite import suite_named
 
-    return tuple(d.value for d in dimensions(values))
+    return tuple(measure.value for measure in suite_named(str(suite)).measures_named(values))
 
 
-def _controls(named: Sequence[tuple[ControlName, ...]]) -> tuple[ControlName, ...]:
+def _controls(named: Sequence[tuple[str, ...]], suite: str) -> tuple[str, ...]:
+    if not named:
+        return ()
+    from pytest_personalens.core.suite import suite_named
+
     wanted = {control for controls in named for control in controls}
-    return tuple(control for control in CONTROLS if control in wanted)
+    return tuple(arm.name for arm in suite_named(suite).arms if arm.name in wanted)
 
 
-def _gates(
-    config: pytest.Config, wanted: Sequence[GateExpression | None], *, whole: bool
-) -> tuple[tuple[GateExpression, ...], bool]:
+def _gates(config: pytest.Config, values: Mapping[str, Any]) -> tuple[tuple[GateExpression, ...], bool]:
     """The gates, and whether none of them counts. Those of the command line join those of the configuration,
     and go before one of the same metric over the same scenarios."""
+    wanted: Sequence[GateExpression | None] = values["gate"]
     option, more = BY_KEY["gate"], tuple[Any, ...]()
-    if whole and config.getoption(option.ini) is not None:
+    if values["sample"] is not None and config.getoption(option.ini) is not None:
         texts, source = configured(config, option)
-        more = read_value(option, texts, source) if texts is not None else ()
+        if texts is not None:
+            more = read_value(option, texts, source, values["suite"], configured=True) or ()
     here = {gate.name.lower() for gate in wanted if gate is not None}
     gates = (*wanted, *(gate for gate in more if gate is None or gate.name.lower() not in here))
     return tuple(gate for gate in gates if gate is not None), None in gates
@@ -176,7 +193,7 @@ def _reports(config: pytest.Config, wanted: Sequence[str]) -> tuple[str, ...]:
     if config.getoption(option.ini) is None:
         return _absolute(wanted, config.rootpath)
     texts, source = configured(config, option)
-    more = read_value(option, texts, source) if texts is not None else ()
+    more = read_value(option, texts, source, None) if texts is not None else ()
     kinds = {file_kind(text) for text in wanted}
     here = _absolute(wanted, config.invocation_params.dir)
     there = _absolute(

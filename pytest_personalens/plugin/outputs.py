@@ -56,6 +56,11 @@ class Outputs:
         """True if a file is wanted that tells who asked for what, and not only the scores."""
         return bool(self._settings.report)
 
+    @property
+    def is_kept(self) -> bool:
+        """True if a file is wanted that is read after the run, and so tells what was tested."""
+        return bool(self._settings.report) or self._settings.save_baseline is not None
+
     def set_aside(self) -> None:
         """Move what an earlier run wrote out of the way: if this one dies, it is not to be taken for its own.
         Of a shard, it is removed.

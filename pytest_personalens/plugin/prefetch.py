@@ -75,7 +75,7 @@ class Prefetcher:
             self._submit(item, job, keep, assistant)
         for other in self._after(item):
             with suppress(PersonalensError):  # what is wrong is told at its turn
-                scenario = self._run.scenario(spec_of(other).ref)
+                scenario = self._run.scenario(spec_of(other))
                 store = store_of(other, self._run, scenario)
                 self._submit(
                     other,

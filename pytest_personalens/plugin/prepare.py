@@ -8,10 +8,10 @@ import os
 import shlex
 from typing import TYPE_CHECKING
 
+from pytest_personalens.core.measure import measure_named
 from pytest_personalens.core.node_ids import BUILT_IN, file_of, within_file
 from pytest_personalens.core.options import OPTIONS
 from pytest_personalens.core.redaction import redacted
-from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.engine.job import Job
 from pytest_personalens.engine.other_records import OtherRecords
 from pytest_personalens.plugin.items import dialogue_of, spec_of
@@ -20,7 +20,7 @@ from pytest_personalens.plugin.records import RecordStore
 if TYPE_CHECKING:
     import pytest
 
-    from pytest_personalens.core.scenario import Context, Scenario
+    from pytest_personalens.core.scenario import BaseScenario, Context
     from pytest_personalens.plugin.run import Run
 
 #: What a command that writes records leaves out of the run's own: it must not accept the team's snapshots on
@@ -29,7 +29,7 @@ _SNAPSHOTS = ("--snapshot-update", "--snapshot-update-new-only")
 _RECORD = "--personalens-record"
 
 
-def context_of(item: pytest.Item, run: Run, scenario: Scenario, *, attempt: int = 1) -> Context:
+def context_of(item: pytest.Item, run: Run, scenario: BaseScenario, *, attempt: int = 1) -> Context:
     """What the assistant of the item may know; `attempt` counts how often the item was set up.
 
     Raises `SpecError` as `Run.context` does.
@@ -37,7 +37,7 @@ def context_of(item: pytest.Item, run: Run, scenario: Scenario, *, attempt: int 
     return run.context(spec_of(item), scenario, dialogue_of(item, attempt))
 
 
-def store_of(item: pytest.Item, run: Run, scenario: Scenario) -> RecordStore:
+def store_of(item: pytest.Item, run: Run, scenario: BaseScenario) -> RecordStore:
     """The record of the item, and the journal of what is bought for it."""
     return RecordStore(item, scenario, run.folder if run.keeps else None, run.state.id, run.settings.record)
 
@@ -55,7 +55,7 @@ def job_of(item: pytest.Item, run: Run, store: RecordStore, context: Context) ->
     return Job(
         scenario=scenario,
         context=context,
-        dimensions=tuple(Dimension(d) for d in settings.dimensions),
+        dimensions=tuple(m for m in map(measure_named, settings.dimensions) if m.is_read_in(scenario.kind)),
         thresholds=settings.thresholds,
         max_turns=settings.max_turns,
         turn_timeout=settings.turn_timeout,

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from syrupy.types import SerializableData, SerializedData, SnapshotIndex
 
     from pytest_personalens.core.evaluation import Evaluation
-    from pytest_personalens.core.scenario import Scenario
+    from pytest_personalens.core.scenario import BaseScenario
     from pytest_personalens.engine.job import JobResult, Keep
 
 #: What syrupy makes of such a name is the name itself.
@@ -148,7 +148,7 @@ class RecordStore:
     def __init__(
         self,
         item: pytest.Item,
-        scenario: Scenario,
+        scenario: BaseScenario,
         journal_folder: Path | None,
         run: str,
         mode: Literal["none", "live", "new", "all"],

@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from pytest_personalens.agents.by_model.model_agents import PromptSettings
-from pytest_personalens.core.controls import control_word
 from pytest_personalens.core.errors import PersonalensError, SpecError, error_text
+from pytest_personalens.core.measure import measure_named
 from pytest_personalens.core.parse import ALL
 from pytest_personalens.core.redaction import redacted
 from pytest_personalens.core.safe_text import one_line
 from pytest_personalens.core.scenario import Context, ScenarioRef
 from pytest_personalens.core.usage import read_prices
-from pytest_personalens.core.verdict import Dimension
-from pytest_personalens.datasets import CheckedDataset, Sample, Strangers, draw, open_dataset
+from pytest_personalens.datasets import CheckedDataset, Sample, Strangers, draw
 from pytest_personalens.engine.participants import Participants, ParticipantSpecs
 from pytest_personalens.models.services import ServiceSettings
 from pytest_personalens.models.specs import read_parameters, read_spec
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from pytest_personalens.agents.checked import AgentRole
-    from pytest_personalens.core.scenario import Scenario
+    from pytest_personalens.core.scenario import BaseScenario
     from pytest_personalens.core.settings import Settings
     from pytest_personalens.core.usage import Price
     from pytest_personalens.datasets import Dataset
@@ -58,7 +57,7 @@ class Run:
     """
 
     def __init__(self, config: pytest.Config, settings: Settings) -> None:
-        self.config, self.settings = config, settings
+        self.config, self.settings, self.suite = config, settings, settings.of_suite
         self.dataset = self._dataset()
         self.prices = _prices(config)
         self.budget_folder = budget_folder(config, settings)
@@ -75,8 +74,8 @@ class Run:
         self._samples: dict[object, Sample] = {}
         self._used: dict[object, Sample] = {}
         self.tally = Tally()
-        self.strangers = Strangers(self.dataset, settings.seed)
-        self._loaded: dict[ScenarioRef, Scenario] = {}
+        self._strangers = Strangers(self.dataset, settings.seed, self.suite.stranger)
+        self._loaded: dict[ScenarioRef, BaseScenario] = {}
         self.ids: dict[str, tuple[str, str]] = {}
         if settings.sample is not None:
             self.sample(settings)
@@ -98,10 +97,12 @@ class Run:
                     users=self.settings.users,
                     domains=settings.domain,
                     kind=settings.kind,
+                    strata=self.suite.draw_order,
                 )
             if not sample.refs:
                 raise SpecError(
-                    f"no scenario of dataset {self.dataset.name!r} fits the domains, kind and users asked for"
+                    f"no {self.suite.item} of dataset {self.dataset.name!r} fits the domains, kind and users"
+                    " asked for"
                 )
             for ref in sample.refs:
                 if self.ids.setdefault(ref.id, ref[:2]) != ref[:2]:
@@ -117,8 +118,8 @@ class Run:
             # sample that takes long to load is only tried: what is wrong elsewhere is told by the item.
             for ref in sample.refs if len(sample.refs) <= _LOADED_AHEAD else sample.refs[:_TRIED]:
                 self._loaded[ref] = self.dataset.load(ref)
-                if "swapped" in settings.control:
-                    self.strangers.of(ref)
+                if any(self.suite.arm(name).swaps for name in settings.control):
+                    self._strangers.of(ref)
             self._samples[key] = sample
         return self._samples[key]
 
@@ -130,20 +131,20 @@ class Run:
             self.participants.refuse_context(letters)
         return planned
 
-    def context(self, case: ItemSpec, scenario: Scenario, dialogue: str = "") -> Context:
+    def stranger(self, case: ItemSpec) -> ScenarioRef | None:
+        """The scenario of another user that a control needs; None where it needs none. Raises `SpecError`."""
+        return self._strangers.of(case.ref) if self.suite.arm(case.control).swaps else None
+
+    def context(self, case: ItemSpec, scenario: BaseScenario, dialogue: str = "") -> Context:
         """What the assistant of an item may know; `dialogue` is the id of what is to be said. Raises
         `SpecError` for another user's context where nobody has such a task.
 
         In a control the user has an id of their own: an assistant that keeps what it was told must not find
         it again.
         """
-        if not case.control:
-            return scenario.context(case.given).model_copy(update={"dialogue": dialogue})
-        known = scenario if case.control != "swapped" else self.dataset.load(self.strangers.of(case.ref))
-        # The moment is not the person's: it stays, so that who is known is all that differs.
-        moment = scenario.context(case.given).situation
-        known_of_user = {"user": f"{scenario.user}+{case.control}", "dialogue": dialogue, "situation": moment}
-        return known.context(case.given).model_copy(update=known_of_user)
+        user = f"{scenario.user}+{case.control}" if case.control else scenario.user
+        known = self.suite.context(scenario, case.given, self._other(case))
+        return known.model_copy(update={"user": user, "dialogue": dialogue})
 
     def terms(self) -> ComparisonTerms:
         """What this run must have in common with one that it is compared with."""
@@ -151,9 +152,10 @@ class Run:
 
         agents = self.participants.agents(Context(user=""), self.settings.thresholds)
         setup = setup_of(agents.judge.identity, agents.user_agent.identity, self.settings._asdict())
-        return ComparisonTerms(dataset=f"{self.dataset.name} {self.dataset.version}", setup=setup)
+        dataset = f"{self.dataset.name} {self.dataset.version}"
+        return ComparisonTerms(suite=self.suite.name, dataset=dataset, setup=setup)
 
-    def scenarios(self, items: Iterable[Item]) -> dict[str, Scenario]:
+    def scenarios(self, items: Iterable[Item]) -> dict[str, BaseScenario]:
         """Scenario id -> who asked for what, of the items of this run."""
         # Not from the samples: with workers, this process has not drawn those of every test.
         refs = {
@@ -166,11 +168,17 @@ class Run:
         """User and task -> digest of the scenario, of those that were loaded ahead."""
         return {(ref.user, ref.task): scenario.digest for ref, scenario in self._loaded.items()}
 
-    def scenario(self, ref: ScenarioRef) -> Scenario:
+    def scenario(self, case: ItemSpec) -> BaseScenario:
         """The whole scenario: the one that was loaded ahead, but to one who asks only, because tests may
         change what is in it.
         """
-        return self._loaded.pop(ref, None) or self.dataset.load(ref)
+        ahead = self._loaded.pop(case.ref, None)
+        whole = ahead if ahead is not None else self.dataset.load(case.ref)
+        return self.suite.situated(whole, case.given, self._other(case))
+
+    def _other(self, case: ItemSpec) -> BaseScenario | None:
+        other = self.stranger(case)
+        return None if other is None else self.dataset.load(other)
 
     def drawn(self) -> Drawn:
         """What the tests of this process draw from, in all shards together."""
@@ -198,17 +206,17 @@ class Run:
             else f"shard {s.shard[0]}/{s.shard[1]}, {len(sample.refs)} of {sample.drawn}"
         )
         line = redacted(
-            f"personalens: {drawn} scenarios of {self.dataset.name} {self.dataset.version}, seed {s.seed!r}, "
-            f"context {s.context or 'none'}, user {s.user_model}, judge {s.judge_model}"
+            f"personalens: {drawn} {self.suite.item}s of {self.dataset.name} {self.dataset.version}, seed"
+            f" {s.seed!r}{', ' * bool(about := self.suite.about(s._asdict()))}{about}"
             + (f", {s.trials} trials" if s.trials > 1 else "")
-            + (f", controls {', '.join(map(control_word, s.control))}" if s.control else "")
+            + (f", controls {', '.join(map(self.suite.arm_word, s.control))}" if s.control else "")
             + (f", assistant {s.assistant}" if s.assistant else "")
             + (f", {self.state.history}" if self.state.history else "")
             + (f" ({s.assistant_prompt})" if "assistant" in self.participants.models() else "")
             + self._protocol()
             + (
                 "; the embedded judge gives no reading of"
-                f" {', '.join(Dimension(d).short for d in s.not_read)}"
+                f" {', '.join(measure_named(d).short for d in s.not_read)}"
                 if s.not_read
                 else ""
             )
@@ -280,12 +288,16 @@ class Run:
             raise SpecError(
                 f"--personalens-data: the dataset {spec!r} cannot be had: {error_text(error)}"
             ) from error
-        return CheckedDataset(added) if added is not None else open_dataset(spec, base=self.config.rootpath)
+        if added is None:
+            own: Dataset = self.suite.open_dataset(spec, self.config.rootpath)
+            return own
+        return CheckedDataset(added, scenario=self.suite.scenario, kinds=self.suite.kinds)
 
     def _recipe(self) -> ParticipantSpecs:
         s = self.settings
         return ParticipantSpecs(
             root=str(self.config.rootpath),
+            suite=s.suite,
             user_model=s.user_model,
             judge_model=s.judge_model,
             judge_votes=s.judge_votes,

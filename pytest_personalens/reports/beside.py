@@ -29,8 +29,8 @@ class Changed(NamedTuple):
 
     name: str
     dimension: Dimension
-    before: int
-    after: int
+    before: int | float
+    after: int | float
 
 
 class TwoRuns(NamedTuple):
@@ -120,7 +120,7 @@ def _moved(before: Results, after: Results) -> Iterator[Moved]:
 
 
 def _mean(group: Group | None, dimension: Dimension) -> float | None:
-    mean = None if group is None else group.means.get(dimension.value)
+    mean = None if group is None else group.figures.get(dimension.value)
     return None if mean is None else mean.value
 
 

@@ -102,7 +102,7 @@ def _differences(results: Results, *, of_assistants: bool) -> Iterator[str]:
         yield f"dialogues end after {s['max_turns']} rounds, not 20 and 30"
     if s.get("domain") or s.get("kind", "all") != "all":
         yield "only some domains or kinds were drawn from"
-    missing = [d.short for d in READINGS if d.value not in results.overall.means]
+    missing = [d.short for d in READINGS if d.value not in results.overall.figures]
     if missing:
         yield f"not judged: {', '.join(missing)} (--personalens-dimensions all)"
     if results.valid_share < 1:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.core.controls import ABLATION, control_word
-from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.results.shortfalls import in_words
 from pytest_personalens.results.wording import count, p_text, sentence, signed, signed_interval
 
@@ -29,7 +27,9 @@ def outcome_lines(results: Results, *, verbose: bool) -> Iterator[str]:
         spread = ", ".join(f"{name.short} {value:.2f}" for name, value in results.trials.spread.items())
         if spread:
             yield f"standard deviation within a scenario: {spread}"
-    ablation = set(ABLATION) <= {arm.name for arm in results.arms}
+    suite = results.of_suite
+    row_of_arms = suite.arm_groups.get("ablation", ())
+    ablation = bool(row_of_arms) and set(row_of_arms) <= {arm.name for arm in results.arms}
     if ablation:
         from pytest_personalens.reports.tables.contexts import (
             ablation_table,
@@ -39,13 +39,11 @@ def outcome_lines(results: Results, *, verbose: bool) -> Iterator[str]:
         yield ""
     for control in results.arms if not ablation else ():
         for lift in control.lift:
-            if lift.dimension in (Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION):
-                yield f"control {control_word(control.name)}: {_lift(lift)}"
+            if lift.dimension in suite.main:
+                yield f"control {suite.arm_word(control.name)}: {_lift(lift)}"
         if unscored := control.overall.items - control.overall.scored:
-            yield (
-                f"control {control_word(control.name)}: {unscored} of {count(control.overall.items, 'item')}"
-                " could not be scored"
-            )
+            of_all = count(control.overall.items, "item")
+            yield f"control {suite.arm_word(control.name)}: {unscored} of {of_all} could not be scored"
     if results.comparison is not None:
         # What has a gate is said there.
         gated = any(gate.kind == "regression" for gate in results.gates)
@@ -76,22 +74,19 @@ def _name(item: Item, several: bool) -> str:
 
 def _lift(lift: Paired) -> str:
     sentence = f"{lift.dimension.names.mean} {lift.before:.2f}, with this user's context {lift.after:.2f}"
-    return (
-        f"{sentence}: lift {signed(lift.change)} ({signed_interval(lift.low, lift.high)}, {p_text(lift.p)})"
-    )
+    gain, low, high = lift.gain
+    return f"{sentence}: lift {signed(gain)} ({signed_interval(low, high)}, {p_text(lift.p)})"
 
 
 def _comparison(results: Results, comparison: Comparison, *, verbose: bool, gated: bool) -> Iterator[str]:
-    yield (
-        f"compared with {comparison.baseline}: {count(comparison.compared)}, at the level"
-        f" {comparison.level:g}"
-    )
+    compared = count(comparison.compared, results.of_suite.item)
+    yield f"compared with {comparison.baseline}: {compared}, at the level {comparison.level:g}"
     for difference in comparison.differences:
         if not (gated and difference.gated):
-            yield f"  {sentence(difference)}"
+            yield f"  {sentence(difference, results.of_suite.item)}"
     items = {item.nodeid: item for item in results.own}
-    yield from _flips([f for f in comparison.flips if f.after < f.before], "worse", items, verbose=verbose)
-    yield from _flips([f for f in comparison.flips if f.after > f.before], "better", items, verbose=verbose)
+    yield from _flips([f for f in comparison.flips if f.fell], "worse", items, verbose=verbose)
+    yield from _flips([f for f in comparison.flips if not f.fell], "better", items, verbose=verbose)
     for why, scenarios in comparison.left_out.items():
         listed = f": {', '.join(scenarios)}" if verbose else ""
         yield f"  not compared, {why}: {len(scenarios)}{listed}"
@@ -109,10 +104,11 @@ def _flips(flips: list[Flip], way: str, items: Mapping[str, Item], *, verbose: b
             v
             for nodeid in flip.nodeids
             for v in items[nodeid].evaluation.verdicts
-            if v.dimension is flip.dimension
+            if v.dimension == flip.dimension
         ]
         # Of several trials, the one that moved furthest tells most.
-        furthest = (min if way == "worse" else max)(verdicts, key=lambda verdict: verdict.score, default=None)
+        outermost = min if (way == "worse") == (flip.dimension.better == "high") else max
+        furthest = outermost(verdicts, key=lambda verdict: verdict.score, default=None)
         why = f", {furthest.justification[:_LONGEST]}" if furthest else ""
         where = f"  ({', '.join(flip.records)})" if flip.records else ""
         yield (

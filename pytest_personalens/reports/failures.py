@@ -94,8 +94,8 @@ def failure_row(item: Item, results: Results, record: str) -> str:
     )
     lines = [f"- **{escaped(title(item))}**: {what}{f' ({record})' if record else ''}"]
     scenario = results.scenarios.get(evaluation.scenario)
-    if scenario is not None:
-        lines.append(f"  - wants: {code(scenario.task.intent, _LONGEST)}")
+    if scenario is not None and scenario.wish:
+        lines.append(f"  - wants: {code(scenario.wish, _LONGEST)}")
     for verdict in short_verdicts(item):
         lines += [f"  - {line}" for line in _cost(verdict, evaluation)]
     return "\n".join(lines)

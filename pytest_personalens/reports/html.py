@@ -21,8 +21,8 @@ from pytest_personalens.reports.payload import payload, script_json, shown_dimen
 from pytest_personalens.reports.svg import TC
 from pytest_personalens.results.means import Estimate, by_turn, estimate, item_scores
 from pytest_personalens.results.wording import (
-    CONTROL_NAMES,
     NO_INTERVAL,
+    control_names,
     decision,
     gate_outcome,
     p_value,
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from pytest_personalens.core.measure import Measure
     from pytest_personalens.reports.charts import Histogram
     from pytest_personalens.reports.overview import OverviewLine
     from pytest_personalens.results.values import Results
@@ -107,15 +108,19 @@ def html_page(results: Results, *, title: str = TITLE, before: Results | None = 
 
 def _figures(results: Results, before: Results | None) -> dict[str, Any]:
     """What the template is given: values to print, and charts as SVG."""
-    dimensions = [d for d in shown_dimensions(results) if d.value in results.overall.means]
+    dimensions = [d for d in shown_dimensions(results) if d.value in results.overall.figures]
     whole, domains = overview.group_lines(results, dimensions)
     controls = overview.control_lines(results, dimensions)
     own = item_scores(results.own)
     under_test = str(results.settings.get("assistant") or "")
-    turns = by_turn(own)
+    turns = by_turn(own) if results.of_suite.has_turns else []
     shown = list(overview.score_histograms(own, dimensions))
     then = item_scores(before.own) if before else []
-    tiles = [_tile(results, d, whole[0].estimates[dimensions.index(d)]) for d in _TILES if d in dimensions]
+    tiles = [
+        _tile(results, d, whole[0].estimates[dimensions.index(d)])
+        for d in overview.main_measures(results)
+        if d in dimensions
+    ]
     return {
         "results": results,
         "headline": overview.headline(results),
@@ -131,7 +136,7 @@ def _figures(results: Results, before: Results | None) -> dict[str, Any]:
             else None
         ),
         "scenarios": len({i.key for i in results.own}),
-        "control_names": CONTROL_NAMES,
+        "control_names": control_names(results.of_suite),
         "control_lines": controls,
         "turns": turns,
         "charts": _charts(results, dimensions, domains, controls, turns, [h for h in shown if sum(h.counts)]),
@@ -147,10 +152,7 @@ def _figures(results: Results, before: Results | None) -> dict[str, Any]:
     }
 
 
-_TILES: Final = (Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION)
-
-
-def _tile(results: Results, dimension: Dimension, value: Estimate) -> dict[str, Any]:
+def _tile(results: Results, dimension: Measure, value: Estimate) -> dict[str, Any]:
     panel = overview.panel(dimension, floor=overview.floors(results).get(dimension))
     name = dimension.names.mean
     between = NO_INTERVAL if value.low is None else f"95 % interval {_interval(value)}"
@@ -166,25 +168,26 @@ def _tile(results: Results, dimension: Dimension, value: Estimate) -> dict[str, 
 
 def _charts(
     results: Results,
-    dimensions: Sequence[Dimension],
+    dimensions: Sequence[Measure],
     domains: Sequence[OverviewLine],
     controls: Sequence[OverviewLine],
     turns: Sequence[Estimate],
     shown: Sequence[Histogram],
 ) -> dict[str, str]:
     drawn: dict[str, str] = {}
-    own = overview.panels(results, of_run=True)
+    own, main = overview.panels(results, of_run=True), overview.main_measures(results)
+    names = " and ".join(_called(d) for d in main)
     if own and domains:
-        rows = overview.domain_rows(domains, dimensions)
+        rows = overview.domain_rows(domains, dimensions, main)
         drawn["domains"] = charts.dots(
-            rows, own, name="domains", title="TCR and mean personalization by domain, with 95 % intervals"
+            rows, own, name="domains", title=f"{names} by domain, with 95 % intervals"
         )
     if own and controls:
         panels = overview.panels(results, of_run=False)
-        rows = [row for line in controls for row in overview.domain_rows([line], dimensions)]
+        rows = [row for line in controls for row in overview.domain_rows([line], dimensions, main)]
         if all(len(row.estimates) == len(panels) for row in rows):
             drawn["arms"] = charts.dots(
-                rows, panels, name="arms", title="TCR and mean personalization with and without the context"
+                rows, panels, name="arms", title=f"{names} with and without the context"
             )
     if shown:
         drawn["scores"] = charts.histograms(
@@ -204,6 +207,12 @@ def _charts(
             title="Chance that a scenario passes in k trials out of k", below="k", counts=False,
         )  # fmt: skip
     return drawn
+
+
+def _called(measure: Measure) -> str:
+    """A mean in a title: by its short name where that is a word of its own."""
+    name = measure.names.mean
+    return name if len(name) > 1 else measure.names.mean_of
 
 
 def _digest(text: str) -> str:

@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import quote
 
-from pytest_personalens.core.controls import control_word
 from pytest_personalens.core.usage import Usage
-from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.reports.beside import moved_table, overlap, side_by_side
 from pytest_personalens.reports.crashes import crash_groups, crashes_title
 from pytest_personalens.reports.failures import failure_row, failures, verdict_line
@@ -93,11 +91,9 @@ def _sections(results: Results, before: Results | None, link: str) -> Iterator[S
 def _about(results: Results) -> str:
     s = results.settings
     parts = [
-        f"{results.drawn} scenarios of {results.dataset}",
+        f"{results.drawn} {results.of_suite.item}s of {results.dataset}",
         f"{results.overall.scored} of {results.expected} items scored",
-        f"user: {s.get('user_model', '-')}",
-        f"judge: {s.get('judge_model', '-')}",
-        f"context: {'+'.join(str(s.get('context', ''))) or 'none'}",
+        *(f"{name}: {value}" for name, value in results.of_suite.facts(s).items()),
     ]
     parts += [f"left out by a selection: {results.left_out}"] if results.left_out else []
     parts += [f"not scored: {number} ({cause})" for cause, number in results.uncounted.items()]
@@ -115,7 +111,7 @@ def _gates(results: Results) -> list[str]:
             escaped(gate.message, 400),
             figure(gate.value),
             interval_text(gate.low, gate.high),
-            figure(gate.floor),
+            figure(gate.limit),
         )
         for gate in results.gates
     )
@@ -123,12 +119,12 @@ def _gates(results: Results) -> list[str]:
 
 
 def _totals(results: Results) -> Iterator[Section]:
-    shown = [
-        d
-        for d in Dimension
-        if any(d.value in group.means for group in (results.overall, *results.kinds, *results.domains))
-    ]
-    header = ("", "items", "scored", *(d.names.heading for d in shown))
+    shown = {
+        key: heading
+        for key, heading in results.of_suite.headings().items()
+        if any(key in group.figures for group in (results.overall, *results.kinds, *results.domains))
+    }
+    header = ("", "items", "scored", *shown.values())
 
     kinds = results.kinds if len(results.kinds) > 1 else ()
     for title, groups, what in (
@@ -142,7 +138,7 @@ def _totals(results: Results) -> Iterator[Section]:
                     escaped(g.name),
                     str(g.items),
                     str(g.scored),
-                    *(figure(g.means[d.value].value if d.value in g.means else None) for d in shown),
+                    *(figure(g.figures[key].value if key in g.figures else None) for key in shown),
                 )
                 for g in groups
             ],
@@ -158,7 +154,7 @@ def _comparison(comparison: Comparison, link: str) -> Iterator[Section]:
         (
             d.dimension.names.heading,
             f"**{decision(d)}**" if d.regressed else decision(d),
-            *_sides(d),
+            *_sides(d, d.change, d.low, d.high),
             figure(d.detectable),
         )
         for d in comparison.differences
@@ -238,9 +234,9 @@ def _beside(before: Results, results: Results) -> Iterator[Section]:
 def _lifts(results: Results) -> list[str]:
     rows = (
         (
-            escaped(control_word(control.name)),
+            escaped(results.of_suite.arm_word(control.name)),
             lift.dimension.names.heading,
-            *_sides(lift),
+            *_sides(lift, *lift.gain),
         )
         for control in results.arms
         for lift in control.lift
@@ -252,14 +248,14 @@ def _lifts(results: Results) -> list[str]:
     )
 
 
-def _sides(pair: Paired) -> tuple[str, ...]:
+def _sides(pair: Paired, change: float, low: float | None, high: float | None) -> tuple[str, ...]:
     """The cells of both sides: scenarios, before, after, change, its interval, one-sided p."""
-    change = (
-        figure(pair.change, signed=True),
-        interval_text(pair.low, pair.high, signed=True),
+    moved = (
+        figure(change, signed=True),
+        interval_text(low, high, signed=True),
         escaped(p_value(pair.p)),
     )
-    return (str(pair.pairs), figure(pair.before), figure(pair.after), *change)
+    return (str(pair.pairs), figure(pair.before), figure(pair.after), *moved)
 
 
 def _trials(results: Results) -> Iterator[str]:

@@ -11,10 +11,10 @@ from pytest_personalens.reports.svg import SOFT, TC, P
 from pytest_personalens.results.means import Estimate, estimate, item_scores, score_counts
 from pytest_personalens.results.wording import (
     CAUSES,
-    CONTROL_NAMES,
     REPORT_ONLY,
     REPORTED_GATES,
     UNJUDGED,
+    control_names,
     quotes_note,
     stale_note,
 )
@@ -22,11 +22,11 @@ from pytest_personalens.results.wording import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from pytest_personalens.core.measure import Measure
     from pytest_personalens.results.means import ItemScores
     from pytest_personalens.results.values import Item, Results
 
 _INCOMPLETE: Final = "The run was stopped before its end, or shards of it are missing; no gate is decided."
-_MAIN: Final = (Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION)
 
 
 class Headline(NamedTuple):
@@ -102,15 +102,21 @@ def _crashed(results: Results) -> str:
     return f"{_capital(crashes_title(results))}: {'; '.join(crash_groups(results))}"
 
 
-def floors(results: Results) -> dict[Dimension, float]:
+def main_measures(results: Results) -> list[Measure]:
+    """The measures that charts show, as far as they have steps."""
+    return [d for d in results.of_suite.main if d.in_steps]
+
+
+def floors(results: Results) -> dict[Measure, float]:
     """The floors of the gates over means."""
-    by_name = {g.name: g.floor for g in results.gates if g.kind == "floor"}
-    return {d: by_name[name] for name, d in (("tcr", _MAIN[0]), ("p", _MAIN[1])) if name in by_name}
+    by_name = {g.name: g.limit for g in results.gates if g.kind == "floor"}
+    names = {results.of_suite.metric_of(d): d for d in main_measures(results)}
+    return {d: by_name[name] for name, d in names.items() if name in by_name}
 
 
-def panel(dimension: Dimension, *, mean: float | None = None, floor: float | None = None) -> Panel:
+def panel(dimension: Measure, *, mean: float | None = None, floor: float | None = None) -> Panel:
     """The scale of a dimension as the panel of a chart."""
-    low, high = dimension.scale
+    low, high = int(dimension.low or 0), int(dimension.high or 0)
     ticks: Sequence[float] = (0, 0.5, 1) if high == 1 else range(low, high + 1)
     return Panel(dimension.names.mean, low, high, ticks, _COLOURS.get(dimension, SOFT), mean, floor)
 
@@ -119,7 +125,7 @@ def panels(results: Results, *, of_run: bool) -> list[Panel]:
     """The panels of TCR and P, as far as they were read; with the means of the run where they are `of_run` to
     be marked.
     """
-    floor, means = floors(results), {d: results.overall.means.get(d.value) for d in _MAIN}
+    floor, means = floors(results), {d: results.overall.figures.get(d.value) for d in main_measures(results)}
     return [
         panel(d, mean=m.value if of_run else None, floor=floor.get(d))
         for d, m in means.items()
@@ -127,11 +133,13 @@ def panels(results: Results, *, of_run: bool) -> list[Panel]:
     ]
 
 
-def domain_rows(lines: Sequence[OverviewLine], dimensions: Sequence[Dimension]) -> list[DotRow]:
+def domain_rows(
+    lines: Sequence[OverviewLine], dimensions: Sequence[Measure], main: Sequence[Measure]
+) -> list[DotRow]:
     """A row of a chart for each group, the best personalized first,
     with TCR and P as far as they were read.
     """
-    places = [dimensions.index(d) for d in _MAIN if d in dimensions]
+    places = [dimensions.index(d) for d in main if d in dimensions]
     places = [n for n in places if any(line.estimates[n].value is not None for line in lines)]
 
     def order(line: OverviewLine) -> tuple[float, ...]:
@@ -144,7 +152,7 @@ def domain_rows(lines: Sequence[OverviewLine], dimensions: Sequence[Dimension]) 
 
 
 def group_lines(
-    results: Results, dimensions: Sequence[Dimension]
+    results: Results, dimensions: Sequence[Measure]
 ) -> tuple[list[OverviewLine], list[OverviewLine]]:
     """The figures of the whole run and by kind, and those by domain."""
     own = results.own
@@ -160,22 +168,23 @@ def group_lines(
     return whole, [_line(name, items, dimensions) for name, items in by_domain.items()]
 
 
-def control_lines(results: Results, dimensions: Sequence[Dimension]) -> list[OverviewLine]:
+def control_lines(results: Results, dimensions: Sequence[Measure]) -> list[OverviewLine]:
     """The figures of the run itself and of each of its controls."""
-    lines = [_line(_capital(CONTROL_NAMES[""]), results.own, dimensions)] if results.arms else []
+    names = control_names(results.of_suite)
+    lines = [_line(_capital(names[""]), results.own, dimensions)] if results.arms else []
     return lines + [
-        _line(_capital(CONTROL_NAMES[a.name]), [i for i in results.items if i.arm == a.name], dimensions)
+        _line(_capital(names[a.name]), [i for i in results.items if i.arm == a.name], dimensions)
         for a in results.arms
     ]
 
 
-def score_histograms(read: Sequence[ItemScores], dimensions: Sequence[Dimension]) -> Iterator[Histogram]:
+def score_histograms(read: Sequence[ItemScores], dimensions: Sequence[Measure]) -> Iterator[Histogram]:
     """How often each score was given, by dimension."""
     for dimension in dimensions:
-        if dimension is Dimension.PERSONALIZATION_TURNS:
-            continue  # it has a chart of its own, and ends where P does
+        if dimension == Dimension.PERSONALIZATION_TURNS or not dimension.in_steps:
+            continue  # the first has a chart of its own, and ends where P does
         counts = score_counts(read, dimension)
-        low, high = dimension.scale
+        low, high = int(dimension.low or 0), int(dimension.high or 0)
         ticks = ["no", "yes"] if high == 1 else [str(score) for score in range(low, high + 1)]
         yield Histogram(dimension.names.score, ticks, counts, _COLOURS.get(dimension, SOFT))
 
@@ -208,7 +217,7 @@ def notes(results: Results) -> Iterator[tuple[str, str]]:
         yield f"{low:,} dialogues are below a threshold; the gates decide.", "status=low"
 
 
-def _line(name: str, items: Sequence[Item], dimensions: Sequence[Dimension]) -> OverviewLine:
+def _line(name: str, items: Sequence[Item], dimensions: Sequence[Measure]) -> OverviewLine:
     read = item_scores(items)
     return OverviewLine(name, len(items), len(read), [estimate(read, d) for d in dimensions])
 
@@ -217,7 +226,7 @@ def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-_COLOURS: Final = {
+_COLOURS: Final[dict[Measure, str]] = {
     Dimension.TASK_COMPLETION: TC,
     Dimension.PERSONALIZATION: P,
     Dimension.PERSONALIZATION_TURNS: P,

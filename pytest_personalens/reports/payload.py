@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_personalens.core.verdict import Dimension
-from pytest_personalens.results.wording import CONTROL_NAMES, unfound_text
+from pytest_personalens.core.scenario import Scenario
+from pytest_personalens.results.wording import control_names, unfound_text
 
 if TYPE_CHECKING:
-    from pytest_personalens.core.scenario import Scenario
+    from pytest_personalens.core.measure import Measure
+    from pytest_personalens.core.scenario import BaseScenario
     from pytest_personalens.reports.changes import Changes
     from pytest_personalens.results.values import Item, Results
 
@@ -62,18 +63,23 @@ def payload(results: Results, changes: Changes | None) -> dict[str, Any]:
         for item in results.items
     ]
     return {
-        "dimensions": [[d.value, d.names.score, d.names.title, *d.scale] for d in dimensions],
-        "controls": dict(CONTROL_NAMES),
+        "dimensions": [[d.value, d.names.score, d.names.title, *_steps(d)] for d in dimensions],
+        "controls": control_names(results.of_suite),
         "items": items,
         "scenarios": {name: _scenario(s, text) for name, s in results.scenarios.items()},
         "texts": list(text.numbers),
     }
 
 
-def shown_dimensions(results: Results) -> list[Dimension]:
+def shown_dimensions(results: Results) -> list[Measure]:
     """The dimensions that any item has a verdict on."""
     judged = {v.dimension for i in results.items for v in i.evaluation.verdicts}
-    return [d for d in Dimension if d in judged]
+    return [d for d in results.of_suite.measures if d in judged]
+
+
+def _steps(measure: Measure) -> tuple[float | None, float | None]:
+    """The lowest and the highest of whole scores; nothing for others, which are shown as numbers."""
+    return (measure.low, measure.high) if measure.in_steps else (None, None)
 
 
 def _item(item: Item, text: _Pool) -> dict[str, Any]:
@@ -118,7 +124,9 @@ def _item(item: Item, text: _Pool) -> dict[str, Any]:
     }
 
 
-def _scenario(scenario: Scenario, text: _Pool) -> dict[str, Any]:
+def _scenario(scenario: BaseScenario, text: _Pool) -> dict[str, Any]:
+    if not isinstance(scenario, Scenario):
+        return _without_empty({"name": scenario.name, "intent": text(scenario.wish)})
     task = scenario.task
     return _without_empty(
         {

@@ -6,7 +6,6 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.usage import Usage
-from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.reports.comparison import low_lines, outcome_lines
 from pytest_personalens.reports.crashes import crash_groups, crashes_title
 from pytest_personalens.reports.drift import drift_lines
@@ -65,8 +64,11 @@ def summary_lines(
 
 
 def _table(results: Results, *, domains: bool) -> Iterator[str]:
-    shown = [d for d in Dimension if d.value in results.overall.means]
-    yield f"{'':14}{'items':>6}{'scored':>8}" + "".join(f"{d.names.heading:>7}" for d in shown)
+    shown = {k: name for k, name in results.of_suite.headings().items() if k in results.overall.figures}
+    wide = {key: max(7, len(heading) + 1) for key, heading in shown.items()}
+    yield f"{'':14}{'items':>6}{'scored':>8}" + "".join(
+        f"{heading:>{wide[key]}}" for key, heading in shown.items()
+    )
     groups = [
         results.overall,
         *(results.kinds if len(results.kinds) > 1 else ()),
@@ -74,12 +76,12 @@ def _table(results: Results, *, domains: bool) -> Iterator[str]:
     ]
     for group in groups:
         yield f"{group.name:14}{group.items:6}{group.scored:8}" + "".join(
-            f"{_figure(group, d):>7}" for d in shown
+            f"{_figure(group, key):>{wide[key]}}" for key in shown
         )
 
 
-def _figure(group: Group, dimension: Dimension) -> str:
-    mean = group.means.get(dimension.value)
+def _figure(group: Group, key: str) -> str:
+    mean = group.figures.get(key)
     return "-" if mean is None or mean.value is None else f"{mean.value:.2f}"
 
 
@@ -103,7 +105,7 @@ def _notes(results: Results, *, verbose: bool, records: str) -> Iterator[str]:
             f"sample: {results.requested} scenarios asked for; there are only {results.drawn}, and all of"
             " them are in it"
         )
-    if results.turns.value is not None:
+    if results.turns is not None and results.turns.value is not None:
         yield f"dialogues: {results.turns.value:.1f} user turns on average" + _usage(results)
     if results.by_turn:
         # The first turns tell most; few dialogues are long enough for the later ones.

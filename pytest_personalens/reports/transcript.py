@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from pytest_personalens.core.evaluation import Evaluation
-    from pytest_personalens.core.scenario import Scenario
+    from pytest_personalens.core.scenario import BaseScenario
     from pytest_personalens.core.verdict import Verdict
     from pytest_personalens.results.shortfalls import Shortfall
 
@@ -39,7 +39,7 @@ def _excerpt(text: str, start: int) -> str:
 
 
 def failure_text(
-    evaluation: Evaluation, scenario: Scenario, shortfalls: Sequence[Shortfall], rerun: str
+    evaluation: Evaluation, scenario: BaseScenario, shortfalls: Sequence[Shortfall], rerun: str
 ) -> str:
     """What a failing item prints: what is wrong, who asked for what, the transcript, the verdicts, how to run
     it again.
@@ -50,7 +50,7 @@ def failure_text(
 
 
 def _lines(
-    evaluation: Evaluation, scenario: Scenario, shortfalls: Sequence[Shortfall], rerun: str
+    evaluation: Evaluation, scenario: BaseScenario, shortfalls: Sequence[Shortfall], rerun: str
 ) -> Iterator[str]:
     if evaluation.cause:
         whose = evaluation.cause if evaluation.cause == "lost" else f"{evaluation.cause} at fault"
@@ -62,14 +62,9 @@ def _lines(
     for verdict in failed:
         yield from _verdict(verdict)
     yield ""
-    place = scenario.situation
-    who = scenario.name or scenario.user
-    yield f"{who}, {place.day_of_week} {place.time_of_day.lower()}, {place.device.lower()}, {place.location}"
-    yield from _wrap("wants:  ", scenario.task.intent)
-    yield from _wrap("goal:   ", scenario.task.goal)
-    for domain, name in scenario.task.relevant:
-        values = scenario.preferences.get(domain, {}).get(name, ())
-        yield from _wrap("known:  ", f"{domain}, {name}: {', '.join(values) or 'none'}")
+    yield scenario.who
+    for what, text in scenario.facts:
+        yield from _wrap(f"{what + ':':8}", text)
     yield ""
     marked = {e.turn for v in failed for e in v.evidence}
     for turn, message in enumerate(evaluation.dialogue.messages):
@@ -94,7 +89,7 @@ def _shortfall(evaluation: Evaluation, shortfall: Shortfall) -> str:
         (
             verdict.justification
             for verdict in evaluation.verdicts
-            if verdict.dimension is shortfall.dimension
+            if verdict.dimension == shortfall.dimension
         ),
         "",
     )
@@ -102,8 +97,10 @@ def _shortfall(evaluation: Evaluation, shortfall: Shortfall) -> str:
 
 
 def _verdict(verdict: Verdict) -> Iterator[str]:
-    low, high = verdict.dimension.scale
-    score = ("yes" if verdict.score else "no") if high == 1 else f"{verdict.score} of {low}-{high}"
+    measure = verdict.dimension
+    of_scale = f" of {measure.low:g}-{measure.high:g}" if measure.span is not None else ""
+    is_rate = measure.span == 1 and measure.grid == 1
+    score = ("yes" if verdict.score else "no") if is_rate else f"{verdict.score}{of_scale}"
     yield from _wrap(f"{verdict.dimension.value.replace('_', ' ')}: {score}. ", verdict.justification)
     for evidence in verdict.evidence:
         note = f" ({evidence.note})" if evidence.note else ""

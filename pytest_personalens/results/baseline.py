@@ -13,9 +13,12 @@ from pytest_personalens.core.errors import DataError, SpecError
 from pytest_personalens.core.jsonfile import read_versioned, schema_of
 from pytest_personalens.core.scenario import Frozen
 from pytest_personalens.core.settings import OFFICIAL_PROMPTS
-from pytest_personalens.core.verdict import Dimension
-from pytest_personalens.results.values import RESULTS_SCHEMA as RESULTS_SCHEMA
-from pytest_personalens.results.values import read_results
+from pytest_personalens.core.suite import suite_named
+from pytest_personalens.core.suite_names import FIRST_SUITE
+from pytest_personalens.core.verdict import MeasureField, ScoreField, SuiteField
+from pytest_personalens.results.first_version import OLD_SCHEMA
+from pytest_personalens.results.provenance import Provenance
+from pytest_personalens.results.values import RESULTS_SCHEMA, read_results
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -36,6 +39,7 @@ class ComparisonTerms(Frozen):
     assistant.
     """
 
+    suite: SuiteField = Field(default=FIRST_SUITE, description="The suite, by name.")
     dataset: str
     setup: dict[str, str] = Field(
         description=(
@@ -61,7 +65,7 @@ class Entry(Frozen):
     task: str
     test: str
     trial: int = Field(default=1, ge=1)
-    scores: dict[Dimension, int] = Field(default_factory=dict)
+    scores: dict[MeasureField, ScoreField] = Field(default_factory=dict)
     cause: str = ""
     content: str = Field(
         default="", description="Digest of the scenario's content; empty in baselines of earlier versions."
@@ -70,10 +74,9 @@ class Entry(Frozen):
 
     @model_validator(mode="after")
     def _on_scale(self) -> Entry:
-        for dimension, score in self.scores.items():
-            low, high = dimension.scale
-            if not low <= score <= high:
-                raise ValueError(f"{dimension.value} is scored {low} to {high}, not {score}")
+        for measure, score in self.scores.items():
+            if not measure.holds(score):
+                raise ValueError(f"{measure.value} is scored {measure.range_text()}, not {score:g}")
         return self
 
     @property
@@ -88,6 +91,9 @@ class Baseline(Frozen):
     model_config = ConfigDict(populate_by_name=True)
     schema_version: Literal["personalens-baseline/1"] = Field(default=BASELINE_SCHEMA, alias="schema")
     plugin: str = Field(default_factory=lambda: version("pytest-personalens"))
+    provenance: Provenance | None = Field(
+        default=None, description="What was tested, by git and CI variables; no part of the comparison."
+    )
     terms: ComparisonTerms
     entries: tuple[Entry, ...]
 
@@ -102,6 +108,8 @@ class Baseline(Frozen):
     def refuses(self, now: ComparisonTerms) -> str:
         """Why a run under other terms cannot be compared, in a few words; empty if it can."""
         then = self.terms
+        if then.suite != now.suite:
+            return f"it is of the suite {then.suite!r}, this run of {now.suite!r}"
         if then.dataset != now.dataset:
             return f"the dataset changed: {now.dataset!r} now, {then.dataset!r} then"
         # The protocol first: another one has other agents too.
@@ -129,6 +137,10 @@ class Baseline(Frozen):
         """
         data: dict[str, Any] = self.model_dump(mode="json", by_alias=True)
         entries = data.pop("entries")
+        if data["provenance"] is None:
+            del data["provenance"]
+        if self.terms.suite == FIRST_SUITE:  # as it was before there was another
+            del data["terms"]["suite"]
         lines = [
             json.dumps({k: v for k, v in entry.items() if v not in ("", {})}, ensure_ascii=False)
             for entry in entries
@@ -146,6 +158,7 @@ def baseline_of(results: Results) -> Baseline:
         raise SpecError("no item of the run could be scored")
     terms = terms_of(results)
     return Baseline(
+        provenance=results.provenance,
         terms=terms,
         entries=tuple(
             Entry(
@@ -209,7 +222,8 @@ def terms_of(results: Results) -> ComparisonTerms:
     judges = Counter(item.evaluation.judge for item in results.own)
     users = Counter(item.evaluation.user_agent for item in results.own)
     judge, user_agent = _commonest(judges), _commonest(users)
-    return ComparisonTerms(dataset=results.dataset, setup=setup_of(judge, user_agent, results.settings))
+    setup = setup_of(judge, user_agent, results.settings)
+    return ComparisonTerms(suite=results.suite, dataset=results.dataset, setup=setup)
 
 
 def _commonest(counts: Counter[str]) -> str:
@@ -223,7 +237,8 @@ def setup_of(judge: str, user_agent: str, settings: Mapping[str, Any]) -> dict[s
     protocol = "official" if prompts.startswith(OFFICIAL_PROMPTS) else protocol
     # Baselines of earlier versions know no protocol but the default one.
     named = {_PROTOCOL: protocol} if protocol != _DEFAULT else {}
-    return {**of_items, "the simulated user": user_agent, **named}
+    own = suite_named(settings.get("suite") or FIRST_SUITE).terms(settings)
+    return {**of_items, "the simulated user": user_agent, **named, **own}
 
 
 def setup_of_item(item: Item) -> dict[str, str]:
@@ -246,7 +261,7 @@ def read_baseline(path: Path) -> Baseline:
 
     Raises `DataError` in one line.
     """
-    if schema_of(path) != RESULTS_SCHEMA:
+    if schema_of(path) not in (RESULTS_SCHEMA, OLD_SCHEMA):
         return read_versioned(path, Baseline, BASELINE_SCHEMA, what="a baseline", advice=_ADVICE)
     results = read_results(path)
     if results.settings.get("shard"):

@@ -8,17 +8,17 @@ from statistics import fmean
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.core.verdict import DEFAULT_DIMENSIONS, READINGS, Dimension
 from pytest_personalens.results.baseline import setup_of_item
 from pytest_personalens.results.means import balanced, by_user, scores_of
 from pytest_personalens.results.stats.intervals import mean_interval
 from pytest_personalens.results.stats.paired import holm, sign_flip
-from pytest_personalens.results.stats.power import detectable
+from pytest_personalens.results.stats.power import detectable, step_of
 from pytest_personalens.results.values import Comparison, Difference, Flip, Paired
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
+    from pytest_personalens.core.measure import Exact, Measure
     from pytest_personalens.results.baseline import Baseline, Entry
     from pytest_personalens.results.means import Key, Pairs, TrialScores
     from pytest_personalens.results.values import Item, Results
@@ -29,21 +29,22 @@ POWER: Final = 0.8
 
 
 def compare_with_baseline(
-    baseline: Baseline, results: Results, *, name: str, level: float, margins: Mapping[Dimension, float]
+    baseline: Baseline, results: Results, *, name: str, level: float, margins: Mapping[Measure, float]
 ) -> Comparison:
     """How the scores of `results` moved from `baseline`, whose file is called `name`.
 
-    Task completion, personalization and whatever has a margin are tested for a drop, together (Holm 1979): a
-    run without a change fails with a probability of `level` at most. A dimension regressed if its drop is
-    significant and larger than its margin.
+    The main measures of the suite (of PersonaLens task completion and personalization) and whatever has a
+    margin are tested for a drop, together (Holm 1979): a run without a change fails with a probability of
+    `level` at most. A measure regressed if its drop is significant and larger than its margin. Where low
+    scores are the good ones a drop is a rise.
     """
-    own = results.own
+    own, suite = results.own, results.of_suite
     known, asked_now = {entry.key for entry in baseline.entries}, {item.scenario_key for item in own}
     alike = _under_like_settings(baseline, own)
     now = [item for item in own if item.key in alike]
-    scored = {dimension: (_then(baseline, dimension), scores_of(now, dimension)) for dimension in READINGS}
+    scored = {dimension: (_then(baseline, dimension), scores_of(now, dimension)) for dimension in suite.gated}
     pairs = _pairs(scored)
-    wanted = [dimension for dimension in READINGS if dimension in DEFAULT_DIMENSIONS or dimension in margins]
+    wanted = [dimension for dimension in suite.gated if dimension in suite.main or dimension in margins]
     gated = [dimension for dimension in wanted if dimension in pairs]
     sides = {dimension: paired(dimension, of_dimension) for dimension, of_dimension in pairs.items()}
     rejected = dict(zip(gated, holm([sides[d].p for d in gated], level), strict=True))
@@ -57,9 +58,13 @@ def compare_with_baseline(
         least = None
         if dimension in gated:
             # At the level that Holm's procedure asks of the first of them: what is found there is found.
-            most = side.before - dimension.scale.low
             least = detectable(
-                changes_in(pairs[dimension]), level=level / len(gated), margin=margin, power=POWER, most=most
+                _gains(changes_in(pairs[dimension]), dimension),
+                level=level / len(gated),
+                margin=margin,
+                power=POWER,
+                most=_room(side.before, pairs[dimension], dimension),
+                step=step_of(dimension.grid),
             )
         differences.append(
             Difference(
@@ -72,7 +77,7 @@ def compare_with_baseline(
                 detectable=least,
                 decidable=dimension not in gated
                 or _decidable(pairs[dimension], dimension, level / len(gated)),
-                regressed=rejected.get(dimension, False) and -side.change > margin,
+                regressed=rejected.get(dimension, False) and -dimension.sign * side.change > margin,
             )
         )
     return Comparison(
@@ -111,7 +116,7 @@ def compare_with_baseline(
 
 def compare_untested(before: Results, now: Results) -> Comparison:
     """How the scores of `now` differ from those of `before`, whatever else changed: nothing is tested."""
-    pairs = _pairs({d: (scores_of(before.own, d), scores_of(now.own, d)) for d in READINGS})
+    pairs = _pairs({d: (scores_of(before.own, d), scores_of(now.own, d)) for d in now.of_suite.gated})
     compared = {key for of_dimension in pairs.values() for key in of_dimension}
     return Comparison(
         baseline="the earlier results",
@@ -132,26 +137,41 @@ def compare_untested(before: Results, now: Results) -> Comparison:
 
 
 def _pairs(
-    scored: Mapping[Dimension, tuple[Mapping[Key, TrialScores], Mapping[Key, TrialScores]]],
-) -> dict[Dimension, Pairs]:
+    scored: Mapping[Measure, tuple[Mapping[Key, TrialScores], Mapping[Key, TrialScores]]],
+) -> dict[Measure, Pairs]:
     """The means of each scenario before and after, by the dimensions that have any in both."""
     every = {dimension: balanced(*sides) for dimension, sides in scored.items()}
     return {dimension: pairs for dimension, pairs in every.items() if pairs}
 
 
-def _decidable(pairs: Pairs, dimension: Dimension, level: float) -> bool:
+def _decidable(pairs: Pairs, dimension: Measure, level: float) -> bool:
     """False if the sign-flip test would reject at `level` not even if every score fell;
     true where none can.
     """
-    able = len({user for (user, *_), (before, _) in pairs.items() if before > dimension.scale.low})
+    able = len({user for (user, *_), (before, _) in pairs.items() if before != dimension.worst})
     return not able or 0.5**able <= level
 
 
-def _then(baseline: Baseline, dimension: Dimension) -> dict[Key, TrialScores]:
-    scores: defaultdict[Key, dict[int, int]] = defaultdict(dict)
+def _gains(changes: Sequence[Sequence[Fraction]], dimension: Measure) -> list[list[Fraction]]:
+    """The changes, above 0 where they are for the better."""
+    return [[dimension.sign * change for change in of_user] for of_user in changes]
+
+
+def _room(before: float, pairs: Pairs, dimension: Measure) -> float:
+    """The largest drop there can be: to the worst score or, where there is none, over all scores seen, by a
+    step at least.
+    """
+    if dimension.worst is not None:
+        return abs(before - dimension.worst)
+    seen = [score for both in pairs.values() for score in both]
+    return float(max(max(seen) - min(seen), step_of(dimension.grid)))
+
+
+def _then(baseline: Baseline, dimension: Measure) -> dict[Key, TrialScores]:
+    scores: defaultdict[Key, dict[int, Exact]] = defaultdict(dict)
     for entry in baseline.entries:
         if dimension in entry.scores:
-            scores[entry.key][entry.trial] = entry.scores[dimension]
+            scores[entry.key][entry.trial] = dimension.exact(entry.scores[dimension])
     return {key: tuple(score for _, score in sorted(trials.items())) for key, trials in scores.items()}
 
 
@@ -169,8 +189,10 @@ def _under_like_settings(baseline: Baseline, items: Sequence[Item]) -> set[Key]:
     }
 
 
-def flips_of(items: Sequence[Item], pairs: Mapping[Dimension, Pairs]) -> tuple[Flip, ...]:
-    """Every changed score, the largest drops first, by the share of the scale that they fell."""
+def flips_of(items: Sequence[Item], pairs: Mapping[Measure, Pairs]) -> tuple[Flip, ...]:
+    """Every changed score, the largest drops first, by the share of the scale that they fell, if it has
+    ends.
+    """
     runs: defaultdict[Key, list[Item]] = defaultdict(list)
     for item in items:
         runs[item.scenario_key].append(item)
@@ -192,9 +214,7 @@ def flips_of(items: Sequence[Item], pairs: Mapping[Dimension, Pairs]) -> tuple[F
     return tuple(
         sorted(
             flips,
-            key=lambda flip: (
-                (flip.after - flip.before) / (flip.dimension.scale.high - flip.dimension.scale.low)
-            ),
+            key=lambda flip: flip.dimension.sign * (flip.after - flip.before) / (flip.dimension.span or 1),
         )
     )
 
@@ -246,17 +266,18 @@ def _uneven(then: Mapping[Key, TrialScores], now: Mapping[Key, TrialScores]) -> 
 _PLACES: Final = 6
 
 
-def paired(dimension: Dimension, pairs: Pairs, *, rising: bool = False) -> Paired:
-    """At least one pair of means (before, after), side by side; `p` is that of a drop, or of a rise where
-    that is the question.
+def paired(measure: Measure, pairs: Pairs, *, improving: bool = False) -> Paired:
+    """At least one pair of means (before, after), side by side; `p` is that of a change for the worse, or for
+    the better where that is the question.
     """
     changes = changes_in(pairs)
-    span = dimension.scale.high - dimension.scale.low
-    low, high = mean_interval(changes, -span, span) or (None, None)
+    span = measure.span
+    lowest = None if span is None else -span
+    low, high = mean_interval(changes, lowest, span, grid=measure.grid) or (None, None)
     every = [change for of_user in changes for change in of_user]
-    sums = [sum(of_user, Fraction()) for of_user in changes]
+    gains = [sum(of_user, Fraction()) for of_user in _gains(changes, measure)]
     return Paired(
-        dimension=dimension,
+        dimension=measure,
         pairs=len(pairs),
         users=len(changes),
         before=round(fmean(before for before, _ in pairs.values()), _PLACES),
@@ -264,9 +285,9 @@ def paired(dimension: Dimension, pairs: Pairs, *, rising: bool = False) -> Paire
         change=round(fmean(every), _PLACES),
         low=None if low is None else round(low, _PLACES),
         high=None if high is None else round(high, _PLACES),
-        better=sum(change > 0 for change in every),
-        worse=sum(change < 0 for change in every),
-        p=round(sign_flip([-total for total in sums] if rising else sums).p, _PLACES),
+        better=sum(measure.sign * change > 0 for change in every),
+        worse=sum(measure.sign * change < 0 for change in every),
+        p=round(sign_flip([-gain for gain in gains] if improving else gains).p, _PLACES),
     )
 
 

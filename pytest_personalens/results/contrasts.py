@@ -12,7 +12,7 @@ from pytest_personalens.results.means import balanced, scores_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_personalens.core.verdict import Dimension
+    from pytest_personalens.core.measure import Measure
     from pytest_personalens.results.means import Key, Pairs, TrialScores
     from pytest_personalens.results.values import Item
 
@@ -32,7 +32,7 @@ class Contrast(NamedTuple):
     adjusted: float
 
 
-def contrast(base: Sequence[Item], other: Sequence[Item], dimension: Dimension) -> Contrast | None:
+def contrast(base: Sequence[Item], other: Sequence[Item], dimension: Measure) -> Contrast | None:
     """`other` against `base` over the scenarios that both scored, not yet corrected; None where there is no
     such scenario.
 
@@ -42,7 +42,8 @@ def contrast(base: Sequence[Item], other: Sequence[Item], dimension: Dimension) 
     pairs = _pairs(base, other, dimension)
     if not pairs:
         return None
-    found = paired(dimension, pairs, rising=sum(after - before for before, after in pairs.values()) > 0)
+    rise = sum(after - before for before, after in pairs.values())
+    found = paired(dimension, pairs, improving=dimension.sign * rise > 0)
     p = min(1.0, 2 * found.p)
     return Contrast(found.pairs, found.change, found.low, found.high, p, p)
 
@@ -69,7 +70,7 @@ def holm_adjusted(ps: Sequence[float]) -> list[float]:
     return adjusted
 
 
-def _pairs(base: Sequence[Item], other: Sequence[Item], dimension: Dimension) -> Pairs:
+def _pairs(base: Sequence[Item], other: Sequence[Item], dimension: Measure) -> Pairs:
     """The scenarios that both scored. What changed in the dataset between two runs is another scenario."""
     then, now = ({item.scenario_key: item.content for item in side if item.content} for side in (base, other))
     changed = {key for key in then.keys() & now.keys() if then[key] != now[key]}
@@ -77,7 +78,7 @@ def _pairs(base: Sequence[Item], other: Sequence[Item], dimension: Dimension) ->
     return {key: pair for key, pair in balanced(before, after).items() if key not in changed}
 
 
-def _by_test(items: Sequence[Item], dimension: Dimension) -> dict[Key, TrialScores]:
+def _by_test(items: Sequence[Item], dimension: Measure) -> dict[Key, TrialScores]:
     """The scores of each scenario in each test; where there is one test alone, its name is nothing to pair
     by.
     """

@@ -4,13 +4,13 @@ itself was.
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_personalens.core.controls import ControlName
-from pytest_personalens.core.verdict import READINGS, Dimension
 from pytest_personalens.results.comparison import paired
-from pytest_personalens.results.means import balanced, scores_of
+from pytest_personalens.results.means import answers_of, balanced, by_user, scores_of
+from pytest_personalens.results.stats.resampling import bootstrap_interval, swap_test
 from pytest_personalens.results.stats.trials import pass_hat, spread
 from pytest_personalens.results.summary import by_kind, group
 from pytest_personalens.results.values import Arm, Item, Paired, Trials
@@ -18,29 +18,79 @@ from pytest_personalens.results.values import Arm, Item, Paired, Trials
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from pytest_personalens.core.evaluation import Answer
+    from pytest_personalens.core.measure import Measure
+    from pytest_personalens.core.suite import Metric, Suite
     from pytest_personalens.results.means import Key
 
 
-def controls_of(items: Sequence[Item]) -> tuple[Arm, ...]:
-    """The controls among `items`, in a fixed order, each beside the items of the run itself."""
+def controls_of(items: Sequence[Item], suite: Suite) -> tuple[Arm, ...]:
+    """The controls among `items`, in the order of their suite, each beside the items of the run itself."""
     own = [i for i in items if not i.arm]
     controls = []
-    for name in get_args(ControlName):
-        members = [i for i in items if i.arm == name]
-        if name and members:
-            lifts = [lift(members, own, dimension) for dimension in READINGS]
+    for arm in suite.arms:
+        if members := [i for i in items if i.arm == arm.name]:
+            lifts = [lift(members, own, measure) for measure in suite.gated]
             shown = tuple(pair for pair in lifts if pair is not None)
-            controls.append(Arm(name=name, overall=group(name, members), kinds=by_kind(members), lift=shown))
+            overall = group(arm.name, members, suite, whole=True)
+            controls.append(Arm(name=arm.name, overall=overall, kinds=by_kind(members, suite), lift=shown))
     return tuple(controls)
 
 
-def lift(control: Sequence[Item], own: Sequence[Item], dimension: Dimension) -> Paired | None:
-    """How much better the run itself was than a control, by scenario; `p` is that of a rise.
+def lift(control: Sequence[Item], own: Sequence[Item], measure: Measure) -> Paired | None:
+    """How much better the run itself was than a control, by scenario; `p` is that of a rise, or of a fall
+    where low scores are the good ones.
 
     None without a scenario scored in both.
     """
-    pairs = balanced(scores_of(control, dimension), scores_of(own, dimension))
-    return paired(dimension, pairs, rising=True) if pairs else None
+    pairs = balanced(scores_of(control, measure), scores_of(own, measure))
+    return paired(measure, pairs, improving=True) if pairs else None
+
+
+class Gain(NamedTuple):
+    """By how much a figure of the run itself is better than that of a control, over `pairs` scenarios of
+    `users` that have both.
+
+    `low` to `high` is its 95 % interval, `p` the one-sided one of a gain.
+    """
+
+    value: float
+    low: float | None
+    high: float | None
+    pairs: int
+    users: int
+    p: float
+
+
+def gain_of(metric: Metric, control: Sequence[Item], own: Sequence[Item]) -> Gain | None:
+    """The gain of any metric; None without a scenario that both have, or where these do not decide it."""
+    if metric.measure is None:
+        return _gain_of_answers(metric, control, own)
+    found = lift(control, own, metric.measure)
+    if found is None:
+        return None
+    return Gain(*found.gain, found.pairs, found.users, found.p)
+
+
+def _gain_of_answers(metric: Metric, control: Sequence[Item], own: Sequence[Item]) -> Gain | None:
+    of, sign = metric.of, 1 if metric.better == "high" else -1
+    assert of is not None
+    before, after = answers_of(metric, control), answers_of(metric, own)
+    both = {
+        key: list(zip(before[key], after[key], strict=False)) for key in sorted(before.keys() & after.keys())
+    }
+    users = [[pair for of_scenario in user for pair in of_scenario] for user in by_user(both)]
+
+    def gain(pairs: Sequence[tuple[Answer, Answer]]) -> float | None:
+        was, is_now = of([pair[0] for pair in pairs]), of([pair[1] for pair in pairs])
+        return None if was is None or is_now is None else sign * (is_now - was)
+
+    value = gain([pair for pairs in users for pair in pairs]) if users else None
+    if value is None:
+        return None
+    low, high = bootstrap_interval(users, gain) or (None, None)
+    p = swap_test(users, lambda pairs: -math.inf if (found := gain(pairs)) is None else found).p
+    return Gain(value, low, high, len({key[:2] for key in both}), len(users), p)
 
 
 def passes_of(items: Sequence[Item]) -> dict[Key, tuple[int, int]]:
@@ -54,13 +104,13 @@ def passes_of(items: Sequence[Item]) -> dict[Key, tuple[int, int]]:
     return {key: (sum(passed), len(passed)) for key, passed in outcomes.items()}
 
 
-def trials_of(items: Sequence[Item], count: int) -> Trials:
+def trials_of(items: Sequence[Item], count: int, suite: Suite) -> Trials:
     """What `count` trials of each scenario showed."""
     passes = list(passes_of(items).values())
     means = [pass_hat(passes, k) for k in range(1, count + 1)]
-    spreads = {dimension: spread(list(scores_of(items, dimension).values())) for dimension in READINGS}
+    spreads = {measure: spread(list(scores_of(items, measure).values())) for measure in suite.gated}
     return Trials(
         count=count,
         pass_k=tuple(None if mean is None else round(mean, 6) for mean in means),
-        spread={dimension: round(value, 6) for dimension, value in spreads.items() if value is not None},
+        spread={measure: round(value, 6) for measure, value in spreads.items() if value is not None},
     )

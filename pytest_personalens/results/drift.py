@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import Field
 
 from pytest_personalens.core.scenario import Frozen
-from pytest_personalens.core.verdict import Dimension
+from pytest_personalens.core.verdict import MeasureField
 
 if TYPE_CHECKING:
     pass
@@ -21,7 +21,7 @@ class Shift(Frozen):
     reads otherwise: the two-sided p that they moved no other way than the anchors with the same score did.
     """
 
-    dimension: Dimension
+    dimension: MeasureField
     compared: int
     changed: int
     far: int

@@ -3,40 +3,40 @@
 from __future__ import annotations
 
 import difflib
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from pytest_personalens.core.errors import SpecError
-from pytest_personalens.core.gate_expression import SCALES, is_metric
-from pytest_personalens.core.verdict import READINGS, Dimension
+from pytest_personalens.core.gate_expression import is_metric
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from pytest_personalens.core.gate import GateExpression
+    from pytest_personalens.core.measure import Measure
     from pytest_personalens.core.settings import Settings
-
-KINDS: Final = ("single", "multi")
+    from pytest_personalens.core.suite import Suite
 
 
 def check_expressions(settings: Settings) -> None:
     """Raise `SpecError` for two gates on one thing, and for one on what the run does not measure."""
-    names = set[str]()
+    names, suite = set[str](), settings.of_suite
     for gate in settings.gate:
         where = f"--personalens-gate: {gate.name}"
         if gate.name.lower() in names:
             raise SpecError(f"{where} has two floors; give one")
         names.add(gate.name.lower())
-        if not is_metric(gate.metric):  # of a results file that somebody edited
+        if not is_metric(gate.metric, suite):  # of a results file that somebody edited
             raise SpecError(f"{where}: unknown metric {gate.metric!r}")
-        dimension = Dimension.PERSONALIZATION if gate.metric == "lift" else SCALES.get(gate.metric)
-        if dimension is not None and dimension.value not in settings.dimensions:
+        measure = measure_of(gate, suite)
+        if measure is not None and measure.value not in settings.dimensions:
             raise SpecError(
-                f"{where} is not judged in this run; add {dimension.short} with --personalens-dimensions"
+                f"{where} is not judged in this run; add {measure.short} with --personalens-dimensions"
             )
-        if gate.metric == "lift" and not {"none", "swapped"}.intersection(settings.control):
+        if gate.metric == "lift" and control_of(gate, suite, settings.control) is None:
+            _, arms = suite.lift or (None, ())
+            words = [gate.arm] if gate.arm else [arm.word for arm in suite.arms if arm.name in arms]
             raise SpecError(
-                f"{where}: there is nothing to compare with; add --personalens-control no-context or"
-                " other-user"
+                f"{where}: there is nothing to compare with; add --personalens-control {' or '.join(words)}"
             )
         if gate.metric.startswith("pass^") and int(gate.metric[5:]) > settings.trials:
             raise SpecError(
@@ -44,21 +44,38 @@ def check_expressions(settings: Settings) -> None:
                 f" {gate.metric[5:]}"
             )
     for name, _ in settings.margin if settings.baseline else ():
-        if Dimension(name) not in READINGS or name not in settings.dimensions:
+        if name not in suite.gated or name not in settings.dimensions:
             problem = (
                 "is not compared"
-                if Dimension(name) not in READINGS
+                if name not in suite.gated
                 else "is not judged in this run; add it with --personalens-dimensions"
             )
-            raise SpecError(f"personalens_margin: {Dimension(name).short} {problem}")
+            raise SpecError(f"personalens_margin: {suite.measure(name).short} {problem}")
 
 
-def with_groups(gates: Sequence[GateExpression], domains: Collection[str]) -> tuple[GateExpression, ...]:
+def measure_of(gate: GateExpression, suite: Suite) -> Measure | None:
+    """The measure whose mean a gate is on; None for one on something else."""
+    if gate.metric == "lift" and not gate.of:
+        return suite.lift[0] if suite.lift is not None else None
+    metric = suite.metric(gate.of or gate.metric)
+    return metric.measure if metric is not None else None
+
+
+def control_of(gate: GateExpression, suite: Suite, controls: Collection[str]) -> str | None:
+    """The control that a lift is over, of those of the run; None if it is not among them."""
+    named = [arm.name for arm in suite.arms if arm.word == gate.arm]
+    _, arms = suite.lift or (None, ())
+    return next((name for name in (named if gate.arm else arms) if name in controls), None)
+
+
+def with_groups(
+    gates: Sequence[GateExpression], domains: Collection[str], kinds: Sequence[str]
+) -> tuple[GateExpression, ...]:
     """The gates with their groups as the dataset spells them.
 
     Raises `SpecError` for a group that it does not have.
     """
-    known = {name.lower(): name for name in (*KINDS, *domains)}
+    known = {name.lower(): name for name in (*kinds, *domains)}
     for gate in gates:
         if gate.group and gate.group.lower() not in known:
             near = difflib.get_close_matches(gate.group.lower(), known, n=1)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from pytest_personalens.core.controls import control_word
 from pytest_personalens.core.gate import VALID_FLOOR, GateExpression
-from pytest_personalens.core.gate_expression import SCALES, TCR
-from pytest_personalens.core.verdict import Dimension
-from pytest_personalens.results.controls import lift, passes_of
-from pytest_personalens.results.gate_expressions import check_expressions
-from pytest_personalens.results.means import by_user, estimate, item_scores
+from pytest_personalens.core.gate_expression import parse_gate_name
+from pytest_personalens.core.measure import measure_named
+from pytest_personalens.core.suite import Metric
+from pytest_personalens.results.controls import gain_of, passes_of
+from pytest_personalens.results.gate_expressions import check_expressions, control_of
+from pytest_personalens.results.means import by_user, figure_of
 from pytest_personalens.results.stats.intervals import interval
 from pytest_personalens.results.stats.trials import pass_hat, pass_share
 from pytest_personalens.results.values import Gate
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from pytest_personalens.core.settings import Settings
+    from pytest_personalens.core.suite import Suite
     from pytest_personalens.results.baseline import Baseline
     from pytest_personalens.results.drift import Drift
     from pytest_personalens.results.values import Comparison, Item, Results
@@ -37,14 +38,14 @@ def check_gates(
     fails for its score.
     """
     shares = [floor for floor in floors if floor.metric == "valid"]
-    least = {"": VALID_FLOOR, **{floor.group: floor.least for floor in shares}}
+    least = {"": VALID_FLOOR, **{floor.group: floor.limit for floor in shares}}
     gates = [
         _gate(results, floor, least.get(floor.group, least[""]))
         for floor in floors
         if floor.metric != "valid"
     ]
     if results.comparison is not None:
-        gates += _regressions(results.comparison, least[""])
+        gates += _regressions(results, least[""])
     if (gates or shares or measured) and all(floor.group for floor in shares):
         shares.append(GateExpression("", "valid", VALID_FLOOR))
     return (*gates, *(_gate(results, floor, least[""]) for floor in shares))
@@ -54,13 +55,13 @@ def check_again(results: Results, gate: Gate) -> Gate:
     """The gate decided anew by what `results` hold; as it is where they hold nothing to decide it by."""
     if gate.kind == "judge":
         return judge_gate(results.drift) if results.drift is not None else gate
-    shares = {other.name.rpartition(": ")[0]: other.floor for other in results.gates if other.kind == "valid"}
+    shares = {other.name.rpartition(": ")[0]: other.limit for other in results.gates if other.kind == "valid"}
     whole = shares.get("", VALID_FLOOR)
     if gate.kind == "regression":
-        found = [] if results.comparison is None else _regressions(results.comparison, whole)
+        found = _regressions(results, whole) if results.comparison is not None else ()
         return next((again for again in found if again.name == gate.name), gate)
-    group, _, metric = gate.name.rpartition(": ")
-    return _gate(results, GateExpression(group, metric, gate.floor), shares.get(group, whole))
+    floor = parse_gate_name(gate.name, gate.limit, gate.direction)
+    return _gate(results, floor, shares.get(floor.group, whole))
 
 
 def judge_gate(drift: Drift) -> Gate:
@@ -69,13 +70,13 @@ def judge_gate(drift: Drift) -> Gate:
     The value is the share of verdicts kept.
     """
     return Gate(
-        name="judge", kind="judge", value=drift.kept, floor=1.0, passed=drift.passed, message=drift.sentence
+        name="judge", kind="judge", value=drift.kept, limit=1.0, passed=drift.passed, message=drift.sentence
     )
 
 
 def _gate(results: Results, floor: GateExpression, least: float) -> Gate:
     if floor.group and not _members(results.own, floor.group):
-        return _closed(floor, f"no scenario of {floor.group} is in this sample")
+        return _closed(floor, f"no {results.of_suite.item} of {floor.group} is in this sample")
     if floor.metric == "valid":
         return _valid(results, floor)
     if floor.metric == "lift":
@@ -84,7 +85,7 @@ def _gate(results: Results, floor: GateExpression, least: float) -> Gate:
         return _closed(floor, few)
     if floor.metric.startswith("pass^"):
         return _reliable(results, floor, least)
-    return _mean(results, floor)
+    return _figure(results, floor)
 
 
 def _few(results: Results, floor: GateExpression, least: float) -> str:
@@ -105,27 +106,52 @@ def _few(results: Results, floor: GateExpression, least: float) -> str:
     )
 
 
-def _mean(results: Results, floor: GateExpression) -> Gate:
-    dimension = SCALES[floor.metric]
-    items = _members(results.own, floor.group)
-    mean, label = estimate(item_scores(items), dimension), dimension.names.mean_of
-    if mean.value is None:
-        return _closed(floor, f"{label}: no item could be scored")
-    gate = _against(floor, mean.value, (mean.low, mean.high), label, over(mean.scenarios, mean.users))
-    total = len(items) + results.missing_by_group.get(floor.group, 0) if floor.group else results.expected
-    worst = (mean.value * mean.dialogues + dimension.scale.low * (total - mean.dialogues)) / total
-    if gate.passed and round(worst, 6) < floor.least:
+def _figure(results: Results, floor: GateExpression) -> Gate:
+    metric = _metric_of(results, floor.metric)
+    items = _read_in(metric, _members(results.own, floor.group))
+    found = figure_of(metric, items)
+    if found.value is None:
+        why = "no item could be scored" if not found.dialogues else "what was answered does not decide it"
+        return _closed(floor, f"{metric.label}: {why}")
+    basis = over(found.scenarios, found.users, results.of_suite.item)
+    gate = _against(floor, found.value, (found.low, found.high), metric.label, basis)
+    worst = metric.measure.worst if metric.measure is not None else None
+    if not gate.passed or worst is None:
+        return gate
+    total = _asked(results, floor.group, metric)
+    least = (found.value * found.dialogues + worst * (total - found.dialogues)) / total
+    if not floor.passes(round(least, 6)):
         # Those that could not be scored may be the very ones that are bad.
         message = (
-            f"{gate.message}; it would be {worst:.2f} if the {total - mean.dialogues} without a score had the"
-            " lowest"
+            f"{gate.message}; it would be {least:.2f} if the {total - found.dialogues} without a score had"
+            f" the {'lowest' if metric.better == 'high' else 'highest'}"
         )
         return gate.model_copy(update={"message": message})
     return gate
 
 
+def _read_in(metric: Metric, items: Sequence[Item]) -> list[Item]:
+    """The items that the metric is a figure of."""
+    return [item for item in items if not metric.read_in or item.evaluation.kind in metric.read_in]
+
+
+def _asked(results: Results, group: str, metric: Metric) -> int:
+    """How many items there are for a metric, with those that brought no result."""
+    if not metric.read_in and not group:
+        return results.expected
+    kinds = () if group else metric.read_in
+    missing = sum(results.missing_by_group.get(name, 0) for name in (group, *kinds) if name)
+    return len(_read_in(metric, _members(results.own, group))) + missing
+
+
+def _metric_of(results: Results, name: str) -> Metric:
+    metric = results.of_suite.metric(name)
+    assert metric is not None  # the expression was read for this suite
+    return metric
+
+
 def _reliable(results: Results, floor: GateExpression, least: float) -> Gate:
-    k = int(floor.metric.removeprefix("pass^"))
+    k, item = int(floor.metric.removeprefix("pass^")), results.of_suite.item
     items = _members(results.own, floor.group)
     passes, scenarios = passes_of(items), len({i.key for i in items})
     shares = by_user(
@@ -134,33 +160,41 @@ def _reliable(results: Results, floor: GateExpression, least: float) -> Gate:
     value, used = pass_hat(list(passes.values()), k), sum(map(len, shares))
     label = f"chance of passing {k} times of {k}"
     if value is None:
-        return _closed(floor, f"no scenario was scored in {count(k, 'trial')}")
+        return _closed(floor, f"no {item} was scored in {count(k, 'trial')}")
     if used < least * scenarios:
-        some = f"only {used} of {count(scenarios)} {'was' if used == 1 else 'were'} scored {k} times"
+        some = f"only {used} of {count(scenarios, item)} {'was' if used == 1 else 'were'} scored {k} times"
         return _closed(floor, f"{label}: {some}; {share_text(least)}")
-    return _against(floor, value, interval(shares, 0, 1) or (None, None), label, over(used, len(shares)))
+    return _against(
+        floor, value, interval(shares, 0, 1) or (None, None), label, over(used, len(shares), item)
+    )
 
 
 def _lift(results: Results, floor: GateExpression, least: float) -> Gate:
-    control = "swapped" if "swapped" in (results.settings.get("control") or ()) else "none"
-    items = _members(results.items, floor.group)
-    gain = lift(
-        [i for i in items if i.arm == control], [i for i in items if not i.arm], Dimension.PERSONALIZATION
-    )
-    label = f"lift of personalization over the control {control_word(control)}"
+    suite = results.of_suite
+    control = control_of(floor, suite, results.settings.get("control") or ())
+    if floor.of:
+        metric = _metric_of(results, floor.of)
+        what = metric.label
+    else:
+        assert suite.lift is not None  # the expression was read for this suite
+        metric = Metric.mean("lift", suite.lift[0])
+        what = suite.lift[0].names.title.lower()
+    items = _read_in(metric, _members(results.items, floor.group))
+    gain = gain_of(metric, [i for i in items if i.arm == control], [i for i in items if not i.arm])
+    label = f"lift of {what} over the control {suite.arm_word(control or '')}"
     scenarios = len({i.scenario_key for i in items})
     if gain is None or gain.pairs < least * scenarios:
         some = (
-            f"only {gain.pairs} of {count(scenarios)} {'was' if gain.pairs == 1 else 'were'}"
+            f"only {gain.pairs} of {count(scenarios, suite.item)} {'was' if gain.pairs == 1 else 'were'}"
             if gain
-            else "no scenario was"
+            else f"no {suite.item} was"
         )
         message = f"{label}: {some} scored both with and without its context" + (
             f"; {share_text(least)}" if gain else ""
         )
         return _closed(floor, message, "lift")
-    basis = f"{over(gain.pairs, gain.users or gain.pairs)}, {p_text(gain.p)}"
-    gate = _against(floor, gain.change, (gain.low, gain.high), label, basis)
+    basis = f"{over(gain.pairs, gain.users or gain.pairs, suite.item)}, {p_text(gain.p)}"
+    gate = _against(floor, gain.value, (gain.low, gain.high), label, basis)
     return gate.model_copy(update={"kind": "lift"})
 
 
@@ -172,9 +206,9 @@ def _valid(results: Results, floor: GateExpression) -> Gate:
     message = f"{scored} of {total} items could be scored"
     if results.uncounted and not floor.group:
         message += f" (not: {', '.join(f'{n} {cause}' for cause, n in results.uncounted.items())})"
-    passed = share >= floor.least
-    message = message if passed else f"{message}; {share_text(floor.least)}"
-    return Gate(name=floor.name, kind="valid", value=share, floor=floor.least, passed=passed, message=message)
+    passed = share >= floor.limit
+    message = message if passed else f"{message}; {share_text(floor.limit)}"
+    return Gate(name=floor.name, kind="valid", value=share, limit=floor.limit, passed=passed, message=message)
 
 
 def _against(
@@ -183,42 +217,55 @@ def _against(
     # Compared as the mean is shown elsewhere: what reads 0.90 must not miss 0.9 by the last bits of a sum.
     value = round(value, 6)
     low, high = (None if end is None else round(end, 6) for end in ends)
-    passed = value >= floor.least
-    measured, least = (f"{value:.2f}", f"{floor.least:.2f}") if passed else apart(value, floor.least)
+    passed = floor.passes(value)
+    failing = "<" if floor.direction == ">=" else ">"
+    measured, least = (f"{value:.2f}", f"{floor.limit:.2f}") if passed else apart(value, floor.limit)
     between = NO_INTERVAL if low is None or high is None else f"{low:.2f} to {high:.2f}"
-    message = f"{label} {measured} ({between}) {'>=' if passed else '<'} {least} {basis}"
+    message = f"{label} {measured} ({between}) {floor.direction if passed else failing} {least} {basis}"
     return Gate(
-        name=floor.name, value=value, floor=floor.least, passed=passed, message=message, low=low, high=high
+        name=floor.name,
+        value=value,
+        limit=floor.limit,
+        direction=floor.direction,
+        passed=passed,
+        message=message,
+        low=low,
+        high=high,
     )
 
 
-def _regressions(comparison: Comparison, min_valid: float) -> Iterator[Gate]:
-    if problem := _nothing_to_compare(comparison, min_valid):
+def _regressions(results: Results, min_valid: float) -> Iterator[Gate]:
+    comparison, suite = results.comparison, results.of_suite
+    assert comparison is not None
+    if problem := _nothing_to_compare(comparison, min_valid, suite):
         yield _incomparable("regression", problem)
     for dimension, when in comparison.one_sided.items():
         message = (
             f"{dimension.short} was judged {'then and not now' if when == 'then' else 'now and not then'}:"
             " nothing to compare"
         )
-        yield _incomparable(f"regression: {_metric(dimension)}", message)
+        yield _incomparable(f"regression: {suite.metric_of(dimension)}", message)
     for d in comparison.differences:
         if d.gated and d.pairs < min_valid * d.judged:
-            some = f"{d.dimension.short} was judged in both runs in {d.pairs} of {count(d.judged)} only"
-            yield _incomparable(f"regression: {_metric(d.dimension)}", f"{some}; {share_text(min_valid)}")
+            judged = count(d.judged, suite.item)
+            some = f"{d.dimension.short} was judged in both runs in {d.pairs} of {judged} only"
+            name = f"regression: {suite.metric_of(d.dimension)}"
+            yield _incomparable(name, f"{some}; {share_text(min_valid)}")
         elif d.gated:
             yield Gate(
-                name=f"regression: {_metric(d.dimension)}",
+                name=f"regression: {suite.metric_of(d.dimension)}",
                 kind="regression",
                 value=d.change,
-                floor=0.0 - d.margin,
+                limit=0.0 - d.dimension.sign * d.margin,
+                direction=">=" if d.dimension.better == "high" else "<=",
                 passed=d.decidable and not d.regressed,  # a gate that no drop would fail guards nothing
-                message=sentence(d),
+                message=sentence(d, suite.item),
                 low=d.low,
                 high=d.high,
             )
 
 
-def _nothing_to_compare(comparison: Comparison, min_valid: float) -> str:
+def _nothing_to_compare(comparison: Comparison, min_valid: float, suite: Suite) -> str:
     """Why the comparison says too little to pass; empty if it says enough."""
     if not comparison.compared:
         why = ", ".join(f"{len(ids)} {reason}" for reason, ids in comparison.left_out.items())
@@ -227,39 +274,36 @@ def _nothing_to_compare(comparison: Comparison, min_valid: float) -> str:
             if not comparison.shared or "run by other tests" in comparison.left_out
             else ""
         )
-        return f"no scenario of this run could be compared with {comparison.baseline}: {why}{hint}"
+        return f"no {suite.item} of this run could be compared with {comparison.baseline}: {why}{hint}"
     if comparison.compared < min_valid * comparison.shared:
         message = (
-            f"{comparison.compared} of the {count(comparison.shared)} that are also in {comparison.baseline}"
-            " could be compared"
+            f"{comparison.compared} of the {count(comparison.shared, suite.item)} that are also in"
+            f" {comparison.baseline} could be compared"
         )
         return f"{message}; {share_text(min_valid)}"
     if comparison.compared_by_test < min_valid * comparison.shared_by_test:
         message = f"a test of {comparison.baseline} that is gone or was renamed may be the one that got worse"
         some = (
-            f"{comparison.compared_by_test} of {comparison.shared_by_test} scenarios were run by the same"
+            f"{comparison.compared_by_test} of {comparison.shared_by_test} {suite.item}s were run by the same"
             " tests as then"
         )
         return f"only {some}: {message}; {share_text(min_valid)}"
     if not comparison.one_sided and not any(d.gated for d in comparison.differences):
+        main = " nor ".join(measure.names.title.lower() for measure in suite.main)
         return (
-            "neither task completion nor personalization is judged; give a dimension that is a margin"
-            " (personalens_margin)"
+            f"{'neither' if len(suite.main) > 1 else 'no'} {main} is judged; give a dimension that is a"
+            " margin (personalens_margin)"
         )
     return ""
 
 
 def _closed(floor: GateExpression, message: str, kind: Literal["floor", "lift"] = "floor") -> Gate:
     """The gate of a floor that there is nothing to hold against."""
-    return Gate(name=floor.name, kind=kind, value=None, floor=floor.least, passed=False, message=message)
+    return Gate(name=floor.name, kind=kind, value=None, limit=floor.limit, passed=False, message=message)
 
 
 def _incomparable(name: str, message: str) -> Gate:
-    return Gate(name=name, kind="regression", value=None, floor=0.0, passed=False, message=message)
-
-
-def _metric(dimension: Dimension) -> str:
-    return TCR if dimension is Dimension.TASK_COMPLETION else dimension.short
+    return Gate(name=name, kind="regression", value=None, limit=0.0, passed=False, message=message)
 
 
 def _members(items: Sequence[Item], group: str) -> list[Item]:
@@ -291,11 +335,11 @@ def conclude(results: Results, demands: Requirements) -> Results:
     if s.trials > 1:
         from pytest_personalens.results.controls import trials_of
 
-        update["trials"] = trials_of(results.own, s.trials)
+        update["trials"] = trials_of(results.own, s.trials, results.of_suite)
     if s.control:
         from pytest_personalens.results.controls import controls_of
 
-        update["arms"] = controls_of(results.items)
+        update["arms"] = controls_of(results.items, results.of_suite)
     results = results.model_copy(update=update)
     # A cap ends a run in order, and its items are skipped; so are those that could not be scored where
     # nothing is to fail the run. If nothing is left to look at, that is no success.
@@ -308,7 +352,7 @@ def conclude(results: Results, demands: Requirements) -> Results:
     if demands.baseline is not None:
         from pytest_personalens.results.comparison import compare_with_baseline
 
-        margins = {Dimension(name): margin for name, margin in s.margin}
+        margins = {measure_named(name): margin for name, margin in s.margin}
         comparison = compare_with_baseline(
             demands.baseline, results, name=str(s.baseline), level=s.level, margins=margins
         )

@@ -9,12 +9,16 @@ from fractions import Fraction
 from statistics import fmean
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from pytest_personalens.core.verdict import Dimension
+from pytest_personalens.core.dimensions import Dimension
 from pytest_personalens.results.stats.intervals import interval
+from pytest_personalens.results.stats.resampling import bootstrap_interval
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from pytest_personalens.core.evaluation import Answer
+    from pytest_personalens.core.measure import Exact, Measure, Score
+    from pytest_personalens.core.suite import Metric
     from pytest_personalens.results.values import Item
 
 
@@ -22,24 +26,24 @@ T = TypeVar("T")
 #: A scenario in one test: `Item.key`, user, task and test.
 Key = tuple[str, ...]
 #: Scores of the scored trials, in their order; at least one.
-TrialScores = tuple[int, ...]
+TrialScores = tuple["Exact", ...]
 #: A scenario (user and task) -> its means before and after.
 Pairs = dict[Key, tuple[Fraction, Fraction]]
 
 
-def scores_of(items: Iterable[Item], dimension: Dimension) -> dict[Key, TrialScores]:
-    """The scores of each scenario in each test that has one."""
-    scores: defaultdict[Key, dict[int, int]] = defaultdict(dict)
+def scores_of(items: Iterable[Item], dimension: Measure) -> dict[Key, TrialScores]:
+    """The scores of each scenario in each test that has one, without rounding."""
+    scores: defaultdict[Key, dict[int, Exact]] = defaultdict(dict)
     for item in items:
         score = item.evaluation.score(dimension) if item.evaluation.scored else None
         if score is not None:
-            scores[item.key][item.trial] = score
+            scores[item.key][item.trial] = dimension.exact(score)
     return {key: tuple(score for _, score in sorted(trials.items())) for key, trials in scores.items()}
 
 
-def scores_by_turn(read: Iterable[tuple[Key, Sequence[int]]]) -> list[dict[Key, list[int]]]:
+def scores_by_turn(read: Iterable[tuple[Key, Sequence[Exact]]]) -> list[dict[Key, list[Exact]]]:
     """The scores after the first, second, ... turn, from those of dialogues turn by turn."""
-    turns: list[defaultdict[Key, list[int]]] = []
+    turns: list[defaultdict[Key, list[Exact]]] = []
     for key, scores in read:
         for number, score in enumerate(scores):
             if number == len(turns):
@@ -48,7 +52,7 @@ def scores_by_turn(read: Iterable[tuple[Key, Sequence[int]]]) -> list[dict[Key, 
     return [dict(scores) for scores in turns]
 
 
-def scenario_means(scores: Mapping[Key, Sequence[int]]) -> dict[Key, Fraction]:
+def scenario_means(scores: Mapping[Key, Sequence[Exact]]) -> dict[Key, Fraction]:
     """The mean of each scenario: over its tests, of the means over their trials."""
     return {
         scenario: sum(means, Fraction()) / len(means)
@@ -76,9 +80,9 @@ def balanced(before: Mapping[Key, TrialScores], after: Mapping[Key, TrialScores]
     }
 
 
-def mean(scores: Sequence[int]) -> Fraction:
+def mean(scores: Sequence[Exact]) -> Fraction:
     """The mean of some scores."""
-    return Fraction(sum(scores), len(scores))
+    return Fraction(sum(scores)) / len(scores)
 
 
 def _by_scenario(by_key: Mapping[Key, T]) -> dict[Key, list[T]]:
@@ -116,7 +120,7 @@ class ItemScores(NamedTuple):
     """
 
     key: Key
-    scores: Mapping[Dimension, int]
+    scores: Mapping[Measure, Score]
     turns: tuple[int, ...]
 
 
@@ -140,45 +144,73 @@ def _turns(item: Item) -> tuple[int, ...]:
     before.
     """
     turns = next((v.turns for v in item.evaluation.verdicts if v.turns), ())
-    return turns[:-1] if item.evaluation.dialogue.end == "user" else turns
+    own = turns[:-1] if item.evaluation.dialogue.end == "user" else turns
+    return tuple(map(int, own))
 
 
-def estimate(read: Iterable[ItemScores], dimension: Dimension) -> Estimate:
+def estimate(read: Iterable[ItemScores], dimension: Measure) -> Estimate:
     """The mean score on `dimension`.
 
     Trials of a scenario are no more independent than its sentences are, nor are the scenarios of a user: the
     interval is one over users, whose scenarios count by their means.
     """
-    scores: defaultdict[Key, list[int]] = defaultdict(list)
+    scores: defaultdict[Key, list[Exact]] = defaultdict(list)
     for one in read:
         if dimension in one.scores:
-            scores[one.key].append(one.scores[dimension])
+            scores[one.key].append(dimension.exact(one.scores[dimension]))
     return _over(scores, dimension)
 
 
-def by_turn(read: Iterable[ItemScores]) -> list[Estimate]:
+def by_turn(
+    read: Iterable[ItemScores], dimension: Measure = Dimension.PERSONALIZATION_TURNS
+) -> list[Estimate]:
     """Personalization as it stood after the first, second, ... turn of the assistant, where it was read by
     turn.
     """
     turns = scores_by_turn((one.key, one.turns) for one in read)
-    return [_over(scores, Dimension.PERSONALIZATION_TURNS) for scores in turns]
+    return [_over(scores, dimension) for scores in turns]
 
 
-def score_counts(read: Iterable[ItemScores], dimension: Dimension) -> list[int]:
-    """How many have each score of the dimension's scale, from its lowest."""
+def figure_of(metric: Metric, items: Sequence[Item]) -> Estimate:
+    """What a metric is over some items: the mean of its measure, or what it makes of their answers."""
+    if metric.measure is not None:
+        return estimate(item_scores(items), metric.measure)
+    assert metric.of is not None
+    answers = answers_of(metric, items)
+    every = [answer for of_scenario in answers.values() for answer in of_scenario]
+    value = metric.of(every) if every else None
+    if value is None:
+        return Estimate(None, dialogues=len(every))
+    users = [[a for of_scenario in user for a in of_scenario] for user in by_user(answers)]
+    low, high = bootstrap_interval(users, metric.of) or (None, None)
+    return Estimate(value, low, high, len({key[:2] for key in answers}), len(every), len(users))
+
+
+def answers_of(metric: Metric, items: Iterable[Item]) -> dict[Key, list[Answer]]:
+    """The answers that a metric is over, by scenario and test: of all trials, in their order."""
+    answers: defaultdict[Key, list[Answer]] = defaultdict(list)
+    for item in sorted(items, key=lambda item: item.trial):
+        answer, kind = item.evaluation.answer, item.evaluation.kind
+        if answer is not None and (not metric.kinds or kind in metric.kinds):
+            answers[item.key].append(answer)
+    return dict(answers)
+
+
+def score_counts(read: Iterable[ItemScores], dimension: Measure) -> list[int]:
+    """How many have each score of the scale of a measure in steps, from its lowest."""
     counts = Counter(one.scores.get(dimension) for one in read)
-    low, high = dimension.scale
+    low, high = int(dimension.low or 0), int(dimension.high or 0)
     return [counts[score] for score in range(low, high + 1)]
 
 
-def _over(scores: Mapping[Key, Sequence[int]], dimension: Dimension) -> Estimate:
+def _over(scores: Mapping[Key, Sequence[Exact]], dimension: Measure) -> Estimate:
     if not scores:
         return Estimate(None)
-    dialogues, (low, high) = sum(map(len, scores.values())), dimension.scale
+    dialogues = sum(map(len, scores.values()))
     single = dialogues == len({key[:2] for key in scores})
-    means: Mapping[Key, Fraction | int] = (
+    means: Mapping[Key, Exact] = (
         {key: score for key, (score,) in scores.items()} if single else scenario_means(scores)
     )
     users = by_user(means)
-    least, most = interval(users, low, high) or (None, None)
+    least, most = interval(users, dimension.low, dimension.high, dimension.grid) or (None, None)
     return Estimate(fmean(means.values()), least, most, len(means), dialogues, len(users))

@@ -14,7 +14,7 @@ from pytest_personalens.core.errors import DataError, SpecError
 from pytest_personalens.core.gate import GateExpression
 from pytest_personalens.core.jsonfile import first_problem
 from pytest_personalens.core.options import keys_of
-from pytest_personalens.core.scenario import DOMAINS, Frozen
+from pytest_personalens.core.scenario import Frozen
 from pytest_personalens.core.settings import Settings
 from pytest_personalens.results.baseline import read_baseline, refusal, terms_of
 from pytest_personalens.results.gate_expressions import with_groups
@@ -158,12 +158,17 @@ def merge(
     )
     scenarios = {id_: scenario for shard in shards for id_, scenario in shard.results.scenarios.items()}
     results = results.model_copy(
-        update={"usd": _dollars(shards), "scenarios": dict(sorted(scenarios.items()))}
+        update={
+            "usd": _dollars(shards),
+            "scenarios": dict(sorted(scenarios.items())),
+            "provenance": first.results.provenance,
+        }
     )
     settings = settings._replace(save_baseline=None if save_baseline is None else str(save_baseline))
     demands = Requirements.of(settings, _baseline(settings, results) if results.complete else None)
-    domains = {domain for item in items for domain in item.evaluation.domains} | set(DOMAINS)
-    return conclude(results, demands._replace(gates=with_groups(demands.gates, sorted(domains))))
+    domains = {domain for item in items for domain in item.evaluation.domains} | set(results.of_suite.domains)
+    gates = with_groups(demands.gates, sorted(domains), results.of_suite.kinds)
+    return conclude(results, demands._replace(gates=gates))
 
 
 def _baseline(settings: Settings, results: Results) -> Baseline | None:

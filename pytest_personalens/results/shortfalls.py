@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
 
 from pydantic import PlainSerializer, PlainValidator, WithJsonSchema
 
-from pytest_personalens.core.verdict import Dimension
+from pytest_personalens.core.dimensions import Dimension
+from pytest_personalens.core.measure import Measure, Score, measure_called, measure_named
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -15,22 +16,23 @@ if TYPE_CHECKING:
     from pytest_personalens.core.evaluation import Evaluation
 
 _NOT_COMPLETED: Final = "task not completed"
-_DIMENSIONS: Final = {dimension.short: dimension for dimension in Dimension}
-_SCORE: Final = re.compile(rf"(?P<dimension>{'|'.join(_DIMENSIONS)}) (?P<score>[0-9]) < (?P<least>[0-9])")
+_NUMBER: Final = r"-?[0-9]+(?:\.[0-9]+)?"
+_SCORE: Final = re.compile(rf"(?P<measure>\S+) (?P<score>{_NUMBER}) (?P<way>[<>]) (?P<limit>{_NUMBER})")
 
 
 class Shortfall(NamedTuple):
-    """A `score` below the `least` one that its test asks for."""
+    """A `score` worse than the `limit` that its test sets."""
 
-    dimension: Dimension
-    score: int
-    least: int
+    dimension: Measure
+    score: Score
+    limit: Score
 
     def __str__(self) -> str:
         """``p 1 < 2``, or ``task not completed``; `parse_shortfall` reads it."""
-        if self.dimension is Dimension.TASK_COMPLETION:
+        if self.dimension == Dimension.TASK_COMPLETION:
             return _NOT_COMPLETED
-        return f"{self.dimension.short} {self.score} < {self.least}"
+        way = "<" if self.dimension.better == "high" else ">"
+        return f"{self.dimension.short} {self.score} {way} {self.limit}"
 
 
 def parse_shortfall(text: object) -> Shortfall:
@@ -39,10 +41,11 @@ def parse_shortfall(text: object) -> Shortfall:
         return text
     if text == _NOT_COMPLETED:
         return Shortfall(Dimension.TASK_COMPLETION, 0, 1)
-    score = _SCORE.fullmatch(text) if isinstance(text, str) else None
-    if score is None:
+    found = _SCORE.fullmatch(text) if isinstance(text, str) else None
+    measure = measure_called(found["measure"]) if found is not None else None
+    if found is None or measure is None:
         raise ValueError(f"{text!r:.60} is no shortfall, such as 'p 1 < 2' or {_NOT_COMPLETED!r}")
-    return Shortfall(_DIMENSIONS[score["dimension"]], int(score["score"]), int(score["least"]))
+    return Shortfall(measure, *(measure.on_grid(float(found[name])) for name in ("score", "limit")))
 
 
 #: A shortfall as a field: files hold its words.
@@ -51,17 +54,17 @@ StoredShortfall = Annotated[
 ]
 
 
-def shortfalls_of(evaluation: Evaluation, thresholds: Mapping[str, int]) -> tuple[Shortfall, ...]:
-    """The scores below their `thresholds`, which are keyed by a dimension's long name; empty where nothing is
-    scored.
+def shortfalls_of(evaluation: Evaluation, thresholds: Mapping[str, Score]) -> tuple[Shortfall, ...]:
+    """The scores worse than their `thresholds`, which are keyed by a measure's long name; empty where nothing
+    is scored.
     """
     if not evaluation.scored:
         return ()
-    scores = ((Dimension(name), least) for name, least in thresholds.items())
+    limits = ((measure_named(name), limit) for name, limit in thresholds.items())
     return tuple(
-        Shortfall(d, score, least)
-        for d, least in scores
-        if (score := evaluation.score(d)) is not None and score < least
+        Shortfall(measure, score, limit)
+        for measure, limit in limits
+        if (score := evaluation.score(measure)) is not None and measure.is_worse(score, limit)
     )
 
 

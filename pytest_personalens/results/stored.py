@@ -89,9 +89,9 @@ def _computed(stored: Results) -> Results:
     }
     # A shard has neither: they are those of the whole run.
     if stored.trials is not None:
-        update["trials"] = trials_of(stored.own, stored.trials.count)
+        update["trials"] = trials_of(stored.own, stored.trials.count, stored.of_suite)
     if stored.arms:
-        update["arms"] = controls_of(stored.items)
+        update["arms"] = controls_of(stored.items, stored.of_suite)
     computed = stored.model_copy(update=update)
     return computed.model_copy(update={"gates": tuple(check_again(computed, gate) for gate in stored.gates)})
 

@@ -9,15 +9,26 @@ from statistics import fmean
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from pytest_personalens.core.suite import suite_named
+from pytest_personalens.core.suite_names import FIRST_SUITE
 from pytest_personalens.core.usage import Usage
-from pytest_personalens.core.verdict import Dimension
-from pytest_personalens.results.means import item_scores, scenario_means, scores_by_turn, scores_of
-from pytest_personalens.results.values import Group, Item, Mean, Results
+from pytest_personalens.results.means import (
+    Estimate,
+    answers_of,
+    estimate,
+    figure_of,
+    item_scores,
+    scenario_means,
+    scores_by_turn,
+    scores_of,
+)
+from pytest_personalens.results.values import Figure, Group, Item, Mean, Results
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from pytest_personalens.core.evaluation import Cause
+    from pytest_personalens.core.suite import Suite
     from pytest_personalens.core.usage import Price
     from pytest_personalens.results.drift import Drift
 
@@ -41,6 +52,7 @@ def summarize(
 
     `prices` are those of the roles' models.
     """
+    suite = suite_named(settings.get("suite", FIRST_SUITE))
     ordered = tuple(sorted(items, key=lambda i: i.nodeid))
     own = [i for i in ordered if not i.arm]
     scored = [i for i in own if i.evaluation.scored]
@@ -50,6 +62,7 @@ def summarize(
         for purpose, used in item.evaluation.usage.items():
             usage[purpose] = usage.get(purpose, Usage()) + used
     results = Results(
+        suite=suite.name,
         settings=settings,
         dataset=dataset,
         requested=requested,
@@ -61,15 +74,15 @@ def summarize(
         missing_by_group=dict(sorted(missing_by_group.items())),
         left_out=left_out,
         items=ordered,
-        overall=group("overall", own),
+        overall=group("overall", own, suite, whole=True),
         domains=tuple(
-            group(d, [i for i in own if d in i.evaluation.domains])
+            group(d, [i for i in own if d in i.evaluation.domains], suite)
             for d in sorted({d for i in own for d in i.evaluation.domains})
         ),
-        kinds=by_kind(own),
+        kinds=by_kind(own, suite),
         uncounted=dict(sorted(causes.items())),
-        turns=_mean([i.evaluation.dialogue.user_turns for i in scored]),
-        by_turn=tuple(_by_turn(scored)),
+        turns=_mean([i.evaluation.dialogue.user_turns for i in scored]) if suite.has_turns else None,
+        by_turn=tuple(_by_turn(scored)) if suite.has_turns else (),
         unfound_quotes=sum(v.unfound_quotes for i in ordered for v in i.evaluation.verdicts),
         unsupported=sum(v.unsupported for i in ordered for v in i.evaluation.verdicts),
         usage=dict(sorted(usage.items())),
@@ -96,21 +109,40 @@ def role_of(purpose: str) -> str:
     return "judge" if purpose.startswith(("judge ", "anchor judge ")) else purpose
 
 
-def group(name: str, items: Sequence[Item]) -> Group:
-    """The figures of some items."""
-    means = {}
-    for dimension in Dimension:
-        scores = scores_of(items, dimension)
-        if scores:
-            value = fmean(scenario_means(scores).values())
-            means[dimension.value] = Mean(value=round(value, 6), count=sum(map(len, scores.values())))
-    return Group(name=name, items=len(items), scored=sum(i.evaluation.scored for i in items), means=means)
+def group(name: str, items: Sequence[Item], suite: Suite, *, whole: bool = False) -> Group:
+    """The figures of some items; with intervals for a `whole` run or control alone, because they take their
+    time.
+    """
+    figures = {}
+    for measure in suite.measures:
+        if scores := scores_of(items, measure):
+            found = estimate(item_scores(items), measure) if whole else Estimate(None)
+            figures[measure.value] = Figure(
+                value=round(float(fmean(scenario_means(scores).values())), 6),
+                count=sum(map(len, scores.values())),
+                low=_rounded(found.low),
+                high=_rounded(found.high),
+                better=measure.better,
+            )
+    for metric in suite.metrics:
+        if metric.of is not None and (answers := answers_of(metric, items)):
+            value = metric.of([answer for of_scenario in answers.values() for answer in of_scenario])
+            found = figure_of(metric, items) if whole else Estimate(None)
+            figures[metric.name] = Figure(
+                value=_rounded(value),
+                count=sum(map(len, answers.values())),
+                low=_rounded(found.low),
+                high=_rounded(found.high),
+                better=metric.better,
+            )
+    return Group(name=name, items=len(items), scored=sum(i.evaluation.scored for i in items), figures=figures)
 
 
-def by_kind(items: Sequence[Item]) -> tuple[Group, ...]:
-    """The figures of single-domain and of multi-domain items, as far as there are any."""
-    kinds = sorted({i.evaluation.kind for i in items}, reverse=True)
-    return tuple(group(k, [i for i in items if i.evaluation.kind == k]) for k in kinds)
+def by_kind(items: Sequence[Item], suite: Suite) -> tuple[Group, ...]:
+    """The figures of the items of each kind, as far as there are any."""
+    present = {i.evaluation.kind for i in items}
+    kinds = [kind for kind in suite.kinds if kind in present]
+    return tuple(group(k, [i for i in items if i.evaluation.kind == k], suite) for k in kinds)
 
 
 def _dollars(usage: Mapping[str, Usage], prices: Mapping[str, Price]) -> dict[str, float]:
@@ -124,6 +156,10 @@ def _by_turn(scored: Sequence[Item]) -> Iterator[Mean]:
         yield Mean(
             value=round(fmean(scenario_means(scores).values()), 6), count=sum(map(len, scores.values()))
         )
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 6)
 
 
 def _mean(values: Sequence[float]) -> Mean:

@@ -5,23 +5,28 @@ from __future__ import annotations
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from pydantic import ConfigDict, Field, field_validator
+from pydantic import ConfigDict, Field, ValidationInfo, field_validator
 
 from pytest_personalens.core.atomic_write import write_atomically
-from pytest_personalens.core.controls import ControlName
 from pytest_personalens.core.evaluation import Cause, Evaluation
+from pytest_personalens.core.gate import Direction
 from pytest_personalens.core.jsonfile import read_versioned, text_of
+from pytest_personalens.core.measure import Better
 from pytest_personalens.core.node_ids import without_parameters
-from pytest_personalens.core.scenario import Frozen, Scenario
+from pytest_personalens.core.scenario import Frozen
+from pytest_personalens.core.suite import Suite, suite_named
+from pytest_personalens.core.suite_names import FIRST_SUITE
 from pytest_personalens.core.usage import Usage
-from pytest_personalens.core.verdict import Dimension
+from pytest_personalens.core.verdict import MeasureField, SuiteField
 from pytest_personalens.results.drift import Drift
+from pytest_personalens.results.first_version import OLD_SCHEMA, upgraded
+from pytest_personalens.results.provenance import Provenance
 from pytest_personalens.results.shortfalls import StoredShortfall
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-RESULTS_SCHEMA: Final = "personalens-results/1"
+RESULTS_SCHEMA: Final = "personalens-results/2"
 _READ: Final[dict[str, tuple[type, ...]]] = {
     "shard": (list, tuple), "trials": (int,), "judge_votes": (int,), "max_turns": (int,), "context": (str,),
     "users": (list, tuple),
@@ -51,7 +56,7 @@ class Item(Frozen):
     trial: int = Field(
         default=1, ge=1, description="Which run of its scenario this is, from 1 (--personalens-trials)."
     )
-    arm: ControlName = Field(
+    arm: str = Field(
         default="", description="Empty for the run itself; else what the assistant knew instead (a control)."
     )
     given: str = Field(
@@ -95,33 +100,46 @@ class Mean(Frozen):
     count: int = Field(ge=0)
 
 
+class Figure(Mean):
+    """A figure over `count` scored items; `better` says which of its ends is the good one.
+
+    `low` to `high` is its 95 % interval, where it is one of the whole run or a whole control, and where it
+    has one.
+    """
+
+    low: float | None = None
+    high: float | None = None
+    better: Better = "high"
+
+
 class Group(Frozen):
     """The figures of a group of items; a multi-domain item counts in each of its domains.
 
-    `items` are all, `scored` those with scores; `means` is keyed by dimension, task completion as a rate
-    (TCR).
+    `items` are all, `scored` those with scores. `figures` holds the mean of each measure, task completion as
+    a rate (TCR), and by their names the metrics that are no means.
     """
 
     name: str
     items: int
     scored: int
-    means: dict[str, Mean]
+    figures: dict[str, Figure]
 
 
 class Gate(Frozen):
-    """A gate of the run: the value that was measured against its floor, and the 95 % interval of that value
-    where it has one.
+    """A gate of the run: the value that was measured against its limit, which it must reach in the
+    `direction` of what is better, and the 95 % interval of that value where it has one.
 
-    `kind`: "floor" of a mean, share of "valid" items, "regression" from a baseline (its value is the change),
-    "lift" over a control, or "judge" (changed since it was adopted).
+    `kind`: "floor" of a metric, share of "valid" items, "regression" from a baseline (its value is the
+    change), "lift" over a control, or "judge" (changed since it was adopted).
     """
 
     name: str
     value: float | None
-    floor: float
+    limit: float
     passed: bool
     message: str
     kind: Literal["floor", "valid", "regression", "lift", "judge"] = "floor"
+    direction: Direction = ">="
     low: float | None = None
     high: float | None = None
 
@@ -134,7 +152,7 @@ class Paired(Frozen):
     scenarios, interval and test are over the users.
     """
 
-    dimension: Dimension
+    dimension: MeasureField
     pairs: int = Field(ge=1)
     users: int = Field(default=0, description="Users of these scenarios; 0 in files of earlier versions.")
     before: float
@@ -151,6 +169,14 @@ class Paired(Frozen):
             " lift over a control."
         ),
     )
+
+    @property
+    def gain(self) -> tuple[float, float | None, float | None]:
+        """The change and its interval, above 0 where they are for the better."""
+        if self.dimension.better == "high":
+            return self.change, self.low, self.high
+        low, high = (None if end is None else -end for end in (self.high, self.low))
+        return -self.change, low, high
 
 
 class Difference(Paired):
@@ -184,11 +210,16 @@ class Flip(Frozen):
     scenario: str
     user: str
     task: str
-    dimension: Dimension
+    dimension: MeasureField
     before: float
     after: float
     nodeids: tuple[str, ...] = ()
     records: tuple[str, ...] = ()
+
+    @property
+    def fell(self) -> bool:
+        """True for a change for the worse."""
+        return self.dimension.is_worse(self.after, self.before)
 
 
 class Comparison(Frozen):
@@ -209,7 +240,7 @@ class Comparison(Frozen):
         default=0, description="Those of them that the same test ran and scored now."
     )
     differences: tuple[Difference, ...] = ()
-    one_sided: dict[Dimension, Literal["then", "now"]] = Field(
+    one_sided: dict[MeasureField, Literal["then", "now"]] = Field(
         default_factory=dict,
         description="Dimensions to be gated that only one of the two runs has scores on.",
     )
@@ -225,7 +256,7 @@ class Arm(Frozen):
     (`lift`).
     """
 
-    name: ControlName
+    name: str
     overall: Group
     kinds: tuple[Group, ...] = ()
     lift: tuple[Paired, ...] = Field(default=(), description="Before: this arm. After: the run itself.")
@@ -240,7 +271,7 @@ class Trials(Frozen):
 
     count: int
     pass_k: tuple[float | None, ...] = ()
-    spread: dict[Dimension, float] = Field(default_factory=dict)
+    spread: dict[MeasureField, float] = Field(default_factory=dict)
 
 
 class Results(Frozen):
@@ -250,8 +281,9 @@ class Results(Frozen):
     """
 
     model_config = ConfigDict(populate_by_name=True)
-    schema_version: Literal["personalens-results/1"] = Field(default=RESULTS_SCHEMA, alias="schema")
+    schema_version: Literal["personalens-results/2"] = Field(default=RESULTS_SCHEMA, alias="schema")
     plugin: str = Field(default_factory=lambda: version("pytest-personalens"))
+    suite: SuiteField = Field(default=FIRST_SUITE, description="What was tested, by the name of its suite.")
     settings: dict[str, Any] = Field(description="The settings of the run, by option name.")
     dataset: str
     origin: dict[str, str] = Field(
@@ -259,6 +291,9 @@ class Results(Frozen):
         description=(
             "Of a shard: what all of its run have in common, the commit and the run of the CI service."
         ),
+    )
+    provenance: Provenance | None = Field(
+        default=None, description="What was tested, by git and CI variables; no part of any comparison."
     )
     requested: int = Field(description="Size of the sample that was asked for, of all tests together.")
     drawn: int = Field(
@@ -300,7 +335,9 @@ class Results(Frozen):
     uncounted: dict[Cause, int] = Field(
         default_factory=dict, description="Cause -> number of items without scores."
     )
-    turns: Mean = Field(description="User turns of a dialogue, over the scored items.")
+    turns: Mean | None = Field(
+        description="User turns of a dialogue, over the scored items; null in a suite without them."
+    )
     by_turn: tuple[Mean, ...] = Field(
         default=(),
         description=(
@@ -330,10 +367,20 @@ class Results(Frozen):
     drift: Drift | None = Field(
         default=None, description="What adopting or checking the judge came to, where that was asked for."
     )
-    scenarios: dict[str, Scenario] = Field(
+    scenarios: dict[str, Any] = Field(
         default_factory=dict,
         description="Scenario id -> who asked for what, in files that a report is to be made from.",
     )
+
+    @field_validator("scenarios", mode="before")
+    @classmethod
+    def _of_suite(cls, scenarios: Any, known: ValidationInfo) -> Any:
+        if not isinstance(scenarios, dict):
+            return scenarios
+        kind = suite_named(known.data.get("suite", FIRST_SUITE)).scenario
+        return {
+            id_: one if isinstance(one, kind) else kind.model_validate(one) for id_, one in scenarios.items()
+        }
 
     @field_validator("settings")
     @classmethod
@@ -348,6 +395,11 @@ class Results(Frozen):
         if shard is not None and not (len(shard) == 2 and all(isinstance(n, int) for n in shard)):
             raise ValueError(f"shard is {shard!r:.40}, not two whole numbers")
         return settings
+
+    @property
+    def of_suite(self) -> Suite:
+        """The suite that was run."""
+        return suite_named(self.suite)
 
     @property
     def valid_share(self) -> float:
@@ -410,12 +462,17 @@ class Results(Frozen):
 
 
 def read_results(path: Path) -> Results:
-    """The results in a file that `write_json` wrote.
+    """The results in a file that `write_json` wrote, of this version or the last.
 
     Raises `DataError` saying in one line what is wrong with it.
     """
     return read_versioned(
-        path, Results, RESULTS_SCHEMA, what="a results file", advice="fetch it or run its tests again"
+        path,
+        Results,
+        RESULTS_SCHEMA,
+        what="a results file",
+        advice="fetch it or run its tests again",
+        upgrade={OLD_SCHEMA: upgraded},
     )
 
 

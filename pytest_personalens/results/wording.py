@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Literal
 
-from pytest_personalens.core.controls import control_word
 from pytest_personalens.core.gate import VALID_FLOOR
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from pytest_personalens.core.controls import ControlName
     from pytest_personalens.core.evaluation import Cause
+    from pytest_personalens.core.suite import Suite
     from pytest_personalens.core.verdict import Verdict
     from pytest_personalens.results.values import Difference, Gate, Results
 
@@ -28,15 +27,10 @@ CAUSES: Final[Mapping[Cause, str]] = {
     "budget": "the cap on calls or money was reached",
 }
 
-#: The run itself and its controls, as the page names them.
-CONTROL_NAMES: Final[Mapping[ControlName, str]] = {
-    "": "the run itself",
-    "none": control_word("none"),
-    "D": "D (demographics)",
-    "I": "I (past interactions)",
-    "S": "S (the situation)",
-    "swapped": control_word("swapped"),
-}
+
+def control_names(suite: Suite) -> dict[str, str]:
+    """The run itself and its controls, as the page names them."""
+    return {"": "the run itself"} | {arm.name: arm.title or arm.word for arm in suite.arms}
 
 
 def signed(value: float) -> str:
@@ -77,7 +71,7 @@ def part_note(results: Results) -> str:
     """
     if not results.complete:
         return f"of {count(results.overall.scored, 'dialogue')} only, a part of the run"
-    least = next((gate.floor for gate in results.gates if gate.name == "valid"), VALID_FLOOR)
+    least = next((gate.limit for gate in results.gates if gate.name == "valid"), VALID_FLOOR)
     return (
         ""
         if results.valid_share >= least
@@ -90,9 +84,9 @@ def count(number: int, what: str = "scenario") -> str:
     return f"{number} {what}{'s' if number != 1 else ''}"
 
 
-def over(scenarios: int, users: int) -> str:
+def over(scenarios: int, users: int, item: str = "scenario") -> str:
     """``over 30 scenarios``, or ``over 160 scenarios of 2 users`` where users have several."""
-    return f"over {count(scenarios)}" + (f" of {count(users, 'user')}" if users < scenarios else "")
+    return f"over {count(scenarios, item)}" + (f" of {count(users, 'user')}" if users < scenarios else "")
 
 
 def unfound_text(verdict: Verdict) -> str:
@@ -167,24 +161,24 @@ NOT_DROPPED: Final = "no significant drop"
 NOT_GATED: Final = "not gated"
 
 
-def sentence(difference: Difference) -> str:
+def sentence(difference: Difference, item: str = "scenario") -> str:
     """The difference in one line, with the decision and what it could have found."""
     d = difference
     text = f"{signed(d.change)}, {signed_interval(d.low, d.high)}" + (
-        f", {p_text(d.p)}" if d.change < 0 else ""
+        f", {p_text(d.p)}" if d.dimension.sign * d.change < 0 else ""
     )
     text = (
         f"{d.dimension.names.mean} {d.before:.2f} -> {d.after:.2f} ({text})"
-        f" {over(d.pairs, d.users or d.pairs)}"
+        f" {over(d.pairs, d.users or d.pairs, item)}"
     )
     if not d.gated:
         return text
-    few = "users" if 0 < d.users < d.pairs else "scenarios"
+    few = "users" if 0 < d.users < d.pairs else f"{item}s"
     beyond = f" beyond the margin of {d.margin:g}" if d.margin else ""
     if d.regressed:
         return f"{text}: a {DROPPED}{beyond}"
-    if d.before == d.dimension.scale.low:
-        return f"{text}: it could not fall further"
+    if d.before == d.dimension.worst:
+        return f"{text}: it could not {'fall' if d.dimension.better == 'high' else 'rise'} further"
     if not d.decidable:
         return (
             f"{text}: these {few} are too few for a gate, which not even a fall of all their scores would"

@@ -66,7 +66,7 @@ def bases() -> tuple[Labelled, ...]:
 def clean_scores(number: int) -> dict[Dimension, int]:
     """What the embedded judge says of a dialogue that nobody has attacked."""
     base = bases()[number]
-    return {d: JUDGE.verdict(base.scenario, base.dialogue, d).score for d in DIMENSIONS}
+    return {d: int(JUDGE.verdict(base.scenario, base.dialogue, d).score) for d in DIMENSIONS}
 
 
 def test_there_are_attacks_of_every_kind_and_each_changes_what_the_assistant_said() -> None:

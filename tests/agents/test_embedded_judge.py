@@ -170,7 +170,7 @@ def dialogue(*turns: str) -> Dialogue:
 
 
 def score(dimension: Dimension, *turns: str, scenario: Scenario = DINNER) -> int:
-    return EmbeddedJudge().verdict(scenario, dialogue(*turns), dimension).score
+    return int(EmbeddedJudge().verdict(scenario, dialogue(*turns), dimension).score)
 
 
 @cache

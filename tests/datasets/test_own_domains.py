@@ -60,7 +60,8 @@ def own(tmp_path: Path) -> Path:
 
 def of(own: Path, task: str) -> Scenario:
     dataset = open_dataset(str(own))
-    return dataset.load(next(ref for ref in dataset.refs("orla") if ref.task == task))
+    found: Scenario = dataset.load(next(ref for ref in dataset.refs("orla") if ref.task == task))
+    return found
 
 
 def answer(scenario: Scenario, question: str) -> str:

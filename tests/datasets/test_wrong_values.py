@@ -223,7 +223,7 @@ def test_every_field_of_a_scenario_of_the_hook() -> None:
         ({"refs": None}, "refs('acme'): raised TypeError"),
         ({"refs": ["billing-1"]}, "refs('acme'): expected values of ScenarioRef, not str"),
         (
-            {"refs": [ScenarioRef("acme", "a", "both", ("Billing",))]},  # type: ignore[arg-type]
+            {"refs": [ScenarioRef("acme", "a", "both", ("Billing",))]},
             "the kind of a scenario is 'single' or 'multi', not 'both'",
         ),
         (
@@ -282,7 +282,7 @@ def test_all_mistakes_are_found_at_once() -> None:
     dataset = Support(
         domains=("Billing", "billing", "multi"),
         refs=[
-            ScenarioRef("acme", "a", "both", ("Billing",)),  # type: ignore[arg-type]
+            ScenarioRef("acme", "a", "both", ("Billing",)),
             ScenarioRef("acme", "billing-1", "single", ("Billing",)),
         ],
         load=GOOD.model_copy(

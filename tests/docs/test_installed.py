@@ -32,7 +32,7 @@ def test_a_plain_run_loads_nothing_heavy(empty_repo: Repository) -> None:
             assert not {"pydantic", "boto3", "botocore", "asyncio", "tomllib"} & set(sys.modules)
         """
     )
-    empty_repo.run("-p", "no:anyio", "-p", "no:xdist").assert_outcomes(passed=1)
+    empty_repo.run_fresh("-p", "no:anyio", "-p", "no:xdist").assert_outcomes(passed=1)
 
 
 def test_a_replay_does_not_load_boto3(repo: Repository) -> None:
@@ -42,7 +42,7 @@ def test_a_replay_does_not_load_boto3(repo: Repository) -> None:
             " sys.modules\n"
         )
     )
-    repo.run("--personalens-sample", "1").assert_outcomes(passed=1)
+    repo.run_fresh("--personalens-sample", "1").assert_outcomes(passed=1)
 
 
 @pytest.mark.parametrize("bot", ["remembers", "forgets", "contradicts", "name-drops"])

@@ -163,7 +163,7 @@ _LITERALS: Final = (
 )  # fmt: skip
 _MARKED: Final = (
     "sample", "seed", "domain", "kind", "context", "max_turns", "dimensions", "threshold", "tc", "p", "nat_user", "coh_assistant", "turn_timeout", "trials",
-    "nope", "p_turns", "leak", "users",
+    "suite", "nope", "p_turns", "leak", "users",
 )  # fmt: skip
 
 

@@ -10,7 +10,7 @@ from pytest_personalens.core.options import OPTIONS, REPLACED
 
 #: Values that are right, by option.
 VALID: Final[dict[str, tuple[str, ...]]] = {
-    "sample": ("1", "3"), "seed": ("another", "personalens"), "shard": ("1/2", "2/2"), "data": ("own", "official", "embedded"),
+    "sample": ("1", "3"), "suite": ("personalens",), "seed": ("another", "personalens"), "shard": ("1/2", "2/2"), "data": ("own", "official", "embedded"),
     "users": ("kit", "aino,kit", "file:users.txt"), "domain": ("Books", "Music"), "kind": ("single", "multi", "all"), "trials": ("1", "2"),
     "control": ("no-context", "other-user", "ablation", "D,S"), "context": ("DIS", "none", "D"), "max-turns": ("1", "5"), "turn-timeout": ("5", "0.5"),
     "dimensions": ("tc,p", "all", "p", "leak"), "threshold": ("p>=3", "tc>=0", "p=3,tc=0"), "user-model": ("embedded", "told"),

@@ -238,10 +238,10 @@ def test_two_tests_of_one_scenario_are_kept_apart(
             ),
         ),
         (
-            '{"schema": "personalens-results/1"}',
+            '{"schema": "personalens-results/2"}',
             (
                 "not a baseline of --personalens-adopt-judge of this version: its schema is"
-                " 'personalens-results/1'*"
+                " 'personalens-results/2'*"
             ),
         ),
         ('{"schema": "personalens-judge/1"}', "judge: field required; restore it, or adopt the judge again"),

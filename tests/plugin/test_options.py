@@ -85,7 +85,7 @@ def test_an_option_that_is_a_key_now_says_so(told: Repository, name: str) -> Non
 @pytest.mark.parametrize(
     ("given", "key", "value"),
     [
-        (("--personalens-gate=tcr=0.1, p >= 1", "--personalens-gate=single: p >= 1"), "gate", [["", "tcr", 0.1], ["", "p", 1.0], ["single", "p", 1.0]]),
+        (("--personalens-gate=tcr=0.1, p >= 1", "--personalens-gate=single: p >= 1"), "gate", [["", "tcr", 0.1, ">=", "", ""], ["", "p", 1.0, ">=", "", ""], ["single", "p", 1.0, ">=", "", ""]]),
         (("--personalens-threshold=p=3,tc>=0",), "threshold", [["personalization", 3], ["task_completion", 0]]),
         (("--personalens-dimensions=p", "--personalens-dimensions=tc,leak"), "dimensions", ["task_completion", "personalization", "opening_leak"]),
         (("--personalens-control=other-user,no-context",), "control", ["none", "swapped"]),

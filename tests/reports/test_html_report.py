@@ -192,7 +192,7 @@ def test_every_end_of_a_run_is_told(results: Results, word: str, why: str) -> No
 
 
 def test_hostile_names_are_written_out() -> None:
-    gate = Gate(name=HOSTILE[0], value=1.0, floor=2.0, passed=False, message=HOSTILE[1] + "\u202e")
+    gate = Gate(name=HOSTILE[0], value=1.0, limit=2.0, passed=False, message=HOSTILE[1] + "\u202e")
     results = rich_results(3).model_copy(update={"gates": (gate,), "dataset": HOSTILE[2]})
     page = html_page(results, title=HOSTILE[4])
     assert HOSTILE[0] not in page

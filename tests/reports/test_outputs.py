@@ -193,4 +193,4 @@ def test_a_plain_run_with_gates_in_its_configuration_loads_nothing_heavy(told: R
             " & sys.modules.keys()\n"
         ),
     )
-    assert told.run().ret == 0
+    assert told.run_fresh().ret == 0

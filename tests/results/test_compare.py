@@ -152,6 +152,6 @@ def test_a_mean_is_the_same_wherever_it_stands() -> None:
     gates = check_gates(run, [GateExpression("", "tcr", 0), GateExpression("", "p", 1)])
     assert (
         [gate.value for gate in gates[:2]]
-        == [run.overall.means[d.value].value for d in READINGS[:2]]
+        == [run.overall.figures[d.value].value for d in READINGS[:2]]
         == [0.333333, 2.0]
     )

@@ -12,6 +12,7 @@ import pytest
 from pytest_personalens.core.gate import GateExpression
 from pytest_personalens.core.gate_expression import read_gate
 from pytest_personalens.core.scenario import ScenarioRef
+from pytest_personalens.core.suite import suite_named
 from pytest_personalens.datasets import Strangers
 from tests.support.repository import Repository
 from tests.support.scripted_agents import TOLD, TOLD_AGENTS
@@ -33,7 +34,7 @@ GATE = "--personalens-gate"
     ],
 )
 def test_an_expression(text: str, floor: GateExpression) -> None:
-    assert read_gate(text) == floor
+    assert read_gate(text, suite_named("personalens")) == floor
 
 
 @pytest.mark.parametrize(
@@ -157,7 +158,7 @@ def test_gates_of_the_command_line_join_those_of_the_configuration(told: Reposit
 
     def gates(*args: str) -> list[tuple[str, float]]:
         told.inline(*ARGS, *args, "--personalens-report", "results.json")
-        return [(gate["name"], gate["floor"]) for gate in told.results()["gates"] if gate["name"] != "valid"]
+        return [(gate["name"], gate["limit"]) for gate in told.results()["gates"] if gate["name"] != "valid"]
 
     assert gates() == [("p", 2.0), ("tcr", 0.8), ("Movies: p", 3.0)]
     assert gates(GATE, "Train: tcr >= 0") == [
@@ -235,7 +236,7 @@ def test_trouble_of_others_has_an_exit_code_of_its_own(told: Repository) -> None
 
 def test_a_share_is_not_missed_by_the_last_bits_of_a_number() -> None:
     for tenths in range(1001):
-        assert read_gate(f"valid >= {tenths / 10}%").least == tenths / 1000
+        assert read_gate(f"valid >= {tenths / 10}%", suite_named("personalens")).limit == tenths / 1000
 
 
 def test_what_is_asked_of_a_run_is_not_passed_over_where_there_is_none(told: Repository) -> None:
@@ -487,7 +488,7 @@ def test_the_ablation_is_one_command(knowing: Repository) -> None:
     assert result.ret == 0
     found = knowing.results()
     assert [arm["name"] for arm in found["arms"]] == ["none", "D", "I", "S"]
-    means = {arm["name"]: arm["overall"]["means"]["personalization"]["value"] for arm in found["arms"]}
+    means = {arm["name"]: arm["overall"]["figures"]["personalization"]["value"] for arm in found["arms"]}
     assert means == {"none": 1.0, "D": 1.0, "I": 4.0, "S": 1.0}
     given = {(item["arm"], item["given"]) for item in found["items"]}
     assert given == {("", "DIS"), ("none", ""), ("D", "D"), ("I", "I"), ("S", "S")}

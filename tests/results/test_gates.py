@@ -209,7 +209,7 @@ def test_the_json_follows_the_published_schema(scripted: Repository, monkeypatch
     )
     data = scripted.results()
     jsonschema.validate(data, published)
-    assert data["schema"] == "personalens-results/1"
+    assert data["schema"] == "personalens-results/2"
     assert len(data["items"]) == 20
     assert {g["name"] for g in data["gates"]} == {"p", "valid"}
     with pytest.raises(jsonschema.ValidationError):

@@ -347,7 +347,7 @@ def setting(**values: object) -> Callable[[str], str]:
 FAULTS: dict[str, tuple[Callable[[str], str], str]] = {
     "truncated": (lambda text: text[:3000], "b.json: not valid JSON (*); fetch it or run its tests again"),
     "not JSON at all": (lambda text: "", "b.json: not valid JSON (*"),
-    "a list": (lambda text: "[]", "b.json: not a results file of this version: its schema is 'None', not 'personalens-results/1'*"),
+    "a list": (lambda text: "[]", "b.json: not a results file of this version: its schema is 'None', not 'personalens-results/2'*"),
     "another schema": (edited(lambda d: d.update(schema="personalens-results/2")), "b.json: not a results file of this version: its schema is 'personalens-results/2', *"),
     "another version": (edited(lambda d: d.update(plugin="0.0.1")), "b.json: written by pytest-personalens '0.0.1', this is '*'; use one version in all jobs"),
     "a field too many": (edited(lambda d: d["items"][0].update(mood="good")), "b.json: items.0.mood: extra inputs are not permitted*"),

@@ -42,12 +42,12 @@ def lower(data: dict[str, Any]) -> None:
     ("tamper", "place"),
     [
         (
-            lambda d: d["overall"]["means"]["personalization"].update(value=3.99),
-            "overall.means.personalization.value: stored is 3.99, but ",
+            lambda d: d["overall"]["figures"]["personalization"].update(value=3.99),
+            "overall.figures.personalization.value: stored is 3.99, but ",
         ),
         (lambda d: d["overall"].update(scored=d["overall"]["scored"] + 1), "overall.scored: stored is "),
         (lambda d: d["domains"].pop(), "domains."),
-        (lambda d: d["kinds"][0]["means"].pop("task_completion"), "kinds."),
+        (lambda d: d["kinds"][0]["figures"].pop("task_completion"), "kinds."),
         (lambda d: d["turns"].update(value=1.0), "turns.value: stored is 1.0, but "),
         (lambda d: d["trials"]["pass_k"].__setitem__(1, 1.0), "trials.pass_k.1: stored is 1.0, but "),
         (
@@ -62,10 +62,10 @@ def lower(data: dict[str, Any]) -> None:
         (lambda d: gate(d, "p").update(value=3.9), "gates.p.value: stored is 3.9, but "),
         (lambda d: gate(d, "p").update(passed=not gate(d, "p")["passed"]), "gates.p.passed: stored is "),
         (
-            lambda d: gate(d, "p").update(floor=1.0, value=1.0, passed=True),
+            lambda d: gate(d, "p").update(limit=1.0, value=1.0, passed=True),
             "gates.p.value: stored is 1.0, but ",
         ),
-        (lower, "overall.means."),
+        (lower, "overall.figures."),
     ],
 )
 def test_a_file_whose_figures_do_not_follow_from_its_items_is_refused(
@@ -84,7 +84,7 @@ def test_a_file_whose_figures_do_not_follow_from_its_items_is_refused(
 def test_a_tampered_second_file_is_refused_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     bad = stored(tmp_path, lower).rename(tmp_path / "bad.json")
     assert main([str(stored(tmp_path)), str(bad)]) == 4
-    assert f"{bad}: overall.means." in capsys.readouterr().err
+    assert f"{bad}: overall.figures." in capsys.readouterr().err
 
 
 def test_intervals_of_an_earlier_version_are_computed_anew(

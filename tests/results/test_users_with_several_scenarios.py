@@ -13,6 +13,7 @@ import pytest
 from benchmarks.intervals import NATURALNESS, PERSONALIZATION, coverage, ours, rate_coverage
 from benchmarks.users import ASSISTANTS, SAMPLES, Scores, alarms, changes, held
 from pytest_personalens.core.gate_expression import read_gate
+from pytest_personalens.core.suite import suite_named
 from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.results.baseline import baseline_of
 from pytest_personalens.results.comparison import compare_with_baseline
@@ -27,6 +28,8 @@ from pytest_personalens.results.values import Item, Results
 from tests.results.test_compare import SETTINGS, results_of
 
 P = Dimension.PERSONALIZATION
+
+SUITE = suite_named("personalens")
 
 
 def run_of(scores: Scores, *, arm: str = "") -> Results:
@@ -70,7 +73,7 @@ def test_one_scenario_a_user_is_what_it_was() -> None:
     assert found.p == pytest.approx(sign_flip(flat).p, abs=1e-6)
     assert found.detectable == detectable([[d] for d in flat], level=0.025, most=found.before - 1)
     assert (found.pairs, found.users) == (30, 30)
-    gate = check_gates(run_of(after), [read_gate("p >= 1")])[0]
+    gate = check_gates(run_of(after), [read_gate("p >= 1", SUITE)])[0]
     assert gate.message.endswith(">= 1.00 over 30 scenarios")
 
 
@@ -87,7 +90,8 @@ def test_figures_are_over_users() -> None:
     assert (read.low, read.high) == mean_interval(after, 1, 4)
     assert (read.users, read.scenarios, read.dialogues) == (8, 32, 32)
     gates = check_gates(
-        run_of(after), [read_gate("p >= 1"), read_gate("tcr >= 0.5"), read_gate("pass^1 >= 0.5")]
+        run_of(after),
+        [read_gate("p >= 1", SUITE), read_gate("tcr >= 0.5", SUITE), read_gate("pass^1 >= 0.5", SUITE)],
     )
     assert all("over 32 scenarios of 8 users" in gate.message for gate in gates[:3])
     assert (gates[0].low, gates[0].high) == pytest.approx((read.low, read.high), abs=1e-6)
@@ -114,7 +118,7 @@ def test_two_users_are_too_few_whatever_they_are_asked() -> None:
     comparison = compare_with_baseline(
         baseline_of(run_of(before)), now, name="base.json", level=0.05, margins={}
     )
-    gates = check_gates(now.model_copy(update={"comparison": comparison}), [read_gate("p >= 1")])
+    gates = check_gates(now.model_copy(update={"comparison": comparison}), [read_gate("p >= 1", SUITE)])
     assert "1.00 (too few for an interval) >= 1.00 over 80 scenarios of 2 users" in gates[0].message
     gate = next(gate for gate in gates if gate.name == "regression: p")
     assert not gate.passed

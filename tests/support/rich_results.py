@@ -7,7 +7,6 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_personalens.core.controls import ControlName
 from pytest_personalens.core.dialogue import Dialogue, Message
 from pytest_personalens.core.evaluation import Cause, Evaluation
 from pytest_personalens.core.gate import GateExpression
@@ -61,7 +60,7 @@ _WHY: Final = (
 
 
 def rich_results(
-    count: int, *, seed: str = "rich", trials: int = 1, arms: Sequence[ControlName] = (), compared: bool = False, hostile: bool = False,
+    count: int, *, seed: str = "rich", trials: int = 1, arms: Sequence[str] = (), compared: bool = False, hostile: bool = False,
     invalid: bool = False, profiles: bool = True, floor: float = 2.5,
 ) -> Results:  # fmt: skip
     """Results of `count` scenarios; `invalid` leaves all without scores, `floor` is the gate of P."""
@@ -78,8 +77,8 @@ def rich_results(
         results = results.model_copy(update={"scenarios": {s.id: s for s in scenarios}})
     results = results.model_copy(
         update={
-            "trials": trials_of(results.own, trials) if trials > 1 else None,
-            "arms": controls_of(results.items),
+            "trials": trials_of(results.own, trials, results.of_suite) if trials > 1 else None,
+            "arms": controls_of(results.items, results.of_suite),
         }
     )
     if compared:
@@ -171,7 +170,7 @@ def _item(
     scenario: Scenario,
     number: int,
     trial: int,
-    arm: ControlName,
+    arm: str,
     rng: random.Random,
     *,
     better: int = 1,

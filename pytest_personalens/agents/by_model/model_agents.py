@@ -1,4 +1,7 @@
-"""Opens the agents that models play, by the protocol, the prompts and the kind of user agent of a run."""
+"""Opens the agents that models play in a run.
+
+The protocol, the prompts and the kind of user agent of the run decide which agents these are.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class PromptSettings(NamedTuple):
-    """What agents played by a model are told, as options and ini keys say it.
+    """The settings of the agents that a model plays, from options and ini keys.
 
     `prompts` is a folder, or ``official:PATH``.
     """
@@ -32,17 +35,20 @@ class PromptSettings(NamedTuple):
 
     @property
     def official(self) -> bool:
-        """True if the prompts are those of a checkout."""
+        """True if the prompts are those of a checkout of the official repository."""
         return bool(self.prompts and self.prompts.startswith(OFFICIAL_PROMPTS))
 
     @property
     def named(self) -> str:
-        """The protocol, where it is another than ours: paper, or official for the prompts of a checkout."""
+        """Return the name of the protocol, empty for the default one.
+
+        It is "official" for the prompts of a checkout, and "paper" for the protocol of the paper.
+        """
         return "official" if self.official else "paper" if self.protocol == "paper" else ""
 
     @property
     def flag(self) -> str:
-        """The option that asks for it."""
+        """Return the option that selects the protocol."""
         return (
             f"--personalens-prompts {self.prompts}"
             if self.official
@@ -53,7 +59,7 @@ class PromptSettings(NamedTuple):
 class ModelAgents:
     """Makes a user agent, a judge or an assistant out of a model.
 
-    Raises `DataError` or `SpecError` for prompts that are none.
+    Raise `DataError` or `SpecError` for invalid prompts.
     """
 
     def __init__(self, settings: PromptSettings | None = None, root: Path | None = None) -> None:
@@ -70,7 +76,7 @@ class ModelAgents:
         self._prompts: Prompts = Prompts(root / given if given else None, protocol=self._settings.protocol)
 
     def user_agent(self, model: Model, meter: Meter) -> UserAgent:
-        """The user agent that `model` plays."""
+        """Return the user agent that `model` plays."""
         if self._official is not None:
             from pytest_personalens.agents.by_model.official.agents import OfficialUserAgent
 
@@ -80,7 +86,7 @@ class ModelAgents:
         return ModelUserAgent(model, meter, self._prompts, thinks=self._settings.user_agent)
 
     def judge(self, model: Model, meter: Meter, *, temperature: float = 0.0) -> Judge:
-        """The judge that `model` plays."""
+        """Return the judge that `model` plays."""
         if self._official is not None:
             from pytest_personalens.agents.by_model.official.agents import OfficialJudge
 
@@ -96,7 +102,7 @@ class ModelAgents:
     def assistant(
         self, model: Model, meter: Meter, *, setting: Literal["base", "vanilla"], context: Context
     ) -> ModelAssistant | OfficialAssistant:
-        """The assistant that `model` plays, who knows `context`."""
+        """Return the assistant that `model` plays, who knows `context`."""
         if self._official is not None:
             from pytest_personalens.agents.by_model.official.agents import OfficialAssistant
 

@@ -1,4 +1,4 @@
-"""A language model as the assistant under test, in the settings of the paper's Table 4."""
+"""A language model as the assistant under test (paper, Table 4)."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from pytest_personalens.models.meter import Meter
 if TYPE_CHECKING:
     from pytest_personalens.core.scenario import Context
 
-#: ``vanilla``: the conversation and nothing else. ``base``: told that it is an assistant that acts, and what
-#: the context allows.
+#: ``vanilla``: the model gets only the conversation. ``base``: the prompt also says that it is an assistant
+#: that acts, and gives what the context allows.
 Setting = Literal["base", "vanilla"]
 _TEMPERATURE: Final = 0.0
 
 
 class ModelAssistant:
-    """Answers a conversation with one call. What it knows of the person stands in its system text; the rest
-    is the chat itself.
+    """An assistant that answers a conversation with one call.
 
-    Under the paper's protocol *base* is told to personalize, and is shown all in one message (Figure 15).
+    Its knowledge of the person is in the system text. The rest is the chat itself. Under the paper's protocol
+    the setting *base* tells it to personalize, and shows it everything in one message (Figure 15).
     """
 
     def __init__(
@@ -33,20 +33,26 @@ class ModelAssistant:
         self._values, known = values_of_context(context), bool(context.text())
         self._told = ("assistant", *(("assistant_context",) if known else ())) if setting == "base" else ()
         self._asked = "assistant_next" if setting == "base" and "assistant_next" in prompts else ""
-        # All that it is told is part of who answers: another context or prompt gives other replies.
+        # The whole prompt is part of the identity, because another context or prompt gives other replies.
         told = hashlib.sha256("\0".join(filter(None, self._texts(""))).encode()).hexdigest()[:8]
         self.identity = f"{model.name} {setting} {told}"
         self.paid = model.paid
 
     def __call__(self, messages: list[dict[str, str]]) -> str:
-        """The reply. Raises `AssistantFault` when the model gives none."""
+        """Return the reply.
+
+        Raise `AssistantFault` if the model gives none.
+        """
         system, prompt = self._texts(conversation_text(messages))
         history = () if self._asked else tuple((m["role"], m["content"]) for m in messages[:-1])
         request = Request(system, prompt or messages[-1]["content"], _TEMPERATURE, history=history)
         return self._meter.complete(self._model, request, "assistant", fault=AssistantFault).text
 
     def _texts(self, conversation: str) -> tuple[str, str]:
-        """The system text, and the one message that holds all where there is one."""
+        """Return the system text, and the one message that holds everything.
+
+        The message is empty if the setting does not use one.
+        """
         values = {**self._values, "transcript": conversation}
         system = "\n\n".join(self._prompts.fill(name, **values) for name in self._told)
         return system, self._prompts.fill(self._asked, **values) if self._asked else ""

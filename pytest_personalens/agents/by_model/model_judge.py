@@ -1,4 +1,4 @@
-"""A judge played by a language model, its answers read strictly."""
+"""A judge that a language model plays; its answers are parsed strictly."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _EVIDENCE: Final = re.compile(r"^\W*evidence\W*[:=]\W*turn\s+(\d+)\W+(.+)$", re.
 _REASON: Final = re.compile(
     r"^\W*reason\W*[:=]\W*([a-z-]+)\s*\|([^|\n]+?)(?:\|\W*turn\s+(\d+).*)?$", re.IGNORECASE | re.MULTILINE
 )
-#: The codes of a reading's reasons; readings that are not named give none.
+#: The codes of the reasons of a reading. The other readings have no reasons.
 _CODES: Final[dict[Dimension, tuple[str, ...]]] = {
     Dimension.TASK_COMPLETION: get_args(PartState),
     Dimension.PERSONALIZATION: get_args(PreferenceCode),
@@ -37,12 +37,13 @@ _WORDS: Final = {"true": 1, "yes": 1, "false": 0, "no": 0}
 
 
 class ModelJudge:
-    """Reads a dialogue with one call a dimension.
+    """A judge that reads a dialogue with one call for each dimension.
 
-    Who sees what follows the paper (Figures 16 to 20): task completion the transcript and the goal,
-    personalization all, naturalness and coherence the transcript only. Rubrics and transcript come first and
-    are the same for every reading of a dialogue, so that a provider can cache them; what one reading may see
-    beyond them comes last.
+    Each reading sees what the paper shows it (Figures 16 to 20). Task completion sees the transcript and the
+    goal, personalization sees everything, and naturalness and coherence see only the transcript.
+
+    Rubrics and transcript come first and are the same for every reading of a dialogue, so a provider can
+    cache them. The material that only one reading may see comes last.
     """
 
     parallel = True
@@ -53,15 +54,17 @@ class ModelJudge:
             f"{model.name} prompt {prompts.digest('judge', *(f'judge_{d.value}' for d in Dimension))}"
         )
         self.paid = model.paid
-        # A reading whose template places material of its own is told apart: no other reading may see that.
+        # A reading is told apart if its template contains material of its own, because no other reading may
+        # see that material.
         shared = (name for d in Dimension if not prompts.places(name := f"judge_{d.value}"))
         self._rubrics = "\n\n".join(prompts.fill(name) for name in shared)
 
     def verdict(self, scenario: Scenario, dialogue: Dialogue, dimension: Dimension) -> Verdict:
-        """The model's verdict, resting on quotes that are in the transcript.
+        """Return the model's verdict, based on quotes from the transcript.
 
-        An answer that cannot be read, or of which no quote is in the transcript, is asked for once more. Then
-        the one is a `JudgeFault`, and the other is kept as `unsupported`.
+        The judge asks once more if it cannot parse the answer, or if no quote is in the transcript. If the
+        second answer cannot be parsed either, raise `JudgeFault`. If its quotes are not in the transcript
+        either, the verdict is kept as `unsupported`.
         """
         replies = sum(m.role == "assistant" for m in dialogue.messages)
         system, shared, ask = self._asked(scenario, dialogue, dimension)
@@ -84,7 +87,7 @@ class ModelJudge:
                 )
                 continue
             verdict = with_found_quotes(read, dialogue.messages)
-            # Of an opening that leaks nothing there is nothing to quote.
+            # An opening without a leak has nothing to quote.
             if verdict.evidence or (dimension is Dimension.OPENING_LEAK and not verdict.unfound_quotes):
                 return verdict
             unsupported, again = verdict, _QUOTE_IT
@@ -93,7 +96,10 @@ class ModelJudge:
         raise JudgeFault(f"{self._model.name}: unreadable verdict on {dimension.short}: {problem}")
 
     def _asked(self, scenario: Scenario, dialogue: Dialogue, dimension: Dimension) -> tuple[str, str, str]:
-        """The system text, what the readings of this dialogue share, and what this one is told beyond that."""
+        """Return the system text, the shared text and the text of this reading alone.
+
+        All readings of the dialogue have the shared text.
+        """
         values = {**values_of(scenario, dialogue.messages), "rubrics": self._rubrics}
         name = f"judge_{dimension.value}"
         placed = self._prompts.places(name)
@@ -109,7 +115,10 @@ class ModelJudge:
 
 
 def _material(values: Mapping[str, str], dimension: Dimension) -> str:
-    """What the reading may see beyond the transcript, where its template does not place it."""
+    """Return the material of a reading beyond the transcript.
+
+    It is used if the template does not place it.
+    """
     intent = f"What they want:\n{values['intent']}"
     if dimension is Dimension.TASK_COMPLETION:
         return f"What counts as completed:\n{values['goal']}\n\n"
@@ -121,8 +130,9 @@ def _material(values: Mapping[str, str], dimension: Dimension) -> str:
 
 
 def answer_schema(dimension: Dimension, replies: int) -> dict[str, Any]:
-    """The JSON schema of an answer: evidence, justification, reasons, and a score that can lie nowhere but on
-    the scale.
+    """Return the JSON schema of an answer.
+
+    It has evidence, a justification, reasons, and a score that can only be on the scale.
     """
     low, high = dimension.scale
     score: dict[str, Any] = {"type": "integer", "enum": list(range(low, high + 1))}
@@ -154,9 +164,9 @@ def _reason_schema(dimension: Dimension) -> dict[str, Any]:
 
 
 def read_answer(completion: Completion, dimension: Dimension, turns: int, replies: int) -> Verdict:
-    """The verdict in a model's answer, from its tool call or its text.
+    """Return the verdict in a model's answer, from its tool call or its text.
 
-    Raises ValueError saying what is wrong; never guesses a score.
+    Raise ValueError, which says what is wrong. The function never guesses a score.
     """
     if completion.data is not None:
         return _read_data(completion.data, dimension, turns, replies)
@@ -186,8 +196,9 @@ def _read_data(data: Mapping[str, Any], dimension: Dimension, turns: int, replie
 
 
 def _reason(data: Mapping[str, Any], dimension: Dimension, turns: int) -> Reason | None:
-    """The reason, or None where its code is none of the reading's; a reason is no part of the score, so
-    nothing is asked again for it.
+    """Return the reason, or None if its code does not belong to the reading.
+
+    A reason is not part of the score, so the judge does not ask again because of it.
     """
     if data.get("code") not in _CODES.get(dimension, ()):
         return None
@@ -201,10 +212,11 @@ def _reason(data: Mapping[str, Any], dimension: Dimension, turns: int) -> Reason
 
 
 def parse_answer(text: str, dimension: Dimension, turns: int, replies: int = 0) -> Verdict:
-    """The verdict in the text form of an answer.
+    r"""Return the verdict in the text form of an answer.
 
-    >>> parse_answer("Evidence: turn 1: 'a window seat'\\nJustification: unasked\\nScore: 3",
-    Dimension.PERSONALIZATION, 4).score 3
+    >>> answer = "Evidence: turn 1: 'a window seat'\nJustification: unasked\nScore: 3"
+    >>> parse_answer(answer, Dimension.PERSONALIZATION, 4).score
+    3
     """
     scores = _SCORE.findall(text)
     if len(scores) != 1:
@@ -226,7 +238,10 @@ def parse_answer(text: str, dimension: Dimension, turns: int, replies: int = 0) 
 
 
 def _reason_fields(code: str, about: str, turn: str, dimension: Dimension) -> dict[str, Any]:
-    """The fields of a line `Reason: code | about | turn`: about a part of the goal, or "Domain, type: value"."""
+    """Return the fields of a line `Reason: code | about | turn`.
+
+    `about` is a part of the goal, or "Domain, type: value".
+    """
     fields: dict[str, Any] = {"code": code.lower(), "turn": int(turn) if turn else None}
     if dimension is Dimension.TASK_COMPLETION:
         return fields | {"part": about}
@@ -243,9 +258,9 @@ def verdict_of(
     reasons: list[Reason],
     replies: int,
 ) -> Verdict:
-    """The verdict of the scores in `words`.
+    """Return the verdict with the scores in `words`.
 
-    Raises ValueError for another number of them, or one off the scale.
+    Raise ValueError for a wrong number of scores, or for a score off the scale.
     """
     expected = replies if dimension is Dimension.PERSONALIZATION_TURNS else 1
     if len(words) != expected:

@@ -1,4 +1,4 @@
-"""A user agent played by a language model, watched for stepping out of its role."""
+"""A user agent that a language model plays; turns out of its role are detected."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
     from pytest_personalens.core.dialogue import Message
     from pytest_personalens.core.scenario import Scenario
 
-#: The word by which a model's text ends the dialogue (the official code's convention).
+#: The word that ends the dialogue in the text of a model (the convention of the official code).
 END_SIGNAL: Final = "TERMINATE"
 _TEMPERATURE: Final = 0.5
-#: What the model writes before each message: nothing, its reasoning, or the state of the user (paper, section
-#: 4.1).
+#: The text that the model writes before each message: nothing, its reasoning, or the state of the user
+#: (paper, section 4.1).
 Thinks = Literal["plain", "reasoning", "state"]
 _MESSAGE: Final = re.compile(r"^\W*message\W*:[ \t*_]*", re.IGNORECASE | re.MULTILINE)
 _NO_MESSAGE: Final = (
     "\n\nYour last answer had no line that begins with 'Message:'. Answer again in the form asked for."
 )
-#: So many words of a summary in a row are no chance: the model hands out its instructions.
+#: With this many words of a summary in a row, chance is excluded: the model repeats its instructions.
 _DUMP: Final = 12
 _AS_ASSISTANT: Final = re.compile(
     r"^\W*(?:assistant|\[?assistant\]?)\s*:|^\s*\[?user\]?\s*:.*^\W*assistant\s*:|"
@@ -43,18 +43,20 @@ _GOODBYE: Final = re.compile(
 
 
 class ModelUserAgent:
-    """Plays the profile: sees demographics, preferences, summaries, situation, intent and transcript, never
-    the goal.
+    """A user agent that plays the profile with a language model.
 
-    A turn that steps out of the role is a `UserAgentFault`: the item becomes invalid, not failed. The paper's
-    protocol takes every turn as it comes. With `thinks`, the model writes its reasoning or the user's state
-    before each message (paper, section 4.1).
+    It sees demographics, preferences, summaries, situation, intent and transcript, but never the goal. A turn
+    out of its role is a `UserAgentFault`: the item becomes invalid and does not fail. The paper's protocol
+    accepts every turn.
+
+    With `thinks`, the model writes its reasoning or the user's state before each message (paper, section
+    4.1).
     """
 
     def __init__(self, model: Model, meter: Meter, prompts: Prompts, *, thinks: Thinks = "plain") -> None:
         self._model, self._meter, self._prompts = model, meter, prompts
         self._paper = prompts.protocol == "paper"
-        #: What is asked for beside a message; none for a plain user agent.
+        #: The prompts for the text beside a message. A plain user agent has none.
         self._beside = () if thinks == "plain" else (f"user_{thinks}",)
         told = prompts.digest("user", "user_person", "user_opening", "user_next", *self._beside)
         words = (*(("paper",) if self._paper else ()), *((thinks,) if self._beside else ()))
@@ -62,10 +64,13 @@ class ModelUserAgent:
         self.paid = model.paid
 
     def turn(self, scenario: Scenario, transcript: Sequence[Message]) -> UserTurn:
-        """The model's next turn; `END_SIGNAL` in its text ends the dialogue and is taken out."""
+        """Return the model's next turn.
+
+        `END_SIGNAL` in its text ends the dialogue, and is removed from the text.
+        """
         request = self._request(scenario, transcript)
         text = self._message(request)
-        # Nothing has been answered before the opening, so there is nothing to end: the signal is a slip of
+        # Before the opening nobody has answered, so there is no dialogue to end. The signal is a mistake of
         # the model there.
         turn = UserTurn(text.replace(END_SIGNAL, "").strip(), bool(transcript) and END_SIGNAL in text)
         problem = "" if self._paper else out_of_role(turn, scenario, transcript)
@@ -77,8 +82,8 @@ class ModelUserAgent:
         fill, asked = self._prompts.fill, ("user_next" if transcript else "user_opening", *self._beside)
         values = {**values_of(scenario, transcript), "end": END_SIGNAL}
         ask = "\n\n".join(fill(name, **values) for name in asked)
-        # The person first, then the transcript, which only grows: each call begins with all that the one
-        # before it held.
+        # The person comes first and then the transcript, which only grows. So each call begins with the whole
+        # of the call before it.
         shared = f"{fill('user_person', **values)}\n\n"
         if transcript and "transcript" not in self._prompts.places("user", "user_person", *asked):
             shared += values["transcript"].removesuffix("</transcript>")
@@ -86,7 +91,10 @@ class ModelUserAgent:
         return Request(fill("user", **values), shared + ask, _TEMPERATURE, shared=len(shared))
 
     def _message(self, request: Request) -> str:
-        """What the user says; where it thinks first, what follows the last line "Message:"."""
+        """Return the message of the user.
+
+        If the model thinks first, the message is the text after the last line "Message:".
+        """
         text = self._meter.complete(self._model, request, "user agent", fault=UserAgentFault).text
         if not self._beside:
             return text
@@ -101,7 +109,10 @@ class ModelUserAgent:
 
 
 def out_of_role(turn: UserTurn, scenario: Scenario, transcript: Sequence[Message]) -> str:
-    """What is wrong with a simulated turn, in the form "did this"; empty if nothing is."""
+    """Return what is wrong with a simulated turn, in the form "did this".
+
+    The text is empty if nothing is wrong.
+    """
     text = turn.content
     said = [fold(m.content) for m in transcript if m.role == "user"]
     if not text:

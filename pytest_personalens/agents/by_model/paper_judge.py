@@ -1,4 +1,4 @@
-"""A judge played by a language model under the paper's protocol: one prompt and one call a reading."""
+"""A judge under the paper's protocol: a language model with one prompt for each reading."""
 
 from __future__ import annotations
 
@@ -24,10 +24,11 @@ _ITEM: Final = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s+", re.MULTILINE)
 
 
 class PaperJudge:
-    """Gives each reading its own rubric and material, as Figures 16 to 20 do, and asks once.
+    """A judge with its own rubric and material for each reading (Figures 16 to 20).
 
-    The score comes first and its reasons after it, as text; personalization also brings observations and
-    improvements (Figure 17).
+    The figures are those of the paper. The judge makes one call for each reading and never asks again. The
+    score comes first and then its reasons, as text. Personalization also has observations and improvements
+    (Figure 17).
     """
 
     parallel = True
@@ -40,7 +41,10 @@ class PaperJudge:
         self.paid = model.paid
 
     def verdict(self, scenario: Scenario, dialogue: Dialogue, dimension: Dimension) -> Verdict:
-        """The model's verdict; an unreadable answer is a `JudgeFault`."""
+        """Return the model's verdict.
+
+        Raise `JudgeFault` for an unreadable answer.
+        """
         values = values_of(scenario, dialogue.messages)
         system, prompt = (
             self._prompts.fill(name, **values) for name in ("judge", f"judge_{dimension.value}")
@@ -56,9 +60,11 @@ class PaperJudge:
 
 
 def read_sections(text: str, dimension: Dimension, replies: int) -> Verdict:
-    """The verdict in an answer of sections. Raises ValueError saying what is wrong; never guesses a score.
+    r"""Return the verdict in an answer that has sections.
 
-    >>> read_sections("Verdict: false\\nExplanation: no seat", Dimension.TASK_COMPLETION, 1).score
+    Raise ValueError, which says what is wrong. The function never guesses a score.
+
+    >>> read_sections("Verdict: false\nExplanation: no seat", Dimension.TASK_COMPLETION, 1).score
     0
     """
     parts = _HEADING.split(text)

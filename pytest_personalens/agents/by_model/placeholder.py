@@ -1,4 +1,7 @@
-"""A model that answers with filler of the expected length: what prompts would cost, without a call."""
+"""A model that answers with filler, to estimate costs without a call.
+
+The filler has the expected length.
+"""
 
 from __future__ import annotations
 
@@ -8,17 +11,17 @@ from typing import Any, Final
 
 from pytest_personalens.models import Completion, Request
 
-#: Characters of English prose a token. Tokenizers differ: o200k has about 5.3, Claude's 4.6; the smaller is
-#: the safer.
+#: Characters of English prose for each token. Tokenizers differ: o200k has about 5.3, and Claude's 4.6. The
+#: smaller number is the safer one.
 CHARS: Final = 4.6
-#: Tokens of one message: 150 a round in the paper, most of them the assistant's.
+#: Tokens of one message: a round has 150 in the paper, most of them the assistant's.
 USER: Final = 40
 ASSISTANT: Final = 110
-#: What a user agent with reasoning or a state writes beside its message; an assumption.
+#: Tokens that a user agent with reasoning or a state writes beside its message. The number is an assumption.
 THOUGHTS: Final = 100
 _READING: Final = {"judge tc": 100, "judge p": 400}
 _OTHER_READING: Final = 180
-#: An answer that every form of a reading in text can read.
+#: An answer that the parser of every text form of a reading accepts.
 _READABLE: Final = "\n".join(
     (
         "Verdict: true",
@@ -32,14 +35,14 @@ _FIRST_TURN: Final = re.compile(r'^{"turn": 0, .*}$', re.MULTILINE)
 
 
 def output_tokens(purpose: str) -> int:
-    """Tokens of one answer for a purpose, such as ``judge tc``."""
+    """Return the tokens of one answer for a purpose, such as ``judge tc``."""
     return {"user agent": USER, "assistant": ASSISTANT}.get(purpose) or _READING.get(purpose, _OTHER_READING)
 
 
 class Placeholder:
-    """A model that answers with filler of the expected length, and counts the tokens it would be sent.
+    """A model that answers with filler and counts the tokens that it would get.
 
-    `whole`: an assistant is shown the dialogue in one message.
+    The filler has the expected length. `whole` says that an assistant gets the dialogue in one message.
     """
 
     def __init__(self, name: str, role: str, *, whole: bool = False) -> None:
@@ -47,7 +50,7 @@ class Placeholder:
         self._whole = whole and role == "assistant"
 
     def complete(self, request: Request) -> Completion:
-        """Filler, or a verdict that can be read."""
+        """Return filler, or a verdict that can be parsed."""
         sent = len(request.system) + len(request.prompt) + sum(len(text) for _, text in request.history)
         if request.answer is not None:
             score = request.answer["properties"]["score"]
@@ -66,6 +69,6 @@ class Placeholder:
 
 
 def _quote(request: Request) -> dict[str, Any]:
-    """Words of the transcript, so that nothing is asked for again."""
+    """Return words of the transcript, so that the judge does not ask again."""
     first = _FIRST_TURN.search(f"{request.system}\n{request.prompt}")
     return {"turn": 0, "quote": json.loads(first[0])["content"] if first else "word"}

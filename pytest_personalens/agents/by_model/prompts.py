@@ -1,4 +1,7 @@
-"""The prompt templates of the model-backed agents, ours or a team's own, and the parts they are filled with."""
+"""The prompt templates of the agents that models play, and the texts that fill them.
+
+The templates are those of this package or a team's own.
+"""
 
 from __future__ import annotations
 
@@ -21,25 +24,25 @@ if TYPE_CHECKING:
 
 _FOLDER: Final = Path(__file__).parent / "templates"
 _READINGS: Final = tuple(f"judge_{d.value}" for d in Dimension)
-#: Role -> the templates of its prompts.
+#: The templates of each role's prompts.
 _ROLES: Final[dict[str, tuple[str, ...]]] = {
     "user": ("user", "user_person", "user_opening", "user_next", "user_reasoning", "user_state"),
     "judge": ("judge", *_READINGS),
     "assistant": ("assistant", "assistant_context"),
 }
-#: What a scenario and its dialogue fill in, for whoever may see all of it.
+#: The placeholders that a scenario and its dialogue fill, for roles that may see all of it.
 _OF_SCENARIO: Final = frozenset(
     {"profile", "demographics", "preferences", "summaries", "situation", "intent", "goal", "transcript"}
 )
-#: Role -> the placeholders that its templates may hold. An assistant is shown what the context allows:
+#: The placeholders that the templates of each role may hold. An assistant sees what the context allows:
 #: `$summaries` is empty without I.
 PLACEHOLDERS: Final[dict[str, frozenset[str]]] = {
     "user": _OF_SCENARIO | {"end"},
     "judge": _OF_SCENARIO | {"rubrics"},
     "assistant": frozenset({"context", "demographics", "summaries", "situation", "transcript"}),
 }
-#: Under the paper's protocol a judge's reading is one prompt of its own, and a model as the assistant is
-#: shown the dialogue in one message.
+#: Under the paper's protocol each reading of a judge is one prompt of its own, and a model as the assistant
+#: gets the dialogue in one message.
 _PAPER: Final = {
     "judge": ("judge", *_READINGS),
     "assistant": ("assistant", "assistant_context", "assistant_next"),
@@ -48,10 +51,10 @@ Protocol = Literal["default", "paper"]
 
 
 class Prompts:
-    """The templates of a protocol: those of a folder of the team's (``--personalens-prompts``), ours for the
-    rest.
+    """The templates of a protocol.
 
-    Raises `DataError` for a file that is no template, or holds a placeholder that its role does not know.
+    Templates in the team's folder (``--personalens-prompts``) replace those of this package. Raise
+    `DataError` for a file that is no template, or that holds a placeholder unknown to its role.
     """
 
     def __init__(self, folder: Path | None = None, *, protocol: Protocol = "default") -> None:
@@ -73,16 +76,17 @@ class Prompts:
         return name in self._texts
 
     def places(self, *names: str) -> frozenset[str]:
-        """The placeholders that these templates hold."""
+        """Return the placeholders that these templates hold."""
         return frozenset().union(*(self._places[name] for name in names))
 
     def fill(self, name: str, **values: str) -> str:
-        """The template `name`, its placeholders filled in."""
+        """Return the template `name` with its placeholders filled in."""
         return Template(self._texts[name]).substitute(values)
 
     def digest(self, *names: str) -> str:
-        """Short digest of templates: part of an agent's identity, so that a changed prompt makes records
-        stale.
+        """Return a short digest of templates.
+
+        It is part of an agent's identity, so a changed prompt makes records stale.
         """
         return hashlib.sha256("\0".join(self._texts[n] for n in names).encode()).hexdigest()[:8]
 
@@ -108,7 +112,8 @@ class Prompts:
         return text
 
     def _refuse_what_says_too_little(self, folder: Path) -> None:
-        # Anything else may be left out; without these there is nothing to ask for, and nothing to judge by.
+        # A team may leave out any other placeholder. Without these, the user agent has nothing to ask for, or
+        # the judge nothing to judge by.
         if "rubrics" not in self.places("judge") and self.protocol == "default":
             raise DataError(
                 folder / "judge.txt",
@@ -144,7 +149,7 @@ def _templates_in(folder: Path) -> list[Path]:
 
 
 def values_of(scenario: Scenario, messages: Sequence[Message]) -> dict[str, str]:
-    """Placeholder -> its text, for those who may see the whole scenario."""
+    """Return the text of each placeholder, for roles that may see the whole scenario."""
     return {
         "profile": profile_text(scenario),
         "demographics": _lines(scenario.demographics),
@@ -158,7 +163,7 @@ def values_of(scenario: Scenario, messages: Sequence[Message]) -> dict[str, str]
 
 
 def values_of_context(context: Context) -> dict[str, str]:
-    """The same for the assistant, of what it may know."""
+    """Return the text of each placeholder for the assistant, from what it may know."""
     return {
         "context": context.text(),
         "demographics": _lines(context.demographics),
@@ -167,8 +172,8 @@ def values_of_context(context: Context) -> dict[str, str]:
     }
 
 
-#: What could close the section, and what a reader of the prompt would not see: controls, formats, separators,
-#: fillers, selectors.
+#: Characters that could close the section, and characters that a reader of the prompt would not see:
+#: controls, formats, separators, fillers, selectors.
 _UNSAFE: Final = re.compile(
     "[<\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f"
     "\ufeff\uffa0\ufff0-\ufffb\U000e0000-\U000e0fff]"
@@ -176,8 +181,10 @@ _UNSAFE: Final = re.compile(
 
 
 def transcript_text(messages: Sequence[Message]) -> str:
-    """The transcript in its section, as JSON lines: whatever a turn says, it cannot end its line, begin
-    another turn, close the section or hide: what takes no room on a screen stands there as an escape.
+    """Return the transcript in its section, as JSON lines.
+
+    The text of a turn cannot end its line, begin another turn, close the section or hide. Characters that
+    take no room on a screen are written as escapes.
     """
     lines = (
         json.dumps({"turn": i, "role": m.role, "content": m.content}, ensure_ascii=False)
@@ -187,7 +194,7 @@ def transcript_text(messages: Sequence[Message]) -> str:
 
 
 def conversation_text(messages: Sequence[Mapping[str, str]]) -> str:
-    """The transcript as an assistant is shown it: a speaker and what was said."""
+    """Return the transcript in the form for an assistant: each speaker and the text."""
     return "\n".join(f"{m['role'].capitalize()}: {m['content']}" for m in messages)
 
 
@@ -196,7 +203,10 @@ def _escaped(match: re.Match[str]) -> str:
 
 
 def profile_text(scenario: Scenario) -> str:
-    """Demographics, preferences and past-interaction summaries of the task's domains (never the user's id)."""
+    """Return demographics, preferences and past-interaction summaries of the task's domains.
+
+    The text never holds the user's id.
+    """
     parts = ["\n".join(["Demographics:", *_each(scenario.demographics)])]
     for domain in scenario.domains:
         parts += [
@@ -207,7 +217,7 @@ def profile_text(scenario: Scenario) -> str:
 
 
 def preferences_text(scenario: Scenario, domain: str) -> str:
-    """The preferences of one domain, a line each."""
+    """Return the preferences of one domain, one on each line."""
     values = (
         f"- {name}: {', '.join(held) or 'none stated'}" for name, held in scenario.preferences[domain].items()
     )
@@ -215,7 +225,7 @@ def preferences_text(scenario: Scenario, domain: str) -> str:
 
 
 def situation_text(situation: Situation) -> str:
-    """The situation, a line for each of its five parts."""
+    """Return the situation with one line for each of its five parts."""
     return _lines(situation.model_dump())
 
 

@@ -1,4 +1,7 @@
-"""Quotes of a model judge, looked up in the transcript: what nobody said is no evidence."""
+"""Looks up the quotes of a model judge in the transcript.
+
+A quote that nobody said is no evidence.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +14,9 @@ if TYPE_CHECKING:
     from pytest_personalens.core.dialogue import Message
     from pytest_personalens.core.verdict import Evidence, Verdict
 
-#: Where a quote leaves something out.
+#: The marks for words that a quote leaves out.
 _GAP: Final = re.compile(r"\.{3,}|\u2026|\[\u2026\]|\[\.\.\.\]")
-#: As the transcript stands in the prompt: JSON, with "<" written out.
+#: The escapes of the transcript in the prompt, which is JSON with "<" escaped.
 _ESCAPED: Final = {"\\n": " ", '\\"': '"', "\\u003c": "<"}
 _MARKS: Final = str.maketrans(
     "\u2018\u2019\u201a\u201b`\u00b4\u201c\u201d\u201e\u201f\u00ab\u00bb", "''''''" + '"' * 6
@@ -22,11 +25,11 @@ _EDGES: Final = " .,;:!?\"'"
 
 
 def with_found_quotes(verdict: Verdict, messages: Sequence[Message]) -> Verdict:
-    """The verdict with the quotes that are in the transcript, each at a turn that has it; the others are
-    counted and dropped.
+    """Return the verdict with only the quotes that are in the transcript.
 
-    Spaces, case, the kind of quotation marks and punctuation at its ends make no difference; a quote may
-    leave words out where it has "...".
+    Each quote stands at a turn that has it. The others are counted and dropped. The comparison ignores
+    spaces, case, the kind of quotation marks, and punctuation at the ends of a quote. A quote may leave out
+    words where it has "...".
     """
     said = [_folded(message.content) for message in messages]
     placed = [_placed(evidence, said) for evidence in verdict.evidence]
@@ -35,7 +38,10 @@ def with_found_quotes(verdict: Verdict, messages: Sequence[Message]) -> Verdict:
 
 
 def _placed(evidence: Evidence, said: Sequence[str]) -> Evidence | None:
-    """The evidence at its own turn, or else at the first that has its quote; None where nobody said that."""
+    """Return the evidence at its own turn, or at the first turn with its quote.
+
+    Return None if nobody said it.
+    """
     parts = [part for piece in _GAP.split(evidence.quote) if (part := _folded(piece).strip(_EDGES))]
     turns = [turn for turn, text in enumerate(said) if parts and _in_order(parts, text)]
     if not turns or evidence.turn in turns:

@@ -1,4 +1,4 @@
-"""Confirm on fail: a verdict that would fail an item is put to further votes of the same judge."""
+"""Confirm on fail: the judge votes again before a verdict fails an item."""
 
 from __future__ import annotations
 
@@ -11,20 +11,23 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from pytest_personalens.core.dialogue import Dialogue
-    from pytest_personalens.core.scenario import Scenario
-    from pytest_personalens.core.verdict import Dimension, Judge
+    from pytest_personalens.core.measure import Measure
+    from pytest_personalens.core.scenario import BaseScenario
+    from pytest_personalens.core.verdict import Judge
 
 
 class VotingJudge:
-    """Asks `first` once; where its score lies below the dimension's threshold, `further` makes up `votes`
-    (odd) in all.
+    """A judge that repeats a verdict that is worse than its dimension's threshold.
 
-    The median decides, which for task completion is the majority. A verdict that passes costs one call, so
-    asking again can only turn a failure; every vote is kept in the verdict.
+    It asks `first` once. If the score is worse than the threshold, `further` gives more votes, up to `votes`
+    (odd) in all. The median decides; for task completion this is the majority.
+
+    A verdict that passes costs one call. So further votes can change only a failure. The verdict keeps every
+    vote.
     """
 
     def __init__(
-        self, first: Judge, further: Judge, *, votes: int, thresholds: Mapping[Dimension, int]
+        self, first: Judge, further: Judge, *, votes: int, thresholds: Mapping[Measure, int | float]
     ) -> None:
         self._first, self._further, self._votes, self._thresholds = first, further, votes, thresholds
         limits = ",".join(f"{d.short}>={s}" for d, s in sorted(thresholds.items()))
@@ -32,25 +35,27 @@ class VotingJudge:
         self.paid = first.paid or further.paid
         self.parallel = getattr(first, "parallel", False) and getattr(further, "parallel", False)
 
-    def verdict(self, scenario: Scenario, dialogue: Dialogue, dimension: Dimension) -> Verdict:
-        """The verdict that the votes agree on."""
+    def verdict(self, scenario: BaseScenario, dialogue: Dialogue, dimension: Measure) -> Verdict:
+        """Return the verdict that the votes decide."""
         return self.decide(scenario, dialogue, dimension, (), lambda vote: None)
 
     def decide(
         self,
-        scenario: Scenario,
+        scenario: BaseScenario,
         dialogue: Dialogue,
-        dimension: Dimension,
+        dimension: Measure,
         cast: Sequence[Verdict],
         keep: Callable[[Verdict], None],
     ) -> Verdict:
-        """The same, going on from the votes that were `cast` before; `keep` is called with each further one
-        before the next is bought.
+        """Return the verdict, starting from the votes that were `cast` before.
+
+        `keep` is called with each further vote before the next one is paid for.
         """
         verdicts = list(cast[: self._votes])
         if not verdicts:
             first = self._first.verdict(scenario, dialogue, dimension)
-            if first.score >= self._thresholds.get(dimension, dimension.scale.low):
+            limit = self._thresholds.get(dimension)
+            if limit is None or not dimension.is_worse(first.score, limit):
                 return first
             verdicts.append(first)
             keep(first)

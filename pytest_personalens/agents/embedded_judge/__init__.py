@@ -1,4 +1,7 @@
-"""The embedded judge: what statements do, what becomes of goals and preferences, and scores from both."""
+"""The embedded judge.
+
+It reads the acts of statements, follows goals and preferences, and computes scores from both.
+"""
 
 from pytest_personalens.agents.embedded_judge.judge import EmbeddedJudge
 

@@ -1,5 +1,6 @@
-"""What each statement of a dialogue does: a wish, an answer, a deed, a promise, a use of what is known, a
-boast of it.
+"""The acts of each statement of a dialogue.
+
+Acts are for example a wish, an answer, a deed, a promise, a use of known facts, or a boast of known facts.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from pytest_personalens.core.dialogue import Message
     from pytest_personalens.core.scenario import Scenario
 
-#: The acts by role, under the letters that labelled dialogues use for them (data/agreement/README.md).
+#: The acts of each role. Labelled dialogues use the letters for them (data/agreement/README.md).
 ACTS: Final[dict[str, dict[str, str]]] = {
     "user": {
         "R": "wish", "N": "answer", "C": "objection", "S": "repeat", "G": "giving up", "Y": "acceptance", "T": "thanks",
@@ -37,8 +38,9 @@ class Spoken(NamedTuple):
 
 
 def spoken(scenario: Scenario, messages: Sequence[Message]) -> tuple[Spoken, ...]:
-    """Every statement of the dialogue with what it probably does: read by itself first, then beside its
-    neighbours.
+    """Return every statement of the dialogue with the probabilities of its acts.
+
+    A first model reads each statement alone. A second model reads it together with its neighbours.
     """
     alone = [
         Spoken(line, table(f"acts-{line.role}").of_cues(line.cues)) for line in lines(scenario, messages)
@@ -51,13 +53,18 @@ def spoken(scenario: Scenario, messages: Sequence[Message]) -> tuple[Spoken, ...
 
 
 def of_lists(line: Line, acts: Mapping[str, float]) -> Mapping[str, float]:
-    """The acts, or for a statement that lists what is known those of a boast: a list does nothing with it."""
+    """Return the acts, or only a boast for a statement that just lists known facts.
+
+    Such a list does nothing with the facts.
+    """
     return {**dict.fromkeys(acts, 0.0), "boast": 1.0} if LISTED in line.cues else acts
 
 
 def contexts(alone: Sequence[Spoken]) -> list[dict[str, float]]:
-    """For each statement its acts as read alone, those of its neighbours and of the messages around; empty
-    for the user's.
+    """Return the numbers of each statement for the second model.
+
+    They are its acts as read alone, those of its neighbours, and those of the messages around it. They are
+    empty for statements of the user.
     """
     turns: dict[int, list[Spoken]] = {}
     for one in alone:

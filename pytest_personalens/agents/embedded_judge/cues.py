@@ -1,5 +1,6 @@
-"""What can be seen of each statement: its words without their topic, its form, its place, and how it stands
-to what is known.
+"""Finds the cues of each statement.
+
+Cues are its words without their topic, its form, its place, and its relation to known facts.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ _TOKEN: Final = re.compile(
 )
 _NUMBER: Final = re.compile(r"\d+(?:[:.,]\d+)*")
 _CURRENCY: Final = "$€£¥₦₹"
-#: What a user's words say of the reply before them.
+#: Patterns for the user's reaction to the reply before.
 _REACTIONS: Final = {
     "no": re.compile(
         r"^\W*(?:no+|nah|nope|not|wrong|wait|hold on|what|huh|why|but|uh|stop|hang on|ugh|never mind|forget)\b|\bnot (?:what|that|the)\b|!\?|\?!|\?\?"
@@ -44,9 +45,9 @@ _REACTIONS: Final = {
         r"\b(?:again|already|i said|i told|told you|like i|as i|same as|usual|always|you know|should know)\b"
     ),
 }
-#: The classes of words that together make up the state of a thing.
+#: The classes of words that show the state of a thing.
 _STATES: Final = ("done", "failure", "promise", "proposal", "confirmation", "handing_back")
-#: The cue of a statement that lists what is known: so many values, and little else.
+#: The cue of a statement that lists known facts: many values, and little else.
 LISTED: Final = "lists what is known"
 _MANY: Final = 4
 _STUFFED: Final = 0.6
@@ -55,8 +56,10 @@ _SHORT, _LONG = 4, 20
 
 
 class Line(NamedTuple):
-    """A statement of message `turn`: its text, the piece to quote, the stems of its content words, and what
-    can be seen of it.
+    """A statement of message `turn`.
+
+    `quote` is the piece to quote, and `words` holds the stems of its content words. `cues` holds everything
+    that the judge sees of it.
     """
 
     turn: int
@@ -68,13 +71,16 @@ class Line(NamedTuple):
 
 
 def lines(scenario: Scenario, messages: Sequence[Message]) -> tuple[Line, ...]:
-    """Every statement of the dialogue with its cues, in order."""
+    """Return every statement of the dialogue with its cues, in order."""
     reader = _Reader(scenario, messages)
     return tuple(line for turn in range(len(messages)) for line in reader.message(turn))
 
 
 def read(message: Message) -> tuple[tuple[str, str], ...]:
-    """The statements of a message with their quotes; an assistant's without its courtesies."""
+    """Return the statements of a message with their quotes.
+
+    Statements of the assistant have no courtesies.
+    """
     return substance(message.content) if message.role == "assistant" else of_message(message.content)
 
 
@@ -83,7 +89,7 @@ def _text(message: Message) -> str:
 
 
 def alone(text: str) -> frozenset[str]:
-    """What can be seen of a statement that stands in no dialogue: its words and its form."""
+    """Return the cues of a statement outside a dialogue: its words and its form."""
     folded = plain(text)
     shown = {*_ngrams(text, folded, frozenset(), frozenset()), *_manner(folded)}
     if text.rstrip().endswith("?"):
@@ -166,7 +172,7 @@ class _Reader:
             yield "first message"
 
     def _whole(self, turn: int, texts: Sequence[str], around: Sequence[str]) -> set[str]:
-        """What is seen of the message as a whole."""
+        """Return the cues of the message as a whole."""
         found = {f"message {c}" for c in around}
         if any(t.rstrip().endswith("?") for t in texts):
             found.add("message asks")
@@ -223,8 +229,9 @@ class _Reader:
             yield "no content"
 
     def _asked(self, text: str, stems: frozenset[str]) -> Iterator[str]:
-        """How the statement stands to what was asked for: parts of the goal, details to be told, values that
-        the user named.
+        """Yield the cues that relate the statement to the request.
+
+        They cover the parts of the goal, the details to tell, and the values that the user named.
         """
         widened = classes(stems)
         yield _share(
@@ -267,8 +274,9 @@ class _Reader:
 
 
 def _ngrams(text: str, folded: str, goal: frozenset[str], own: frozenset[str]) -> Iterator[str]:
-    """Words and runs of two and three, with what is of the topic put by its kind: #G of the goal, #V of a
-    preference, #N a name.
+    """Yield the words and the runs of two and three words of a statement.
+
+    Words of the topic are replaced by their kind: #G for the goal, #V for a preference, #N for a name.
     """
     names, vocabulary = slots.names(text), listed("vocabulary")
     row = ["^"]
@@ -302,7 +310,7 @@ def _ngrams(text: str, folded: str, goal: frozenset[str], own: frozenset[str]) -
 
 
 def _manner(folded: str) -> Iterator[str]:
-    """The forms and word classes of a statement, alone and together."""
+    """Yield the forms and word classes of a statement, alone and together."""
     seen, classes = forms(folded), word_classes(folded)
     how = gist(seen)
     yield f"gist {how}"

@@ -1,5 +1,6 @@
-"""Replies that say nothing of their own to the user's task: one sentence for everything, echoes, another
-matter altogether.
+"""Finds replies that say nothing of their own about the user's task.
+
+Such replies are one sentence for everything, echoes, or about another matter.
 """
 
 from __future__ import annotations
@@ -17,20 +18,20 @@ if TYPE_CHECKING:
     from pytest_personalens.core.dialogue import Message
     from pytest_personalens.core.scenario import Scenario
 
-#: This share of the words of all replies in the user's own mouth: an echo.
+#: From this share of words that the user also said, the replies are an echo.
 _ECHO: Final = 0.8
-#: Fewer words of the task than this in a reply that is given again and again.
+#: A reply that is given again and again is empty if it has fewer words of the task than this.
 _FEW: Final = 2
-#: Words that any assistant says of any task; those of deeds ("booked") stand in `goal_parts`.
+#: Words that fit any task. Words for deeds ("booked") are in `goal`.
 _OF_ANY_TASK: Final = content(
     "reference number code confirmation minute hour evening morning thing request task message details option help anything everything"
 )
-#: So many words of the goal in a row are recited: an assistant is never shown it.
+#: With this many words of the goal in a row, a reply recites it. The assistant never sees the goal.
 _RECITAL: Final = 8
 
 
 def of(scenario: Scenario, messages: Sequence[Message]) -> str:
-    """Why the replies are empty, in words; the empty string where they are not."""
+    """Return in words why the replies are empty, or an empty text."""
     replies = [m.content for m in messages if m.role == "assistant"]
     texts = [plain(" ".join(text for text, _ in of_message(r))) for r in replies]
     words = frozenset[str]().union(*(content(t) for t in texts))

@@ -1,5 +1,7 @@
-"""A dialogue in numbers: how surely and how late each act occurs, how far each part of the goal is reached,
-what became of what is known.
+"""Turns a dialogue into numbers.
+
+They show how surely and how late each act occurs, how far each part of the goal is reached, and how
+preferences were used.
 """
 
 from __future__ import annotations
@@ -18,7 +20,8 @@ if TYPE_CHECKING:
     from pytest_personalens.core.dialogue import Message
     from pytest_personalens.core.scenario import Scenario
 
-#: What is kept of every part, as the least over the parts of a goal; for some the most too.
+#: The numbers of the parts that count with their least value over the parts of a goal. Those in `_MOST` count
+#: with their greatest value.
 _LEAST: Final = (
     "deed", "informs", "message", "said", "deed, own words", "own words said", "names", "details", "last: deed",
 )  # fmt: skip
@@ -34,8 +37,10 @@ _MOST: Final = (
 
 
 class Features:
-    """A dialogue read under a scenario: statements with their acts, parts of the goal, preferences, and the
-    numbers scores are made of.
+    """A dialogue as the judge reads it under a scenario.
+
+    It has the statements with their acts, the parts of the goal, the preferences, and the numbers from which
+    scores are computed.
     """
 
     def __init__(
@@ -46,55 +51,59 @@ class Features:
 
     @cached_property
     def statements(self) -> tuple[goal_parts.AssistantStatement, ...]:
-        """The assistant's statements as they are held against the goal."""
+        """Return the assistant's statements in the form for a comparison with the goal."""
         return goal_parts.said(self.spoken)
 
     @cached_property
     def parts(self) -> tuple[goal.Part, ...]:
-        """The parts of the goal."""
+        """Return the parts of the goal."""
         return goal.parts(self.scenario.task)
 
     @cached_property
     def part_numbers(self) -> list[dict[str, float]]:
-        """What is said of each part."""
+        """Return the numbers about each part."""
         return goal_parts.numbers(self.scenario.task, self.statements)
 
     @cached_property
     def reached(self) -> tuple[float, ...]:
-        """The probability of each part that it was done or told."""
+        """Return, for each part, the probability that it was done or told."""
         model = table("goal-parts")
         return tuple(model.of_numbers(numbers)["reached"] for numbers in self.part_numbers)
 
     @cached_property
     def findings(self) -> tuple[knowledge.PreferenceFinding, ...]:
-        """What became of each preference."""
+        """Return the use of each preference."""
         return knowledge.findings(self.scenario, self.messages, self.spoken)
 
     @cached_property
     def empty(self) -> str:
-        """Why the replies say nothing of their own to this user's task, in words; the empty string where they
-        do.
+        """Return why the replies say nothing of their own about this user's task.
+
+        The text is empty if they do.
         """
         return emptiness.of(self.scenario, self.messages)
 
     @cached_property
     def style(self) -> dict[str, float]:
-        """The numbers of acts alone."""
+        """Return the numbers of the acts alone."""
         return acts_in_numbers(self.messages, self.spoken)
 
     @cached_property
     def task_completion(self) -> dict[str, float]:
-        """The numbers for task completion."""
+        """Return the numbers for task completion."""
         return completion(self, self.reached)
 
     @cached_property
     def personalization(self) -> dict[str, float]:
-        """The numbers for personalization."""
+        """Return the numbers for personalization."""
         return self.style | knowledge.numbers(self.findings)
 
 
 def acts_in_numbers(messages: Sequence[Message], said: Sequence[Spoken]) -> dict[str, float]:
-    """For each act of each role: the surest, over the turns, in the last turn."""
+    """Return numbers for each act of each role.
+
+    They are its highest probability, its sum over the turns, and its probability in the last turn.
+    """
     found: dict[str, float] = {}
     for role, acts in ACTS.items():
         of_role = [s for s in said if s.line.role == role]
@@ -113,7 +122,7 @@ def acts_in_numbers(messages: Sequence[Message], said: Sequence[Spoken]) -> dict
 
 
 def completion(features: Features, reached: Sequence[float]) -> dict[str, float]:
-    """The numbers for task completion, with the parts' probabilities that are given."""
+    """Return the numbers for task completion, with `reached` as the parts' probabilities."""
     found = dict(features.style)
     found |= {
         f"request: {name}": value

@@ -1,4 +1,7 @@
-"""The goal of a task, part by part: as the dataset has it, else read from its sentence."""
+"""Splits the goal of a task into parts.
+
+The parts come from the dataset, or else from the sentence of the goal.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +56,7 @@ _ASKED: Final = {
 _SLOTS: Final = {slot: re.compile(rf"\b(?:{words})\b") for slot, words in _ASKED.items()}
 
 
-#: Words for the same deed; a goal says one of them, an assistant another.
+#: Words for the same deed. A goal uses one of them, and an assistant may use another.
 _SAME: Final = (
     "book booked reserve reserved buy bought purchase purchased confirm confirmed hold held secured get got yours paid",
     "set active ring rings wake wakes running on goes",
@@ -74,8 +77,8 @@ _CLASS: Final = {
 }
 
 
-#: Words of many goals that no assistant needs to say; what `content` leaves out comes back in other forms
-#: ("knowing").
+#: Words of many goals that no assistant needs to say. Some words that `content` leaves out return in other
+#: forms ("knowing").
 _GENERIC: Final = content("suitable state learn agree accept clear fit desired") | {
     "know",
     "right",
@@ -85,7 +88,11 @@ _GENERIC: Final = content("suitable state learn agree accept clear fit desired")
 
 
 class Part(NamedTuple):
-    """A part of a goal: its text, whether it is to be told rather than done, and what it asks for."""
+    """A part of a goal.
+
+    `told` is true for a fact to tell, and false for an action to do. `words`, `slots` and `names` show what
+    the part asks for.
+    """
 
     text: str
     told: bool
@@ -96,7 +103,10 @@ class Part(NamedTuple):
 
 
 def parts(task: Task) -> tuple[Part, ...]:
-    """The parts of the task's goal: as the dataset has them, else read from the sentence."""
+    """Return the parts of the task's goal.
+
+    They come from the dataset, or else from the sentence.
+    """
     return tuple(map(_given, task.parts)) if task.parts else derived(task.goal)
 
 
@@ -115,7 +125,7 @@ def _given(part: GoalPart) -> Part:
 
 @lru_cache(maxsize=4096)
 def derived(goal: str) -> tuple[Part, ...]:
-    """The parts of a goal that is a sentence only.
+    """Return the parts of a goal that is only a sentence.
 
     >>> [p.text for p in derived("A flight is booked; the user has been told the arrival time.")]
     ['A flight is booked', 'the user has been told the arrival time']
@@ -127,7 +137,10 @@ def derived(goal: str) -> tuple[Part, ...]:
 
 
 def _clauses(piece: str) -> list[str]:
-    """The clauses of a text; what has no verb or no word of its own goes with its neighbour."""
+    """Return the clauses of a text.
+
+    A clause without a verb or without a word of its own is joined with its neighbour.
+    """
     raw = [t.strip(" ,;.") for t in _CUT.split(piece) if t and t.strip(" ,;.")]
     joined: list[str] = []
     for text in raw:
@@ -146,5 +159,8 @@ def _part(text: str) -> Part:
 
 
 def classes(words: frozenset[str]) -> frozenset[str]:
-    """Words by their class where they have one, so that "booked" finds "reserved"."""
+    """Return the words with each word replaced by its class, if it has one.
+
+    So "booked" matches "reserved".
+    """
     return frozenset(_CLASS.get(w, w) for w in words)

@@ -1,4 +1,7 @@
-"""The parts of a goal, and what a dialogue says of each: whether it was done, told, only promised, left out."""
+"""Measures what a dialogue says about each part of a goal.
+
+A part may be done, told, only promised or left out.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ if TYPE_CHECKING:
     from pytest_personalens.agents.embedded_judge.acts import Spoken
     from pytest_personalens.core.scenario import Task
 
-#: From this share of its words on, a statement is about a part.
+#: A statement is about a part from this share of the part's words on.
 _ABOUT: Final = 0.4
 _ABOUT_OWN: Final = 0.3
 _INFORMS: Final = 0.3
@@ -35,7 +38,7 @@ _LATE: Final = ("deed", "promise", "proposal", "failure", "slip", "handing back"
 
 
 class AssistantStatement(NamedTuple):
-    """A statement of the assistant as it is held against parts."""
+    """A statement of the assistant in the form for a comparison with parts."""
 
     one: Spoken
     words: frozenset[str]
@@ -44,13 +47,13 @@ class AssistantStatement(NamedTuple):
 
     @property
     def informs(self) -> float:
-        """How surely it does or tells something."""
+        """Return how surely the statement does or tells something."""
         acts = self.one.acts
         return max(acts["deed"], acts["fact"], 0.8 * acts["use"])
 
 
 def said(spoken: Sequence[Spoken]) -> tuple[AssistantStatement, ...]:
-    """The statements of the assistant."""
+    """Return the statements of the assistant."""
     return tuple(
         AssistantStatement(s, classes(s.line.words), plain(s.line.text), slots.details(s.line.text))
         for s in spoken
@@ -59,13 +62,16 @@ def said(spoken: Sequence[Spoken]) -> tuple[AssistantStatement, ...]:
 
 
 def numbers(task: Task, statements: Sequence[AssistantStatement]) -> list[dict[str, float]]:
-    """For each part of the goal what the assistant's statements say of it, in numbers by name."""
+    """Return, for each part of the goal, numbers about the assistant's statements.
+
+    The numbers have names.
+    """
     found = parts(task)
     return [_numbers(part, _own(part, found), statements) for part in found]
 
 
 def _own(part: Part, every: Sequence[Part]) -> frozenset[str]:
-    """The words that no other part has."""
+    """Return the words that no other part has."""
     return frozenset(w for w in part.words if sum(w in p.words for p in every) == 1) or part.words
 
 
@@ -117,7 +123,10 @@ def _numbers(part: Part, own: frozenset[str], statements: Sequence[AssistantStat
 
 
 def _values(part: Part, statements: Sequence[AssistantStatement]) -> dict[str, float]:
-    """The names, hours, days and counts in the goal itself: kept, or other ones said in their place."""
+    """Return numbers about the names, hours, days and counts in the goal.
+
+    They show whether a statement keeps a value, or says another one in its place.
+    """
     found: dict[str, float] = {}
     text = plain(part.text)
     informing = [s.plain for s in statements if s.informs > _INFORMS]

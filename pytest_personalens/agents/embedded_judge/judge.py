@@ -1,8 +1,9 @@
-"""The embedded judge: reads what each statement does, what becomes of each part of the goal and of each
-preference, and adds that up.
+"""The embedded judge.
 
-Trained on labelled dialogues (`pytest_personalens.judge_quality.train`), deterministic, without a network.
-How far it agrees with annotators, in which voices, and where it does not: docs/explanation/scores.md.
+It reads the acts of each statement, finds the state of each part of the goal and of each preference, and
+combines them. It is trained on labelled dialogues (`pytest_personalens.judge_quality.train`), deterministic,
+and needs no network. docs/explanation/scores.md shows how far it agrees with annotators, in which voices, and
+where it does not.
 """
 
 from __future__ import annotations
@@ -28,7 +29,10 @@ _MOST_EVIDENCE: Final = 4
 
 
 class EmbeddedJudge:
-    """Deterministic and free; a smoke test that reads what is said and done, not how well."""
+    """A judge that is deterministic and free.
+
+    It serves as a smoke test: it reads what is said and done, and not how well.
+    """
 
     identity = "embedded-judge 3"
     paid = False
@@ -39,13 +43,14 @@ class EmbeddedJudge:
     )  # fmt: skip
 
     def __init__(self) -> None:
-        # The readings of a dialogue come one after another and share all but the last step.
+        # The readings of a dialogue follow each other and share everything but the last step.
         self._last: tuple[Scenario, tuple[Message, ...], Features] | None = None
 
     def verdict(self, scenario: Scenario, dialogue: Dialogue, dimension: Dimension) -> Verdict:
-        """The reading on `dimension`.
+        """Return the reading on `dimension`.
 
-        Raises `JudgeFault` for a dialogue it cannot read, and for a dimension it does not judge.
+        Raise `JudgeFault` for a dialogue that the judge cannot read, and for a dimension that it does not
+        judge.
         """
         if dimension not in self.dimensions:
             raise JudgeFault(
@@ -55,7 +60,7 @@ class EmbeddedJudge:
             raise JudgeFault("the transcript has no turn of the assistant")
         if dimension is Dimension.OPENING_LEAK:
             return _opening_leak(scenario, dialogue)
-        # A replay asks for no reading, and would feel what these load.
+        # A replay needs no reading, and these imports would slow it down.
         from pytest_personalens.agents.embedded_judge import reasons, understanding
 
         understanding.require(dialogue.messages)
@@ -88,7 +93,7 @@ class EmbeddedJudge:
         return last[2]
 
     def _by_turn(self, scenario: Scenario, dialogue: Dialogue) -> Verdict:
-        """P as it stands after each turn of the assistant (paper, Figure 5)."""
+        """Return P after each turn of the assistant (paper, Figure 5)."""
         ends = [i + 1 for i, m in enumerate(dialogue.messages) if m.role == "assistant"]
         scores = [
             self._score(self._features(scenario, dialogue.messages[:end]), Dimension.PERSONALIZATION)
@@ -101,7 +106,10 @@ class EmbeddedJudge:
 
 
 def _ended(dialogue: Dialogue) -> tuple[str, Evidence] | None:
-    """Why the task cannot have been completed, whatever was said: cut short, or given up by the user."""
+    """Return the reason and the evidence that the task cannot be completed, or None.
+
+    The turn limit ended the dialogue, or the user gave up. The replies do not matter then.
+    """
     last = len(dialogue.messages) - 1
     if dialogue.truncated:
         return "the turn limit ended the dialogue before the user was served", Evidence.of(
@@ -116,7 +124,10 @@ def _ended(dialogue: Dialogue) -> tuple[str, Evidence] | None:
 
 
 def _opening_leak(scenario: Scenario, dialogue: Dialogue) -> Verdict:
-    """1 if the opening names a preference that the intent does not; 0 if it does not."""
+    """Return the verdict on preferences that the opening names and the intent does not.
+
+    The score is 1 if there are any, else 0.
+    """
     opening = dialogue.messages[0].content
     leaks = [
         (name, value)

@@ -1,5 +1,6 @@
-"""Preference by preference, who named its value first: the assistant in a deed, a boast or a question, or the
-user, and asked or not.
+"""Finds who named the value of each preference first.
+
+It was the assistant, in a deed, a boast or a question, or the user, after a question or without one.
 """
 
 from __future__ import annotations
@@ -18,14 +19,17 @@ if TYPE_CHECKING:
 
 Code = Literal["applies", "recites", "asks-known", "contradicts", "uses-stated", "ignores"]
 
-#: A statement does what it does from this probability on.
+#: The lowest probability at which a statement counts as an act.
 _CLEAR: Final = 0.4
 #: A value counts as said from this share of its content words on.
 _MOST: Final = 0.6
 
 
 class PreferenceFinding(NamedTuple):
-    """What became of a preference: the code, where it was seen, and the value in question."""
+    """The use of one preference.
+
+    `code` says what happened. `turn` and `quote` show where it was seen.
+    """
 
     code: Code
     domain: str
@@ -38,8 +42,9 @@ class PreferenceFinding(NamedTuple):
 def findings(
     scenario: Scenario, messages: Sequence[Message], spoken: Sequence[Spoken]
 ) -> tuple[PreferenceFinding, ...]:
-    """What became of each preference that the task needs (of all of its domains where it names none), in
-    order of the turns.
+    """Return the use of each preference that the task needs, in order of the turns.
+
+    If the task names no preference, all preferences of its domains count.
     """
     reading = DialogueReading(scenario, messages)
     found: list[PreferenceFinding] = []
@@ -81,7 +86,7 @@ def _of_type(
 
 
 def _question_before(turn: int, spoken: Sequence[Spoken]) -> Spoken | None:
-    """The statement of the message before `turn` that asks most clearly."""
+    """Return the statement of the message before `turn` that asks most clearly."""
     asking = [s for s in spoken if s.line.turn == turn - 1 and s.line.role == "assistant"]
     best = max(asking, key=lambda s: max(s.acts["question"], s.acts["asking the known"]), default=None)
     return best if best and max(best.acts["question"], best.acts["asking the known"]) > _CLEAR else None
@@ -95,7 +100,10 @@ def _says(value: str, text: str, words: frozenset[str]) -> bool:
 
 
 def numbers(found: Sequence[PreferenceFinding]) -> dict[str, float]:
-    """How many preferences met with what, as shares of those that the task needs, and whether any did."""
+    """Return how often each code occurs, as shares of the preferences that the task needs.
+
+    For each code but "ignores", another number says whether it occurs at all.
+    """
     total = max(1, len(found))
     codes: tuple[Code, ...] = ("applies", "recites", "asks-known", "contradicts", "uses-stated", "ignores")
     counts = {code: sum(f.code == code for f in found) for code in codes}

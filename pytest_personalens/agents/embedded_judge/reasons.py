@@ -1,4 +1,7 @@
-"""Why the embedded judge scores as it does: in one line, in quotes, and in codes that a program can read."""
+"""The reasons for a score of the embedded judge.
+
+They are one line of text, quotes, and codes that a program can read.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ if TYPE_CHECKING:
     from pytest_personalens.agents.embedded_judge.goal import Part
     from pytest_personalens.agents.embedded_judge.knowledge import PreferenceFinding
 
-#: An act is named as a reason from this probability on.
+#: The lowest probability at which an act counts as a reason.
 _CLEAR: Final = 0.4
 _REACHED: Final = 0.5
 
@@ -22,14 +25,14 @@ Told = tuple[str, tuple[Evidence, ...], tuple[Reason, ...]]
 
 
 class _Sign(NamedTuple):
-    """An act that speaks for a score, and what a statement shows that does it."""
+    """An act that explains a score, with a note about the statement that performs it."""
 
     act: str
     role: str
     note: str
 
 
-#: The last state of a part by the act of the statement that speaks of it last.
+#: The last state of a part, by the act of the last statement about it.
 _STATES: Final[tuple[tuple[str, ReasonCode, str], ...]] = (
     ("failure", "refused", "not done"),
     ("slip", "wrong", "not as it was wanted"),
@@ -57,7 +60,10 @@ _STIFF: Final = (
 
 
 def reasons(dimension: Dimension, score: int, features: Features) -> Told:
-    """One line of justification, the evidence for it, the clearest first, and the reasons as codes."""
+    """Return one line of justification, its evidence, and the reasons as codes.
+
+    The clearest evidence comes first.
+    """
     if dimension is Dimension.TASK_COMPLETION:
         return _completion(score, features)
     if dimension is Dimension.PERSONALIZATION:
@@ -119,13 +125,16 @@ def _state(part: Part, numbers: Mapping[str, float], reached: float, *, done: bo
 
 
 def _turn(part: Part, features: Features) -> int | None:
-    """The last message of the assistant with words of the part."""
+    """Return the last message of the assistant with words of the part, or None."""
     turns = [s.one.line.turn for s in features.statements if s.words & part.words]
     return max(turns, default=None)
 
 
 def _late(said: Sequence[Spoken]) -> list[tuple[Spoken, str]]:
-    """What speaks against completion; what comes late in a dialogue decides."""
+    """Return the statements that speak against completion, the latest first.
+
+    The end of a dialogue decides about completion.
+    """
     signs = (
         _Sign("giving up", "user", "the user turns elsewhere"),
         *(_Sign(act, "assistant", note) for act, _, note in _STATES),

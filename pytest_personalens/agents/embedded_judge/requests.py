@@ -1,4 +1,4 @@
-"""What the user asked for, in values, and whether what was done fits what they asked for last."""
+"""Compares the values that the user asked for last with the values in the deeds."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ _DEED: Final = 0.35
 
 
 def numbers(messages: Sequence[Message], statements: Sequence[AssistantStatement]) -> dict[str, float]:
-    """How the values of the deeds stand to those that the user named last, by kind of value."""
+    """Return how the values of the deeds compare with the user's last values.
+
+    There are numbers for each kind of value.
+    """
     asked = [(turn, plain(m.content)) for turn, m in enumerate(messages) if m.role == "user"]
     deeds = [s for s in statements if _is_deed(s)]
     found: dict[str, float] = {}
@@ -78,8 +81,9 @@ def _is_deed(statement: AssistantStatement) -> bool:
 def _latest(
     asked: Sequence[tuple[int, str]], read: Callable[[str], Collection[Any]]
 ) -> tuple[Collection[Any], int]:
-    """The values of the last message that names any, and its turn; what it puts aside ("not 7:30") does not
-    count.
+    """Return the values of the last message that names any, and its turn.
+
+    A value that the message rejects ("not 7:30") does not count.
     """
     for turn, text in reversed(asked):
         if values := read(_PUT_ASIDE.sub("", text)):

@@ -1,4 +1,7 @@
-"""Scores from the numbers of a dialogue, and the rules that no number outweighs."""
+"""Computes scores from the numbers of a dialogue.
+
+Rules for empty replies override the numbers.
+"""
 
 from __future__ import annotations
 
@@ -14,19 +17,23 @@ if TYPE_CHECKING:
 
 
 def score(features: Features, dimension: Dimension) -> int:
-    """The score of a dialogue on a dimension that the judge gives."""
+    """Return the score of a dialogue on a dimension that the judge gives."""
     steps = table(dimension.value).steps(numbers(features, dimension))
     return capped(features, dimension, dimension.scale.low + steps)
 
 
 def numbers(features: Features, dimension: Dimension) -> Mapping[str, float]:
-    """The numbers that the score is made of."""
+    """Return the numbers from which the score is computed."""
     if dimension is Dimension.TASK_COMPLETION:
         return features.task_completion
     return features.personalization if dimension is Dimension.PERSONALIZATION else features.style
 
 
 def capped(features: Features, dimension: Dimension, found: int) -> int:
-    """The score, or the lowest for replies that say the same whatever is asked, or nothing of their own."""
+    """Return the score, or the lowest score if the replies are empty.
+
+    Empty replies are all the same, or say nothing of their own. Only task completion and personalization are
+    capped.
+    """
     of_content = dimension in (Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION)
     return dimension.scale.low if of_content and features.empty else found

@@ -1,4 +1,4 @@
-"""Whether a dialogue can be read at all: its language, its script, its words."""
+"""Checks whether the judge can read a dialogue: its language, its script and its words."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ if TYPE_CHECKING:
     from pytest_personalens.core.dialogue import Message
 
 _WORD: Final = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
-#: Less than this share of the assistant's words known, or few known and hardly any of everyday English:
-#: another language, or none.
+#: The text is in another language, or in none, if less than `_KNOWN` of the assistant's words are known. The
+#: same holds if less than `_FEW` are known and less than `_EVERYDAY` are words of everyday English.
 _KNOWN: Final = 0.45
 _FEW: Final = 0.65
 _EVERYDAY: Final = 0.12
-#: Fewer words tell nothing of a language.
+#: Fewer words do not show the language.
 _FEWEST: Final = 12
 
 
 def require(messages: Sequence[Message]) -> None:
-    """Raises `JudgeFault` ("could not read ...") where too little of what the assistant says is understood."""
+    """Raise `JudgeFault` ("could not read ...") if too few of the assistant's words are known."""
     text = "\n".join(m.content for m in messages if m.role == "assistant")
     if foreign(text):
         raise JudgeFault("could not read the dialogue: most letters are not Latin; use a model as the judge")
-    # Names are known in no language.
+    # Names are unknown words in every language.
     found = _WORD.findall(plain(_without_names(text)))
     if len(found) < _FEWEST:
         return

@@ -1,4 +1,7 @@
-"""In which form a statement speaks of doing: done, promised, possible, denied, asked of the user."""
+"""The forms in which a statement speaks of an action.
+
+The forms are for example done, promised, possible, denied and asked of the user.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ _ASKED_OF_YOU: Final = (
     r"tap|click|open|call|ring|visit|go|press|enter|choose|select|pick|reply|send|check|search|type|log|download|fill|head|follow|use|see|find|contact|ask|say"
     r"|tell|let|give|try|look|provide|confirm|note|specify|book|order|pay|add|set"
 )
-#: The forms by name, each with a pattern for text in lower case with its contractions written out.
+#: The forms by name, each with a pattern. The pattern fits text in lower case with contractions written out.
 _FORMS: Final = {
     "done: have": rf"\b(?:i|we) have{_BETWEEN} {_DONE}\b",
     "done: past": rf"\b(?:i|we){_BETWEEN} {_PAST}\b",
@@ -44,13 +47,15 @@ _FORMS: Final = {
     "label": r"^[\w' -]{2,30}:",
 }
 _PATTERNS: Final = {name: re.compile(pattern) for name, pattern in _FORMS.items()}
-#: The forms that make up the gist of a statement.
+#: The forms that are part of the gist of a statement, together with those of "done".
 _GIST: Final = frozenset({"future: mine", "denied", "offered", "possible: mine"})
 
 
 @lru_cache(maxsize=8192)
 def forms(plain_text: str) -> frozenset[str]:
-    """The forms that occur in a statement; `plain_text` as `statements.plain` gives it.
+    """Return the forms that occur in a statement.
+
+    `plain_text` has the form that `statements.plain` returns.
 
     >>> sorted(forms("i have booked it"))
     ['done: have']
@@ -59,6 +64,9 @@ def forms(plain_text: str) -> frozenset[str]:
 
 
 def gist(found: frozenset[str]) -> str:
-    """The forms in a word or two: ``done``, ``future+offered``; ``flat`` where there is none."""
+    """Return the main forms in short: ``done``, ``future+offered``.
+
+    The gist is ``flat`` if there is none.
+    """
     kept = {name.partition(":")[0] for name in found if name in _GIST or name.startswith("done")}
     return "+".join(sorted(kept)) or "flat"

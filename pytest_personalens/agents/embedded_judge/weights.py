@@ -1,5 +1,7 @@
-"""Linear models as tables of text: a row a cue, a column a question, whole hundredths, so that every machine
-comes to the same sum.
+"""Linear models as text tables.
+
+A table has a row for each cue and a column for each question. Weights are whole hundredths, so every machine
+computes the same sum.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from pytest_personalens.datasets.embedded import data_folder
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-#: Weights and sums are kept in hundredths of a logit.
+#: Weights and sums are in hundredths of a logit.
 UNIT: Final = 100
 #: The cue that every example has.
 BIAS: Final = "(always)"
@@ -33,8 +35,10 @@ class Table:
 
     @classmethod
     def parse(cls, text: str) -> Table:
-        """The table of a text: a head with the questions, then a cue and its weights in each line, between
-        tabs.
+        """Return the table of a text.
+
+        The first line has the questions. Each further line has a cue and its weights. Tabs separate the
+        fields.
         """
         head, *lines = text.splitlines()
         return cls(
@@ -43,7 +47,7 @@ class Table:
         )
 
     def render(self) -> str:
-        """The table as a text that `parse` reads; zeros are left empty."""
+        """Return the table as a text that `parse` reads; zeros are left empty."""
         lines = ["\t".join(("cue", *self.questions)), "\t".join((BIAS, *map(str, self.bias)))]
         for cue in sorted(self.rows):
             weights = dict(self.rows[cue])
@@ -51,7 +55,10 @@ class Table:
         return "\n".join(lines) + "\n"
 
     def of_cues(self, cues: Iterable[str]) -> dict[str, float]:
-        """The probability of each question's yes for a set of cues, to three decimals."""
+        """Return the probability of yes for each question and a set of cues.
+
+        It has three decimals.
+        """
         sums = list(self.bias)
         for cue in cues:
             for i, weight in self.rows.get(cue, ()):
@@ -59,14 +66,17 @@ class Table:
         return {question: _probability(total) for question, total in zip(self.questions, sums, strict=True)}
 
     def of_numbers(self, numbers: Mapping[str, float]) -> dict[str, float]:
-        """The probability of each question's yes for named numbers, which count in thousandths."""
+        """Return the probability of yes for each question and named numbers.
+
+        The numbers count in thousandths.
+        """
         return {
             question: _probability(total / 1000)
             for question, total in zip(self.questions, self._sums(numbers), strict=True)
         }
 
     def steps(self, numbers: Mapping[str, float]) -> int:
-        """How many of the questions are answered with yes."""
+        """Return how many of the questions are answered with yes."""
         return sum(total > 0 for total in self._sums(numbers))
 
     def _sums(self, numbers: Mapping[str, float]) -> list[int]:
@@ -84,20 +94,21 @@ def _probability(hundredths: float) -> float:
 
 @once
 def table(name: str) -> Table:
-    """The table in ``data/judge/NAME.tsv``."""
+    """Return the table in ``data/judge/NAME.tsv``."""
     return Table.parse(text(f"{name}.tsv"))
 
 
 @once
 def words(name: str) -> frozenset[str]:
-    """A list of words in ``data/judge/NAME.txt``, in lower case.
+    """Return the list of words in ``data/judge/NAME.txt``, in lower case.
 
-    ``known``: words that the judge has met. ``vocabulary``: those that it has met often enough to learn from.
-    ``common``: stems that assistants use whoever the user is; such a word shows no knowledge of this one.
+    ``known`` holds the words that the judge has met. ``vocabulary`` holds those that it has met often enough
+    to learn from. ``common`` holds stems that assistants use for every user, so they show no knowledge of one
+    user.
     """
     return frozenset(text(f"{name}.txt").split())
 
 
 def text(file: str) -> str:
-    """A file of ``data/judge``."""
+    """Return the text of a file in ``data/judge``."""
     return (data_folder() / "judge" / file).read_text(encoding="utf-8")

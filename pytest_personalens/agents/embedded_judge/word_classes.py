@@ -1,4 +1,7 @@
-"""Classes of words that say in which state a thing is: done, promised, proposed, refused, left to the user."""
+"""Classes of words that show the state of a thing.
+
+The states are done, promised, proposed, refused and left to the user.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,9 @@ from pytest_personalens.core.once import once
 
 @lru_cache(maxsize=8192)
 def word_classes(plain_text: str) -> frozenset[str]:
-    """The classes that a statement has a word of; `plain_text` as `statements.plain` gives it.
+    """Return the classes of which a statement has a word.
+
+    `plain_text` has the form that `statements.plain` returns.
 
     >>> sorted(word_classes("the table is booked"))
     ['done']
@@ -26,7 +31,7 @@ def _patterns() -> dict[str, re.Pattern[str]]:
 
 
 def _pattern(words: list[str]) -> re.Pattern[str]:
-    # A trie would be faster; the expression is made once, and statements are short.
+    # A trie would be faster. But the expression is made only once, and statements are short.
     return re.compile(
         "|".join(
             rf"\b{re.escape(w.removesuffix('*'))}" + (r"\w*" if w.endswith("*") else r"\b")

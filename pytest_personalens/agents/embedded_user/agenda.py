@@ -1,4 +1,7 @@
-"""What the user does next: answer, correct, follow up, ask after a promise, close or give up."""
+"""Decides the next turn of the user.
+
+The user answers, corrects, follows up, asks after a promise, closes or gives up.
+"""
 
 from __future__ import annotations
 
@@ -34,24 +37,24 @@ if TYPE_CHECKING:
     from pytest_personalens.core.dialogue import Message
     from pytest_personalens.core.scenario import Scenario
 
-#: Replies in a row that bring nothing, after which the user gives up.
+#: The user gives up after this many replies in a row that bring nothing.
 PATIENCE: Final = 3
-#: Replies after which it ends in any case: this many, and as many again for each domain of the task.
+#: The dialogue ends after this many replies in any case, plus `_PER_DOMAIN` for each domain of the task.
 _LONGEST, _PER_DOMAIN = 6, 2
-#: Answers in one message; more is a form being filled in.
+#: The most answers in one message. With more of them the message would read like a form.
 _MOST: Final = 3
-#: How often a part left out is asked for.
+#: How often the user asks for a part that the assistant left out.
 _REMINDERS: Final = 2
-#: Objections in one message.
+#: The most objections in one message.
 _OBJECTIONS: Final = 2
 _PARTS: Final = {
     "Buses": "bus", "Calendar": "calendar entry", "Events": "event tickets", "Finance": "money side", "Media": "thing to watch", "Messaging": "message",
     "Movies": "film", "Music": "music", "Rental Cars": "rental car", "Restaurants": "food", "Services": "appointment", "Shopping": "thing to order",
     "Sports": "match", "Travel": "trip itself",
 }  # fmt: skip
-#: An abbreviation in a name, whose point ends no sentence.
+#: An abbreviation in a name. Its full stop ends no sentence.
 _SHORTENED: Final = re.compile(r"\b(Bros|Mr|Mrs|Ms|Dr|St|Jr|Sr|Inc|Ltd|Mt|Vol|No|Pt|Op)\.(?= [A-Z\d])")
-#: Intents that are served by being told something.
+#: Intents of users who only want to know something.
 _TO_KNOW: Final = re.compile(
     r"(?:hear|know|compare|find out|get an idea|get a short|understand|catch up|have something to say|be prepared|have the new season)\b"
 )
@@ -73,7 +76,10 @@ class Agenda:
         self.answers = Answers(self.reading, key)
 
     def next(self) -> UserTurn:
-        """The turn; whoever has no new words left for it gives up."""
+        """Return the turn.
+
+        The user gives up if there are no new words left for it.
+        """
         try:
             turn = self._decide()
         except SpeechlessError:
@@ -92,7 +98,8 @@ class Agenda:
         if self._fed_up():
             return self._leave("thanks_flat" if served and not missing and self._serving() else "give_up")
         heard = questions(self._heard())
-        # Once served, whether all is well needs no answer, and what the reply answers itself none either.
+        # After the task is served, the user does not answer whether all is well. A question that the reply
+        # answers itself needs no answer either.
         at_end = self.reading.left_open(self.now)
         open_questions = [
             q
@@ -101,11 +108,11 @@ class Agenda:
         ]
         corrected, lines = self._corrections()
         if not corrected and self._against[self.now]:
-            # Said once, and still wrong.
+            # The user has said it once, and it is still wrong.
             passes = self.reading.delivers(self.now) and drawn_number(self.key, "let it pass") % 2
             return self._leave("thanks_flat" if passes else "give_up")
         pairs = [(q, self.answers.to(q)) for q in open_questions if q.kind not in ("more", "open")]
-        # Once served, an offer is taken up only for what is still missing.
+        # After the task is served, the user accepts an offer only for a part that is still missing.
         answers = [
             a for q, a in pairs
             if (a.pair is None or a.pair not in corrected)
@@ -144,9 +151,9 @@ class Agenda:
         )
 
     def _heard(self) -> str:
-        """The last message, without the points in names that would end a sentence: "Super Mario Bros.
+        """Return the last message without the full stops in names.
 
-        Wonder".
+        A full stop in a name, such as "Super Mario Bros. Wonder", would end the sentence.
         """
         text = _SHORTENED.sub(r"\1", self.last)
         for value in {v for t in self.reading.types for v in (*t[3], *t[2].values) if re.search(r"[.!?]", v)}:
@@ -154,7 +161,10 @@ class Agenda:
         return text
 
     def _close(self, missing: Sequence[str], *, more: bool) -> UserTurn:
-        """After a deed: what is missing, what it was, or thanks."""
+        """Return the turn after a deed.
+
+        The user asks for the missing part, asks what was done, or says thanks.
+        """
         if missing:
             part = " and the ".join(_PARTS.get(d, d.lower().rstrip("s")) for d in missing[:2])
             reminded = sum(m.role == "user" and fold(part) in fold(m.content) for m in self.transcript[1:])
@@ -199,7 +209,7 @@ class Agenda:
 
     @cached_property
     def _against(self) -> dict[int, tuple[Objection, ...]]:
-        """What each reply has against the preferences."""
+        """Return the objections to each reply."""
         return {
             turn: objections(self.reading, turn)
             for turn, m in enumerate(self.transcript)
@@ -207,7 +217,7 @@ class Agenda:
         }
 
     def _raised(self) -> set[tuple[str, str]]:
-        """The preferences that the user has objected for before."""
+        """Return the preferences that the user has already objected for."""
         raised: set[tuple[str, str]] = set()
         for turn, objected in self._against.items():
             if turn < self.now:
@@ -217,7 +227,10 @@ class Agenda:
         return raised
 
     def _corrections(self) -> tuple[set[tuple[str, str] | None], list[str]]:
-        """The preferences put right in this turn, each once in a dialogue, and how."""
+        """Return the preferences that the user corrects in this turn, and the sentences.
+
+        The user corrects each preference once in a dialogue.
+        """
         raised = self._raised()
         new = [o for o in self._against[self.now] if (o.domain, o.type) not in raised][:_OBJECTIONS]
         if not new:
@@ -235,7 +248,10 @@ class Agenda:
         return bare(said_aloud(pair[1], self.scenario.preferences[pair[0]][pair[1]]))
 
     def _lines(self, answers: Sequence[Answer]) -> list[str]:
-        """The answers as sentences; preferences that are simply asked for go into one."""
+        """Return the answers as sentences.
+
+        One sentence holds the preferences that the assistant simply asks for.
+        """
         plain = list({a.value: a for a in answers if a.pair and not a.bank}.values())
         lines: list[str] = []
         seen: set[Answer] = set()
@@ -243,7 +259,7 @@ class Agenda:
             lines.append(self.speaker.say(kind((plain[0].pair or ("", ""))[1]), v=plain[0].value))
         elif plain:
             said = [plain[0].value, *(aside((a.pair or ("", ""))[1], a.value) for a in plain[1:])]
-            # Four are said as two and two: three and one would sound like an afterthought.
+            # Four preferences become two and two, because three and one would sound like an afterthought.
             width = 2 if len(said) in (2, 4) else 3
             parts = [said[i : i + width] for i in range(0, len(said), width)]
             lines += [self._together(part) for part in parts]
@@ -260,7 +276,7 @@ class Agenda:
 
     @cached_property
     def _done(self) -> tuple[int, ...]:
-        """Replies in which something was done or given."""
+        """Return the replies in which something was done or given."""
         return tuple(
             turn
             for turn, m in enumerate(self.transcript)
@@ -268,7 +284,10 @@ class Agenda:
         )
 
     def _served(self) -> bool:
-        """True if something was done, with nothing in it against the user, and the last word is no refusal."""
+        """True if something was done that has nothing in it against the user.
+
+        A later refusal or a new promise undoes this.
+        """
         if self._mended():
             return True
         done = self._done
@@ -277,8 +296,9 @@ class Agenda:
         return not self._against[done[-1]] and not (is_promise(self.last) and done[-1] < self.now)
 
     def _mended(self) -> bool:
-        """True if the last reply names what the user put right before it, and leaves nothing open: "It's now
-        14:30.".
+        """True if the last reply names what the user just corrected and leaves nothing open.
+
+        An example is "It's now 14:30.".
         """
         wrong = self._against.get(self.now - 2, ())
         here = self.reading.in_turn(self.now)
@@ -292,7 +312,7 @@ class Agenda:
         return all(any(fits(t, s.text) for s in here) for t in types)
 
     def _told(self) -> bool:
-        """True if the user wanted to know something and has been told a thing with facts in it."""
+        """True if the user wanted to know something and a reply with facts told it."""
         said = self.reading.in_turn(self.now)
         if not _TO_KNOW.match(task_text(self.scenario)) or self.bearing.foreign(self.now):
             return False
@@ -306,7 +326,7 @@ class Agenda:
         )
 
     def _beside_the_point(self) -> bool:
-        """True if the reply speaks of nothing that the task is about."""
+        """True if the reply says nothing about the task."""
         known = content(f"{self.scenario.task.intent} {' '.join(m.content for m in self.transcript[:-1])}")
         return not known & content(self.last) and not any(
             in_domain(d, self.last, self.scenario) for d in self.scenario.domains
@@ -316,8 +336,9 @@ class Agenda:
         return len({turn for turn, _ in self.reading.refusals})
 
     def _fed_up(self) -> bool:
-        """True after `PATIENCE` replies in a row that repeat a question, contradict again or bring nothing,
-        or too many in all.
+        """True after `PATIENCE` useless replies in a row, or after too many replies in all.
+
+        A useless reply repeats a question, contradicts again or brings nothing.
         """
         wasted, heard, replies = 0, set[str](), 0
         for turn, message in enumerate(self.transcript):

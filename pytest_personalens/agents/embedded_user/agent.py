@@ -1,4 +1,7 @@
-"""The embedded user agent: plays the user by rule, without a model, the same on every machine."""
+"""The embedded user agent.
+
+It plays the user by rules, without a model, and in the same way on every machine.
+"""
 
 from __future__ import annotations
 
@@ -14,19 +17,19 @@ if TYPE_CHECKING:
 
 
 class EmbeddedUserAgent:
-    """Opens without a preference, answers what is asked, corrects what is wrong, ends when served or out of
-    patience.
+    """A user agent that plays a profile by rules.
 
-    Each turn follows from the scenario and the transcript alone; wording is chosen by their digest and no
-    sentence is used twice in a dialogue.
+    Its opening names no preference. It answers questions, corrects mistakes, and ends the dialogue when the
+    task is served or its patience is over. Each turn depends only on the scenario and the transcript. Their
+    digest chooses the wording, and no sentence occurs twice in a dialogue.
     """
 
     identity = "embedded-user 3"
     paid = False
 
     def turn(self, scenario: Scenario, transcript: Sequence[Message]) -> UserTurn:
-        """The next turn of the user."""
-        # A replay asks no turn, and would feel what these load.
+        """Return the next turn of the user."""
+        # A replay needs no turn, and these imports would slow it down.
         if not transcript:
             from pytest_personalens.agents.embedded_user.openings import opening
 

@@ -1,4 +1,7 @@
-"""What excludes each other: values of one kind, for types with a list of values and for those without."""
+"""Values of one kind that exclude each other.
+
+They exist for types with a list of values and for types without one.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from pytest_personalens.agents.language.lexicon import listed_types
 from pytest_personalens.agents.language.statements import plain
 from pytest_personalens.agents.language.text import stem
 
-#: Values that are everyday words: they mean the value only where its type is spoken of.
+#: Values that are everyday words. They mean the value only if the text names its type.
 EVERYDAY: Final = frozenset(
     [
         "free",
@@ -61,12 +64,12 @@ EVERYDAY: Final = frozenset(
         "monthly",
     ]
 )
-#: Types of which a person takes several at once: another one beside is no contradiction.
+#: Types with several values at once. Another value beside the user's is no contradiction.
 BESIDE: Final = re.compile(
     r"Amenit|Feature|Dietary|Authors?|Favou?rite|Contact|Event Type|News Sources|Duration|Frequency|Notification",
     re.IGNORECASE,
 )
-#: Alternatives of daily life that exclude each other, for types without a list of values.
+#: Everyday alternatives that exclude each other, for types without a list of values.
 _GROUPS: Final = tuple(
     tuple(group.split("|"))
     for group in (
@@ -78,7 +81,7 @@ _GROUPS: Final = tuple(
         "video call|phone call|in person|chat", "upper deck|lower deck", "ground floor|top floor|first floor|second floor|third floor", "dark mode|light mode", "celsius|fahrenheit",
     )
 )  # fmt: skip
-#: Words that say much else: they mean the value only beside the type's noun.
+#: Words with many meanings. They mean the value only beside the noun of the type.
 AMBIGUOUS: Final = frozenset(
     [
         "card",
@@ -117,7 +120,7 @@ AMBIGUOUS: Final = frozenset(
         "evening",
     ]
 )
-#: Ways to say the same within a group.
+#: Words with the same meaning within a group.
 _SAME: Final = ({"delivery", "delivered"}, {"collection", "collect", "collected", "pick-up", "pickup", "pick up"}, {"email", "e-mail", "mail"}, {"text message", "sms"}, {"post", "letter", "mail"},
                 {"paper", "printed"}, {"branded", "brand-name"}, {"yearly", "annual"}, {"phone call", "call"})  # fmt: skip
 FILLER: Final = re.compile(
@@ -127,7 +130,10 @@ FILLER: Final = re.compile(
 
 @lru_cache(maxsize=2048)
 def alternatives_of(name: str, values: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
-    """What excludes the values: their group without them, and the values of a listed type of the same noun."""
+    """Return the values that exclude the given values.
+
+    They are the rest of their group, and the values of embedded types with a list and the same noun.
+    """
     said = [plain(v) for v in values]
     others = []
     for group in (*_GROUPS, *_known_lists(name)):
@@ -141,7 +147,7 @@ def alternatives_of(name: str, values: tuple[str, ...]) -> tuple[tuple[str, ...]
 
 @lru_cache(maxsize=512)
 def _known_lists(name: str) -> tuple[tuple[str, ...], ...]:
-    """The lists of values of types of ours that have the same noun."""
+    """Return the value lists of the embedded types that have the same noun."""
     noun = noun_of(name)
     lists = []
     for other, values in listed_types():
@@ -152,11 +158,11 @@ def _known_lists(name: str) -> tuple[tuple[str, ...], ...]:
 
 
 def noun_of(name: str) -> str:
-    """The noun of a type, as a stem: "seat" of "Preferred Seat"."""
+    """Return the noun of a type as a stem: "seat" for "Preferred Seat"."""
     left = FILLER.sub(" ", plain(name)).split()
     return stem(left[-1]) if left else ""
 
 
 def says(phrase: str, folded: str) -> bool:
-    """True if the text holds the phrase as words of its own."""
+    """True if the text holds the phrase as separate words."""
     return bool(re.search(rf"(?<![\w-]){re.escape(phrase.lower())}(?![\w-])", folded))

@@ -1,4 +1,6 @@
-"""The answer to one question of the assistant: from the preferences, the intent and the situation, or plainly
+"""Answers one question of the assistant.
+
+The answer comes from the preferences, the intent and the situation. Without any, the user says that there is
 none.
 """
 
@@ -28,8 +30,8 @@ if TYPE_CHECKING:
     from pytest_personalens.agents.embedded_user.questions import Question
     from pytest_personalens.agents.embedded_user.replies import Replies
 
-#: What type of preference answers a kind of question, by the type's name, where its own words are not in the
-#: question.
+#: The names of the types that answer each kind of question, for a question that does not use the words of the
+#: type.
 _BY_KIND: Final = {
     "when": r"(?:Travel|Departure|Appointment|Viewing|Alarm) Time|Days of Week|Season",
     "how_many": r"Group Size",
@@ -39,7 +41,7 @@ _BY_KIND: Final = {
     "who": r"Frequent Contact",
     "where": r"Location Preference|Destination Types",
 }
-#: Days in a span, by its stem.
+#: The days in a span of time, by its stem.
 _DAYS: Final = {
     stem(unit): length
     for unit, length in (
@@ -69,7 +71,7 @@ _ABOUT: Final = re.compile(
     re.IGNORECASE,
 )
 _PREFERENCE: Final = re.compile(r"\b(?:preferred|preferences?|favou?rites?|frequent)\b")
-#: Asks for something outside the user's taste: when the wedding is, which city it is in.
+#: A question about a fact and not about taste: when the wedding is, which city it is in.
 _OF_FACT: Final = re.compile(
     r"\bwh(?:en|ere)(?: exactly)? (?:is|are|was|does)\b|\b(?:which|what) (?:city|town|country|part)\b",
     re.IGNORECASE,
@@ -79,11 +81,11 @@ _FITS: Final = re.compile(
     r"^\W*(?:and |so )?(?:is|are|does|do|would|will|was)\b.*\b(?:ok|okay|fine|work|works|suit|suits|alright|good|correct|right|enough)\b",
     re.IGNORECASE,
 )
-#: Wants an option by its number.
+#: A request for an option by its number.
 _BY_NUMBER: Final = re.compile(r"\b(?:reply|answer|type|press)\b|\b\d or \d\W*$", re.IGNORECASE)
 _EXTRA: Final = ("yes_no", "confirm", "known")
 
-#: Questions for a type in words that are not among its own.
+#: Questions about a type in words that are not its own.
 _OTHERWISE: Final = (
     (r"Seat(?!.*Class)", r"\b(?:sit|seated)\b"),
     (r"Cuisine", r"\b(?:eat|food|dish|craving)\b"),
@@ -97,8 +99,9 @@ def _otherwise(t: AskedType, text: str) -> bool:
 
 
 class Answer(NamedTuple):
-    """What to say: a bank of phrases and what to fill in; `pair` is the preference it gives, `extra` an offer
-    that can be declined.
+    """What the user says: a bank of phrases and the value to fill in.
+
+    `pair` is the preference that the answer gives. `extra` is true for an offer that the user may decline.
     """
 
     bank: str
@@ -108,7 +111,7 @@ class Answer(NamedTuple):
 
 
 class Answers:
-    """Answers to the questions of the last message of a transcript."""
+    """The answers to the questions in the last message of a transcript."""
 
     def __init__(self, reading: Replies, key: str) -> None:
         self.reading, self.scenario, self.key = reading, reading.scenario, key
@@ -116,7 +119,7 @@ class Answers:
         self.reply = reading.messages[-1].content
 
     def to(self, question: Question) -> Answer:
-        """The answer to `question`, which is about the task."""
+        """Return the answer to `question`, which is about the task."""
         text, kind = question
         types = self._asked(text)
         if kind != "either" and (thing := the_one(text)):
@@ -157,8 +160,9 @@ class Answers:
         return self._from_intent(question)
 
     def _measured(self, parts: Sequence[str], types: Sequence[AskedType]) -> Answer | None:
-        """The one of several hours, days, sums or numbers that a preference allows; the preference where none
-        is.
+        """Return the hour, day, sum or number among several that a preference allows.
+
+        If the preference allows none of them, return the preference.
         """
         said, parts = parts, _same_unit(parts)
         for t in (*types, *(t for t in self.reading.types if t not in types)):
@@ -183,8 +187,7 @@ class Answers:
     def _from_intent(self, question: Question) -> Answer:
         text, kind = question
         bank, fact = self._told(kind, text)
-        # What stands in the question already, or would only say "another city" to "which city?", is no
-        # answer.
+        # A fact that the question already has is no answer, and neither is "another city" for "which city?".
         if fact and not mentions(fact, text) and not (kind == "where" and _OF_FACT.search(text)):
             return Answer(bank, fact)
         if kind in ("name", "details", "here"):
@@ -209,7 +212,7 @@ class Answers:
         return bank, verbalized(scenario) if verbalized else ""
 
     def _asked(self, text: str) -> list[AskedType]:
-        """The types the question asks for, the likeliest first."""
+        """Return the types that the question asks for, the likeliest first."""
         types = [t for t in self.reading.types if asks_for(t[2], text) or mentions(_bare(t[1]), text)]
         here = [t for t in types if in_domain(t[0], text, self.scenario)]
         types = here or types
@@ -232,15 +235,16 @@ class Answers:
         pattern = _BY_KIND.get(kind_of(fold(text)))
         if _OF_FACT.search(text):
             return False
-        # A task of several domains has several times and places: only one that the question speaks of is
+        # A task of several domains has several times and places. Only the one that the question names is
         # meant.
         return bool(pattern and re.search(pattern, t[1])) and (
             len(self.scenario.domains) == 1 or in_domain(t[0], text, self.scenario)
         )
 
     def _by_value(self, t: AskedType, text: str) -> bool:
-        """True if the values are what the question wants: a number of days for "how many days", a sum for
-        "what budget".
+        """True if the question wants values of this kind.
+
+        A question "how many days" wants a number of days, and "what budget" wants a sum.
         """
         kind, folded = kind_of(plain(text)), plain(text)
         if _OF_FACT.search(text) or not (
@@ -264,8 +268,9 @@ class Answers:
     def _named(
         self, text: str, types: Sequence[AskedType]
     ) -> tuple[tuple[AskedType, tuple[str, ...]] | None, AskedType | None]:
-        """The type of which the question names values of the user's, with these values; and one of which it
-        names only others.
+        """Return the type whose values of the user the question names, with these values.
+
+        Return also a type of which the question names only other values. Both may be None.
         """
         other = None
         for t in self.reading.types:
@@ -274,15 +279,15 @@ class Answers:
                 return (t, own), other
             if not other and any(v not in t[3] and self._means(v, text, t in types) for v in t[2].values):
                 other = t
-        # A number or an hour of another kind than the person's: "Shall I make it 90 days?"
+        # The question may name a number or an hour other than the person's: "Shall I make it 90 days?"
         measured = (
             t for t in self.reading.types if constraint(t[1], t[3]).breach(plain(text), in_question=True)
         )
         return None, other or next(measured, None)
 
     def _means(self, value: str, text: str, is_meant: bool) -> bool:
-        # A word of every day is meant where its type is spoken of, or where it is all that is put up: "So
-        # weekly, right?"
+        # An everyday word means the value if the question names the type. It also does if the question
+        # proposes nothing else: "So weekly, right?"
         return mentions(value, text) and (
             is_meant
             or value.lower() not in EVERYDAY
@@ -290,11 +295,11 @@ class Answers:
         )
 
     def _another(self, text: str) -> AskedType | None:
-        """The type of which a question names another one, where that can only be: "Is Ecolines fine?" to
-        somebody who rides with STM.
+        """Return the type of which a question names another value, or None.
 
-        Only for the one type that the task needs, has no list, and holds names; nothing is known of a name
-        else.
+        An example is "Is Ecolines fine?" to a user who rides with STM. The rule applies only if the task
+        needs exactly one type without a list, whose values are names. Otherwise nothing is known about a
+        name.
         """
         name = the_one(text)
         open_ones = [t for t in needed(self.reading) if not t[2].values and not BESIDE.search(t[1])]
@@ -348,7 +353,10 @@ class Answers:
         )
 
     def _choice(self, text: str, *, listed: bool) -> Answer | None:
-        """The listed option that fits the preferences best, or the task; None if nothing is listed."""
+        """Return the listed option that fits the preferences best, or else the task.
+
+        Return None if nothing is listed.
+        """
         choices = options(self.reply) if listed else []
         if not choices:
             return (
@@ -375,19 +383,23 @@ class Answers:
 
 
 def _bare(name: str) -> str:
-    """The name of a type as it is asked for: "service provider types"."""
+    """Return the name of a type as a question uses it: "service provider types"."""
     return " ".join(_PREFERENCE.sub(" ", name.lower()).split()) or name.lower()
 
 
 def _lengths(texts: Sequence[str]) -> list[float]:
-    """The length in days of each text that names just one, such as "one week"."""
+    """Return the length in days of each text that names one, such as "one week".
+
+    A text that names several lengths does not count.
+    """
     found = [[n * _DAYS[unit] for n, unit in counted_things(plain(text)) if unit in _DAYS] for text in texts]
     return [each[0] for each in found if len(each) == 1]
 
 
 def _same_unit(parts: Sequence[str]) -> list[str]:
-    """The parts, each with the unit that only the last one has, and by the clock of the others: "30 or 90
-    days", "9:00 or 17:30".
+    """Return the parts, each with the unit that only the last one has.
+
+    An example is "30 or 90 days". Hours follow the clock of the other parts: "9:00 or 17:30".
     """
     unit = re.search(r"\d\s?([a-z]+(?:'s?)?|[ap]\.?m\.?)\W*$", parts[-1], re.IGNORECASE) if parts else None
     measured = [f"{p} {unit[1]}" if unit and re.search(r"(?<![:.\d])\d{1,3}$", p) else p for p in parts]

@@ -1,4 +1,7 @@
-"""What a text names against a preference, or for it; and whether it denies what it names."""
+"""Finds what a text names against a preference or for it.
+
+It also finds whether the text denies what it names.
+"""
 
 from __future__ import annotations
 
@@ -40,9 +43,9 @@ _NEGATION: Final = re.compile(
 )
 _FREE_OF: Final = re.compile(r"^[ -]free\b")
 _NO: Final = re.compile(r"^(?:no|without|never|not|avoid|nothing with|hates?|dislikes?)\b (?:any )?(.+)$")
-#: Words of a value that stands for one thing.
+#: The most words of a value that stands for one thing.
 _SHORT: Final = 3
-#: Values of seats that exclude each other; a window in the exit row is both.
+#: Values of seats that exclude each other. A window seat in the exit row is both.
 _AXES: Final = (
     frozenset(("window", "aisle")), frozenset(("front row", "middle row", "back row")), frozenset(("general admission", "reserved seat")),
     frozenset(("standing", "reserved seat", "balcony")), frozenset(("single seat", "family compartment")),
@@ -56,19 +59,25 @@ _NAME: Final = r"[A-Z][\w'’&-]+(?: [A-Z][\w'’&-]+)*"
 
 
 def fits(t: AskedType, text: str) -> bool:
-    """True if the text names one of the person's own values, in its words or as hour, day, sum or number."""
+    """True if the text names one of the person's own values.
+
+    It names the value in its words, or as an hour, a day, a sum or a number.
+    """
     return any(
         mentions(v, text) and not negated(v, plain(text)) for v in (*t[3], *_heads(t[3]))
     ) or constraint(t[1], t[3]).fits(plain(text))
 
 
 def _heads(values: tuple[str, ...]) -> tuple[str, ...]:
-    """The values without what follows a comma or stands in brackets: "Aisle, near the front"."""
+    """Return the values without the text after a comma or in brackets.
+
+    An example is "Aisle, near the front".
+    """
     return tuple(re.split(r"\s*[,(;]", v)[0] or v for v in values)
 
 
 def breach(t: AskedType, text: str) -> str:
-    """What a text names instead of the person's values; the empty string if nothing."""
+    """Return what a text names in place of the person's values, or an empty text."""
     return (
         _listed(t, text)
         or _measured(t, text)
@@ -80,15 +89,15 @@ def breach(t: AskedType, text: str) -> str:
 
 
 def _listed(t: AskedType, text: str) -> str:
-    """Another value of the type's list."""
+    """Return another value of the type's list, or an empty text."""
     _, name, words, values = t
     folded = plain(text)
     rule = constraint(name, values)
     if not words.values or BESIDE.search(name) or rule.slots or rule.limit:
-        return ""  # or measured
+        return ""  # `_measured` covers types with hours or a limit
     listed = [v for v in words.values if any(v.lower() == own.lower() or mentions(v, own) for own in values)]
     if not listed:
-        return ""  # a person with values of their own
+        return ""  # the person has values that are not in the list
     about = asks_for(words, text)
     for other in words.values:
         if "Seat" in name and not any({other, own} <= axis for axis in _AXES for own in listed):
@@ -105,7 +114,10 @@ def _listed(t: AskedType, text: str) -> str:
 
 
 def _in_a_name(value: str, text: str) -> bool:
-    """True if a word stands in the text as a part of names only: "Busan Bank" for banking."""
+    """True if a word occurs in the text only as a part of names.
+
+    An example is "Busan Bank" for banking.
+    """
     if not value.islower() or " " in value or text.isupper():
         return False
     written = [m for m in re.finditer(r"[^\W\d_]+", text) if stem(plain(m[0])) == stem(value)]
@@ -113,14 +125,17 @@ def _in_a_name(value: str, text: str) -> bool:
 
 
 def _measured(t: AskedType, text: str) -> str:
-    """An hour, a day, a sum or a number that the preference does not allow."""
+    """Return an hour, day, sum or number that the preference does not allow."""
     if _IN_TIME.search(plain(text)):
         return ""  # the hour follows from another one
     return constraint(t[1], t[3]).breach(plain(text))
 
 
 def _denied(t: AskedType, text: str) -> str:
-    """What the person wants none of: "no seafood"."""
+    """Return the thing that the person does not want, if the text offers it.
+
+    An example of such a preference is "no seafood".
+    """
     folded = plain(text)
     for value in t[3]:
         m = _NO.match(plain(value))
@@ -135,13 +150,16 @@ def _denied(t: AskedType, text: str) -> str:
 
 
 def _grouped(t: AskedType, text: str) -> str:
-    """Another one of a group of alternatives, where the type has no list of its own."""
+    """Return another word of a group of alternatives, or an empty text.
+
+    The rule is for types without a list of their own.
+    """
     heads = _heads(t[3])
     if t[2].values or any(len(v.split()) > _SHORT for v in heads):
         return ""
     line = card(text)
     if line and noun_of(t[1]) not in stems(line[0]):
-        return ""  # the line tells something else
+        return ""  # the line is about something else
     folded = plain(line[1] if line else text)
     for group in alternatives_of(t[1], heads):
         for other in group:
@@ -155,7 +173,10 @@ def _grouped(t: AskedType, text: str) -> str:
 
 
 def _labelled(t: AskedType, text: str) -> str:
-    """The value of a line such as "Brand: Salvia", where the label is the type's own name."""
+    """Return the other value in a line such as "Brand: Salvia".
+
+    The label must be the type's own name.
+    """
     line = card(text)
     if not line or t[2].values or constraint(t[1], t[3]).slots or constraint(t[1], t[3]).counts:
         return ""
@@ -170,7 +191,10 @@ def _labelled(t: AskedType, text: str) -> str:
 
 
 def _beside_noun(t: AskedType, text: str) -> str:
-    """A name beside the type's own noun, where the person's values are names: "the Corvex inhaler"."""
+    """Return another name beside the type's own noun: "the Corvex inhaler".
+
+    The person's values must be names.
+    """
     if t[2].values or not all(re.match(r"[A-Z]", v) for v in t[3]):
         return ""
     noun = noun_of(t[1])
@@ -184,7 +208,10 @@ def _beside_noun(t: AskedType, text: str) -> str:
 
 
 def _other_name(t: AskedType, value: str) -> str:
-    """The value as it can be said back, if it is a name or word for something else than the person's."""
+    """Return the value in a form that the user can repeat.
+
+    Return an empty text unless it is a name or word for something other than the person's values.
+    """
     value = re.split(r"\s*[,(;–—]|\s-\s|\. ", value.strip(" ."))[0]
     own = frozenset().union(*(frozenset(stems(v)) for v in t[3]))
     tokens = plain(value).split()
@@ -201,8 +228,10 @@ def _other_name(t: AskedType, value: str) -> str:
 
 
 def negated(value: str, folded: str) -> bool:
-    """True if all that names the value is denied, replaced or past: "not the aisle", "instead of the aisle",
-    "aisle-free".
+    """True if the text denies every mention of the value.
+
+    A mention is also denied if it is replaced or in the past. Examples are "not the aisle", "instead of the
+    aisle" and "aisle-free".
     """
     row, words = stems(value), list(re.finditer(r"\d+[:.]\d{2}|[\w'-]+", folded))
     hay = [w[0].replace(".", ":") if w[0][0].isdigit() else stem(w[0]) for w in words]

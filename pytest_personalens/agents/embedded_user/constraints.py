@@ -1,4 +1,7 @@
-"""What a preference asks of the hour, the day, the price and the number, and whether a text keeps to it."""
+"""The hours, days, prices and numbers that a preference allows.
+
+It also checks whether a text keeps to them.
+"""
 
 from __future__ import annotations
 
@@ -35,13 +38,14 @@ _PRICED: Final = re.compile(r"\b(?:price|budget|cost|fare|spend|spending|rate|fe
 _OPEN_UPWARD: Final = re.compile(r"\b(?:above|over|more than|at least|from|upwards?|best|any)\b|\+")
 
 _PARTIES: Final = {"solo": (1, 1), "alone": (1, 1), "as a pair": (1, 2), "couple": (2, 2), "small group": (3, 8), "group of friends": (3, 99), "large group": (6, 999), "family with children": (3, 99)}  # fmt: skip
-#: What a limit may be meant for; how many there are of it is often not said.
+#: Words that limit a sum for one unit (each, per, monthly). The text often does not say how many units there
+#: are.
 _EACH: Final = re.compile(r"\b(?:each|per|an?|apiece|pp|both|monthly|weekly|daily|yearly)\b")
 _ALL: Final = re.compile(
     r"\b(?:total|in all|together|altogether|both|all of it|for the (?:two|three|four|lot))\b"
 )
-#: A value that is a number and little else: "30 days", and not "one snooze of 7 minutes" or "under 30
-#: minutes".
+#: A value that is little more than a number: "30 days". "one snooze of 7 minutes" and "under 30 minutes" are
+#: no such values.
 _PLAIN_COUNT: Final = re.compile(
     r"(?:an? )?[a-z0-9]+[ -][a-z]+(?:'|'s)?(?: (?:supply|each time|at a time|long))?"
 )
@@ -51,7 +55,7 @@ _BOUNDED: Final = re.compile(
 
 
 class Constraint:
-    """The hours, days, sums and numbers that a preference of the given name and values allows."""
+    """The hours, days, sums and numbers that the values of a preference allow."""
 
     def __init__(self, name: str, values: tuple[str, ...]) -> None:
         self.name = plain(name)
@@ -59,18 +63,21 @@ class Constraint:
 
     @property
     def timed(self) -> bool:
-        """True if the preference is about when the thing takes place."""
+        """True if the preference is about the time at which the thing takes place."""
         return bool(_TIMED.search(self.name)) and not _UNTIMED.search(self.name)
 
     @property
     def slots(self) -> tuple[TimeSlot, ...]:
-        """One slot for each value; empty where some value says nothing of days and hours, and so allows any."""
+        """Return one slot for each value.
+
+        There are none if a value says nothing about days and hours, because it then allows any.
+        """
         slots = tuple(slot_of(v, exact=bool(_EXACT.search(self.name))) for v in self.values)
         return slots if self.timed and all(s.days or s.window for s in slots) else ()
 
     @property
     def limit(self) -> tuple[float, str] | None:
-        """The highest sum that is allowed and its currency, None if there is no such limit."""
+        """Return the highest allowed sum and its currency, or None without a limit."""
         if not (_PRICED.search(self.name) or any(sums(v) for v in self.values)):
             return None
         if any(_OPEN_UPWARD.search(v) or _EACH.search(v) for v in self.values):
@@ -84,7 +91,10 @@ class Constraint:
 
     @property
     def counts(self) -> frozenset[tuple[int, str]]:
-        """Numbers with what they count; empty where some value has none."""
+        """Return the numbers of the values with the things that they count.
+
+        There are none if a value has no number.
+        """
         if _PRICED.search(self.name) or _UNTIMED.search(self.name):
             return frozenset()
         counted = [
@@ -97,7 +107,7 @@ class Constraint:
 
     @property
     def party(self) -> tuple[int, int] | None:
-        """How few and how many people, None if that is open."""
+        """Return the smallest and the largest number of people, or None if it is open."""
         sizes = [_PARTIES.get(v) for v in self.values]
         known = [s for s in sizes if s]
         return (
@@ -107,7 +117,10 @@ class Constraint:
         )
 
     def fits(self, folded: str) -> bool:
-        """True if the text names an hour and day, a sum or a number that the preference allows."""
+        """True if the text names a value that the preference allows.
+
+        The value is an hour and day, a sum or a number.
+        """
         slots, limit = self.slots, self.limit
         said = chosen_hours(folded)
         if slots and names_a_time(said) and any(agrees(slot, said) for slot in slots):
@@ -119,10 +132,10 @@ class Constraint:
         return bool(self.counts & frozenset(counted_things(folded)))
 
     def breach(self, folded: str, *, in_question: bool = False) -> str:
-        """What the text names against the preference: "20:15", "$45", "90 days"; empty if nothing.
+        """Return what the text names against the preference, or an empty text.
 
-        `in_question` says that the text is a question, which may leave unsaid what its number counts: "Shall
-        I make it 90 days?"
+        Examples are "20:15", "$45" and "90 days". `in_question` says that the text is a question. A question
+        need not say what its number counts: "Shall I make it 90 days?"
         """
         return self._late(folded) or self._dear(folded) or self._number(folded, in_question=in_question)
 
@@ -141,7 +154,7 @@ class Constraint:
         if limit is None or not amounts:
             return ""
         if limit[1] and any(sign != limit[1] for _, sign in amounts):
-            return ""  # nobody converts in their head
+            return ""  # nobody converts currencies in their head
         if _ALL.search(folded) and not party(folded):
             return ""
         heads = max([n for n in party(folded) if n < 20], default=1)
@@ -161,7 +174,7 @@ class Constraint:
         wrong_counts = [(n, unit) for n, unit in counted_things(folded, chosen=True) if unit in units]
         if own and wrong_counts and not own & set(wrong_counts):
             n, unit = wrong_counts[0]
-            # Another number of days may count something else.
+            # A different number of days may count something else.
             if not in_question and not (
                 set(stems(self.name)) & set(stems(folded))
                 or re.search(
@@ -174,7 +187,7 @@ class Constraint:
         return ""
 
     def mentioned(self, folded: str) -> bool:
-        """True if the text speaks of any hour, day, sum or number of the preference's kind."""
+        """True if the text names any hour, day, sum or number of the preference's kind."""
         if self.slots and (names_a_time(folded) or near(folded)):
             return True
         if self.limit and sums(folded):
@@ -185,7 +198,7 @@ class Constraint:
 
 
 def constraint(name: str, values: tuple[str, ...]) -> Constraint:
-    """The constraint of a preference."""
+    """Return the constraint of a preference."""
     return _constraint(name, values)
 
 

@@ -1,4 +1,4 @@
-"""The days and hours that a value asks for, and whether a text agrees with them."""
+"""The days and hours of a value, and whether a text agrees with them."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 _NOON: Final = 12 * 60
 _DAY: Final = 24 * 60
-#: Parts of the day in minutes from midnight, wide enough that nobody would argue; the first that fits a value
-#: counts.
+#: Parts of the day in minutes from midnight. They are wide, so that nobody disagrees. The first that fits a
+#: value counts.
 _PARTS: Final = (
     (r"\bearly(?:-| in the )?\s?morning\b|\bfirst thing\b", 240, 570),
     (r"\bmid-?\s?morning\b", 530, 720),
@@ -36,7 +36,7 @@ _BOUND: Final = re.compile(
     r"\b(before|by|until|no later than|not after|after|from|not before|no earlier than|past)\b"
 )
 _UPPER: Final = ("before", "by", "until", "no later than", "not after")
-#: Minutes by which an hour may be off; an alarm rings on the minute.
+#: Minutes by which an hour may differ. An alarm must ring on the minute.
 _ROOM: Final = 30
 _WEEK: Final = {
     "weekday": ("monday", "tuesday", "wednesday", "thursday", "friday"),
@@ -46,7 +46,7 @@ _FULL_WEEK: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "sa
 _SPAN_OF_DAYS: Final = re.compile(
     rf"\b({'|'.join(_FULL_WEEK)})s? (?:to|through|until|till|-) ({'|'.join(_FULL_WEEK)})s?\b"
 )
-#: When something ends, is left again or must be called off by: no hour that anybody chose.
+#: Hours that nobody chose: the end of something, the way back, or the last hour to cancel.
 _OTHER_HOUR: Final = re.compile(
     r"\b(?:arriv\w*|until|till|ends?|ending|back|returns?|returning|closes?|closing|lands?|landing|finish\w*|check-?out|doors|remind\w*|cancel\w*|gets? (?:you )?in|moved from|instead of|"
     r"rather than|not|no longer|was|were|from|current|currently|before|plug|leave (?:home|by))\b[^,;.]{0,24}?\b\d{1,2}(?:[:.]\d{2})?\s?(?:[ap]\.?m\b\.?)?"
@@ -60,7 +60,10 @@ _CLOCK_RANGE: Final = re.compile(
 
 
 class TimeSlot(NamedTuple):
-    """What one value asks for; None where it asks for nothing of the kind."""
+    """The days and the window of hours that one value asks for.
+
+    A field is None if the value asks for nothing of this kind. The window is in minutes from midnight.
+    """
 
     days: frozenset[str] | None = None
     window: tuple[int, int] | None = None
@@ -111,7 +114,10 @@ def _clock(hour: str, minute: str | None, late: bool) -> int:
 
 
 def _minutes(hour: Time, folded: str) -> int:
-    """Minutes from midnight; an hour without a half of the day is one at which people are up."""
+    """Return the minutes from midnight.
+
+    An hour without a half of the day is taken as one when people are awake.
+    """
     half = hour.half
     if half < 0:
         half = int(
@@ -122,7 +128,10 @@ def _minutes(hour: Time, folded: str) -> int:
 
 
 def agrees(slot: TimeSlot, folded: str) -> bool:
-    """True if the text's day and hour, as far as it names them, are those of the slot."""
+    """True if the day and the hour in the text are those of the slot.
+
+    The text also agrees where it names no day or no hour.
+    """
     named = _days(folded)
     if slot.days and named and not slot.days & named:
         return False
@@ -157,7 +166,10 @@ def chosen_hours(folded: str) -> str:
 
 
 def first_wrong_time(folded: str, slots: tuple[TimeSlot, ...]) -> str:
-    """The hour or day in the text that does not agree, as it can be said back."""
+    """Return the hour or day in the text that does not agree.
+
+    Its form is one that the user can repeat.
+    """
     named = _days(folded)
     if named and all(s.days and not s.days & named for s in slots):
         day = min(named, key=_FULL_WEEK.index)

@@ -1,4 +1,4 @@
-"""The statements of a reply, as the user hears them."""
+"""Splits a reply into the statements that the user hears."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ _AFTER_HOUR: Final = re.compile(
     r"(?<=\b[ap]m\.)\s+(?=[A-Z][a-z']*\s)|(?<=\d[ap]m\.)\s+(?=[A-Z][a-z']*\s)|(?<=[ap]\.m\.)\s+(?=(?:Is|Would|Do|Does|Shall|Can|Your|The|I|It|You|We|Enjoy|Anything|Want)\b)"
 )
 
-#: Runs that say nothing, and on which patterns would take minutes.
+#: Long runs of characters that say nothing. Regular expressions would take minutes on them.
 _RUN: Final = re.compile(r"([^\S\n]{3})[^\S\n]+|(\d{20})\d+|([*_=~#-]{20})[*_=~#-]+")
 
 
 @lru_cache(maxsize=4096)
 def statements_of(content: str) -> tuple[tuple[str, str], ...]:
-    """The statements of one message, each with the piece of the message that it stands in."""
+    """Return the statements of one message, each with the piece that holds it."""
     statements: list[tuple[str, str]] = []
     for text, quote in of_message(_RUN.sub(lambda m: m[1] or m[2] or m[3], content)):
         parts = _AFTER_HOUR.split(text)

@@ -1,4 +1,4 @@
-"""Lists in a reply: what stands in them to choose from, apart from cards of facts."""
+"""Finds the lists in a reply that hold options, and skips lists of facts."""
 
 from __future__ import annotations
 
@@ -14,17 +14,20 @@ _NUMBER: Final = re.compile(
     r"^\s*(?:[#*_>]+\s*)*(?:\(?\d{1,2}[.):]|\(?[a-dA-D][).]|(?:option|offer|choice) \w{1,2}\b[:.)]?)\s*(?:\*\*)?\s*(\S.*)$",
     re.IGNORECASE,
 )
-#: A bullet; one with a box is a step that was taken and nothing to choose.
+#: A bullet. A bullet with a box is a step that was taken, and no choice.
 _BULLET: Final = re.compile(r"^(\s*)[-*•·–—]\s+(?!\[[ xX✓✔]\])(\S.*)$")
 _ROW: Final = re.compile(r"^\s*\|(.+)\|\s*$")
 _RULE: Final = re.compile(r"^[\s|:-]+$")
 _LABEL: Final = re.compile(r"^[A-Z][\w '/&-]{1,30}:\s+\S")
-#: Cells of a row that describes an option; fewer are a label and its value.
+#: The least cells of a row that describes an option. A row with fewer is a label and its value.
 _CELLS: Final = 2
 
 
 def items(reply: str, *, choosing: bool) -> list[str]:
-    """The items of a list; without a call to choose, only such as are no facts about one thing that was done."""
+    """Return the items of a list.
+
+    Without a request to choose, items that are facts about one finished thing do not count.
+    """
     numbered, bullets, rows = _found(reply)
     listed = numbered if len(numbered) > 1 else rows if len(rows) > 1 else bullets
     if choosing or len(listed) < 2:
@@ -57,7 +60,7 @@ def _found(reply: str) -> tuple[list[str], list[str], list[str]]:
         elif number:
             numbered.append(_clean(number[1]))
         elif bullet and numbered:
-            # What stands under an option belongs to it.
+            # Text under an option belongs to it.
             numbered[-1] += f", {_clean(bullet[2])}"
         elif bullet:
             bullets.append(_clean(bullet[2]))

@@ -57,14 +57,14 @@ _PEOPLE: Final = frozenset(
     )
 )
 _PARTY: Final = re.compile(rf"\b(?:table|party|room|booked|tickets?) (?:for|of) (\d{{1,2}}|{'|'.join(_UNITS[1:])})\b(?! ?(?::|nights?|days?|hours?|weeks?|o'clock|am|pm|%))")  # fmt: skip
-#: A number that says by when, how late or how far, and not how much.
+#: The words before a number that says by when, how late or how far, and not how much.
 _NOT_THIS_NUMBER: Final = re.compile(
     r"\b(?:within|in|after|before|every|takes?|about|last|next|first|ago|left|only|another|than|up to)\W+(?:the )?(?:next |last )?$"
 )
 
 
 def sums(folded: str) -> tuple[tuple[float, str], ...]:
-    """Sums of money with their currency."""
+    """Return the sums of money with their currency."""
     folded = _SUM_RANGE.sub(r"\1\2 to \1\3", folded)
     return tuple(
         (float((m[2] or m[3]).replace(",", "").rstrip(".")), _SIGNS[m[1] or m[4]])
@@ -73,8 +73,9 @@ def sums(folded: str) -> tuple[tuple[float, str], ...]:
 
 
 def counted_things(folded: str, *, chosen: bool = False) -> tuple[tuple[int, str], ...]:
-    """Numbers and the stem of what they count: (30, "day"); if `chosen`, none that only says by when or how
-    far.
+    """Return numbers with the stem of what they count: (30, "day").
+
+    With `chosen`, numbers that only say by when or how far do not count.
     """
     counted = []
     for m in _COUNT.finditer(folded):
@@ -89,18 +90,18 @@ def counted_things(folded: str, *, chosen: bool = False) -> tuple[tuple[int, str
 
 
 def party(folded: str) -> tuple[int, ...]:
-    """For how many people something is, where the text says that."""
+    """Return for how many people something is, if the text says so."""
     named = [n for n, unit in counted_things(folded) if unit in _PEOPLE]
     named += [int(m[1]) if m[1].isdigit() else _NUMBERS[m[1]] for m in _PARTY.finditer(folded)]
     return tuple(named)
 
 
 def hours_named(folded: str) -> tuple[Time, ...]:
-    """The hours that the text names, also those with "am" at their digits."""
+    """Return the hours that the text names, also those with "am" right after the digits."""
     return slot_times(re.sub(r"(\d)([ap]\.?m\b)", r"\1 \2", folded))
 
 
 def money(amount: float, sign: str) -> str:
-    """A sum as it is said: "$45"."""
+    """Return a sum in the form that people say: "$45"."""
     number = f"{amount:,.2f}".removesuffix(".00")
     return f"{sign}{number}" if len(sign) == 1 else f"{number} {sign}"

@@ -1,4 +1,7 @@
-"""What in a reply goes against a preference that the task needs: told once, and only where there is no doubt."""
+"""Finds what in a reply goes against a preference that the task needs.
+
+The user objects only once, and only if there is no doubt.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,10 @@ _MOVED: Final = re.compile(
 
 
 class Objection(NamedTuple):
-    """What message `turn` has against the preference (`domain`, `type`), in words that can be said back."""
+    """The words of message `turn` that go against the preference (`domain`, `type`).
+
+    `value` is in a form that the user can repeat.
+    """
 
     turn: int
     domain: str
@@ -39,7 +45,10 @@ class Objection(NamedTuple):
 
 
 def needed(reading: Replies) -> list[AskedType]:
-    """The types that the task needs and that say something: where it names none, all of its domains."""
+    """Return the types that the task needs and whose values say something.
+
+    If the task names no type, all types of its domains count.
+    """
     return [
         t for t in reading.types
         if reading.relevant(t[0], t[1]) and not any(re.match(r"no (?:\w+ )?preference|any\b|none\b|whatever\b|don't mind", v, re.IGNORECASE) for v in t[3])
@@ -47,8 +56,9 @@ def needed(reading: Replies) -> list[AskedType]:
 
 
 def objections(reading: Replies, turn: int) -> tuple[Objection, ...]:
-    """What a reply does or proposes against the preferences; nothing that the user asked for in this
-    dialogue.
+    """Return what a reply does or proposes against the preferences.
+
+    What the user asked for in this dialogue does not count.
     """
     committed = reading.committed(turn)
     if not committed:
@@ -62,7 +72,7 @@ def objections(reading: Replies, turn: int) -> tuple[Objection, ...]:
 
 
 def _wrong(reading: Replies, t: AskedType, committed: Sequence[Said], turn: int) -> str:
-    # What is only boasted of has not been taken.
+    # A statement that only boasts has chosen nothing.
     whole = [s for s in reading.in_turn(turn) if s.act not in ("boast", "echo")]
     if any(fits(t, s.text) for s in whole) or _choice(t, whole):
         return ""
@@ -76,7 +86,7 @@ def _wrong(reading: Replies, t: AskedType, committed: Sequence[Said], turn: int)
 
 
 def _choice(t: AskedType, whole: Sequence[Said]) -> bool:
-    """True if a reply names several other values and asks for one."""
+    """True if a reply names several other values and asks the user to choose."""
     named = {v for v in t[2].values if v not in t[3] and any(mentions(v, s.text) for s in whole)}
     return len(named) > 1 and any(s.act == "question" or _SAY_ONE.search(s.plain) for s in whole)
 
@@ -90,7 +100,7 @@ def _speaks_of(t: AskedType, said: Said, scenario: Scenario) -> bool:
 
 
 def _wanted(reading: Replies, t: AskedType, wrong: str, turn: int) -> bool:
-    """True if the user, or what it came for, asked for that itself."""
+    """True if the user, or the intent, asked for this value."""
     _, name, _, values = t
     rule = constraint(name, values)
     if rule.slots and _MOVED.search(plain(reading.scenario.task.intent)) and rule.breach(plain(wrong)):
@@ -113,7 +123,8 @@ def _wanted(reading: Replies, t: AskedType, wrong: str, turn: int) -> bool:
 
 
 def _by_day(wrong: str, folded: str) -> bool:
-    """True if the day that the user named from today settles what is wrong: a day always, an hour for
-    "tonight".
+    """True if a day that the user named relative to today explains the wrong value.
+
+    Such a day always explains a wrong day. Only "tonight" explains a wrong hour.
     """
     return wrong[:1].isupper() or wrong == "those days" or "tonight" in near(folded)

@@ -1,4 +1,7 @@
-"""The user's first message: what the intent says, as this person would put it, and no preference."""
+"""Writes the user's first message.
+
+It says the intent in the words of this person, and names no preference.
+"""
 
 from __future__ import annotations
 
@@ -13,25 +16,25 @@ if TYPE_CHECKING:
     from pytest_personalens.agents.embedded_user.style import Manner
     from pytest_personalens.core.scenario import Scenario
 
-#: Wordings tried before the plainest one is taken.
+#: The number of wordings to try before the plainest one is used.
 _TRIES: Final = 24
 _WANT: Final = re.compile(r"you (?:want|would like|wish|'d like) to ", re.IGNORECASE)
 _NEED: Final = re.compile(r"you(?: really)? (?:need|have) to ", re.IGNORECASE)
-#: What another person can help with; nobody is helped to "hear what is on".
+#: Actions that another person can help with. Nobody needs help to "hear what is on".
 _HELPABLE: Final = re.compile(
     r"(?:book|find|compare|set|plan|change|move|pause|fill|cancel|choose|make|put|sort|swap|exchange|rent|prepare|turn|get|replace|return"
     r"|host|organi[sz]e|surprise|start|propose|stop|write|invite|push|fix|pick|buy|call|shift|send|let|keep|catch|understand|spoil|create)\b"
 )
 _REASON: Final = re.compile(r"(?P<request>.+?), (?:because|since|as) (?P<reason>.+)")
-#: Words that point back at the request, which then has to come first.
+#: Words that refer to the request, which must then come first.
 _POINTING: Final = re.compile(
     r"\b(?:it|one|that very|they|them|each|both|instead|before|next to)\b", re.IGNORECASE
 )
-#: What an assistant does by itself, so that it can be told to.
+#: Actions that an assistant does by itself, so the user can order them.
 _ORDER: Final = re.compile(
     r"(?:find|book|set|create|plan|reserve|schedule|organi[sz]e|recommend|compare|send|modify|reschedule|purchase|rent|(?:temporarily )?mute|locate|search|play|update|cancel|arrange|make|suggest)\b"
 )
-#: The official intents go on about the person's preferences, which nobody says of himself.
+#: The official intents describe the person's preferences. Nobody says that about themselves.
 _ASIDE: Final = re.compile(
     r"\s*\([^)]*\)|,? (?:(?:while |by )?(?:also )?(?:considering|prioriti[sz]ing|accounting for|taking|ensuring|factoring)|based on|according to|tailored to|with a focus"
     r"|aligning|(?:that|which) (?:best )?(?:match|fit|suit|align|meet|cater)(?:e?s)?|matching|suited|(?:at|in|from|with|within) your (?:preferred|favou?rite|desired|specified))\b.*"
@@ -39,7 +42,10 @@ _ASIDE: Final = re.compile(
 
 
 def opening(scenario: Scenario) -> str:
-    """One to three sentences: a greeting maybe, the intent in the first person, a request for help maybe."""
+    """Return the opening, which has one to three sentences.
+
+    It may begin with a greeting, says the intent in the first person, and may end with a request for help.
+    """
     values = [v for types in scenario.preferences.values() for vs in types.values() for v in vs]
     said = [clean for s in sentences(_plain(scenario.task.intent)) if (clean := _without(s, values))][:2]
     said = said or _fallback(scenario, values)
@@ -47,11 +53,11 @@ def opening(scenario: Scenario) -> str:
         text = _compose(scenario, said, str(attempt))
         if not any(mentions(v, text) for v in values):
             return text
-    return "Hello! Could you help me with something?"  # whatever else there is to say would tell too much
+    return "Hello! Could you help me with something?"  # anything more would tell too much
 
 
 def _fallback(scenario: Scenario, values: list[str]) -> list[str]:
-    """The parts of a task without its head, or the names of its domains."""
+    """Return the parts of a task without its head, or the names of its domains."""
     parts = scenario.task.intent.partition(": ")[2].split(". ")[0].rstrip(".")
     if parts and not any(mentions(v, parts) for v in values):
         return [f"You need help with a few things: {parts}."]
@@ -64,8 +70,9 @@ def _listed(names: list[str]) -> str:
 
 
 def task_text(scenario: Scenario) -> str:
-    """The intent's first request, and its parts if it has some, as words after "to"; the empty string if
-    there is none.
+    """Return the intent's first request as words that follow "to".
+
+    The parts of the request are included. The text is empty if there is no request.
     """
     values = [v for types in scenario.preferences.values() for vs in types.values() for v in vs]
     for sentence in sentences(_plain(scenario.task.intent)):
@@ -92,7 +99,10 @@ def _plain(intent: str) -> str:
 
 
 def _without(sentence: str, values: list[str]) -> str:
-    """The sentence, or as much of its beginning as names none of the values."""
+    """Return the longest beginning of the sentence that names none of the values.
+
+    It may be the whole sentence.
+    """
     parts = re.split(r"(?<=\w)(?=[,:] | for (?!you)| reserved for | that you| by )", sentence.rstrip(".!"))
     for end in range(len(parts), 0, -1):
         text = re.sub(r",? and$", "", "".join(parts[:end]))
@@ -125,7 +135,7 @@ def _greeting(scenario: Scenario, *key: str) -> str:
     values = {
         w for types in scenario.preferences.values() for vs in types.values() for v in vs for w in stems(v)
     }
-    # "Good afternoon" says too much to whom afternoons are a preference.
+    # "Good afternoon" would name the preference of a user who prefers afternoons.
     return "" if "{time}" in choice and not values.isdisjoint(stems(time)) else choice.format(time=time)
 
 

@@ -1,4 +1,4 @@
-"""The phrase bank, and a speaker who draws from it without saying a sentence twice."""
+"""The phrase bank, and a speaker who never says a sentence twice."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class SpeechlessError(Exception):
-    """Every way to say it has been used."""
+    """The user has said every phrase of a bank."""
 
 
 @once
@@ -27,34 +27,38 @@ def _banks() -> dict[str, dict[str, list[str]]]:
 
 
 def phrases_for(bank: str, manner: Manner) -> list[str]:
-    """The phrases of an occasion for a manner of speaking."""
+    """Return the phrases of an occasion for a manner of speaking."""
     phrases = _banks()[bank]
     return [*phrases.get(manner, []), *phrases.get("any", [])]
 
 
 def drawn_number(*key: str) -> int:
-    """A number drawn from `key`, the same on every machine."""
+    """Return a number drawn from `key`, the same on every machine."""
     return int.from_bytes(
         hashlib.sha256("\x1f".join(key).encode("utf-8", "surrogatepass")).digest()[:4], "big"
     )
 
 
 def folded(text: str) -> frozenset[str]:
-    """The sentences of `text` in the form in which they are compared."""
+    """Return the sentences of `text` in the form in which they are compared."""
     return frozenset(fold(s).strip(" .!?;") for s in sentences(text))
 
 
 class Speaker:
-    """Chooses the wording by the digest of `key`, in the person's manner, from what has not been said."""
+    """A speaker who chooses phrases in the person's manner.
+
+    The digest of `key` chooses among the phrases that the user has not said yet.
+    """
 
     def __init__(self, key: str, manner: Manner, said: Iterable[str]) -> None:
         self.key, self.manner = key, manner
         self.said = set(said)
 
     def say(self, bank: str, **values: str) -> str:
-        """A phrase of `bank`, filled in; each value also with a capital, under its name's capital.
+        """Return a phrase of `bank` with its values filled in.
 
-        Raises `SpeechlessError`.
+        Each value with a name of one letter is also available with a capital, under its name in upper case.
+        Raise `SpeechlessError` if every phrase has been said.
         """
         filled = values | {
             name.upper(): upper_first(value) for name, value in values.items() if len(name) == 1

@@ -1,4 +1,7 @@
-"""What an assistant's reply wants to hear: its questions by kind, its options, and whether it only promises."""
+"""Finds what a reply asks.
+
+It finds the questions by kind, the options, and whether the reply only promises.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ QuestionKind = Literal[
 ]  # fmt: skip
 
 _LEAD: Final = r"^\W*(?:(?:and|so|then|but|ok|okay|great|sure|perfect|just to (?:check|confirm)|by the way|also|before that|first|one more thing|alright|now)\W+)*"
-#: Tried in this order: the first that fits says what kind of question it is.
+#: The patterns are tried in this order. The first that fits gives the kind of the question.
 _PATTERNS: Final[tuple[tuple[QuestionKind, str], ...]] = (
     ("more", r"\b(?:any|some|no)thing (?:else|more|further)\b|\bwhat else\b|\belse (?:can|could|may) i\b|\bmore (?:i|we) can (?:do|help)\b|\bneed anything\b|\b(?:other|further|more) (?:questions|requests|wishes|help)\b"
                  r"|\blet me know if\b|\bhelp (?:you )?with anything\b"),
@@ -54,7 +57,7 @@ _CLOSER: Final = re.compile(
 _CHOOSE: Final = re.compile(
     r"\b(?:reply|answer|respond|type|press) (?:with )?(?:\d|[a-d]\b|the number)|\b(?:let me know|tell me) which\b|\b(?:pick|choose) (?:one|from|a|your)\b|\bwhich\b|\beither of\b|\bone of (?:these|those|them)\b"
 )
-#: Asks only whether all is well, or for a further wish.
+#: A question that only asks whether all is well, or for a further wish.
 _COURTESY: Final = re.compile(
     r"\b(?:any|some|no)thing (?:else|more|further|i (?:can|should))\b|\bwhat else\b|\belse (?:can|could|may) i\b|\bmore (?:i|we) can (?:do|help)\b|\bneed anything\b|\b(?:other|further|more) (?:questions|requests|wishes|help|assistance)\b"
     r"|\b(?:does|do|will|would) (?:that|this|it|these|those|everything|all that|it all) (?:all )?(?:work|suit|sound|look|seem|fit|do)\b|\bhow (?:does|do|is) (?:that|this|it|everything) (?:sound|look|feel)?\b"
@@ -77,7 +80,7 @@ _NAME_END: Final = re.compile(
 )
 
 
-#: Asks in the form of a statement: "Please state the hour.", "It is to be indicated whether ...".
+#: A question in the form of a statement: "Please state the hour.", "It is to be indicated whether ...".
 _INDIRECT: Final = re.compile(
     r"\b(?:please|kindly) (?:further |also |now )?(?:state|indicate|advise|name|specify|select|choose|provide|confirm whether|tell)\b|\binput needed\b|\by/n\b"
     r"|\b(?:it|which|remains|must|is|are) (?:\w+ )?(?:to )?be (?:further )?(?:stated|indicated|specified|established|selected|chosen|named)\b|\bi would (?:first )?(?:have|need) to (?:know|learn)\b"
@@ -86,7 +89,7 @@ _INDIRECT: Final = re.compile(
 
 
 _ONLY_TAG: Final = re.compile(r"\W*(?:right|ok|okay|correct|yes|fine|alright)\W*$", re.IGNORECASE)
-#: A question of yes or no about one thing, and where in it the thing stands.
+#: A yes-or-no question about one thing, with the place of the thing.
 _ABOUT_ONE: Final = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
@@ -96,30 +99,30 @@ _ABOUT_ONE: Final = tuple(
         r"^\W*(?:and |so |then )*(?:how about|what about) (?P<it>[^,?]+?)\W*$",
     )
 )
-#: Stands before an alternative, and is no part of it.
+#: Words before an alternative that are not part of it.
 _BEFORE_ONE: Final = re.compile(
     r"^(?:(?:rather|maybe|perhaps|instead|or|the|an?|at|in the|on) )+", re.IGNORECASE
 )
 
 
 class Question(NamedTuple):
-    """A question of the assistant and what kind of answer it wants."""
+    """A question of the assistant, and the kind of answer that it wants."""
 
     text: str
     kind: QuestionKind
 
 
 class Choice(NamedTuple):
-    """Something to choose, by the name to call it by."""
+    """Something to choose, with a short name for it."""
 
     name: str
     text: str
 
 
 def questions(reply: str) -> list[Question]:
-    """The questions of a reply, in order."""
-    # Of "So the aisle, right?" the first words say what is asked, though elsewhere they open a sentence and
-    # say nothing.
+    """Return the questions of a reply, in order."""
+    # In "So the aisle, right?" the first words are the question. In other sentences such words are an opener
+    # and say nothing.
     parts = (
         part
         for text, quote in statements_of(reply)
@@ -139,7 +142,10 @@ def asks(statement: str) -> bool:
 
 
 def _parts(sentence: str) -> list[str]:
-    """Two questions in one sentence are two: "Which airline, and do you mind a stop?"."""
+    """Return the questions of one sentence.
+
+    "Which airline, and do you mind a stop?" has two.
+    """
     parts = _AND.split(sentence) if sentence.rstrip().endswith("?") else [sentence]
     return (
         [part if part.rstrip().endswith("?") else f"{part}?" for part in parts] if len(parts) > 1 else parts
@@ -147,30 +153,33 @@ def _parts(sentence: str) -> list[str]:
 
 
 def kind_of(folded: str) -> QuestionKind:
-    """The kind of a question, given in the form of `plain`."""
+    """Return the kind of a question, given in the form of `plain`."""
     return next(kind for kind, pattern in _KINDS if pattern.search(folded))
 
 
 def is_courtesy(folded: str) -> bool:
-    """True for a question that only asks whether all is well or for a further wish, given in the form of
-    `plain`.
+    """True if a question only asks whether all is well or for another wish.
+
+    The question is given in the form of `plain`.
     """
     return bool(_COURTESY.search(folded)) and not re.search(r"\bor\b", folded)
 
 
 def promises(folded: str) -> bool:
-    """True if a statement in the form of `plain` announces that something is going to be done."""
+    """True if a statement in the form of `plain` announces an action."""
     return bool(_PROMISE.search(folded)) and not folded.rstrip().endswith("?")
 
 
 def is_promise(reply: str) -> bool:
-    """True if the reply announces that something is going to be done."""
+    """True if the reply announces an action."""
     return any(promises(plain(text)) for text, _ in statements_of(reply))
 
 
 def options(reply: str) -> list[Choice]:
-    """What a reply lists to choose from: lines of a list, numbered parts of a sentence, names in quotes; no
-    card of facts.
+    """Return what a reply lists to choose from.
+
+    The options are lines of a list, numbered parts of a sentence, or names in quotes. A list of facts has no
+    options.
     """
     choosing = bool(_CHOOSE.search(plain(reply)))
     listed = items(reply, choosing=choosing)
@@ -191,7 +200,9 @@ def options(reply: str) -> list[Choice]:
 
 
 def alternatives(question: str) -> list[str]:
-    """The options of an either/or question, as far as they can be told apart: "a table or the bar" has two.
+    """Return the options of an either/or question, if they can be told apart.
+
+    "a table or the bar" has two.
 
     >>> alternatives("Would you like a window seat, an aisle seat or the exit row?")
     ['a window seat', 'an aisle seat', 'the exit row']
@@ -207,15 +218,19 @@ def alternatives(question: str) -> list[str]:
 
 
 def the_one(question: str) -> str:
-    """What a question of yes or no is about, where that is one thing: "weekly" of "So weekly, right?"; else
-    empty.
+    """Return the one thing that a yes-or-no question is about: "weekly" for "So weekly, right?".
+
+    The text is empty if there is no such thing.
     """
     found = next((m["it"] for pattern in _ABOUT_ONE if (m := pattern.match(question.strip()))), "")
     return _BEFORE_ONE.sub("", found.strip(" \"'“”‘’"))
 
 
 def things(question: str) -> list[str]:
-    """The things that a question puts up by themselves: its alternatives, or the one of yes or no."""
+    """Return the things that a question proposes.
+
+    They are its alternatives, or the one thing of a yes-or-no question.
+    """
     parts = alternatives(question) if re.search(r"\bor\b", question) else [the_one(question)]
     return [bare for part in parts if (bare := _BEFORE_ONE.sub("", part))]
 

@@ -1,5 +1,6 @@
-"""Whether what an assistant has done bears on the user's task: its own things, and more than the user's own
-words.
+"""Checks whether the assistant's work is about the user's task.
+
+A relevant reply names things of the task, and says more than the user's own words.
 """
 
 from __future__ import annotations
@@ -18,24 +19,24 @@ if TYPE_CHECKING:
     from pytest_personalens.agents.embedded_user.breaches import AskedType
     from pytest_personalens.agents.embedded_user.replies import Replies
 
-#: Words of a domain that are said of any deed: "I've booked it", "sent", "the order", "your service".
+#: Words of a domain that fit any deed: "I've booked it", "sent", "the order", "your service".
 _GENERIC: Final = frozenset(
     map(stem, ["book", "order", "show", "play", "plan", "text", "send", "sent", "watch", "event", "price", "delivery", "service", "share", "stay", "room", "visit", "game", "match", "market", "provider", "product", "schedule", "reminder", "notification", "appointment", "score", "race", "group", "basket", "chat", "message", "list", "meeting", "signal", "team", "buy", "bought", "purchase", "bank", "reading", "platform", "station", "group", "dish", "shop", "cart", "status", "status", "table", "suite"])
 )  # fmt: skip
-#: Words of an intent that say nothing of what it is about.
+#: Words of an intent that do not show what it is about.
 _COMMON: Final = frozenset(
     map(stem, ["evening", "night", "morning", "afternoon", "day", "book", "find", "buy", "choose", "get", "help", "look", "night-time", "money", "people", "person", "friend", "friends", "home", "home-made", "house", "nice", "little", "usual", "short", "long", "time", "work", "moment", "plan", "change", "pay", "set", "send", "order", "reference", "confirmed", "booked", "confirmation", "detail", "ready", "thing", "week", "weekend", "start", "hour", "minutes", "option", "tonight", "tomorrow", "today", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday", "out", "new", "pick", "call", "best", "free"])
 )  # fmt: skip
-#: Words by which a deed says what was done.
+#: Words with which a deed says what was done.
 _BARE: Final = content(
     "done booked set sent ordered reserved ready sorted finished complete completed sure thing great noted saved added made taken care confirmed reference confirmation booking number code"
 )
-#: Words of its own that a deed needs.
+#: The least words of its own that a deed needs.
 _SUBSTANCE: Final = 2
 
 
 class Bearing:
-    """The replies of a transcript held against the task."""
+    """The relevance of the replies of a transcript to the task."""
 
     def __init__(self, reading: Replies) -> None:
         self.reading, self.scenario = reading, reading.scenario
@@ -57,13 +58,15 @@ class Bearing:
 
     @cached_property
     def _foreign_words(self) -> tuple[frozenset[str], ...]:
-        """The words of each domain that the task has nothing to do with."""
+        """Return the words of each domain that is not part of the task."""
         others = (words for d, words in DOMAIN_WORDS.items() if d not in self.scenario.domains)
         return tuple(frozenset(map(stem, words)) - _GENERIC - self._task_words for words in others)
 
     def _told(self, turn: int) -> tuple[bool, int, int]:
-        """Of what a reply states: whether it names a thing of the domain, how much else of the task, and how
-        much of another domain.
+        """Return three facts about what a reply states.
+
+        They are whether it names a thing of the domain, how many other words of the task it has, and how many
+        words of another domain.
         """
         text = self._stated(turn)
         words = frozenset(stems(text))
@@ -74,7 +77,10 @@ class Bearing:
         return bool(words & self._domain_words), len(words & self._task_words) + len(values), foreign
 
     def about_task(self, turn: int) -> bool:
-        """True if a reply speaks of the task, or, where it names no thing at all, of a preference."""
+        """True if a reply is about the task.
+
+        A reply that names no thing at all may also be about a preference.
+        """
         named, own, foreign = self._told(turn)
         if named or own > foreign:
             return True
@@ -92,7 +98,7 @@ class Bearing:
             if v.lower() not in EVERYDAY
         ):
             return True
-        # An hour alone says nothing: it stands in every booking.
+        # An hour alone says nothing, because every booking has one.
         return bool(content(" ".join(t[3])) & content(text)) and not constraint(t[1], t[3]).slots
 
     def substantial(self, turn: int) -> bool:
@@ -102,13 +108,19 @@ class Bearing:
         return len(content(text) - content(first) - _BARE) >= _SUBSTANCE
 
     def _stated(self, turn: int) -> str:
-        """What a reply states: no echo of the user, and nothing that it asks or offers."""
+        """Return what a reply states.
+
+        Echoes of the user, questions and offers do not count.
+        """
         return "\n".join(
             s.text for s in self.reading.in_turn(turn) if s.act not in ("echo", "question", "courtesy")
         )
 
     def serves(self, turn: int) -> bool:
-        """True if a reply has done something for the task and says what; nothing that it has said before."""
+        """True if a reply did something for the task and says what.
+
+        A reply that repeats an earlier one does not count.
+        """
         return self.about_task(turn) and self.substantial(turn) and not self._constant(turn)
 
     def _constant(self, turn: int) -> bool:

@@ -1,5 +1,6 @@
-"""How the user reads an assistant's replies: their statements without markup and courtesies, and what each of
-them does.
+"""Reads an assistant's replies as the user does.
+
+It finds the statements without markup and courtesies, and the act of each.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ Act = Literal[
     "question", "courtesy", "refusal", "deed", "proposal", "promise", "boast", "echo", "card", "told"
 ]
 
-#: What says that something has been done, beyond `DEED`, in text with its contractions written out.
+#: Patterns for something done, in addition to `DEED`, in text with contractions written out.
 _DONE: Final = re.compile(
     r"\b(?:that|it|this|everything|all) (?:is|are) (?:all |now |already )?(?:done|gone|out|sent|playing|saved|in|on its way|settled|in place|good to go|locked in|sorted)\b"
     r"|\byou are (?:now |all |both )*(?:set|booked|confirmed|sorted|in|good to go|registered|down for|signed up|on the list|checked in)\b|\bthat is you (?:sorted|booked|done|set)\b"
@@ -57,7 +58,7 @@ _REFUSED: Final = re.compile(
     r"|\b(?:i|we) do not have (?:access|a way|the ability)\b|\b(?:is|are|was|were) not (?:possible|available|supported|permitted)\b|\bno longer (?:possible|available)\b|\bnot possible\b"
     r"|\b(?:does|did|do) not (?:support|work|go through|allow)\b|\b(?:has |have )?failed\b|\bsold out\b|\bunavailable\b|\bdeclined\b|\b(?:an|the) error\b|\berror:"
 )
-#: The deed hangs on something, or is denied.
+#: The deed depends on something, or the statement denies it.
 _IF: Final = re.compile(
     r"^\W*(?:once|if|when|as soon as|before|after|until) (?:you|i|we|that|this|it)\b|\b(?:not|never|yet to be|still) (?:yet )?(?:been )?(?:booked|set|sent|done|confirmed|ordered|to)\b"
     r"|\bstill open\b|\b(?:nothing|none) (?:is|has been|was)\b|\bawaiting\b|\bpending\b"
@@ -65,7 +66,7 @@ _IF: Final = re.compile(
 _LATER: Final = re.compile(
     r"\b(?:will|would|can|could|shall|should|may|might|must|to) (?:then |also |now |still )?be (?:\w+ly )?\w+(?:ed|en|nt|et)\b"
 )
-#: What says that it has been done, even where a part of it comes later.
+#: Patterns for something done, even if a part of it comes later.
 _PERFECT: Final = re.compile(
     r"\b(?:i|we) (?:have|just|went)\b|\b(?:has|have) been\b|\b(?:is|are) (?:now |all )?(?:booked|ordered|set|confirmed|reserved|done|placed|scheduled)\b"
 )
@@ -75,21 +76,21 @@ _OFFERED: Final = re.compile(
     r"|\b(?:good|great|best|perfect|nice|solid|safe) (?:fit|choice|option|match|pick|bet)\b|\b(?:recommended|suggested|suggestion|recommendation|proposal)\b|\bi (?:suggest|recommend|propose)\b|\bwould (?:suit|fit|work|be right)\b"
 )
 _CARD: Final = re.compile(r"^([A-Za-z][\w '/&-]{1,34}?)\s*(?::|\s[-–—])\s+(.+)$")
-#: A statement that goes on about what was done: "Your seat is ...", "Second class, 9:12.".
+#: A statement with more about what was done: "Your seat is ...", "Second class, 9:12.".
 _ABOUT_IT: Final = re.compile(
     r"^\W*(?:it|this|that|you|your|the \w+(?: \w+)? (?:is|leaves|departs|starts|begins|rings|runs|costs|comes)|for|at|on|with|from|in)\b"
 )
 _VERB: Final = re.compile(
     r"\b(?:is|are|was|were|am|be|has|have|had|do|does|did|can|will|would|could|should|may|might|must|says?|said|runs?|rains?|opens?|closes?|needs?|wants?|likes?|prefers?|takes?|comes?|goes|shows?|means?|plays?)\b"
 )
-#: Lines with details in them that make up a result.
+#: The least number of lines with details that make up a result.
 _CARD_LINES: Final = 2
-#: Words of the user in a row that make a statement an echo.
+#: With this many words of the user in a row, a statement is an echo.
 _ECHO: Final = 4
 
 
 class Said(NamedTuple):
-    """A statement of message `turn`: as it is read, in the form for patterns, and what it does."""
+    """A statement of message `turn`: its text, its form for patterns, and its act."""
 
     turn: int
     text: str
@@ -98,7 +99,10 @@ class Said(NamedTuple):
 
 
 class Replies(DialogueReading):
-    """The transcript as the user takes it in; the judge's own reading is another."""
+    """The transcript as the user reads it.
+
+    The judge reads it in its own way.
+    """
 
     def _sentences(self, role: str) -> Iterator[tuple[int, str]]:
         for turn, message in enumerate(self.messages):
@@ -108,7 +112,7 @@ class Replies(DialogueReading):
 
     @cached_property
     def said(self) -> tuple[Said, ...]:
-        """Every statement of the assistant, in order."""
+        """Return every statement of the assistant, in order."""
         sentences: list[Said] = []
         for turn, message in enumerate(self.messages):
             if message.role == "assistant":
@@ -125,16 +129,19 @@ class Replies(DialogueReading):
         return tuple(sentences)
 
     def in_turn(self, turn: int) -> tuple[Said, ...]:
-        """The statements of one reply."""
+        """Return the statements of one reply."""
         return tuple(s for s in self.said if s.turn == turn)
 
     @cached_property
     def deeds(self) -> tuple[tuple[int, str], ...]:
-        """Statements in which the assistant says that something has been done or is given."""
+        """Return the statements in which the assistant says that something is done or given."""
         return tuple((s.turn, s.text) for s in self.said if s.act == "deed")
 
     def delivers(self, turn: int) -> bool:
-        """True if a reply says that something was done, or gives details and leaves nothing open."""
+        """True if a reply says that something was done.
+
+        A reply with details that leaves nothing open counts too.
+        """
         of_reply = self.in_turn(turn)
         if any(s.act == "deed" for s in of_reply):
             return True
@@ -149,15 +156,16 @@ class Replies(DialogueReading):
 
     @cached_property
     def refusals(self) -> tuple[tuple[int, str], ...]:
-        """Statements in which the assistant says that something cannot be done."""
+        """Return the statements in which the assistant says that something cannot be done."""
         return tuple((s.turn, s.text) for s in self.said if s.act == "refusal")
 
     def _works(self, turn: int) -> bool:
         return self.delivers(turn) or any(s.act == "proposal" for s in self.in_turn(turn))
 
     def left_open(self, turn: int) -> str:
-        """The questions at the end of a reply; one with statements after it has been answered by the
-        assistant itself.
+        """Return the questions at the end of a reply.
+
+        If statements follow a question, the assistant has answered it itself.
         """
         trailing: list[str] = []
         for s in reversed(self.in_turn(turn)):
@@ -167,12 +175,13 @@ class Replies(DialogueReading):
         return " ".join(trailing)
 
     def committed(self, turn: int) -> tuple[Said, ...]:
-        """What a reply has done or proposes, with the lines that say more of it; nothing of a list to choose
-        from.
+        """Return what a reply has done or proposes.
+
+        The lines that say more about it are included. A list to choose from does not count.
         """
         of_reply = self.in_turn(turn)
         whole = self.messages[turn].content
-        # "Leaves 10:25, window seat. Shall I?" proposes too.
+        # "Leaves 10:25, window seat. Shall I?" is a proposal too.
         offered = any(
             s.act == "proposal" or (s.act in ("question", "courtesy") and kind_of(s.plain) == "confirm")
             for s in of_reply
@@ -186,7 +195,8 @@ class Replies(DialogueReading):
             return ()
         kept = []
         for s in of_reply:
-            # Of what is told, "Second class, 9:12." goes on about it, and "It rains at 9:12." does not.
+            # Among told statements, "Second class, 9:12." says more about the deed, and "It rains at 9:12."
+            # does not.
             goes_on = s.act == "told" and (bool(_ABOUT_IT.search(s.plain)) or not _VERB.search(s.plain))
             if s.act in ("deed", "proposal", "card") or goes_on:
                 kept.append(s)
@@ -194,7 +204,10 @@ class Replies(DialogueReading):
 
 
 def _repeats(row: tuple[str, ...], user: Sequence[tuple[str, ...]]) -> bool:
-    """True if the words stand in a message of the user in this order, or hold a whole message of some length."""
+    """True if the words occur in a message of the user in this order.
+
+    The words also count if they repeat a large part of such a message.
+    """
     if len(row) < _ECHO:
         return False
     for said in user:
@@ -210,7 +223,10 @@ def _repeats(row: tuple[str, ...], user: Sequence[tuple[str, ...]]) -> bool:
 
 @lru_cache(maxsize=16384)
 def act(text: str, quote: str = "") -> Act:
-    """What a statement of an assistant does; `quote` is the statement with its courtesies."""
+    """Return the act of an assistant's statement.
+
+    `quote` is the statement with its courtesies.
+    """
     folded = _STEP.sub("", plain(text))
     if asks(text):
         return "courtesy" if is_courtesy(folded) else "question"
@@ -242,13 +258,13 @@ def _does(folded: str) -> bool:
 
 
 def card(text: str) -> tuple[str, str] | None:
-    """Label and value of a line such as "Seat: aisle"."""
+    """Return the label and the value of a line such as "Seat: aisle", or None."""
     line = _CARD.match(text)
     return (line[1].strip(), line[2].strip()) if line and len(line[1].split()) <= 4 else None
 
 
 def brings_facts(text: str) -> bool:
-    """True for a deed and for a statement with a fact in it."""
+    """True for a deed, and for a statement with a fact."""
     return act(text) not in ("question", "courtesy", "refusal", "promise", "boast", "echo") and (
         act(text) == "deed" or is_delivery(text)
     )

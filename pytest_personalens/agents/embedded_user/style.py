@@ -1,5 +1,6 @@
-"""How a person of the embedded user agent speaks: in the first person, in a manner that fits age, English,
-device and place.
+"""How the person of the embedded user agent speaks.
+
+The person speaks in the first person. The manner fits age, English, device and place.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ _SWAPS: Final = tuple(
 
 
 def first_person(text: str) -> str:
-    """A text about "you" as that person would say it.
+    """Return a text about "you" as that person would say it.
 
     >>> first_person("You want your alarm back, so that it wakes you on time.")
     'I want my alarm back, so that it wakes me on time.'
@@ -47,7 +48,10 @@ def first_person(text: str) -> str:
 
 
 def manner(scenario: Scenario) -> Manner:
-    """The manner that fits the person, the device and the place; few words where few are typed or heard."""
+    """Return the manner that fits the person, the device and the place.
+
+    A person who knows little English is "simple", and a smartwatch makes the manner "brief".
+    """
     about = scenario.demographics
     if re.match(r"basic|intermediate|beginner|limited", about.get("english_proficiency", ""), re.IGNORECASE):
         return "simple"
@@ -61,10 +65,13 @@ def manner(scenario: Scenario) -> Manner:
 
 
 def upper_first(text: str) -> str:
-    """`text` with a capital at its start."""
+    """Return `text` with a capital at its start."""
     return text[:1].upper() + text[1:]
 
 
 def lower_first(text: str) -> str:
-    """`text` as it goes on after a comma: names, abbreviations and "I" keep their capital."""
+    """Return `text` in the form that follows a comma.
+
+    Names of days, abbreviations and "I" keep their capital.
+    """
     return text if re.match(r"I\b|[A-Z][A-Z]|[A-Z][a-z]+day\b", text) else text[:1].lower() + text[1:]

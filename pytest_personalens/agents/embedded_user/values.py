@@ -1,4 +1,4 @@
-"""How a preference is said: its kind of answer, and its values as they stand in a sentence."""
+"""The words for a preference: its kind of answer, and its values inside a sentence."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pytest_personalens.agents.embedded_user.style import lower_first
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-#: Kind of answer by the type's name; the first that fits. The kinds are lists of phrases.toml.
+#: The kind of answer by the type's name; the first that fits counts. The kinds are lists of phrases.toml.
 _KINDS: Final = (
     ("clock", r"timezone"),
     ("manner", r"preferred communication style|ambiance|audio quality"),
@@ -23,9 +23,9 @@ _KINDS: Final = (
     ("use", r"platform|app|airline|company|chain|source|news|brand"),
     ("like", r"genre|authors?|books|series|actors|media|artists|bands|albums|sports|team|game name|sectors|event type|destination|category|playlist"),
 )  # fmt: skip
-#: More of them in one breath than this is a recital.
+#: The most values in one answer. More would be a recital.
 _MOST: Final = 2
-#: Values that hold together and not one instead of the other.
+#: Types whose values all apply together, and not one or the other.
 _TOGETHER: Final = re.compile(r"dietary|amenity|feature|genre|authors?|books|series|actors|media|artists|bands|albums|sports|team|contact|sectors|source|game name|playlist", re.IGNORECASE)  # fmt: skip
 _SEATS: Final = {
     "window": "a window seat", "aisle": "an aisle seat", "front row": "the front row", "back row": "the back row", "middle row": "a middle row",
@@ -55,19 +55,25 @@ _INITIALS: Final = re.compile(r"(?:[A-Z][^a-z]|.*[A-Z].*|.*\d.*)")
 
 
 def kind(name: str) -> str:
-    """The bank of phrases that answers for a type: "answer_when"; "answer" for one of no special kind."""
+    """Return the bank of phrases that answers for a type: "answer_when".
+
+    The bank is "answer" for a type of no special kind.
+    """
     folded = name.lower()
     return next((f"answer_{k}" for k, pattern in _KINDS if re.search(pattern, folded)), "answer")
 
 
 def said_aloud(name: str, values: Sequence[str]) -> str:
-    """Values of the type `name` as they are said, at most two of them: "a window seat", "jazz and soul"."""
+    """Return the values of the type `name` in spoken form, at most two of them.
+
+    Examples are "a window seat" and "jazz and soul".
+    """
     said = list(dict.fromkeys(_one(name, v) for v in values[:_MOST]))
     return (" and " if _TOGETHER.search(name) else " or ").join(said)
 
 
 def aside(name: str, said: str) -> str:
-    """What is `said_aloud`, as a second answer in the same breath."""
+    """Return the text of `said_aloud` as a second answer in the same sentence."""
     folded = name.lower()
     if "communication style" in folded and "preferred" in folded:
         return f"in {'an' if said[0] in 'aeiou' else 'a'} {said} tone"
@@ -77,14 +83,15 @@ def aside(name: str, said: str) -> str:
 
 
 def bare(said: str) -> str:
-    """What is `said_aloud` without the preposition of an answer to "when": "Saturdays" and not "on
-    Saturdays".
+    """Return the text of `said_aloud` without the preposition of an answer to "when".
+
+    An example is "Saturdays" for "on Saturdays".
     """
     return " or ".join(re.sub(r"^(?:at|in the|in|on|around) (?!my)", "", part) for part in said.split(" or "))
 
 
 def _one(name: str, value: str) -> str:
-    # What stands in brackets explains a value and is not said: "10 minutes before (calls)".
+    # Text in brackets explains a value and is not said: "10 minutes before (calls)".
     text = re.sub(r"\s*\([^)]*\)", "", value).strip() or value
     folded = text.lower()
     if "audio quality" in name.lower() and " " not in folded:

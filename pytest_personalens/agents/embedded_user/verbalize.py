@@ -1,5 +1,6 @@
-"""What the intent and the situation tell about when, how many, who and where, for questions no preference
-answers.
+"""Finds when, how many, who and where in the intent.
+
+The user needs these facts for questions that no preference answers.
 """
 
 from __future__ import annotations
@@ -34,13 +35,16 @@ _SEATS: Final = frozenset(stems("ticket place seat"))
 
 
 def when(scenario: Scenario) -> str:
-    """The day or time the intent names: "Friday"; the empty string if none."""
+    """Return the day or time in the intent, such as "Friday", or an empty text."""
     match = _WHEN.search(scenario.task.intent)
     return match[1] if match else ""
 
 
 def how_many(scenario: Scenario, question: str) -> str:
-    """The number in the intent that the question is about: "two tickets", "me and two friends"."""
+    """Return the number in the intent that the question is about.
+
+    Examples are "two tickets" and "me and two friends". The text is empty if there is none.
+    """
     question_stems = set(stems(question))
     for match in _NUMBER.finditer(scenario.task.intent):
         noun = stems(match[2])[0]
@@ -52,17 +56,20 @@ def how_many(scenario: Scenario, question: str) -> str:
 
 
 def how_long(scenario: Scenario) -> str:
-    """The span of time the intent names: "two nights"."""
+    """Return the span of time in the intent, such as "two nights".
+
+    The text is empty if there is none.
+    """
     return next((f[0] for f in _NUMBER.finditer(scenario.task.intent) if stems(f[2])[0] in _SPANS), "")
 
 
 def who(scenario: Scenario) -> str:
-    """The people the intent names: "my parents"."""
+    """Return the people in the intent, such as "my parents", or an empty text."""
     match = _WHO.search(scenario.task.intent)
     return first_person(match[1]) if match else ""
 
 
 def where(scenario: Scenario) -> str:
-    """The place the intent names: "to another city"."""
+    """Return the place in the intent, such as "to another city", or an empty text."""
     match = _WHERE.search(scenario.task.intent)
     return first_person(match[1]) if match else ""

@@ -1,1 +1,1 @@
-"""How texts of users and assistants are read: sentences, statements, values."""
+"""Reads the texts of users and assistants: sentences, statements, values."""

@@ -1,4 +1,4 @@
-"""How assistants speak of a domain and of a preference type: what the embedded agents listen for."""
+"""The words for domains and preference types that the embedded agents listen for."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pytest_personalens.datasets.embedded import EmbeddedDataset
 if TYPE_CHECKING:
     from pytest_personalens.core.scenario import Scenario
 
-#: Words that place a sentence in a domain.
+#: Words that show that a sentence is about a domain.
 DOMAIN_WORDS: Final[dict[str, tuple[str, ...]]] = {
     "Alarm": ("alarm", "wake"),
     "Books": ("book", "novel", "author", "reading", "audiobook", "ebook", "library", "chapter"),
@@ -43,7 +43,10 @@ _SHORTER: Final = {"actors and directors": "actor or director", "service provide
 
 
 class TypeWords(NamedTuple):
-    """What is known of a preference type: a noun for it, words that ask for it, and values it may hold."""
+    """The words of a preference type.
+
+    They are a noun for it, words that ask for it, and values that it may hold.
+    """
 
     noun: str
     ask: tuple[str, ...]
@@ -58,7 +61,10 @@ def _embedded() -> EmbeddedDataset:
 
 @lru_cache(maxsize=512)
 def type_words(domain: str, name: str) -> TypeWords:
-    """The words for a preference type, by (domain, type); for a type that is not ours, those of its name."""
+    """Return the words for a preference type, by (domain, type).
+
+    For a type that the embedded data does not have, they are the words of its name.
+    """
     noun = _noun(name)
     spec = None
     if domain in DOMAINS:
@@ -70,7 +76,10 @@ def type_words(domain: str, name: str) -> TypeWords:
 
 
 def words_for(scenario: Scenario, domain: str, name: str) -> TypeWords:
-    """The words for a preference type of a scenario: its own, or those of `type_words`."""
+    """Return the words for a preference type of a scenario.
+
+    These are its own words, or those of `type_words`.
+    """
     own = scenario.words[domain].types.get(name) if domain in scenario.words else None
     if own is None:
         return type_words(domain, name)
@@ -79,7 +88,10 @@ def words_for(scenario: Scenario, domain: str, name: str) -> TypeWords:
 
 
 def domain_words(domain: str, scenario: Scenario | None = None) -> tuple[str, ...]:
-    """Words that place a sentence in a domain: the scenario's own and ours."""
+    """Return the words that show a sentence is about a domain.
+
+    These are those of the scenario and those of this package.
+    """
     own = scenario.words[domain].words if scenario is not None and domain in scenario.words else ()
     return (*own, *DOMAIN_WORDS.get(domain, ()))
 
@@ -91,13 +103,13 @@ def _noun(name: str) -> str:
 
 @once
 def listed_types() -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """The names and values of all our types that have a list of values."""
+    """Return the names and values of all embedded types that have a list of values."""
     types = (item for domain in DOMAINS for item in _embedded().domain(domain).preferences.items())
     return tuple((name, spec.values) for name, spec in types if spec.values)
 
 
 def asks_for(words: TypeWords, sentence: str) -> bool:
-    """True if `sentence` speaks of the type by one of its words."""
+    """True if `sentence` names the type by one of its words."""
     return any(mentions(w, sentence) for w in words.ask)
 
 

@@ -1,4 +1,7 @@
-"""A transcript read against a scenario: who mentioned, asked, contradicted or did what, and at which turn."""
+"""Reads a transcript against a scenario.
+
+It finds who mentioned, asked, contradicted or did something, and at which turn.
+"""
 
 from __future__ import annotations
 
@@ -24,14 +27,14 @@ if TYPE_CHECKING:
     from pytest_personalens.core.scenario import Scenario
 
 _ALTERNATIVE: Final = re.compile(r"\bor\b|/|,")
-#: Words in a row that nobody finds again by chance.
+#: This many words in a row are not repeated by chance.
 _RECITAL: Final = 6
-#: More such runs of one summary in one reply than this are no quotation any more: some 35 words.
+#: With more such runs of one summary, a reply is no longer a quotation. These are some 35 words.
 _DUMP: Final = 30
 
 
 class Mention(NamedTuple):
-    """A preference value said in a sentence of message `turn`."""
+    """A preference value in a sentence of message `turn`."""
 
     turn: int
     sentence: str
@@ -42,7 +45,7 @@ class Mention(NamedTuple):
 
 
 class Ask(NamedTuple):
-    """A question of the assistant about a preference type, asked at message `turn`."""
+    """A question of the assistant about a preference type, at message `turn`."""
 
     turn: int
     sentence: str
@@ -52,7 +55,10 @@ class Ask(NamedTuple):
 
 
 class Clash(NamedTuple):
-    """A value of the type that is not the user's, taken by the assistant on its own at message `turn`."""
+    """A value of the type that the assistant chose and that is not the user's.
+
+    The assistant chose it at message `turn` without being told.
+    """
 
     turn: int
     sentence: str
@@ -62,7 +68,10 @@ class Clash(NamedTuple):
 
 
 class DialogueReading:
-    """Everything the embedded agents take from a transcript; computed when asked for, once."""
+    """Everything that the embedded agents read from a transcript.
+
+    Each part is computed once, when it is needed.
+    """
 
     def __init__(self, scenario: Scenario, messages: Sequence[Message]) -> None:
         self.scenario, self.messages = scenario, tuple(messages)
@@ -75,7 +84,7 @@ class DialogueReading:
 
     @cached_property
     def types(self) -> tuple[tuple[str, str, TypeWords, tuple[str, ...]], ...]:
-        """(domain, type, words, the user's values) for every preference of the task's domains."""
+        """Return (domain, type, words, the user's values) of each preference of the task's domains."""
         return tuple(
             (domain, name, words_for(self.scenario, domain, name), values)
             for domain, types in self.scenario.preferences.items()
@@ -84,12 +93,12 @@ class DialogueReading:
         )
 
     def relevant(self, domain: str, name: str) -> bool:
-        """True if the task names the type; where it names none, every type of its domains counts."""
+        """True if the task names the type, or if the task names no type."""
         return not self.scenario.task.relevant or (domain, name) in self.scenario.task.relevant
 
     @cached_property
     def mentions(self) -> tuple[Mention, ...]:
-        """Every preference value said by anybody, in order."""
+        """Return every preference value that anybody said, in order."""
         return tuple(
             Mention(turn, sentence, domain, name, value, message.role)
             for turn, message in enumerate(self.messages)
@@ -107,15 +116,16 @@ class DialogueReading:
         )
 
     def value_said_by_user(self, value: str, before: int) -> bool:
-        """True if the user said this very value, whatever the type, before message `before`."""
+        """True if the user said this value, of any type, before message `before`."""
         return any(
             m.role == "user" and m.turn < before and fold(m.value) == fold(value) for m in self.mentions
         )
 
     @cached_property
     def asks(self) -> tuple[Ask, ...]:
-        """Questions about types whose value is known; naming the user's own value alone is confirming, not
-        asking.
+        """Return the questions about types whose value is known.
+
+        A question that names only the user's own value is a confirmation and does not count.
         """
         found: list[Ask] = []
         for turn, sentence in self._sentences("assistant"):
@@ -136,7 +146,7 @@ class DialogueReading:
 
     @cached_property
     def _named(self) -> frozenset[tuple[int, str, str]]:
-        """Turn, domain and type of every preference of which a message names a value of the user's."""
+        """Return (turn, domain, type) where a message names a value of the user's."""
         return frozenset(
             (turn, domain, name)
             for turn, message in enumerate(self.messages)
@@ -146,7 +156,10 @@ class DialogueReading:
 
     @cached_property
     def clashes(self) -> tuple[Clash, ...]:
-        """Values the assistant took that are not the user's, where the user had not said them."""
+        """Return the values that the assistant chose and that are not the user's.
+
+        Values that the user had said do not count.
+        """
         found: list[Clash] = []
         for turn, sentence in self._sentences("assistant"):
             if is_question(sentence) and _ALTERNATIVE.search(sentence):
@@ -177,7 +190,10 @@ class DialogueReading:
 
     @cached_property
     def applied(self) -> tuple[Mention, ...]:
-        """Known values that the assistant worked with before the user said them: done, proposed or confirmed."""
+        """Return the known values that the assistant used before the user said them.
+
+        The assistant did, proposed or confirmed something with them.
+        """
         return tuple(
             m
             for m in self.mentions
@@ -197,7 +213,7 @@ class DialogueReading:
         )
 
     def _dropped(self, mention: Mention) -> bool:
-        # A claim counts as applied if the value comes back in a sentence that does something.
+        # A claim counts as applied if the value returns in a sentence that does something.
         if not is_idle(mention.sentence):
             return False
         return not any(
@@ -210,7 +226,10 @@ class DialogueReading:
 
     @cached_property
     def _dumps(self) -> frozenset[int]:
-        """Turns of the assistant that hand back so much of a summary word for word that it shows no choice."""
+        """Return the turns of the assistant that repeat much of a summary word for word.
+
+        Such a turn shows no choice among the facts.
+        """
         known = [runs(text, _RECITAL) for text in self.scenario.summaries.values()]
         return frozenset(
             turn
@@ -221,18 +240,18 @@ class DialogueReading:
 
     @cached_property
     def deeds(self) -> tuple[tuple[int, str], ...]:
-        """Sentences in which the assistant says that something has been done or is given."""
+        """Return the sentences in which the assistant says that something is done or given."""
         return tuple((turn, s) for turn, s in self._sentences("assistant") if is_deed(s))
 
     @cached_property
     def refusals(self) -> tuple[tuple[int, str], ...]:
-        """Sentences in which the assistant says that something cannot be done."""
+        """Return the sentences in which the assistant says that something cannot be done."""
         return tuple((turn, s) for turn, s in self._sentences("assistant") if is_refusal(s))
 
     def undone_domains(self) -> tuple[str, ...]:
-        """Domains of a multi-domain task that no deed or proposal of the assistant speaks of."""
+        """Return the domains of a multi-domain task that no deed or proposal mentions."""
         if len(self.scenario.domains) == 1:
-            return ()  # what else should a deed be about; many say "Done." and no more
+            return ()  # a deed can only be about this domain; many replies say just "Done."
         texts = [
             m.content for turn, m in enumerate(self.messages) if m.role == "assistant" and self._works(turn)
         ]

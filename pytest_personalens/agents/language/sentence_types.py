@@ -1,4 +1,7 @@
-"""What kind of sentence it is: a question, a deed, a proposal, a promise, a refusal, an idle claim."""
+"""Finds the type of a sentence: question, deed, proposal, promise, refusal, idle claim.
+
+A deed is an action that the assistant reports as done.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ _VERBS: Final = (
     "picked|found|chosen|selected|compared|checked|confirmed|rescheduled|shifted|rebooked|drafted|written|subscribed|purchased|rang|called|paused|"
     "exchanged|swapped|given|taken|told|left|dropped|kept|brought|extended|postponed|transferred|renewed|upgraded|hired|engaged|registered|signed"
 )
-#: What an assistant says when something has been done.
+#: The words of an assistant that has done something.
 DEED: Final = re.compile(
     r"\b(?:i|we)(?:'ve| have)(?: also| just| now| already)? (?!need|want|lik|lov|hop|wonder|ask|look|tri)\w{3,}ed\b"
     rf"|\b(?:i(?:'ve| have)?(?: also| just| now| already)?|we(?:'ve| have)?(?: also| just| now)?) (?:{_VERBS})\b"
@@ -46,15 +49,16 @@ _WANTS: Final = re.compile(
 
 
 def is_question(sentence: str) -> bool:
-    """True if the sentence asks something of the user, by its mark or by its form."""
+    """True if the sentence asks the user something, by its mark or by its form."""
     return sentence.rstrip().endswith("?") or bool(
         _WANTS.match(fold(sentence)) and not DEED.search(fold(sentence))
     )
 
 
 def is_deed(sentence: str) -> bool:
-    """True if the sentence says that something has been done or is at hand now, and is not a question or
-    refusal.
+    """True if the sentence says that something has been done or is available now.
+
+    A question or a refusal is no such sentence.
     """
     folded = fold(sentence)
     return bool(DEED.search(folded)) and not sentence.rstrip().endswith("?") and not _REFUSAL.search(folded)
@@ -66,7 +70,10 @@ def is_proposal(sentence: str) -> bool:
 
 
 def is_idle(sentence: str) -> bool:
-    """True if the sentence claims to know the user ("I know you love jazz!") and does or proposes nothing."""
+    """True if the sentence only claims to know the user ("I know you love jazz!").
+
+    It neither does nor proposes anything.
+    """
     folded = fold(sentence)
     return bool(_RECALL.search(folded)) and not is_deed(sentence) and not _PROPOSAL.search(folded)
 
@@ -77,7 +84,10 @@ def is_refusal(sentence: str) -> bool:
 
 
 def is_delivery(sentence: str) -> bool:
-    """True for a deed, and for a statement with a fact in it: a name in quotes, a price, an hour, a number."""
+    """True for a deed, and for a statement with a fact.
+
+    A fact is a name in quotes, a price, an hour or a number.
+    """
     if is_deed(sentence):
         return True
     return (

@@ -1,5 +1,6 @@
-"""Values with a type in a text: times, days, dates, amounts, counts, names; the same value for every way to
-write it.
+"""Finds typed values in a text: times, days, dates, amounts, counts, names.
+
+Each value is the same for every way to write it.
 """
 
 from __future__ import annotations
@@ -113,7 +114,7 @@ _COUNT: Final = re.compile(
 )
 _REFERENCE: Final = re.compile(r"\b(?=[A-Z0-9-]*\d)(?=[A-Z0-9-]*[A-Z])[A-Z0-9][A-Z0-9-]{2,}\b")
 _QUOTED: Final = re.compile(r"[\"“«„']([A-Z0-9][^\"”»“]{2,60}?)[\"”»“'](?=[\s.,;:!?)]|$)")
-#: Short names of days that are words of their own; they mean a day beside a date or in a span.
+#: Short names of days that are also other words. They mean a day only beside a date or in a span.
 _OTHER_WORDS: Final = frozenset({"sun", "sat", "wed", "mon"})
 _NEXT_TO_A_DATE: Final = re.compile(r"[-/]\w{3}\b|\w{3}\b[.,]? ?(?:the )?\d|\w{3}[-/]")
 _SHORTEST_FORM: Final = 3
@@ -127,8 +128,10 @@ _NAME: Final = re.compile(r"(?<![.!?:\"“*#>|\n]\s)(?<!^)(?<![.!?:\"“*#>|\n])
 
 
 class Time(NamedTuple):
-    """An hour of the day in minutes of twelve hours, and which half of the day where that is said: 0, 1, or
-    -1.
+    """A time of the day on a clock with twelve hours.
+
+    `minutes` counts from the start of the half of the day. `half` is 0 for the first half, 1 for the second,
+    and -1 if the text does not say which.
     """
 
     minutes: int
@@ -156,7 +159,7 @@ def _int(text: str) -> int:
 
 @lru_cache(maxsize=8192)
 def times(folded: str) -> tuple[Time, ...]:
-    """The hours of the day that a folded text names."""
+    """Return the times of the day in a folded text."""
     found = []
     for m in _CLOCK.finditer(folded):
         if m[1]:
@@ -197,7 +200,7 @@ def times(folded: str) -> tuple[Time, ...]:
 
 @lru_cache(maxsize=8192)
 def days(folded: str) -> frozenset[str]:
-    """The days of the week that a folded text names, as ``friday``."""
+    """Return the days of the week in a folded text, such as ``friday``."""
     return frozenset(
         _DAYS[_DAY_FORMS[m[1]]]
         for m in _DAY.finditer(folded)
@@ -207,7 +210,10 @@ def days(folded: str) -> frozenset[str]:
 
 @lru_cache(maxsize=8192)
 def dates(folded: str) -> frozenset[tuple[int, int]]:
-    """The dates that a folded text names, as (month, day); month 0 where none is said."""
+    """Return the dates in a folded text as (month, day).
+
+    The month is 0 if the text does not name it.
+    """
     found = set()
     for m in _DATE.finditer(folded):
         if m[1]:
@@ -224,19 +230,19 @@ def dates(folded: str) -> frozenset[tuple[int, int]]:
 
 
 def days_of_month(folded: str) -> frozenset[int]:
-    """The days of the dates that a folded text names, whatever the month."""
+    """Return the days of the dates in a folded text, in any month."""
     return frozenset(day for _, day in dates(folded))
 
 
 @lru_cache(maxsize=8192)
 def near(folded: str) -> frozenset[str]:
-    """Days told from today: ``tomorrow``."""
+    """Return the days in a folded text that are relative to today, such as ``tomorrow``."""
     return frozenset(m[1] for m in _NEAR.finditer(folded))
 
 
 @lru_cache(maxsize=8192)
 def amounts(folded: str) -> frozenset[float]:
-    """Sums of money."""
+    """Return the sums of money in a folded text."""
     found = set()
     for m in _MONEY.finditer(folded):
         text = (m[1] or m[2]).replace(" ", "")
@@ -250,7 +256,7 @@ def amounts(folded: str) -> frozenset[float]:
 
 @lru_cache(maxsize=8192)
 def counts(folded: str) -> frozenset[int]:
-    """How many of something countable: seats, nights, people."""
+    """Return the numbers of countable things in a folded text: seats, nights, people."""
     found = set()
     for m in _COUNT.finditer(folded):
         text = m[1] or m[3]
@@ -260,7 +266,7 @@ def counts(folded: str) -> frozenset[int]:
 
 @lru_cache(maxsize=8192)
 def names(text: str) -> frozenset[str]:
-    """Words that are written with a capital within a sentence, folded."""
+    """Return the words with a capital letter inside a sentence, folded."""
     stop = {"I", "I'm", "I've", "I'll", "I'd"}
     return frozenset(
         m[1].lower().replace("’", "'").removesuffix("'s")
@@ -270,14 +276,18 @@ def names(text: str) -> frozenset[str]:
 
 
 def is_day_word(word: str) -> bool:
-    """True for the name of a day or month, also a plural one; short forms of four letters and more."""
+    """True for the name of a day or a month, also in the plural.
+
+    Short forms count if they have four letters or more.
+    """
     return len(word) > _SHORTEST_FORM and (word in _DAY_FORMS or word in _MONTH_FORMS)
 
 
 @lru_cache(maxsize=8192)
 def details(text: str) -> frozenset[str]:
-    """The kinds of detail that a text holds: time, day, price, count, reference, title, number, name, seat,
-    place.
+    """Return the kinds of detail in a text.
+
+    They are time, day, price, count, reference, title, number, name, seat and place.
     """
     folded = text.lower()
     found = set()

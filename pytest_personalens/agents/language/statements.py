@@ -1,5 +1,6 @@
-"""Messages as statements: sentences, list items and rows without markup, emoji and the courtesies at their
-ends.
+"""Splits messages into statements: sentences, list items and table rows.
+
+A statement has no markup, no emoji and no courtesies at its ends.
 """
 
 from __future__ import annotations
@@ -17,13 +18,14 @@ from pytest_personalens.datasets.embedded import data_folder
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-#: What one of them may be found in.
+#: A quick test for a text that may hold one of the contractions.
 _CONTRACTED: Final = re.compile(r"'|\b(?:cannot|ur?|thx|pl[sz]|tmrw?|g[ou]nna|gotta|wanna|im|ive)\b")
-#: What is longer, in characters or statements, nobody reads to its end; expressions take long over it.
+#: Limits in characters and statements. Nobody reads a longer text to its end, and regular expressions take
+#: long on it.
 _LONGEST: Final = 16_000
 _WIDEST: Final = 800
 _MOST: Final = 200
-#: One character again and again says no more than a few of it.
+#: A long run of one character says no more than a short run.
 _RUN: Final = re.compile(r"((.)\2{30})\2+", re.DOTALL)
 _RULE: Final = re.compile(r"^\W*$")
 _SEPARATOR: Final = re.compile(r"^\s*\|?[\s:|-]+\|[\s:|-]*$")
@@ -40,7 +42,7 @@ _EMOJI: Final = re.compile(
     "[\U0001f000-\U0001faff\u2600-\u27bf\u2b00-\u2bff\u2190-\u21ff\u2300-\u23ff\ufe0f\u200d\u20e3\U000e0020-\U000e007f\u25a0-\u25ff\u2022\u00ae\u2122]+"
 )
 _NAMED: Final = r"(?:,? (?:(?-i:[A-Z][\w.'’-]+)|there|dear|friend|mate|love|sir|madam|boss|all|again|everyone|my friend)(?: (?-i:[A-Z][\w'’-]+))?)?"
-#: What stands before a statement and says nothing of the task. Each ends where the statement may begin.
+#: The words before a statement that say nothing about the task. Each ends where the statement may begin.
 _OPENER: Final = re.compile(
     r"^(?:"
     r"(?:oh|ah|aw+|ha(?:ha)*|hey+|wow|yay|woo\w*|hmm+|mm+|well|so|now|and|right|alright|all right|okay|ok|okey \w+|aye|yep|yup|yeah|yes|sure(?: thing)?|of course|certainly|absolutely|definitely|indeed|totally|exactly|understood|noted|roger(?: that)?|copy that|got it|gotcha|gotchu|i hear you|makes sense|fair enough|say less|bet|deal|no (?:problem|worries|trouble|sweat|bother)(?: at all)?|not a problem|right away|on it|easy|easy peasy|cool|nice(?: one)?|neat|sweet|super|great|perfect|awesome|excellent|wonderful|fantastic|amazing|lovely|brilliant|marvellous|splendid|terrific|good|good (?:call|choice|idea|thinking|plan|question|news|stuff)|great (?:choice|news|question|idea|call|pick|stuff)|nice choice|excellent choice|lovely choice|wonderful news|excellent news|quick update|update|just to confirm|please note(?: that)?|kindly note(?: that)?|as requested|as you (?:asked|wished|requested|wanted)|here you (?:go|are)|there you (?:go|are)|here we go|let's see|one moment|bear with me|very (?:well|good)|with pleasure|my pleasure|gladly|happily|happy to(?: help| assist)?(?: (?:you )?with (?:that|this))?|glad to(?: help)?|delighted to(?: help)?|you got it|you bet|cheers|thanks|thank you|many thanks|you're welcome|you are welcome|welcome(?: back)?|hello|hi(?:ya)?|howdy|greetings|good (?:morning|afternoon|evening|day)|morning|evening|afternoon|dear|sorry|my apologies|apologies|my bad|oops|whoops|i'm happy to help|i am happy to help)"
@@ -70,7 +72,7 @@ _CONTRACTIONS: Final = (
 )  # fmt: skip
 
 
-#: A statement that may tell of a deed: a verb in the past or a word of its result.
+#: A statement that may report a deed: a verb in the past, or a word for its result.
 _DEED: Final = re.compile(
     r"\b(?:\w{3,}ed|set|put|sent|bought|made|got|paid|held|kept|done|built|written|wrote|taken|on its way|yours|active|live|playing|ready|running|in your|on your|for you)\b|\d"
 )
@@ -78,7 +80,10 @@ _DEED: Final = re.compile(
 
 @lru_cache(maxsize=4096)
 def of_message(content: str) -> tuple[tuple[str, str], ...]:
-    """The statements of one message, each with the piece of the message that it stands in."""
+    """Return the statements of one message, each with the piece that holds it.
+
+    The piece is a part of the message and can be quoted.
+    """
     found: list[tuple[str, str]] = []
     for line in _lines(_RUN.sub(r"\1", content[:_LONGEST])):
         for sentence in _split(line):
@@ -92,8 +97,9 @@ def of_message(content: str) -> tuple[tuple[str, str], ...]:
 
 @lru_cache(maxsize=4096)
 def substance(content: str) -> tuple[tuple[str, str], ...]:
-    """The statements of an assistant's message that are said to the user and are more than courtesy; none for
-    a mere farewell.
+    """Return the statements of an assistant's message that are more than courtesy.
+
+    They are the ones said to the user. A mere farewell has none.
     """
     found = tuple(pair for pair in of_message(cut(shown(content))) if not speaks_of_judging(pair[0]))
     always, beside = _courtesies()
@@ -109,7 +115,7 @@ def substance(content: str) -> tuple[tuple[str, str], ...]:
 
 
 def _is_opener(text: str) -> bool:
-    """True for what is an opener and nothing else: "Great!"."""
+    """True for a text that is only an opener: "Great!"."""
     rest = f"{text.rstrip('.!?,:')}! "
     while (found := _OPENER.match(rest)) and found.end():
         rest = rest[found.end() :].lstrip()
@@ -171,7 +177,10 @@ def _split(line: str) -> Iterator[str]:
 
 @lru_cache(maxsize=8192)
 def _bare(sentence: str) -> str:
-    """The sentence without openers and closers; what is nothing else stays as it is."""
+    """Return the sentence without openers and closers.
+
+    A sentence that is only an opener or a closer stays as it is.
+    """
     text = _EMOJI.sub(" ", sentence).replace("\u2019", "'").strip()
     while True:
         m = _OPENER.match(text)
@@ -186,7 +195,10 @@ def _bare(sentence: str) -> str:
 
 @lru_cache(maxsize=16384)
 def plain(text: str) -> str:
-    """Lower case, without accents, plain quotes and dashes, contractions written out."""
+    """Return the text in lower case, without accents and with contractions written out.
+
+    Quotes and dashes become plain ones.
+    """
     folded = fold(text.replace("\u00a0", " ").replace("\u202f", " "))
     if _CONTRACTED.search(folded):
         for pattern, replacement in _CONTRACTIONS:

@@ -1,4 +1,7 @@
-"""Words, sentences and phrase matching for the embedded agents: small, deterministic, without a model."""
+"""Words, sentences and phrase matching for the embedded agents.
+
+The functions are small and deterministic, and use no model.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ _WORD = re.compile(r"utc[+-]?\d{1,2}(?::\d{2})?|\d{1,2}[:.]\d{2}|\d+|[^\W\d_]+(?
 _SENTENCE = re.compile(r"[^.!?\n;]*(?:[.!?](?![\s\n]|$)[^.!?\n;]*)*[.!?;]*")
 _BULLET = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s+")
 
-#: Words that carry no topic of their own; a match on one of these proves nothing.
+#: Words without a topic of their own. A match on one of these shows nothing.
 STOPWORDS: Final = frozenset(
     """
     a about above after again all almost already also although always am an and another any anything are around as ask asked asks at away back be
@@ -33,7 +36,10 @@ STOPWORDS: Final = frozenset(
 
 @lru_cache(maxsize=4096)
 def fold(text: str) -> str:
-    """Lower case, without accents and with plain quotes and dashes; control characters removed."""
+    """Return the text in lower case, without accents and control characters.
+
+    Quotes and dashes become plain ones.
+    """
     if text.isascii() and text.replace("\n", "").isprintable():
         return text.lower()
     text = text.replace("\u2019", "'").replace("\u2018", "'").replace("\u2013", "-").replace("\u2014", " - ")
@@ -47,7 +53,10 @@ def fold(text: str) -> str:
 
 
 def stem(word: str) -> str:
-    """A word without its most common English endings, enough to match singular and plural, verb and gerund."""
+    """Return a word without its most common English endings.
+
+    This is enough to match singular and plural, verb and gerund.
+    """
     if len(word) <= 3 or word[0].isdigit():
         return word
     for ending, replacement in (
@@ -74,19 +83,19 @@ def stem(word: str) -> str:
 
 @lru_cache(maxsize=4096)
 def stems(text: str) -> tuple[str, ...]:
-    """The stems of all words of `text`, in order; times are written ``6:15``."""
+    """Return the stems of all words of `text`, in order; times are written ``6:15``."""
     return tuple(stem(w.replace(".", ":") if w[0].isdigit() else w) for w in _WORD.findall(fold(text)))
 
 
 def runs(text: str, n: int) -> set[tuple[str, ...]]:
-    """Every run of `n` words of `text`, as stems."""
+    """Return every run of `n` words of `text`, as stems."""
     words = stems(text)
     return {words[i : i + n] for i in range(len(words) - n + 1)}
 
 
 @lru_cache(maxsize=4096)
 def content(text: str) -> frozenset[str]:
-    """The stems of the words that carry a topic."""
+    """Return the stems of the words that have a topic."""
     return frozenset(
         stem(w.replace(".", ":") if w[0].isdigit() else w)
         for w in _WORD.findall(fold(text))
@@ -96,7 +105,7 @@ def content(text: str) -> frozenset[str]:
 
 @lru_cache(maxsize=4096)
 def sentences(text: str) -> tuple[str, ...]:
-    """The sentences and list items of `text`, in order."""
+    """Return the sentences and list items of `text`, in order."""
     found = []
     for line in text.splitlines():
         found += [s.strip() for s in _SENTENCE.findall(_BULLET.sub("", line)) if s.strip(" .!?;")]
@@ -105,17 +114,21 @@ def sentences(text: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=8192)
 def _needle(phrase: str) -> tuple[tuple[str, ...], frozenset[str]]:
-    # What stands in brackets explains a value: "10 minutes before (calls)".
+    # Text in brackets explains a value: "10 minutes before (calls)".
     core = re.sub(r"\([^)]*\)", " ", phrase).strip() or phrase
     return stems(core), content(core)
 
 
 def mentions(phrase: str, text: str) -> bool:
-    """True if `text` says `phrase`: its words in a row, or, for three content words or more, most of them
-    close by.
+    """True if `text` says `phrase`.
 
-    >>> mentions("window", "A window seat, as always"), mentions("gradual increase", "It gets gradually
-    louder") (True, False)
+    It says the words of the phrase in a row, or most of its content words close together. A phrase of two
+    content words must have both.
+
+    >>> mentions("window", "A window seat, as always")
+    True
+    >>> mentions("gradual increase", "It gets gradually louder")
+    False
     """
     row, words = _needle(phrase)
     if not row:
@@ -134,7 +147,7 @@ def mentions(phrase: str, text: str) -> bool:
 
 def _span(hay: tuple[str, ...], words: frozenset[str]) -> int:
     places = [i for i, w in enumerate(hay) if w in words]
-    # The narrowest window that holds every word; texts are short, so the plain search is fast enough.
+    # The narrowest window that holds every word. Texts are short, so the plain search is fast enough.
     best = len(hay)
     for start in places:
         seen: set[str] = set()

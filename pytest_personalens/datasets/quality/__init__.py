@@ -1,6 +1,6 @@
-"""The quality of a dataset: how diverse, how balanced, how consistent.
+"""Measures the quality of a dataset: its diversity, balance and consistency.
 
-Run as ``python -m pytest_personalens check-dataset``.
+The command is ``python -m pytest_personalens check-dataset``.
 """
 
 from pytest_personalens.datasets.quality.assess import Quality, assess

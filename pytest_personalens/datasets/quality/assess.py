@@ -1,4 +1,4 @@
-"""The measures of a dataset, gathered into one object that goes to a table or to JSON."""
+"""Collects the measures of a dataset in one object, for a table or for JSON."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
     from pytest_personalens.datasets.quality.corpus import Corpus, TypeName
 
-#: Every rule; its docstring says what must hold.
+#: All rules. The docstring of a rule says what must hold. The rule yields a finding for each case where it
+#: does not.
 RULES: Final[Sequence[Callable[[Corpus], Iterator[Finding]]]] = (
     rules_tasks.references,
     rules_tasks.ambiguous,
@@ -46,7 +47,10 @@ class _Part(BaseModel):
 
 
 class DomainCount(_Part):
-    """How much there is of one domain; a scenario over several domains counts in each."""
+    """The number of users, tasks and scenarios of one domain.
+
+    A scenario over several domains counts in each of them.
+    """
 
     domain: str
     users: int
@@ -56,9 +60,10 @@ class DomainCount(_Part):
 
 
 class TypeSpread(_Part):
-    """How the values of one preference type spread. `top_share` and `verbatim` are shares, 0 to 1.
+    """The spread of the values of one preference type.
 
-    `possible` is how many values its list has, None where there is no list.
+    `top_share` and `verbatim` are shares from 0 to 1. `possible` is the number of values in the list of the
+    type, or None if it has no list.
     """
 
     domain: str
@@ -76,7 +81,7 @@ class TypeSpread(_Part):
 class Texts(_Part):
     """The summaries of the domains of interest.
 
-    The four measures are taken over `sample_words` words of them.
+    The four measures of diversity use `sample_words` words of them.
     """
 
     summaries: int
@@ -101,9 +106,9 @@ class Spread(_Part):
 
 
 class Quality(_Part):
-    """All that is known of a dataset.
+    """All measures of a dataset.
 
-    Shares and evenness go from 0 to 1; `interest_gain` is a difference of shares.
+    Shares and evenness are from 0 to 1. `interest_gain` is a difference of shares.
     """
 
     schema_version: Literal["personalens-quality/1"] = "personalens-quality/1"
@@ -127,12 +132,15 @@ class Quality(_Part):
 
     @property
     def top(self) -> TypeSpread | None:
-        """The categorical type one value of which most users share."""
+        """Return the categorical type with the value that the largest share of users has."""
         return max((t for t in self.types if t.categorical), key=lambda t: t.top_share, default=None)
 
     @property
     def farthest(self) -> Share | None:
-        """The demographic category, of those with at least 5 % in the paper, that is farthest from it."""
+        """Return the demographic category with the largest difference from the paper.
+
+        Only categories with at least 5 % in the paper count.
+        """
         rows = [s for s in self.demographics if s.paper >= 0.05 and s.attribute in _HELD]
         return max(rows, key=lambda s: abs(s.share - s.paper), default=None)
 
@@ -141,9 +149,9 @@ _HELD: Final = ("age", "gender", "region", "religion", "employment_status", "edu
 
 
 def assess(corpus: Corpus, *, words: int = 50_000) -> Quality:
-    """Measure a corpus.
+    """Return the measures of a corpus.
 
-    The texts are compared over (about) `words` words of them, or all if there are fewer.
+    The text measures use about `words` words, or all words if there are fewer.
     """
     sizes = [len(p.mask) for p in corpus.people] or [0]
     named = _named(corpus)
@@ -183,8 +191,9 @@ def _domains(corpus: Corpus) -> Iterator[DomainCount]:
 
 
 def _named(corpus: Corpus) -> dict[TypeName, list[bool]]:
-    """For each preference type, of each value held in a domain of interest: does it stand in the summary word
-    for word?
+    """Return, for each preference type, whether the summary has each value word for word.
+
+    Only values in a domain of interest count.
     """
     named: dict[TypeName, list[bool]] = defaultdict(list)
     for person in corpus.people:
@@ -195,7 +204,8 @@ def _named(corpus: Corpus) -> dict[TypeName, list[bool]]:
 
 
 def _types(corpus: Corpus, named: Mapping[TypeName, list[bool]]) -> tuple[TypeSpread, ...]:
-    # As the paper counts: every profile that holds the type, its values pooled as they are spelled.
+    # This is the count of the paper: it uses every profile that holds the type, and the values as they are
+    # spelled.
     values: dict[TypeName, Counter[str]] = defaultdict(Counter)
     holders: dict[TypeName, Counter[str]] = defaultdict(Counter)
     users: Counter[TypeName] = Counter()

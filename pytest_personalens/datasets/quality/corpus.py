@@ -1,4 +1,7 @@
-"""A whole dataset in one shape, ours or the official one, with the file and the field of everything in it."""
+"""A whole dataset in one form, with the file and the field of everything.
+
+The form is the same for the embedded layout and for the official one.
+"""
 
 from __future__ import annotations
 
@@ -18,13 +21,13 @@ if TYPE_CHECKING:
 
     from pytest_personalens.datasets.entries import PreferenceType
 
-#: A preference type is known by its domain and its name: names alone repeat from domain to domain.
+#: The key of a preference type: its domain and its name. The same name may occur in several domains.
 TypeName = tuple[str, str]
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that is wrong: by which rule, in which file and field, and what."""
+    """One problem: its rule, its file, its field and a message."""
 
     __pydantic_config__ = ConfigDict(extra="forbid")
 
@@ -36,7 +39,10 @@ class Finding:
 
 @dataclass(frozen=True)
 class Person:
-    """One profile. `interests` is kept as it stands in the file."""
+    """One profile.
+
+    `interests` has the values of the file.
+    """
 
     id: str
     file: str
@@ -48,19 +54,19 @@ class Person:
 
     @property
     def mask(self) -> frozenset[str]:
-        """The domains of interest."""
+        """Return the domains of interest."""
         return frozenset(d for d, on in self.interests.items() if on)
 
     def field_of(self, domain: str, name: str | None = None) -> str:
-        """Where a preference (or, without a name, the summary of a domain) stands in the file."""
+        """Return the field of a preference, or of a domain's summary if `name` is None."""
         return self.fields[1].format(domain) if name is None else self.fields[0].format(domain, name)
 
 
 @dataclass(frozen=True)
 class TaskText:
-    """One task as its author wrote it.
+    """One task in the words of its author.
 
-    `relevant` holds (domain, type); the domain is empty where the file names the type alone.
+    `relevant` holds pairs (domain, type). The domain is empty if the file names only the type.
     """
 
     id: str
@@ -74,7 +80,10 @@ class TaskText:
 
 @dataclass(frozen=True)
 class Assignment:
-    """One scenario: a task as a user has it. `at_home` is None where the data does not tell."""
+    """One scenario: a task as a user has it.
+
+    `at_home` is None if the data does not tell.
+    """
 
     user: str
     task: str
@@ -89,10 +98,11 @@ class Assignment:
 
 @dataclass
 class Corpus:
-    """A dataset, read whole. `types` holds the kind of each preference type that a catalogue knows.
+    """A whole dataset.
 
-    `possible` holds how many values the dataset's own catalogue lists for a type. `problems` are what cannot
-    be read; `shared` is false where each user may have tasks of their own.
+    `types` holds the kind of each preference type that a catalogue knows. `possible` holds the number of
+    values that the dataset's own catalogue lists for a type. `problems` holds what cannot be read. `shared`
+    is false if each user may have tasks of their own.
     """
 
     name: str
@@ -106,13 +116,14 @@ class Corpus:
     possible: dict[TypeName, int] = field(default_factory=dict)
 
     def categorical(self, key: TypeName) -> bool:
-        """Whether the values of this type come from a list."""
+        """True if the values of this type come from a list."""
         return key in self.types and self.types[key].kind == "categorical"
 
     @cached_property
     def catalogue(self) -> defaultdict[str, frozenset[str]]:
-        """Domain -> the names of its preference types, from the catalogue and from the profiles; none for an
-        unknown domain.
+        """Return the names of the preference types of each domain.
+
+        They come from the catalogue and from the profiles. An unknown domain has none.
         """
         names: dict[str, set[str]] = {d: set() for d in self.domains}
         for domain, name in [*self.types, *(key for p in self.people for key in p.preferences)]:
@@ -121,12 +132,12 @@ class Corpus:
 
     @contextmanager
     def telling(self) -> Iterator[None]:
-        """What cannot be read inside is one of the problems, and no error."""
+        """Record a `DataError` raised inside as a problem, and raise nothing."""
         try:
             yield
         except DataError as error:
             self.tell([error])
 
     def tell(self, errors: Iterable[DataError]) -> None:
-        """Add to the problems."""
+        """Add the errors to the problems."""
         self.problems += [Finding("unreadable", e.file, e.field, e.problem) for e in errors]

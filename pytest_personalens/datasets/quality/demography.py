@@ -1,5 +1,6 @@
-"""Who is in a dataset, beside the marginals that the paper prints, and whether age and gender tell what
-people like.
+"""Compares the people of a dataset with the marginals in the paper.
+
+It also measures whether age and gender predict the interests of a person.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ MARGINALS: Final[Mapping[str, Mapping[str, float]]] = {
     }.items()
 }  # fmt: skip
 
-#: The official spellings of what we write more shortly.
+#: The official spellings for which this package has shorter ones.
 _ALIASES: Final = {
     "n/a": "undisclosed",
     "prefer not to say": "undisclosed",
@@ -90,8 +91,9 @@ _COUNTRIES: Final = {
 
 @dataclass(frozen=True)
 class Country:
-    """The region that PRISM counts a country to, and its offsets from UTC in minutes,
-    summer time included.
+    """A country: its region in PRISM, and its offsets from UTC in minutes.
+
+    The offsets include those of summer time.
     """
 
     region: str
@@ -100,7 +102,10 @@ class Country:
 
 @dataclass(frozen=True)
 class Share:
-    """One demographic category: its share here and in the paper's Tables 6 and 7, 0 to 1."""
+    """One demographic category with its shares.
+
+    `share` is the share in this dataset, and `paper` that in the paper's Tables 6 and 7, both from 0 to 1.
+    """
 
     __pydantic_config__ = ConfigDict(extra="forbid")
     attribute: str
@@ -111,7 +116,10 @@ class Share:
 
 @cache
 def countries() -> Mapping[str, Country]:
-    """Every country by its English name in lower case (offsets of 2025, from the IANA time zone database)."""
+    """Return every country by its English name in lower case.
+
+    The offsets are those of 2025, from the IANA time zone database.
+    """
     with Path(__file__).with_name("countries.csv").open(encoding="utf-8", newline="") as file:
         return {
             row["country"].lower(): Country(
@@ -122,18 +130,21 @@ def countries() -> Mapping[str, Country]:
 
 
 def country(name: str) -> Country | None:
-    """A country by its name; None if it is unknown or undisclosed."""
+    """Return a country by its name, or None if it is unknown or undisclosed."""
     return countries().get(_COUNTRIES.get(name.lower(), name).lower())
 
 
 def minutes(offset: str) -> int:
-    """The minutes of an offset such as ``+5:30`` or ``-3``. Raises `ValueError` for anything else."""
+    """Return the minutes of an offset such as ``+5:30`` or ``-3``.
+
+    Raise `ValueError` for anything else.
+    """
     hours, _, rest = offset.lstrip("+-").partition(":")
     return (-1 if offset.startswith("-") else 1) * (60 * int(hours) + int(rest or 0))
 
 
 def category(person: Person, attribute: str) -> str:
-    """The category of `MARGINALS` that a person falls into; ``Other`` where there is none."""
+    """Return the category of `MARGINALS` for a person, or ``Other`` if there is none."""
     if attribute == "region":
         birth = person.demographics.get("birth_country", "")
         place = country(birth)
@@ -144,7 +155,7 @@ def category(person: Person, attribute: str) -> str:
 
 
 def marginals(people: Sequence[Person]) -> list[Share]:
-    """Every category of every attribute, in the order of the tables."""
+    """Return every category of every attribute, in the order of the tables."""
     rows = []
     for attribute, expected in MARGINALS.items():
         counts = Counter(category(p, attribute) for p in people)
@@ -156,12 +167,12 @@ def marginals(people: Sequence[Person]) -> list[Share]:
 
 
 def interest_gain(people: Sequence[Person], domains: Sequence[str]) -> float:
-    """How much better a person's interests can be guessed from age and gender than without, in points of
-    accuracy (0 to 1).
+    """Return how much age and gender help to guess a person's interests.
 
-    Each (person, domain) is guessed by the majority of the others of that age and gender, and by the majority
-    of all others; the difference of the two shares of right guesses. About 0 or below: the mask does not
-    follow from them.
+    The result is a difference of accuracy (accuracy is from 0 to 1). The first guess for each (person,
+    domain) is the majority of the others with the same age and gender. The second guess is the majority of
+    all others. The result is the difference of the two shares of right guesses. At about 0 or below, the
+    interests do not depend on age and gender.
     """
     if len(people) < 2:
         return 0.0

@@ -1,4 +1,4 @@
-"""How diverse values and texts are: Shannon evenness, Dist-n, Ent-n and Self-BLEU."""
+"""Measures of diversity for values and texts: Shannon evenness, Dist-n, Ent-n and Self-BLEU."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ Gram = tuple[str, ...]
 
 
 def words_in(text: str) -> list[str]:
-    """The words of a text in lower case, without punctuation."""
+    """Return the words of a text in lower case, without punctuation."""
     return _WORD.findall(text.lower())
 
 
 def grams(tokens: Sequence[str], n: int) -> Counter[Gram]:
-    """How often each run of `n` words occurs."""
+    """Return how often each run of `n` words occurs."""
     return Counter(tuple(tokens[i : i + n]) for i in range(len(tokens) - n + 1))
 
 
 def evenness(counts: Iterable[int]) -> float:
-    """Shannon evenness, 0 to 1: entropy over its maximum for the number of values seen (PersonaLens, Eq. 1).
+    """Return the Shannon evenness, 0 to 1 (PersonaLens, Eq. 1).
 
-    One value alone: 0.
+    It is the entropy over its maximum for the number of different values. It is 0 for a single value.
     """
     seen = [c for c in counts if c > 0]
     total = sum(seen)
@@ -38,8 +38,9 @@ def evenness(counts: Iterable[int]) -> float:
 
 
 def distinct(texts: Sequence[Sequence[str]], n: int) -> float:
-    """Dist-n, 0 to 1: distinct n-grams over all n-grams of the texts together (Li et al., NAACL 2016;
-    PersonaLens, A.4).
+    """Return Dist-n, 0 to 1 (Li et al., NAACL 2016; PersonaLens, A.4).
+
+    It is the number of distinct n-grams over the number of all n-grams, for all texts together.
     """
     counts = _pooled(texts, n)
     total = counts.total()
@@ -47,8 +48,9 @@ def distinct(texts: Sequence[Sequence[str]], n: int) -> float:
 
 
 def entropy(texts: Sequence[Sequence[str]], n: int = 4) -> float:
-    """Ent-n in nats: the entropy of the n-grams of the texts together (Zhang et al., NeurIPS 2018;
-    PersonaLens, A.4).
+    """Return Ent-n in nats (Zhang et al., NeurIPS 2018; PersonaLens, A.4).
+
+    It is the entropy of the n-grams of all texts together.
     """
     counts = _pooled(texts, n)
     total = counts.total()
@@ -56,12 +58,13 @@ def entropy(texts: Sequence[Sequence[str]], n: int = 4) -> float:
 
 
 def self_bleu(texts: Sequence[Sequence[str]], n: int = 4) -> float:
-    """Self-BLEU, 0 to 1: the mean BLEU-n of each text against all the others (Zhu et al., SIGIR 2018;
-    PersonaLens, A.4).
+    """Return Self-BLEU, 0 to 1 (Zhu et al., SIGIR 2018; PersonaLens, A.4).
 
-    Lower is more diverse. Counts of zero are smoothed to 0.1 (Chen and Cherry 2014, method 1), as in NLTK.
-    One pass over the texts: for each n-gram its two highest counts suffice to clip the count of any text by
-    all the others.
+    It is the mean BLEU-n of each text against all the others. A lower value means more diversity. Counts of
+    zero are smoothed to 0.1 (Chen and Cherry 2014, method 1), as in NLTK.
+
+    The function passes over the texts once. For each n-gram it keeps the two highest counts. They suffice to
+    clip the count of any text by all the others.
     """
     if len(texts) < 2:
         return 0.0
@@ -72,10 +75,10 @@ def self_bleu(texts: Sequence[Sequence[str]], n: int = 4) -> float:
 
 
 def within_words(texts: Mapping[str, str], limit: int) -> list[list[str]]:
-    """Texts with about `limit` words together, drawn by the digest of their keys: the same ones on every
-    machine.
+    """Return texts of about `limit` words in total, drawn by the digest of their keys.
 
-    The measures above depend on how much text there is; two datasets compare at the same number of words.
+    The draw is the same on every machine. The measures above depend on the amount of text, so a comparison of
+    two datasets needs the same number of words.
     """
     chosen: list[list[str]] = []
     left = limit
@@ -89,7 +92,7 @@ def within_words(texts: Mapping[str, str], limit: int) -> list[list[str]]:
 
 
 def verbatim(value: str, text: str) -> bool:
-    """Whether a value stands in a text word for word; upper and lower case do not matter."""
+    """True if a value stands in a text word for word; case does not matter."""
     return re.search(rf"(?<!\w){re.escape(value.lower())}(?!\w)", text.lower()) is not None
 
 
@@ -101,8 +104,10 @@ def _pooled(texts: Sequence[Sequence[str]], n: int) -> Counter[Gram]:
 
 
 def _two_highest(counts: Sequence[Counter[Gram]]) -> dict[Gram, tuple[int, int, int]]:
-    """For each n-gram: its highest count, the text that has it,
-    and the highest count among the other texts.
+    """Return three numbers for each n-gram.
+
+    They are its highest count, the index of the text that has it, and the highest count among the other
+    texts.
     """
     best: dict[Gram, tuple[int, int, int]] = {}
     for i, counter in enumerate(counts):
@@ -131,7 +136,7 @@ def _bleu(
             for first, owner, second in (highest[g],)
         )
         if n == 1 and clipped == 0:
-            return 0.0  # not a single word in common with any other text
+            return 0.0  # no word in common with any other text
         logs += math.log((clipped or 0.1) / max(1, mine.total())) / len(best)
     others = [length for length, k in lengths.items() if k > (length == len(tokens))]
     closest = min(others, key=lambda length: (abs(length - len(tokens)), length))

@@ -1,4 +1,4 @@
-"""Reads a dataset whole: the embedded layout, the official one, or whatever somebody offers."""
+"""Reads a whole dataset: the embedded layout, the official data, or a user's own dataset."""
 
 from __future__ import annotations
 
@@ -21,10 +21,11 @@ if TYPE_CHECKING:
 
 
 def read_corpus(spec: str, *, offered: Callable[[str], Dataset | None] = lambda spec: None) -> Corpus:
-    """Read ``embedded``, a folder in the embedded layout, official data, or what is `offered` under that
-    name.
+    """Return the whole dataset that a spec names.
 
-    Raises `DataError` where there is no such dataset; what is wrong in it is among the corpus' problems.
+    A spec is ``embedded``, a folder in the embedded layout, official data, or the name of a dataset that is
+    `offered`. Raise `DataError` if there is no such dataset. A problem inside the dataset is one of the
+    problems of the corpus.
     """
     dataset = open_dataset(spec, offered=offered)
     if isinstance(dataset, OfficialDataset):
@@ -39,7 +40,7 @@ def _read_embedded(data: EmbeddedDataset) -> Corpus:
     corpus.tell(wrong := data.problems())
     spoilt = {error.file for error in wrong}
     if spoilt & {str(data.multi_file), *map(str, data.domain_files())}:
-        return corpus  # what people and tasks rest on
+        return corpus  # people and tasks depend on these files
     corpus.domains = data.domains()
     for name in corpus.domains:
         domain, file = data.domain(name), str(data.root / "domains" / f"{slug(name)}.toml")
@@ -96,7 +97,7 @@ def _assignment(scenario: Scenario, file: str, field: str, *, at_home: bool | No
 
 
 def _read_offered(data: CheckedDataset) -> Corpus:
-    """A dataset of somebody's own, from the scenarios that it gives."""
+    """Return a user's own dataset, read from the scenarios that it gives."""
     corpus = Corpus(f"{data.name} {data.version}", shared=False)
     names, wrong = data.examined_domains()
     corpus.domains = tuple(names)
@@ -130,12 +131,12 @@ def _read_offered(data: CheckedDataset) -> Corpus:
 
 
 def _person(user: str, scenarios: Sequence[Scenario], where: str) -> Person:
-    """What the scenarios of a user say of them together."""
+    """Return the person that the scenarios of a user describe together."""
     domains = dict.fromkeys(d for s in scenarios for d in s.domains)
     return Person(
         user, where, scenarios[0].demographics,
         {(d, t): held for s in scenarios for d, types in s.preferences.items() for t, held in types.items()},
-        # One that is missing anywhere is missing.
+        # A summary that is missing in one scenario counts as missing.
         {d: min((s.summaries.get(d, "") for s in scenarios if d in s.domains),
         key=lambda text: bool(text.strip())) for d in domains},
         dict.fromkeys(domains, 1),

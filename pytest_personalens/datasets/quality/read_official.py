@@ -1,4 +1,7 @@
-"""Reads official data whole, as it stands in the files, so that the rules can speak of what is odd in it."""
+"""Reads the whole official data as it stands in the files.
+
+It keeps irregularities, so that the rules can report them.
+"""
 
 from __future__ import annotations
 
@@ -26,8 +29,10 @@ if TYPE_CHECKING:
 
 
 def read_official(data: OfficialDataset) -> Corpus:
-    """Leaner than `OfficialDataset`: what stands in the files is taken as it is, so that the rules can speak
-    of it.
+    """Return the official data as a corpus.
+
+    The function checks less than `OfficialDataset`. It takes the content of the files as it is, so that the
+    rules can report on it.
     """
     corpus = Corpus(f"{data.name} {data.version}")
     embedded = EmbeddedDataset()
@@ -54,8 +59,9 @@ def read_official(data: OfficialDataset) -> Corpus:
 
 
 def _possible(file: Path) -> dict[TypeName, int]:
-    """How many `possible_values` the official catalogue lists for each type; nothing where the file is not
-    there or has another form.
+    """Return the number of `possible_values` in the official catalogue, by type.
+
+    The result is empty if the file does not exist or has another form.
     """
     if not file.is_file():
         return {}
@@ -136,7 +142,7 @@ def _task_text(file: Path, field: str, task: Any, domains: object) -> TaskText:
             field=f"{field}: Relevant Domains",
         )
     names = tuple(domains)
-    # A name alone is clear within one domain and may mean several types within many.
+    # A name alone is clear for one domain. For several domains it may mean several types.
     types = texts_in(file, task.get("Relevant Affinity Types"), f"{field}: Relevant Affinity Types")
     relevant = tuple((names[0] if len(names) == 1 else "", name) for name in types)
     task_id = f"{slug(match['domain']) if match['domain'] else 'multi'}-{match['number']}"

@@ -1,4 +1,4 @@
-"""The quality of one or several datasets as tables for a terminal."""
+"""Renders the quality of one or several datasets as tables for a terminal."""
 
 from __future__ import annotations
 
@@ -13,13 +13,16 @@ if TYPE_CHECKING:
 
     from pytest_personalens.datasets.quality.assess import Quality, Spread
 
-#: Examples of each rule that are shown unless everything is asked for.
+#: The number of examples of each rule without --all.
 _EXAMPLES: Final = 3
 _Row = tuple[str, "Callable[[Quality], str]", str]
 
 
 def overview(datasets: Sequence[Quality]) -> Iterator[str]:
-    """One line a measure, one column a dataset, and the goal that we hold our own data to."""
+    """Yield one line for each measure, with one column for each dataset.
+
+    The last column is the goal for the embedded data.
+    """
     widths = [max(16, *(len(row[1](d)) for row in _ROWS), len(d.dataset)) + 2 for d in datasets]
     yield " " * 34 + "".join(d.dataset.ljust(w) for d, w in zip(datasets, widths, strict=True)) + "goal"
     for label, show, goal in _ROWS:
@@ -29,7 +32,7 @@ def overview(datasets: Sequence[Quality]) -> Iterator[str]:
 
 
 def detail_lines(data: Quality) -> Iterator[str]:
-    """Every domain, preference type and demographic category of one dataset."""
+    """Yield every domain, preference type and demographic category of one dataset."""
     yield f"{'domain':<16}{'users':>7}{'single':>8}{'multi':>7}{'scenarios':>11}"
     for d in data.domains:
         yield f"{d.domain:<16}{d.users:>7}{d.single_tasks:>8}{d.multi_tasks:>7}{d.scenarios:>11}"
@@ -50,7 +53,7 @@ def detail_lines(data: Quality) -> Iterator[str]:
 
 
 def finding_lines(data: Quality, *, every: bool) -> Iterator[str]:
-    """What the rules found, by rule; a few examples of each, or `every` one."""
+    """Yield the findings by rule: a few examples of each, or `every` one."""
     by_rule = defaultdict(list)
     for problem in data.findings:
         by_rule[problem.rule].append(problem)

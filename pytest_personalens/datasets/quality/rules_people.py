@@ -1,4 +1,4 @@
-"""Rules over profiles: does what a file says of a person agree with itself?"""
+"""Rules for profiles: the facts about a person must agree with each other."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ _SHELLFISH: Final = (
 )
 _FISH: Final = (*_SHELLFISH, "fish", "seafood", "salmon", "tuna", "sushi", "ceviche", "sardines", "anchovies")
 _DAIRY: Final = ("cheese", "butter", "cream", "yoghurt", "yogurt", "eggs", "honey")
-#: What a diet rules out. Only what is beyond doubt: "kosher" says nothing of chicken, "gluten-free" nothing
-#: of beer.
+#: The foods that a diet excludes. The list has only clear cases: "kosher" does not exclude chicken,
+#: "gluten-free" does not exclude beer.
 _FORBIDS: Final = {
     "vegetarian": (*_MEAT, *_FISH),
     "vegan": (*_MEAT, *_FISH, *_DAIRY),
@@ -54,13 +54,14 @@ _FORBIDS: Final = {
     "no shellfish": _SHELLFISH,
     "shellfish allergy": _SHELLFISH,
 }
-#: Only a sentence that speaks of eating is read: "prawns put him in hospital" praises nothing.
+#: The rule reads only sentences about eating: "prawns put him in hospital" does not praise prawns.
 _APPETITE: Final = re.compile(
     r"\b(?:eats?|ate|eating|orders?|ordered|ordering|loves?|loved|favou?r\w*|crav\w+|enjoy\w*|prefers?|wants?|shares?|sharing|devours?|"
     r"picks?|chooses?|treats?|can't resist|cannot resist|fond of|goes for|dish(?:es)?|plates? of)\b",
     re.IGNORECASE,
 )
-#: A sentence with one of these may speak of what is not eaten, not eaten any more, or eaten by somebody else.
+#: A sentence with one of these words may be about food that is not eaten, is no longer eaten, or is eaten by
+#: somebody else.
 _EXCUSES: Final = re.compile(
     r"\b(?:no|not|nor|never|none|nothing|without|instead|free|gave up|given up|stopp\w+|quit|used"
     r" to|once|until|before|avoid\w*|refus\w+|"
@@ -75,7 +76,7 @@ _EXCUSES: Final = re.compile(
 
 
 def interest_keys(corpus: Corpus) -> Iterator[Finding]:
-    """The interests of a profile name the dataset's domains and nothing else."""
+    """The interests of a profile must name the dataset's domains and nothing else."""
     for person in corpus.people if corpus.shared else ():
         for name in person.interests:
             if name not in corpus.domains:
@@ -86,7 +87,7 @@ def interest_keys(corpus: Corpus) -> Iterator[Finding]:
 
 
 def outside_mask(corpus: Corpus) -> Iterator[Finding]:
-    """A profile holds preferences for its domains of interest, not for the others (paper, section 2.1)."""
+    """A profile must hold preferences only for its domains of interest (paper, section 2.1)."""
     for person in corpus.people:
         extra = sorted({d for d, _ in person.preferences} - person.mask)
         if extra:
@@ -99,7 +100,7 @@ def outside_mask(corpus: Corpus) -> Iterator[Finding]:
 
 
 def age_employment(corpus: Corpus) -> Iterator[Finding]:
-    """Age agrees with employment, education and marital status."""
+    """Age must agree with employment, education and marital status."""
     for person in corpus.people:
         age, work = category(person, "age"), category(person, "employment_status")
         young, old = age == "18-24", age == "65+"
@@ -123,7 +124,7 @@ def age_employment(corpus: Corpus) -> Iterator[Finding]:
 
 
 def undisclosed(corpus: Corpus) -> Iterator[Finding]:
-    """What somebody does not tell is called by one name in all attributes."""
+    """An undisclosed value must have the same name in all attributes."""
     for person in corpus.people:
         for attribute, value in person.demographics.items():
             if value.strip().lower() in ("n/a", "na", "none", "unknown", ""):
@@ -136,7 +137,7 @@ def undisclosed(corpus: Corpus) -> Iterator[Finding]:
 
 
 def timezone_country(corpus: Corpus) -> Iterator[Finding]:
-    """A person's time zone exists in the country the person lives in."""
+    """A person's time zone must exist in the country where the person lives."""
     for person in corpus.people:
         home = country(person.demographics.get("reside_country", ""))
         for key, values in person.preferences.items():
@@ -162,7 +163,7 @@ def timezone_country(corpus: Corpus) -> Iterator[Finding]:
 
 
 def diet(corpus: Corpus) -> Iterator[Finding]:
-    """Nobody's summary or favorite cuisine praises what their diet rules out."""
+    """No summary and no favorite cuisine may praise food that the person's diet excludes."""
     for person in corpus.people:
         if "Restaurants" not in person.mask:
             continue
@@ -198,7 +199,7 @@ def diet(corpus: Corpus) -> Iterator[Finding]:
 
 
 def spelling(corpus: Corpus) -> Iterator[Finding]:
-    """A categorical value is spelled in one way; the commonest spelling is the right one."""
+    """A categorical value must have one spelling; the commonest spelling is the right one."""
     pooled: dict[TypeName, Counter[str]] = defaultdict(Counter)
     for person in corpus.people:
         for key, values in person.preferences.items():
@@ -215,7 +216,7 @@ def spelling(corpus: Corpus) -> Iterator[Finding]:
 
 
 def off_list(corpus: Corpus) -> Iterator[Finding]:
-    """A categorical value is one of its type's possible values, where these are known."""
+    """A categorical value must be in its type's list of values, if there is one."""
     for person, key, value in _categorical_values(corpus):
         listed = corpus.types[key].values
         if listed and value not in listed:

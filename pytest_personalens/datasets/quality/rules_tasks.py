@@ -1,5 +1,7 @@
-"""Rules over tasks and situations: does every reference mean one thing, and does every user have the tasks
-due?
+"""Rules for tasks and situations.
+
+Every reference must have one meaning, and every user must have exactly the tasks that fit the user's
+interests.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from pytest_personalens.datasets.quality.corpus import Corpus, Finding
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-#: The values of each part of a situation (paper, Figure 11); a location is free text.
+#: The values of each part of a situation (paper, Figure 11). A location is free text.
 SITUATION_VALUES: Final[Mapping[str, tuple[str, ...]]] = {
     "device": ("Smartphone", "Laptop", "Tablet", "Smart speaker", "Smartwatch"),
     "time_of_day": ("Morning", "Afternoon", "Evening", "Night"),
@@ -23,7 +25,7 @@ SITUATION_VALUES: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 def references(corpus: Corpus) -> Iterator[Finding]:
-    """Every preference type a task calls relevant exists, by that name, in a domain of the task."""
+    """Every relevant preference type must exist, by that name, in a domain of the task."""
     catalogue = corpus.catalogue
     uses = Counter(a.task for a in corpus.assignments)
     for task in corpus.tasks:
@@ -35,7 +37,7 @@ def references(corpus: Corpus) -> Iterator[Finding]:
 
 
 def ambiguous(corpus: Corpus) -> Iterator[Finding]:
-    """A reference means one preference type, not one in each of several domains."""
+    """A reference must mean one preference type, not one in each of several domains."""
     catalogue = corpus.catalogue
     for task in corpus.tasks:
         for domain, name in task.relevant:
@@ -50,12 +52,12 @@ def ambiguous(corpus: Corpus) -> Iterator[Finding]:
 
 
 def without_type(corpus: Corpus) -> Iterator[Finding]:
-    """Each domain of a task has at least one relevant preference type."""
+    """Each domain of a task must have at least one relevant preference type."""
     catalogue = corpus.catalogue
     for task in corpus.tasks:
         for domain in task.domains:
-            # "Preferred Genres (Music)" means a type of Music, however odd its spelling: that is another
-            # rule's finding.
+            # "Preferred Genres (Music)" means a type of Music in any spelling. Another rule reports the
+            # spelling.
             meant = {_bare(name, domain) for d, name in task.relevant if d in (domain, "")}
             if task.relevant and len(task.domains) > 1 and not meant & catalogue[domain]:
                 yield Finding(
@@ -67,12 +69,15 @@ def without_type(corpus: Corpus) -> Iterator[Finding]:
 
 
 def unused_types(corpus: Corpus) -> Iterator[Finding]:
-    """Every preference type is relevant to some task; what no task asks for tests nothing."""
+    """Every preference type must be relevant to some task.
+
+    A type that no task needs tests nothing.
+    """
     catalogue = corpus.catalogue
     used = {
         (d, name) for t in corpus.tasks for dom, name in t.relevant for d in ((dom,) if dom else t.domains)
     }
-    # A task that names none asks for all.
+    # A task without relevant types uses all types.
     used |= {(d, name) for t in corpus.tasks if not t.relevant for d in t.domains for name in catalogue[d]}
     for domain, names in catalogue.items():
         for name in sorted(names):
@@ -82,7 +87,7 @@ def unused_types(corpus: Corpus) -> Iterator[Finding]:
 
 
 def mask_tasks(corpus: Corpus) -> Iterator[Finding]:
-    """A user has exactly the tasks whose domains are all of interest."""
+    """A user must have exactly the tasks whose domains are all of interest."""
     due: dict[str, set[str]] = {
         p.id: {t.id for t in corpus.tasks if set(t.domains) <= p.mask} for p in corpus.people
     }
@@ -100,7 +105,7 @@ def mask_tasks(corpus: Corpus) -> Iterator[Finding]:
 
 
 def copies(corpus: Corpus) -> Iterator[Finding]:
-    """A user's copy of a task is the task."""
+    """A user's copy of a task must be equal to the task."""
     master = {t.id: t for t in corpus.tasks}
     for a in corpus.assignments if corpus.shared else ():
         task = master.get(a.task)
@@ -125,7 +130,10 @@ def copies(corpus: Corpus) -> Iterator[Finding]:
 
 
 def situations(corpus: Corpus) -> Iterator[Finding]:
-    """A situation holds listed values, a real place, and a device that is at hand there."""
+    """A situation must hold listed values, a real place and a fitting device.
+
+    A smart speaker, for example, fits only at home.
+    """
     for a in corpus.assignments:
         for part, listed in SITUATION_VALUES.items():
             value = a.situation.get(part)
@@ -151,7 +159,7 @@ def situations(corpus: Corpus) -> Iterator[Finding]:
 
 
 def small_screens(corpus: Corpus) -> Iterator[Finding]:
-    """Nobody compares things at length on a watch."""
+    """A task on a smartwatch must not be a long comparison."""
     for task in corpus.tasks:
         if "Smartwatch" in task.devices and re.search(
             r"\bcompar\w+|side by side|set against", " ".join(task.texts), re.IGNORECASE

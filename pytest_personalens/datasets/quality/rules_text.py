@@ -1,4 +1,7 @@
-"""Rules over summaries: a person's own story, in English, without a model's manners."""
+"""Rules for summaries.
+
+A summary tells a person's own story in English, and does not sound like a model's answer.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,8 @@ from pytest_personalens.datasets.quality.diversity import words_in
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-#: How a model begins when it answers a request instead of telling. Written by us after looking at openings.
+#: Typical openings of a model that answers a request instead of telling a story. We wrote the list after
+#: reading such openings.
 _PREAMBLE: Final = re.compile(
     r"\s*(?:here (?:is|are)\b|here's\b|based on\b|sure\b|certainly\b|of course\b|below (?:is|are)\b|the"
     r" following\b|"
@@ -27,14 +31,14 @@ _ENGLISH: Final = frozenset(
     there so if up out about into over after before
     """.split()  # noqa: SIM905  (a block of words reads better than 60 literals)
 )
-#: Below this share of the commonest English words a text is not English; English prose has 0.35 to 0.5.
+#: A text with a smaller share of the commonest English words is not English. English prose has 0.35 to 0.5.
 _ENGLISH_SHARE: Final = 0.2
-#: Shorter sentences ("That was that.") may well come twice.
+#: Shorter sentences ("That was that.") may occur twice by chance.
 _SENTENCE_WORDS: Final = 5
 
 
 def preamble(corpus: Corpus) -> Iterator[Finding]:
-    """A summary tells of a person from its first word on."""
+    """A summary must tell of the person from its first word on."""
     for person in corpus.people:
         for domain, text in person.summaries.items():
             if _PREAMBLE.match(text):
@@ -47,7 +51,7 @@ def preamble(corpus: Corpus) -> Iterator[Finding]:
 
 
 def language(corpus: Corpus) -> Iterator[Finding]:
-    """A summary is in English."""
+    """A summary must be in English."""
     for person in corpus.people:
         for domain, text in person.summaries.items():
             tokens = words_in(text)
@@ -58,7 +62,7 @@ def language(corpus: Corpus) -> Iterator[Finding]:
 
 
 def missing(corpus: Corpus) -> Iterator[Finding]:
-    """Each domain of interest has a summary."""
+    """Each domain of interest must have a summary."""
     for person in corpus.people:
         for domain in sorted(person.mask):
             if not person.summaries.get(domain, "").strip():
@@ -66,7 +70,10 @@ def missing(corpus: Corpus) -> Iterator[Finding]:
 
 
 def repeated(corpus: Corpus) -> Iterator[Finding]:
-    """No two summaries share a sentence; the copy is reported, with the place of the first."""
+    """No two summaries may share a sentence.
+
+    The finding reports the copy, and names the place of the first.
+    """
     first: dict[str, str] = {}
     copies: dict[tuple[str, str], list[tuple[str, str]]] = defaultdict(list)
     for person in corpus.people:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pytest_personalens.core.controls import control_word
 from pytest_personalens.core.errors import SpecError
+from pytest_personalens.core.suite import suite_named
+from pytest_personalens.core.suite_names import FIRST_SUITE
 from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.reports.markup import figure, interval_text
 from pytest_personalens.reports.tables.measured import SHORT, Column, Measured, differences, is_rate, scaled
@@ -40,7 +41,8 @@ class ContextItems(NamedTuple):
     @property
     def short(self) -> str:
         """Such as ``no-context`` or ``D+I+S``."""
-        told = control_word("swapped") if self.swapped else "+".join(self.letters) or control_word("none")
+        word = suite_named(FIRST_SUITE).arm_word
+        told = word("swapped") if self.swapped else "+".join(self.letters) or word("none")
         return "vanilla" if self.vanilla else told
 
     @property

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from statistics import fmean
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.reports.markup import figure, interval_text
 from pytest_personalens.reports.tables.table import PaperTable
 from pytest_personalens.results.contrasts import contrast, corrected
-from pytest_personalens.results.summary import group
+from pytest_personalens.results.means import scenario_means, scores_of
 from pytest_personalens.results.wording import p_value
 
 if TYPE_CHECKING:
@@ -59,8 +60,9 @@ def scaled(value: float, dimension: Dimension) -> float:
 
 def mean_of(items: Sequence[Item], dimension: Dimension) -> float | None:
     """The mean of `items` by scenario, as tables have it; None where nothing is scored on it."""
-    found = group("", items).means.get(dimension.value)
-    return None if found is None or found.value is None else scaled(found.value, dimension)
+    scores = scores_of(items, dimension)
+    mean = round(fmean(scenario_means(scores).values()), 6) if scores else None
+    return None if mean is None else scaled(mean, dimension)
 
 
 class Measured(NamedTuple):

@@ -115,9 +115,9 @@ function readings(item) {
     const d = dimensionOf.get(v.dim);
     const turns = [...new Set((v.evidence || []).map(([turn]) => turn))].sort((a, b) => a - b);
     const flip = (item.flips || []).find(([key]) => key === v.dim);
-    const pips = d.high === 1 ? null : make("span", { class: "pips", "aria-hidden": "true" }, "●".repeat(v.score) + "○".repeat(d.high - v.score));
+    const pips = d.high === 1 || d.high === null ? null : make("span", { class: "pips", "aria-hidden": "true" }, "●".repeat(v.score) + "○".repeat(d.high - v.score));
     return make("li", {},
-      make("div", { class: "head" }, make("span", {}, d.name), make("span", { class: short(item, d) ? "cut" : null }, pips, scoreText(d, v.score), d.high === 1 ? null : ` of ${d.high}`)),
+      make("div", { class: "head" }, make("span", {}, d.name), make("span", { class: short(item, d) ? "cut" : null }, pips, scoreText(d, v.score), d.high === 1 || d.high === null ? null : ` of ${d.high}`)),
       flip ? make("p", { class: flip[2] > flip[1] ? "good" : "bad" }, `${scoreNumber(flip[1])} before, ${scoreNumber(flip[2])} now`) : null,
       make("p", {}, plain(text(v.why)), turns.length ? " · " : null,
         turns.map((turn, n) => [n ? ", " : turns.length > 1 ? "turns " : "turn ", make("a", { href: `#turn-${turn}`, onclick: (event) => { event.preventDefault(); goTo(turn); } }, String(turn))])),
@@ -176,7 +176,7 @@ function dialogue(item) {
       make("p", { class: "soft" }, plain(about.join(" · "))),
       s ? make("p", {}, plain(text(s.description))) : null,
       item.verdicts ? make("p", { class: "scores" }, columns.filter((d) => item.scores.has(d.key)).map((d) =>
-        make("span", { class: short(item, d) ? "bad" : null }, make("b", {}, `${d.column} `), scoreText(d, item.scores.get(d.key)), d.high === 1 ? null : `/${d.high}`))) : null,
+        make("span", { class: short(item, d) ? "bad" : null }, make("b", {}, `${d.column} `), scoreText(d, item.scores.get(d.key)), d.high === 1 || d.high === null ? null : `/${d.high}`))) : null,
       item.shortfalls ? make("p", { class: "bad" }, `Below: ${plain(item.shortfalls.map(([, words]) => words).join(", "))}`) : null,
       item.cause ? make("p", { class: "fault" }, plain(`Not scored, ${item.cause}: ${item.detail || ""}`)) : null,
       others(item)),

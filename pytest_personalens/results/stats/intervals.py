@@ -5,7 +5,7 @@ with several.
 from __future__ import annotations
 
 from fractions import Fraction
-from math import fsum, sqrt
+from math import fsum, inf, isinf, sqrt
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.results.stats.quantiles import beta_quantile, t_quantile
@@ -19,7 +19,12 @@ LEAST: Final = 3
 Interval = tuple[float, float]
 
 
-def interval(by_user: Sequence[Sequence[float | Fraction]], low: float, high: float) -> Interval | None:
+def interval(
+    by_user: Sequence[Sequence[float | Fraction]],
+    low: float | None,
+    high: float | None,
+    grid: float | Fraction = 1,
+) -> Interval | None:
     """The 95 % interval of the mean of values on the scale `low`..`high`, which `by_user` holds for the
     scenarios of each user.
 
@@ -28,7 +33,7 @@ def interval(by_user: Sequence[Sequence[float | Fraction]], low: float, high: fl
     or everything fails, though some did and some did not, is the exact one instead. None for fewer than three
     users. Raises ValueError as `mean_interval` does.
     """
-    found = mean_interval(by_user, low, high)
+    found = mean_interval(by_user, low, high, grid=grid)
     if found is None or (low, high) != (0, 1):
         return found
     users, scenarios = len(by_user), sum(map(len, by_user))
@@ -60,7 +65,12 @@ def rate_interval(successes: float, total: int, *, level: float = 0.95) -> Inter
 
 
 def mean_interval(
-    by_user: Sequence[Sequence[float | Fraction]], low: float, high: float, *, level: float = 0.95
+    by_user: Sequence[Sequence[float | Fraction]],
+    low: float | None,
+    high: float | None,
+    *,
+    level: float = 0.95,
+    grid: float | Fraction = 1,
 ) -> Interval | None:
     """An interval for the mean of values on the scale `low`..`high`, its ends within it; None for fewer than
     three users.
@@ -74,6 +84,9 @@ def mean_interval(
     matter less and less as the sample grows, so there is no size from which another method takes over. How
     often the interval holds is on the page Noise of the documentation, with the simulation.
 
+    Where the scale has no end (None), the further value stands a step of the `grid` beyond the outermost one
+    that was seen, and the interval may reach beyond it.
+
     Raises ValueError for a value off the scale, a user without a value, a scale without width and a level not
     between 0 and 1.
 
@@ -81,27 +94,33 @@ def mean_interval(
     [3.71, 4.0]
     """
     check_level(level)
-    if not low < high:
+    lowest, highest = (-inf if low is None else low), (inf if high is None else high)
+    if not lowest < highest:
         raise ValueError(f"expected a scale, found {low} to {high}")
     for value in (value for values in by_user for value in values):
-        if not low <= value <= high:  # also what is no number at all
-            raise ValueError(f"expected values from {low} to {high}, found {value}")
+        if not lowest <= value <= highest or isinf(value):  # also what is no number at all
+            raise ValueError(f"expected values from {lowest} to {highest}, found {value}")
     if not all(by_user):
         raise ValueError("expected at least one value of each user, found none")
     if len(by_user) < LEAST:
         return None
+    every = [value for values in by_user for value in values]
+    ends = (
+        float(min(every) - Fraction(grid)) if low is None else float(low),
+        float(max(every) + Fraction(grid)) if high is None else float(high),
+    )
     total = sum(map(len, by_user))
     typical = sum(len(values) ** 2 for values in by_user) / total
     points = [(float(sum(values)) / len(values), float(len(values))) for values in by_user]
     mean = fsum(value * weight for value, weight in points) / total
-    points += [(float(low), typical), (float(high), typical)]
+    points += [(end, typical) for end in ends]
     weights = fsum(weight for _, weight in points)
     middle = fsum(value * weight for value, weight in points) / weights
     # Of unequal weights, only so many users count.
     users = weights**2 / fsum(weight**2 for _, weight in points)
     squares = fsum((weight * (value - middle)) ** 2 for value, weight in points)
     reach = t_quantile(level, users - 1) * sqrt(squares / (1 - 1 / users)) / weights
-    return max(float(low), min(mean, middle - reach)), min(float(high), max(mean, middle + reach))
+    return max(lowest, min(mean, middle - reach)), min(highest, max(mean, middle + reach))
 
 
 def check_level(level: float) -> None:

@@ -81,9 +81,10 @@ def detectable(
     margin: float = 0.0,
     power: float = 0.8,
     most: float = 1.0,
+    step: Fraction | int = 1,
 ) -> float | None:
     """The smallest true drop that a gate on these scenarios would find: see `smallest_drop`, for the
-    `Noise.seen` in the differences.
+    `Noise.seen` in the differences, where a score drops by a `step` of its scale (1: that of whole scores).
 
     `by_user` holds those of each user's scenarios. If the assistant did change between the two runs, its
     change counts as noise, and the drop told is too large rather than too small. Raises ValueError without a
@@ -91,9 +92,19 @@ def detectable(
     """
     if not by_user or not all(by_user):
         raise ValueError("expected at least one difference")
-    scenarios = list(map(len, by_user))
-    noise = Noise.seen([sum(differences, Fraction()) for differences in by_user], sums=max(scenarios) > 1)
-    return smallest_drop(noise, scenarios, level=level, margin=margin, power=power, most=most)
+    scenarios, one = list(map(len, by_user)), Fraction(step)
+    sums = [sum(differences, Fraction()) / one for differences in by_user]
+    noise, size = Noise.seen(sums, sums=max(scenarios) > 1), float(one)
+    found = smallest_drop(noise, scenarios, level=level, margin=margin / size, power=power, most=most / size)
+    return None if found is None else round(found * size, 9)
+
+
+def step_of(grid: Fraction) -> Fraction:
+    """The step that `detectable` lets scores drop by: 100 of those it looks for drops in.
+
+    These are a hundredth of a whole score, and no finer than a finer grid.
+    """
+    return 100 * min(grid, STEP)
 
 
 def smallest_drop(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from fractions import Fraction
 
 
 def pass_hat(counts: Sequence[tuple[int, int]], k: int) -> float | None:
@@ -38,7 +39,7 @@ def pass_share(passed: int, trials: int, k: int) -> float:
     return comb(passed, k) / comb(trials, k)
 
 
-def spread(scores: Sequence[Sequence[float]]) -> float | None:
+def spread(scores: Sequence[Sequence[float | Fraction]]) -> float | None:
     """How much a score varies by itself: the pooled standard deviation within scenarios, in steps of the
     scale.
 

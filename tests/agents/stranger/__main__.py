@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pytest_personalens import Dimension
 from tests.agents.stranger.figures import DESERVED, evaluations, figures
 
 
@@ -16,7 +17,7 @@ def main() -> None:
         )
     for assistant, deserved in DESERVED.items():
         for scenario, evaluation in evaluations(assistant).items():
-            wrong = [v for v in evaluation.verdicts if v.score not in deserved[v.dimension]]
+            wrong = [v for v in evaluation.verdicts if v.score not in deserved[Dimension(v.dimension)]]
             for verdict in wrong:
                 print(
                     f"{assistant:12} {scenario:24} {verdict.dimension.short} {verdict.score}:"

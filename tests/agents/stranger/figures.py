@@ -56,4 +56,4 @@ def scores_of(assistant: str, dimension: Dimension) -> list[int]:
     """The assistant's scores on the dimension, one for each scenario."""
     found = [evaluation.score(dimension) for evaluation in evaluations(assistant).values()]
     assert None not in found, f"{assistant}: not every dialogue could be read on {dimension.short}"
-    return [score for score in found if score is not None]
+    return [int(score) for score in found if score is not None]

@@ -1,4 +1,4 @@
-"""The official PersonaLens prompts: read from the user's own checkout, filled and parsed as its code does.
+"""The official PersonaLens prompts, read from the user's own checkout.
 
-None of them is here.
+They are filled and their answers are parsed as in the official code. This package contains none of them.
 """

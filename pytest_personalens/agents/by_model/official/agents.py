@@ -1,4 +1,7 @@
-"""The user agent, the judge and the assistant that a model plays by the official prompts."""
+"""The agents that a model plays with the official prompts.
+
+They are the user agent, the judge and the assistant.
+"""
 
 from __future__ import annotations
 
@@ -24,8 +27,9 @@ _USER_TEMPERATURE: Final = 0.5
 
 
 class OfficialUserAgent:
-    """Plays the profile, and takes what the model says as it comes: the official code looks for the end
-    signal and for nothing else.
+    """A user agent that plays the profile and accepts every text of the model.
+
+    The official code checks a text only for the end signal.
     """
 
     def __init__(self, model: Model, meter: Meter, prompts: OfficialPrompts) -> None:
@@ -35,7 +39,7 @@ class OfficialUserAgent:
         self.keeps_empty = "empty-message" not in prompts.mended
 
     def turn(self, scenario: Scenario, transcript: Sequence[Message]) -> UserTurn:
-        """The model's next turn."""
+        """Return the model's next turn."""
         system, prompt = self._prompts.user(scenario, _pairs(transcript))
         text = self._meter.complete(
             self._model, Request(system, prompt, _USER_TEMPERATURE), "user agent", fault=UserAgentFault
@@ -46,9 +50,9 @@ class OfficialUserAgent:
 
 
 class OfficialJudge:
-    """Gives each reading its own prompt in one call.
+    """A judge that gives each reading its own prompt in one call.
 
-    An answer that the official code leaves out of its means is a `JudgeFault`.
+    Raise `JudgeFault` for an answer that the official code leaves out of its means.
     """
 
     parallel = True
@@ -61,7 +65,10 @@ class OfficialJudge:
         self.paid = model.paid
 
     def verdict(self, scenario: Scenario, dialogue: Dialogue, dimension: Dimension) -> Verdict:
-        """The model's verdict; one that cannot be read is asked for once more where that bug is mended."""
+        """Return the model's verdict.
+
+        If the bug is mended, the judge asks once more after an unreadable answer.
+        """
         request = Request(
             "", self._prompts.judge(scenario, _pairs(dialogue.messages), dimension), self._temperature, 4000
         )
@@ -79,7 +86,10 @@ class OfficialJudge:
 
 
 class OfficialAssistant:
-    """Answers a conversation that is shown in one message, by the prompts for the family of the model."""
+    """An assistant that gets the conversation in one message.
+
+    The family of the model decides which prompts it uses.
+    """
 
     def __init__(
         self, model: Model, meter: Meter, prompts: OfficialPrompts, *, setting: str, context: Context
@@ -91,7 +101,10 @@ class OfficialAssistant:
         self.paid = model.paid
 
     def __call__(self, messages: list[dict[str, str]]) -> str:
-        """The reply. Raises `AssistantFault` when the model gives none."""
+        """Return the reply.
+
+        Raise `AssistantFault` if the model gives none.
+        """
         system, prompt = self._texts([(m["role"], m["content"]) for m in messages])
         return self._meter.complete(
             self._model, Request(system, prompt), "assistant", fault=AssistantFault

@@ -1,5 +1,6 @@
-"""The bugs of the official code that prompts and answers pass through, by name: each is reproduced, or mended
-on request.
+"""The bugs of the official code in prompts and answers, by name.
+
+Each bug is reproduced, or mended on request.
 """
 
 from __future__ import annotations
@@ -8,8 +9,8 @@ from typing import Final
 
 from pytest_personalens.core.errors import SpecError
 
-#: Name -> what the official code does (GD, GM, EV, GA, AP: generate_dialogue, generate_dialogue_md,
-#: evaluate_dialogue, gather_evaluation, assistant_prompts), and what it is mended to.
+#: For each name, the behaviour of the official code and the mended behaviour (GD, GM, EV, GA, AP:
+#: generate_dialogue, generate_dialogue_md, evaluate_dialogue, gather_evaluation, assistant_prompts).
 BUGS: Final = {
     "user-id": "the judge of P is told the user's id (EV); mended: it is not",
     "base-instruction": (
@@ -38,9 +39,10 @@ BUGS: Final = {
 
 
 def mended_bugs(text: str) -> frozenset[str]:
-    """The bugs to mend: none for "reproduce", all for "mend", else those named, with commas between them.
+    """Return the bugs to mend.
 
-    Raises `SpecError`.
+    These are none for "reproduce", all for "mend", and otherwise the named ones, separated by commas. Raise
+    `SpecError` for an unknown name.
     """
     if text.strip() in ("reproduce", "mend"):
         return frozenset(BUGS if text.strip() == "mend" else ())

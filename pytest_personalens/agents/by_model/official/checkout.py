@@ -1,5 +1,6 @@
-"""Reads the templates out of a checkout of the official repository: its Python files are parsed, and nothing
-of them is run.
+"""Reads the templates in a checkout of the official repository.
+
+It parses the Python files of the checkout and runs none of them.
 """
 
 from __future__ import annotations
@@ -24,14 +25,14 @@ _KNOWN: Final = frozenset(
     {"demographic_profile", "interaction_summary", "situation_context", "message_history"}
 )
 _USER_CLASS: Final = "UserPromptTemplate"
-#: Attribute of the class that holds the user's prompts -> the fields that its code fills in.
+#: The attributes of the class with the user's prompts, and the fields that its code fills in.
 _USER: Final = {
     "system_prompt": None,
     "task_prompt_initial_query": _PERSON,
     "task_prompt": _PERSON | {"message_history"},
 }
 FAMILIES: Final = ("CLAUDE", "LLAMA", "MISTRAL")
-#: The suffix of the template for a context; the official code calls I "P".
+#: The suffix of the template for each context. The official code calls I "P".
 VARIANTS: Final = {"": "", "D": "_D", "I": "_P", "S": "_S", "DIS": "_DPS"}
 JUDGED: Final = {
     Dimension.TASK_COMPLETION: ("EVAL_DIALOGUE_TASK_COMPLETION", frozenset({"conversation", "goal"})),
@@ -52,7 +53,7 @@ JUDGED: Final = {
 
 
 class UserTemplates(NamedTuple):
-    """The user agent's prompts, of single-domain or of multi-domain tasks."""
+    """The user agent's prompts for single-domain tasks or for multi-domain tasks."""
 
     system: str
     opening: str
@@ -62,7 +63,8 @@ class UserTemplates(NamedTuple):
 class OfficialTemplates(NamedTuple):
     """All templates of a checkout.
 
-    `assistant` and `judge` are by the names of its variables; `digest` is that of all texts.
+    `assistant` and `judge` are keyed by the names of the checkout's variables. `digest` is the digest of all
+    texts.
     """
 
     single: UserTemplates
@@ -73,7 +75,10 @@ class OfficialTemplates(NamedTuple):
 
 
 def read_checkout(root: Path) -> OfficialTemplates:
-    """The templates of a checkout. Raises `DataError` in one line with the file and the variable."""
+    """Return the templates of a checkout.
+
+    Raise `DataError`, which names the file and the variable in one line.
+    """
     users = [_user(root / "src" / name) for name in ("generate_dialogue.py", "generate_dialogue_md.py")]
     assistant = _variables(root / "util" / "assistant_prompts.py", _of_assistants())
     judge = _variables(
@@ -89,7 +94,10 @@ def read_checkout(root: Path) -> OfficialTemplates:
 
 
 def _of_assistants() -> Iterator[tuple[str, frozenset[str] | None, bool]]:
-    """Variable, its fields (None: it is sent as it stands), and whether a checkout must have it."""
+    """Yield each variable, its fields, and whether a checkout must have it.
+
+    The fields are None if the text is sent as it is.
+    """
     for family in FAMILIES:
         yield f"{family}_SYSTEM_PROMPT", None, True
         for suffix in VARIANTS.values():
@@ -133,7 +141,7 @@ def _parsed(file: Path) -> ast.Module:
 
 
 def _assigned(nodes: Iterable[ast.AST]) -> Iterator[tuple[str, ast.expr]]:
-    """What is assigned to variables, and to attributes as ``self.name``."""
+    """Yield the values of variables, and of attributes as ``self.name``."""
     for node in nodes:
         targets = (
             node.targets
@@ -170,6 +178,7 @@ def _check_fields(file: Path, name: str, text: str, known: frozenset[str]) -> No
     except ValueError as error:
         raise DataError(file, f"cannot be filled by str.format: {error}", field=name) from None
     for _, field, spec, conversion in parts:
-        # Nothing but a name: "{x.attribute}" would look into our own values.
+        # Only a name is allowed, because "{x.attribute}" would read attributes of the values that this
+        # package passes.
         if field is not None and (field not in known or spec or conversion):
             raise DataError(file, f"unknown field {{{field}}}; known: {', '.join(sorted(known))}", field=name)

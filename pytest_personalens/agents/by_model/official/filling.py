@@ -1,4 +1,7 @@
-"""Fills the official templates with a scenario and its dialogue, to the byte as the official code does."""
+"""Fills the official templates with a scenario and its dialogue.
+
+The result is equal, byte for byte, to that of the official code.
+"""
 
 from __future__ import annotations
 
@@ -21,17 +24,20 @@ _LEFT_OUT: Final = {"D": "demographic_profile", "I": "interaction_summary", "S":
 
 
 class OfficialPrompts:
-    """The templates of a checkout, and which bugs of its code are `mended`."""
+    """The templates of a checkout, and the bugs of its code that are `mended`."""
 
     def __init__(self, templates: OfficialTemplates, mended: Collection[str] = ()) -> None:
         self.templates, self.mended = templates, frozenset(mended)
-        #: What tells these prompts from others, as part of an agent's identity.
+        #: The name of these prompts, as part of an agent's identity.
         self.version = f"official {templates.digest}" + (
             f" mended {','.join(sorted(mended))}" if mended else ""
         )
 
     def user(self, scenario: Scenario, transcript: Sequence[tuple[str, str]]) -> tuple[str, str]:
-        """System text and prompt of the user's next turn; `transcript` holds (role, text)."""
+        """Return the system text and the prompt of the user's next turn.
+
+        `transcript` holds (role, text).
+        """
         templates = self.templates.single if scenario.kind == "single" else self.templates.multi
         known = self._person(scenario, scenario.demographics)
         if not transcript:
@@ -39,7 +45,7 @@ class OfficialPrompts:
         return templates.system, templates.next.format(**known, message_history=self._judged(transcript))
 
     def judge(self, scenario: Scenario, transcript: Sequence[tuple[str, str]], dimension: Dimension) -> str:
-        """The prompt of a reading."""
+        """Return the prompt of a reading."""
         told = scenario.demographics
         if (
             dimension in (Dimension.PERSONALIZATION, Dimension.PERSONALIZATION_TURNS)
@@ -58,9 +64,9 @@ class OfficialPrompts:
     def assistant(
         self, family: str, setting: str, context: Context, transcript: Sequence[tuple[str, str]]
     ) -> tuple[str, str]:
-        """System text and prompt of the assistant's next reply.
+        """Return the system text and the prompt of the assistant's next reply.
 
-        Raises `SpecError` for a prompt that the checkout does not have.
+        Raise `SpecError` for a prompt that the checkout does not have.
         """
         system, template = self._assistant(family, setting, context)
         history = "\n".join(f"{role.capitalize()}: {self._content(text)}" for role, text in transcript)
@@ -112,7 +118,7 @@ class OfficialPrompts:
         }
 
     def _judged(self, transcript: Sequence[tuple[str, str]]) -> str:
-        """The dialogue as the user agent and the judge are shown it."""
+        """Return the dialogue in the form for the user agent and the judge."""
         return "\n".join(f"[{role.upper()}]: {self._content(text)}" for role, text in transcript)
 
     def _content(self, text: str) -> str:
@@ -120,21 +126,25 @@ class OfficialPrompts:
 
 
 def family_of(model: str) -> str:
-    """The family whose prompts the official code takes for a model, by a part of its name; models that it
-    does not know take Claude's.
+    """Return the family whose prompts the official code uses for a model.
+
+    A part of the model's name decides it. Unknown models use the prompts for Claude.
     """
     name = model.lower()
     return "LLAMA" if "llama" in name else "MISTRAL" if "mistral" in name or "mixtral" in name else "CLAUDE"
 
 
 def letters_of(context: Context) -> str:
-    """Which of D, I and S a context holds."""
+    """Return the letters of D, I and S that a context holds."""
     held = {"D": context.demographics, "I": context.interactions, "S": context.situation}
     return "".join(letter for letter, part in held.items() if part)
 
 
 def refused_pair(letters: str) -> str:
-    """What to say of two parts of the context, for which the official code has no prompt."""
+    """Return the message for two parts of the context.
+
+    The official code has no prompt for them.
+    """
     return (
         f"--personalens-context {letters}: the official code crashes on two parts of the context (it has"
         " prompts for none, D, I, S and DIS); write personalens_official_bugs = pairs to have them mended"
@@ -150,14 +160,18 @@ def _situation(situation: Situation) -> str:
 
 
 def _summaries(by_domain: Mapping[str, str]) -> str:
-    """The summary of one domain as it is; those of several, each between tags."""
+    """Return the summary of one domain, or those of several domains between tags."""
     if len(by_domain) == 1:
         return next(iter(by_domain.values()))
     return "".join(f"\n<{domain}>\n{text}\n</{domain}>\n" for domain, text in by_domain.items())
 
 
 def _without(template: str, field: str) -> str:
-    """The template without the line of a field, its heading, and the empty line after it."""
+    """Return the template without the line of a field.
+
+    The heading of the line and the empty line after it are removed too. Raise `SpecError` if the field does
+    not stand in a line of its own.
+    """
     lines = template.split("\n")
     place = lines.index(f"{{{field}}}") if f"{{{field}}}" in lines else -1
     if place < 0:

@@ -1,4 +1,7 @@
-"""Reads a judge's answer as the official code does, or strictly where its bugs are mended."""
+"""Parses a judge's answer as the official code does.
+
+It parses strictly where the bugs of that code are mended.
+"""
 
 from __future__ import annotations
 
@@ -29,8 +32,9 @@ _UNREAD: Final = (
 
 
 def read_official(text: str, dimension: Dimension, replies: int, mended: Collection[str] = ()) -> Verdict:
-    """The verdict in an answer. Raises ValueError for one that the official code leaves out of its means, or
-    that is off the scale.
+    """Return the verdict in an answer.
+
+    Raise ValueError for an answer that the official code leaves out of its means, or that is off the scale.
 
     >>> read_official("Personalization Score: 3.5", Dimension.PERSONALIZATION, 1).score
     3
@@ -71,5 +75,5 @@ def _verdict(text: str, dimension: Dimension, *, strict: bool) -> Verdict:
 
 
 def _strict(name: str) -> str:
-    """A whole score after its name, whatever marks stand around both."""
+    """Return a pattern for a whole score after its name, with any marks around both."""
     return rf"{name}[\s:*_`\[(]*(\d+)(?!\d|[.,/]\d)"

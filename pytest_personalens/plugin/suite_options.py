@@ -1,0 +1,65 @@
+"""Options beside a suite: what it takes, what it does not, and what is another suite's."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+
+from pytest_personalens.core.errors import SpecError
+from pytest_personalens.core.suite_names import FIRST_SUITE
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pytest_personalens.core.options import Option
+    from pytest_personalens.core.suite import Suite
+
+#: Stands for a value that only another suite has: one configuration may serve several.
+OF_ANOTHER: Final = object()
+
+
+def read_text(option: Option, text: str, suite: str | None, *, configured: bool) -> Any:
+    """The value of a text, or `OF_ANOTHER`. Raises ValueError, or `SpecError`."""
+    if option.read is not None:
+        return option.read(text)
+    from pytest_personalens.core.suite import other_suites
+
+    try:
+        return option.value(text, _suite(suite))
+    except (ValueError, SpecError):
+        if configured and any(_reads(option, text, other) for other in other_suites(_suite(suite).name)):
+            return OF_ANOTHER
+        raise
+
+
+def default_of(option: Option, values: Mapping[str, Any]) -> Any:
+    """The default of an option in the suite of the run; `values` holds those read so far."""
+    if values.get("sample") is None or "suite" not in values:
+        return option.default
+    return _suite(values["suite"]).defaults.get(option.key, option.default)
+
+
+def means_nothing(option: Option, suite: str | None, config: pytest.Config) -> bool:
+    """True for an option that its suite does not take. Raises `pytest.UsageError` where the command line
+    gives it, and not the configuration alone.
+    """
+    if suite is None or option.key not in _suite(suite).lacks:
+        return False
+    if config.getoption(option.ini, None) in (None, False):
+        return True
+    raise pytest.UsageError(f"{option.long}: means nothing in the suite {suite}; leave it out")
+
+
+def _reads(option: Option, text: str, suite: Suite) -> bool:
+    try:
+        option.value(text, suite)
+    except (ValueError, SpecError):
+        return False
+    return True
+
+
+def _suite(name: str | None) -> Suite:
+    from pytest_personalens.core.suite import suite_named
+
+    return suite_named(name or FIRST_SUITE)

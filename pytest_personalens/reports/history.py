@@ -1,0 +1,92 @@
+"""The history of several runs as a table: in the terminal, and as Markdown."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from pytest_personalens.core.safe_text import harmless
+from pytest_personalens.reports.markup import escaped, markdown_table
+from pytest_personalens.results.wording import count
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from pytest_personalens.results.history import History, Run
+    from pytest_personalens.results.means import Estimate
+
+#: Said where the runs stand in the order of their files.
+NO_DATES: Final = "in the order of the files: not every run says when its commit was made"
+_NONE: Final = "-"
+#: Characters of a cell in Markdown.
+_LONGEST: Final = 500
+
+
+def table_lines(history: History) -> Iterator[str]:
+    """The table in plain text, a line a run, and above each what changed since the run before it."""
+    heads, rows = _heads(history), [_cells(run, history) for run in history.runs]
+    widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
+    yield _aligned(heads, widths)
+    for run, row in zip(history.runs, rows, strict=True):
+        yield from (harmless(f"  not comparable with the runs above: {change}") for change in run.breaks)
+        yield from (harmless(f"  changed: {change}") for change in run.changes)
+        yield harmless(_aligned(row, widths))
+    if not history.by_date:
+        yield NO_DATES
+
+
+def history_markdown(history: History) -> str:
+    """The table as Markdown."""
+    rows = [
+        [escaped(text, _LONGEST) for text in (*_cells(run, history), "; ".join(all_changes(run)))]
+        for run in history.runs
+    ]
+    table = markdown_table([*_heads(history), "changed"], rows, words=len(rows[0]))
+    title = f"## \N{CHART WITH UPWARDS TREND} personalens history of {count(len(rows), 'run')}"
+    return "\n".join([title, "", *table, *([] if history.by_date else ["", NO_DATES])]) + "\n"
+
+
+def all_changes(run: Run) -> list[str]:
+    """What is other than in the run before, that which ends comparability first."""
+    return [*(f"not comparable: {change}" for change in run.breaks), *run.changes]
+
+
+def gates_text(run: Run) -> str:
+    """What the gates of a run came to, in a few words."""
+    if run.failed:
+        return f"FAILED: {', '.join(run.failed)}"
+    if not run.whole:
+        return "not decided: a part of the run"
+    return "passed" if run.gates else "no gates"
+
+
+def estimate_text(estimate: Estimate) -> str:
+    """``0.93 (0.78 to 0.99)``, or a dash where nothing was scored."""
+    if estimate.value is None:
+        return _NONE
+    ends = "" if estimate.low is None else f" ({estimate.low:.2f} to {estimate.high:.2f})"
+    return f"{estimate.value:.2f}{ends}"
+
+
+def _heads(history: History) -> list[str]:
+    branch = ["branch"] if _branches(history) else []
+    return ["date", "commit", *branch, "scored", *(d.names.mean for d in history.measures), "gates"]
+
+
+def _cells(run: Run, history: History) -> list[str]:
+    branch = [run.provenance.branch or _NONE] if _branches(history) else []
+    return [
+        run.provenance.day or _NONE,
+        run.label,
+        *branch,
+        f"{run.scored} of {run.expected}",
+        *map(estimate_text, run.estimates),
+        gates_text(run),
+    ]
+
+
+def _branches(history: History) -> bool:
+    return len({run.provenance.branch for run in history.runs}) > 1
+
+
+def _aligned(cells: Sequence[str], widths: Sequence[int]) -> str:
+    return "  ".join(text.ljust(width) for text, width in zip(cells, widths, strict=True)).rstrip()

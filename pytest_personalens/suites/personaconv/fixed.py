@@ -1,0 +1,152 @@
+"""What the protocol ``fixed`` asks for and shows: a history over posts, and nothing that came later.
+
+The paper (arXiv 2505.14106) defines the tasks by a user's earlier conversations; the official scripts show
+none of them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from pytest_personalens.suites.personaconv.posts import NOBODY, finite, said
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_personalens.suites.personaconv.posts import Comment, Post
+    from pytest_personalens.suites.personaconv.values import Kind
+
+#: Earlier replies of the user, and comments of the thread, that are shown at most.
+PAST: Final = 10
+CONVERSATION: Final = 30
+#: Characters of each text that are shown at most.
+ANSWERED: Final = 200
+TEXT: Final = 500
+CONTENT: Final = 1000
+PARENT: Final = 2000
+#: Least amount of the score whose sign is asked for.
+_AMOUNT: Final = 4
+
+
+def refused(post: Post) -> str:
+    """The reason why no prediction is made of the post, whatever the kind; empty if there is none."""
+    if post.user in NOBODY:
+        return "no-author"
+    if post.author not in ("", post.user):
+        return "key-not-author"
+    if post.time is None:
+        return "bad-time"
+    return "" if post.domain else "no-domain"
+
+
+def target_of(post: Post, kind: Kind) -> Comment | str:
+    """The user's latest reply in the post that can be asked for, or the reason why there is none.
+
+    It has a text, its parent has a text, and it is newer than its parent. The sign of a score is asked for
+    where the amount is 4 or more.
+    """
+    if reason := refused(post):
+        return reason
+    replies = [reply for reply in post.replies if _answers(post, reply)]
+    if not replies:
+        return "no-target"
+    if kind == "sentiment":
+        replies = [r for r in replies if (score := finite(r.score)) is not None and abs(score) >= _AMOUNT]
+        if not replies:
+            return "weak-score"
+    target = max(replies, key=_order)
+    return "no-score" if kind == "impact" and finite(target.score) is None else target
+
+
+def label_of(target: Comment) -> str:
+    """The class of a target of sentiment."""
+    return "positive" if (finite(target.score) or 0) > 0 else "negative"
+
+
+def truth_of(target: Comment, kind: Kind) -> str | float:
+    """What is to be foretold."""
+    if kind == "sentiment":
+        return label_of(target)
+    return float(finite(target.score) or 0) if kind == "impact" else target.text
+
+
+def past_replies(post: Post) -> list[Comment]:
+    """The user's replies in the post that a later post's history may show, the oldest first.
+
+    A reply that is older than its post has a wrong time.
+    """
+    asked = post.time
+    if refused(post) not in ("", "no-domain") or asked is None:
+        return []
+    return sorted((r for r in post.replies if r.text and (r.time or 0) > asked), key=_order)
+
+
+def shown_past(past: Sequence[tuple[Post, Comment]], kind: Kind) -> list[dict[str, object]]:
+    """Earlier replies as a request shows them."""
+    return [
+        {
+            "domain": post.domain,
+            "title": post.title,
+            "answered": answered(post, reply)[:ANSWERED],
+            "reply": reply.text[:TEXT],
+            **({} if kind == "next-text" else {"score": finite(reply.score)}),
+        }
+        for post, reply in past
+    ]
+
+
+def conversation(post: Post, target: Comment) -> list[dict[str, object]]:
+    """What was said in the target's thread before it, the oldest first, without the parent.
+
+    Nobody is named: who speaks is "the user" or a number.
+    """
+    older = sorted((c for c in older_comments(post, target) if c is not target.parent), key=_order)
+    names = {post.user: "the user"}
+    return [{"by": _name(c, names), "text": c.text[:TEXT]} for c in older[-CONVERSATION:]]
+
+
+def shown_parent(post: Post, target: Comment) -> dict[str, object]:
+    """What the target answers, as a request shows it."""
+    by_user = target.parent is None or target.parent.author == post.user
+    by = "the user" if by_user else "somebody else"
+    return {"by": by, "text": answered(post, target)[:PARENT]}
+
+
+def older_comments(post: Post, target: Comment) -> list[Comment]:
+    """The comments with a text in the target's thread that are older than it."""
+    top, before = target.top, target.time
+    return [
+        comment
+        for comment in post.comments
+        if comment.top is top
+        and comment.text
+        and (time := comment.time) is not None
+        and before is not None
+        and time < before
+    ]
+
+
+def answered(post: Post, reply: Comment) -> str:
+    """What a reply answers: a comment, or the text of the post; empty where it was removed."""
+    return post.text if reply.parent is None else said(reply.parent.body)
+
+
+def _name(comment: Comment, names: dict[str, str]) -> str:
+    if comment.author in NOBODY:
+        return "somebody"
+    return names.setdefault(comment.author, f"person {len(names)}")
+
+
+def _answers(post: Post, reply: Comment) -> bool:
+    before = post.time if reply.parent is None else reply.parent.time
+    time = reply.time
+    return (
+        bool(reply.text and answered(post, reply))
+        and time is not None
+        and before is not None
+        and before < time
+    )
+
+
+def _order(comment: Comment) -> tuple[int, str]:
+    return comment.time or 0, comment.text

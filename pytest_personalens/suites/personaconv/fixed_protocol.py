@@ -1,0 +1,191 @@
+"""The items and requests of the protocol ``fixed``."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from typing import TYPE_CHECKING
+
+from pytest_personalens.core.errors import SpecError
+from pytest_personalens.suites.personaconv import fixed
+from pytest_personalens.suites.personaconv.plan import Plan
+from pytest_personalens.suites.personaconv.posts import NOBODY
+from pytest_personalens.suites.personaconv.strangers import Strangers
+from pytest_personalens.suites.personaconv.templates import lines, words_of
+from pytest_personalens.suites.personaconv.values import KINDS, Request, kind_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from pytest_personalens.core.scenario import ScenarioRef
+    from pytest_personalens.suites.personaconv.facts import Facts
+    from pytest_personalens.suites.personaconv.index import Index
+    from pytest_personalens.suites.personaconv.posts import Comment, Post
+    from pytest_personalens.suites.personaconv.values import History, Kind, Setting
+
+_WITH_CONVERSATION = ("P-Conv", "NP-Conv")
+_Past = list[tuple["Post", "Comment"]]
+
+
+class FixedProtocol:
+    """Asks for the latest reply in each post of a user who has replied in an earlier one.
+
+    Raises `SpecError` for NP-Conv where there is no other user.
+    """
+
+    def __init__(
+        self,
+        index: Index,
+        *,
+        kinds: Sequence[Kind],
+        settings: Sequence[Setting],
+        history: History,
+        seed: str,
+    ) -> None:
+        self._index, self._settings, self._history = index, settings, history
+        self._posts = _without_copies(index.posts)
+        kept = [facts for of_user in self._posts.values() for facts in of_user]
+        self._kept = [{f.start for f in kept if f.file == number} for number in range(len(index.files))]
+        self._first = {
+            user: min(times)
+            for user, of_user in self._posts.items()
+            if (times := [facts.past[0] for facts in of_user if facts.past])
+        }
+        self._strangers = Strangers(self._posts, seed)
+        self.plan = Plan(index.posts, kinds)
+        users = [user for user in self._posts if user not in NOBODY]
+        if "NP-Conv" in settings and len(users) < 2:
+            raise SpecError(
+                "NP-Conv needs the past of another user, and the data has one user; give data of several,"
+                " or leave NP-Conv out"
+            )
+        for kind in kinds:
+            for place, facts in enumerate(index.posts):
+                if reason := self._reason(facts, kind):
+                    self.plan.leave_out(kind, place, reason)
+                else:
+                    self.plan.add(kind, place, facts.fixed[KINDS.index(kind)])
+
+    def truth(self, ref: ScenarioRef, post: Post) -> str | float:
+        """What is to be foretold."""
+        return fixed.truth_of(_target(post, kind_of(ref)), kind_of(ref))
+
+    def requests(self, ref: ScenarioRef, post: Post) -> tuple[dict[str, Request], dict[str, dict[str, str]]]:
+        """The request of each setting; and the past that stands in the context instead, domain -> text."""
+        target = _target(post, kind_of(ref))
+        requests: dict[str, Request] = {}
+        interactions: dict[str, dict[str, str]] = {}
+        for setting in self._settings:
+            past = self._past(ref, post, target, setting)
+            if self._history == "context":
+                interactions[setting] = _by_domain(past, kind_of(ref))
+            shown = past if self._history == "request" else []
+            parts = tuple(request_parts(post, target, kind_of(ref), setting, shown))
+            requests[setting] = Request(parts=parts, leaks=_leaks(post, target, past))
+        return requests, interactions
+
+    def _reason(self, facts: Facts, kind: Kind) -> str:
+        """Why the post makes no item of the kind; empty where it makes one."""
+        reason = facts.fixed[KINDS.index(kind)].reason
+        if reason:
+            return reason
+        if facts.start not in self._kept[facts.file]:
+            return "duplicate"
+        if self._first.get(facts.user, facts.time or 0) >= (facts.time or 0):
+            return "no-past"
+        return "" if "NP-Conv" not in self._settings or self._has_stranger(facts, kind) else "no-stranger"
+
+    def _has_stranger(self, facts: Facts, kind: Kind) -> bool:
+        others = self._strangers.number_before(facts.user, facts.time or 0)
+        if others == 0 or others > facts.comments:  # more than can take part in it
+            return others > 0
+        post = self._index.read(facts)
+        return self._stranger(facts, post, _target(post, kind)) is not None
+
+    def _past(self, ref: ScenarioRef, post: Post, target: Comment, setting: Setting) -> _Past:
+        facts = self._index.posts[self.plan.places[ref]]
+        user: str | None = facts.user
+        if setting == "NP-Conv":
+            user = self._stranger(facts, post, target)
+        if user is None or setting == "none":
+            return []
+        number = len(self._replies_before(facts.user, facts.time or 0))
+        return self._read_past(user, facts.time or 0)[: min(number, fixed.PAST)]
+
+    def _stranger(self, facts: Facts, post: Post, target: Comment) -> str | None:
+        time = facts.time or 0
+        return self._strangers.of(
+            facts,
+            time,
+            least=min(len(self._replies_before(facts.user, time)), fixed.PAST),
+            taking_part={comment.author for comment in fixed.older_comments(post, target)},
+        )
+
+    def _replies_before(self, user: str, time: int) -> list[tuple[int, Facts]]:
+        """The user's replies before that time, by their times, the oldest first."""
+        found = [
+            (then, facts)
+            for facts in self._posts.get(user, ())
+            for then in facts.past[: bisect_left(facts.past, time)]
+        ]
+        return sorted(found, key=lambda each: each[0])
+
+    def _read_past(self, user: str, time: int) -> _Past:
+        """The user's replies before that time, the latest first, as many as a request shows at most."""
+        latest = self._replies_before(user, time)[-fixed.PAST :]
+        posts = [self._index.read(facts) for facts in dict.fromkeys(facts for _, facts in latest)]
+        found = [
+            (reply.time or 0, reply.text, post, reply)
+            for post in posts
+            for reply in fixed.past_replies(post)
+            if (reply.time or 0) < time
+        ]
+        found.sort(key=lambda each: each[:2], reverse=True)
+        return [(post, reply) for _, _, post, reply in found[: fixed.PAST]]
+
+
+def request_parts(
+    post: Post, target: Comment, kind: Kind, setting: Setting, past: _Past
+) -> Iterator[tuple[str, str]]:
+    """The parts of a request by name, in order: a setting leaves parts out and changes nothing else."""
+    words = words_of("fixed")
+    yield "task", words.fill("task", kind)
+    if past:
+        yield "history", words.fill("history", kind, lines=lines(fixed.shown_past(past, kind)))
+    shown = {"domain": post.domain, "title": post.title, "text": post.text[: fixed.CONTENT]}
+    yield "post", words.fill("post", lines=lines([shown]))
+    if setting in _WITH_CONVERSATION and (before := fixed.conversation(post, target)):
+        yield "conversation", words.fill("conversation", lines=lines(before))
+    if setting in _WITH_CONVERSATION or kind == "next-text":
+        yield "parent", words.fill("parent", lines=lines([fixed.shown_parent(post, target)]))
+    if kind != "next-text":
+        yield "reply", words.fill("reply", lines=lines([{"text": target.text}]))
+    yield "answer", words.fill("answer", kind)
+
+
+def _leaks(post: Post, target: Comment, past: _Past) -> tuple[str, ...]:
+    """What is shown although it is newer than the target; the protocol promises that there is nothing."""
+    shown = [*fixed.older_comments(post, target), *(reply for _, reply in past)]
+    newer = [comment for comment in shown if (comment.time or 0) >= (target.time or 0)]
+    return ("newer-comments",) if newer else ()
+
+
+def _by_domain(past: _Past, kind: Kind) -> dict[str, str]:
+    """The past as the context of an assistant holds it: by domain, a line of JSON for each reply."""
+    shown: dict[str, list[object]] = {}
+    for entry in fixed.shown_past(past, kind):
+        shown.setdefault(str(entry.pop("domain")), []).append(entry)
+    return {domain: lines(entries) for domain, entries in shown.items()}
+
+
+def _target(post: Post, kind: Kind) -> Comment:
+    target = fixed.target_of(post, kind)
+    assert not isinstance(target, str), "the index says that there is one"
+    return target
+
+
+def _without_copies(posts: Sequence[Facts]) -> dict[str, list[Facts]]:
+    """User -> posts, the first of each that the file has more than once."""
+    found: dict[str, dict[str, Facts]] = {}
+    for facts in posts:
+        found.setdefault(facts.user, {}).setdefault(facts.identity, facts)
+    return {user: list(of_user.values()) for user, of_user in found.items()}

@@ -1,0 +1,133 @@
+"""An index of the posts of large files in the user's cache folder: the files are read whole once only."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import zlib
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from pytest_personalens.core.errors import DataError
+from pytest_personalens.datasets.cached import cache_folder, write_cached
+from pytest_personalens.suites.personaconv.facts import Facts, Found, facts_of
+from pytest_personalens.suites.personaconv.posts import read_post
+from pytest_personalens.suites.personaconv.stream import PostFile, read_at
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from pytest_personalens.suites.personaconv.posts import Post
+
+#: To be raised when an index of today would be misread, or when the same file would give other targets.
+FORMAT: Final = 1
+#: Files of fewer bytes are read as fast as their index.
+_SMALL: Final = 1 << 20
+
+
+class Index(NamedTuple):
+    """The posts of files, by user in the order of the first post of each, and a digest of the files."""
+
+    files: tuple[Path, ...]
+    digest: str
+    posts: tuple[Facts, ...]
+
+    def read(self, facts: Facts) -> Post:
+        """The whole post. Raises `DataError` if its file has changed meanwhile."""
+        return read_post(facts.user, read_at(self.files[facts.file], facts.start, facts.size))
+
+
+def open_index(files: Sequence[Path]) -> Index:
+    """The index of the files: the stored one where they are unchanged, by size and time or else by digest.
+
+    One that is missing, damaged or of another version is built anew; one that cannot be written is not
+    stored. No process waits for another. Raises `DataError` for a file that is none of posts.
+    """
+    files = tuple(files)
+    stamps = [_stamp(file) for file in files]
+    if sum(size for size, _ in stamps) < _SMALL:
+        return _build(files)
+    stored = _load(files)
+    if stored is not None:
+        of_files, digest, posts = stored
+        index = Index(files, digest, posts)
+        if of_files == stamps:
+            return index
+        if [size for size, _ in of_files] == [size for size, _ in stamps] and _digest(files) == digest:
+            _store(index, stamps)  # copied or touched, and still the same
+            return index
+    index = _build(files)
+    _store(index, stamps)
+    return index
+
+
+def index_file(files: Sequence[Path]) -> Path:
+    """Where the index of the files lies. Raises `RuntimeError` if the user has no home."""
+    name = hashlib.sha256(b"\0".join(os.fsencode(file.resolve()) for file in files)).hexdigest()[:16]
+    return cache_folder() / f"personaconv-{name}.index"
+
+
+def _build(files: tuple[Path, ...]) -> Index:
+    users: dict[str, list[Facts]] = {}
+    digests = []
+    for number, file in enumerate(files):
+        posts = PostFile(file)
+        for stored in posts:
+            users.setdefault(stored.user, []).append(facts_of(number, stored))
+        digests.append(posts.digest)
+    return Index(files, _joined(digests), tuple(facts for of_user in users.values() for facts in of_user))
+
+
+def _digest(files: Sequence[Path]) -> str:
+    digests = []
+    for path in files:
+        with path.open("rb") as file:
+            digests.append(hashlib.file_digest(file, "sha256").hexdigest())
+    return _joined(digests)
+
+
+def _joined(digests: Sequence[str]) -> str:
+    return digests[0] if len(digests) == 1 else hashlib.sha256("".join(digests).encode()).hexdigest()
+
+
+def _stamp(file: Path) -> tuple[int, int]:
+    try:
+        found = file.stat()
+    except OSError as error:
+        raise DataError(file, f"cannot be read: {error.strerror}") from None
+    return found.st_size, found.st_mtime_ns
+
+
+def _store(index: Index, stamps: Sequence[tuple[int, int]]) -> None:
+    data = {"format": FORMAT, "files": stamps, "digest": index.digest, "posts": index.posts}
+    content = zlib.compress(json.dumps(data).encode("ascii"), 1)
+    with suppress(OSError, RuntimeError):
+        write_cached(index_file(index.files), hashlib.sha256(content).digest() + content)
+
+
+def _load(files: Sequence[Path]) -> tuple[list[tuple[int, int]], str, tuple[Facts, ...]] | None:
+    try:
+        content = index_file(files).read_bytes()
+        if content[:32] != hashlib.sha256(content[32:]).digest():
+            return None
+        data: dict[str, Any] = json.loads(zlib.decompress(content[32:]))
+    except (OSError, RuntimeError, ValueError, zlib.error):
+        return None
+    if data["format"] != FORMAT:
+        return None
+    stamps = [(size, time) for size, time in data["files"]]
+    return stamps, data["digest"], tuple(_facts(*entry) for entry in data["posts"])
+
+
+def _facts(*entry: Any) -> Facts:
+    facts = Facts(*entry)
+    sentiment, impact, text = facts.fixed
+    return facts._replace(
+        past=tuple(facts.past),
+        fixed=(Found(*sentiment), Found(*impact), Found(*text)),
+        scored=Found(*facts.scored),
+        text=Found(*facts.text),
+        own_text=Found(*facts.own_text),
+    )

@@ -1,0 +1,79 @@
+"""Which posts make an item of which kind, and why the others make none."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple
+
+from pytest_personalens.core.scenario import ScenarioRef
+from pytest_personalens.suites.personaconv.values import UNKNOWN_DOMAIN, stratum_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pytest_personalens.suites.personaconv.facts import Facts, Found
+    from pytest_personalens.suites.personaconv.values import Kind
+
+
+class LeftOut(NamedTuple):
+    """A post that makes no item: its user, its number among the user's posts (from 1), and the reason."""
+
+    user: str
+    number: int
+    reason: str
+
+
+class Plan:
+    """The items of a dataset, and what was left out: for each kind they add up to the posts.
+
+    `of_user` holds each user's items and `items` each kind's, in the order of the protocol; `places` has the
+    post of each.
+    """
+
+    def __init__(self, posts: Sequence[Facts], kinds: Sequence[Kind]) -> None:
+        self.of_user: dict[str, list[ScenarioRef]] = {facts.user: [] for facts in posts}
+        self.items: dict[Kind, list[ScenarioRef]] = {kind: [] for kind in kinds}
+        self.left_out: dict[Kind, list[LeftOut]] = {kind: [] for kind in kinds}
+        self.places: dict[ScenarioRef, int] = {}
+        self.numbers = _numbers(posts)
+        self._posts = posts
+
+    def add(self, kind: Kind, place: int, found: Found) -> None:
+        """Take the target of the post in that place, or leave the post out where it is there already."""
+        facts = self._posts[place]
+        domains = (facts.domain or UNKNOWN_DOMAIN,)
+        ref = ScenarioRef(facts.user, f"{kind}-{found.id}", kind, domains, stratum_of(kind, found.label))
+        if ref in self.places:
+            self.leave_out(kind, place, "duplicate")
+            return
+        self.places[ref] = place
+        self.of_user[facts.user].append(ref)
+        self.items[kind].append(ref)
+
+    def leave_out(self, kind: Kind, place: int, reason: str) -> None:
+        """Count the post in that place as none of the kind."""
+        self.left_out[kind].append(LeftOut(self._posts[place].user, self.numbers[place][1], reason))
+
+
+def by_reason(left_out: Mapping[Kind, Sequence[LeftOut]]) -> dict[Kind, dict[str, int]]:
+    """How many posts were left out, by kind and reason, the most frequent reason first."""
+    return {kind: dict(Counter(each.reason for each in of).most_common()) for kind, of in left_out.items()}
+
+
+def counted(excluded: Mapping[Kind, Mapping[str, int]]) -> str:
+    """The counts as one line of an error."""
+    return "; ".join(
+        f"{kind}: {', '.join(f'{number} {reason}' for reason, number in reasons.items()) or 'nothing'}"
+        for kind, reasons in excluded.items()
+    )
+
+
+def _numbers(posts: Sequence[Facts]) -> list[tuple[int, int]]:
+    """The number of each post's user, and of the post among the user's, both from 1."""
+    users: dict[str, int] = {}
+    of_user: Counter[str] = Counter()
+    numbers = []
+    for facts in posts:
+        of_user[facts.user] += 1
+        numbers.append((users.setdefault(facts.user, len(users) + 1), of_user[facts.user]))
+    return numbers

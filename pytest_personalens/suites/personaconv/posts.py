@@ -1,0 +1,175 @@
+"""A post and its comments, as the files of the benchmark hold them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+#: What stands where a text was taken away.
+MARKERS: Final = frozenset({"[removed]", "[deleted]"})
+_LONGEST_MARKER: Final = max(map(len, MARKERS))
+#: What the official code calls the author of a raw post that names none.
+UNKNOWN_AUTHOR: Final = "UNKNOWN_AUTHOR"
+#: Names that stand for nobody, or for many people at once.
+NOBODY: Final = MARKERS | {"", UNKNOWN_AUTHOR}
+_START: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND: Final = timedelta(microseconds=1)
+
+
+@dataclass(slots=True, eq=False)
+class Comment:
+    """One comment; `number` counts from 1 in the order in which the file has the post's comments.
+
+    `parent` is None for an answer to the post itself. `body` is None where the file has no text.
+    """
+
+    number: int
+    parent: Comment | None
+    author: str
+    body: str | None
+    score: object
+    timestamp: object
+    raw: Mapping[str, Any]
+
+    @property
+    def time(self) -> int | None:
+        """Microseconds since 1970; None if it cannot be read."""
+        return moment(self.timestamp)
+
+    @property
+    def text(self) -> str:
+        """The body; empty where it was removed."""
+        return said(self.body)
+
+    @property
+    def top(self) -> Comment:
+        """The first comment of its thread."""
+        comment = self
+        while comment.parent is not None:
+            comment = comment.parent
+        return comment
+
+    @property
+    def path(self) -> str:
+        """The numbers from the top of its thread down, as in ``c1-c4``."""
+        numbers, comment = [], self
+        while True:
+            numbers.append(f"c{comment.number}")
+            if comment.parent is None:
+                return "-".join(reversed(numbers))
+            comment = comment.parent
+
+
+@dataclass(slots=True, eq=False)
+class Post:
+    """One post of `user`, the key that it stands under; `replies` are the comments that are the user's."""
+
+    user: str
+    raw: Mapping[str, Any]
+    comments: tuple[Comment, ...]
+    replies: tuple[Comment, ...]
+
+    @property
+    def author(self) -> str:
+        """Who the post itself says has written it; empty if it does not."""
+        return text_in(self.raw, "author")
+
+    @property
+    def domain(self) -> str:
+        """Its subreddit; empty if it names none."""
+        return text_in(self.raw, "__sub__")
+
+    @property
+    def title(self) -> str:
+        """Its title; empty if it has none."""
+        return text_in(self.raw, "title")
+
+    @property
+    def content(self) -> str:
+        """Its text; a link has none."""
+        return text_in(self.raw, "content")
+
+    @property
+    def text(self) -> str:
+        """Its text under any of the names that files use; empty where it was removed."""
+        names = ("content", "body", "selftext")
+        return next((text for name in names if (text := said(text_in(self.raw, name)))), "")
+
+    @property
+    def time(self) -> int | None:
+        """Microseconds since 1970; None if it cannot be read."""
+        return moment(self.raw.get("timestamp"))
+
+
+def read_post(user: str, raw: Mapping[str, Any]) -> Post:
+    """The post with its comments in the order of the file. Entries that are no objects are passed over."""
+    comments: list[Comment] = []
+    waiting: list[tuple[Comment | None, Iterator[object]]] = [(None, iter(_listed(raw.get("comments"))))]
+    while waiting:
+        parent, entries = waiting[-1]
+        for entry in entries:
+            if isinstance(entry, dict):
+                body = entry.get("body")
+                comment = Comment(
+                    len(comments) + 1,
+                    parent,
+                    text_in(entry, "author"),
+                    body if isinstance(body, str) else None,
+                    entry.get("score"),
+                    entry.get("timestamp"),
+                    entry,
+                )
+                comments.append(comment)
+                if answers := _listed(entry.get("replies")):
+                    waiting.append((comment, iter(answers)))
+                    break
+        else:
+            waiting.pop()
+    return Post(user, raw, tuple(comments), tuple([c for c in comments if c.author == user]))
+
+
+def text_in(raw: Mapping[str, Any], name: str) -> str:
+    """The text under the name; empty where there is none."""
+    value = raw.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def said(body: str | None) -> str:
+    """The text of a body; empty where it holds none or was removed."""
+    text = "" if body is None else body.strip()
+    removed = not text or (len(text) <= _LONGEST_MARKER and text.lower() in MARKERS)
+    return "" if body is None or removed else body
+
+
+def moment(timestamp: object) -> int | None:
+    """Microseconds since 1970 of an ISO time, which is UTC where it names no zone; None for anything else."""
+    return _moment(timestamp) if isinstance(timestamp, str) else None
+
+
+@lru_cache(maxsize=1 << 12)
+def _moment(timestamp: str) -> int | None:
+    try:
+        time = datetime.fromisoformat(timestamp)
+    except ValueError:
+        return None
+    return ((time if time.tzinfo else time.replace(tzinfo=UTC)) - _START) // _MICROSECOND
+
+
+def finite(score: object) -> int | float | None:
+    """A score that is a finite number; None for anything else, a boolean among it."""
+    if isinstance(score, bool) or not isinstance(score, int | float):
+        return None
+    try:
+        return score if math.isfinite(score) else None
+    except OverflowError:  # an integer that no float can hold
+        return None
+
+
+def _listed(value: object) -> list[object]:
+    return value if isinstance(value, list) else []

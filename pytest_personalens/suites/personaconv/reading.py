@@ -1,0 +1,158 @@
+"""Reads what was answered: a class, a number or a text."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from pytest_personalens.core.errors import short_repr
+from pytest_personalens.core.scenario import clean
+
+if TYPE_CHECKING:
+    from pytest_personalens.suites.personaconv.values import Kind, ProtocolName
+
+_LABELS: Final = ("positive", "negative")
+_THOUGHT: Final = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL | re.IGNORECASE)
+#: What may stand around an answer: fences, quotes and emphasis.
+_FENCE: Final = re.compile(r"\A```\w*\s*\n(.*?)\n?\s*```\Z", re.DOTALL)
+_AROUND: Final = "*_`\"'\u201c\u201d\u2018\u2019\u00ab\u00bb \t\r\n"
+_NUMBER: Final = re.compile(r"[-+\u2212]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:[eE][-+]?\d+)?")
+#: What the live scripts take for a number in a text, and what the log evaluators do.
+_LIVE_NUMBER: Final = re.compile(r"[-+]?\b\d+(?:\.\d+)?\b")
+_LOG_NUMBER: Final = re.compile(r"-?\d+(?:\.\d+)?")
+_LOG_THOUGHT: Final = re.compile(r"<think>.*?</think>", re.DOTALL)
+_LOG_LABEL: Final = re.compile(r"\b(positive|negative)\b")
+#: The most characters of a class or a number that are looked through.
+_LONGEST: Final = 100_000
+_SHOWN: Final = 60
+
+
+class Answer(NamedTuple):
+    """What was read: a class, a number or a text; None with the `reason` why nothing could be."""
+
+    value: str | float | None
+    reason: str = ""
+
+    @property
+    def read(self) -> bool:
+        """True if it could be read."""
+        return self.value is not None
+
+
+def read_answer(reply: object, kind: Kind, protocol: ProtocolName = "fixed") -> Answer:
+    """The answer in a reply: a text, a mapping with ``answer``, or a text that as a whole is such an object.
+
+    ``fixed`` takes exactly one class, or exactly one finite number, with fences, quotes, emphasis, thoughts
+    and a closing full stop aside. ``official`` takes what the live scripts take.
+    """
+    answer = _answer_in(reply)
+    if isinstance(answer, Answer):
+        return answer
+    text = answer if isinstance(answer, str) else _number_text(answer)
+    if text is None:
+        return _unread("no text or number", answer)
+    if kind == "next-text":
+        return _text(text, protocol)
+    return _READERS[protocol, kind](text[:_LONGEST])
+
+
+def read_logged(output: object, kind: Kind) -> Answer:
+    """The answer in a stored output as the official log evaluators read it: the last class, or number."""
+    if kind == "next-text":
+        if isinstance(output, list):  # candidates: the first counts, with its thoughts
+            output = next((each for each in output if isinstance(each, str)), None)
+        elif isinstance(output, str):
+            output = _LOG_THOUGHT.sub("", output).strip()
+        if not isinstance(output, str) or not output:
+            return _unread("no text", output)
+        return _unread("an error and no answer", output) if "Error:" in output else Answer(output)
+    if not isinstance(output, str):
+        return _unread("no text", output)
+    text = _LOG_THOUGHT.sub("", output).strip()
+    if kind == "sentiment":
+        labels = _LOG_LABEL.findall(text.lower())
+        return Answer(labels[-1]) if labels else _unread("no class", output)
+    numbers = _LOG_NUMBER.findall(text)
+    return Answer(float(numbers[-1])) if numbers else _unread("no number", output)
+
+
+def _answer_in(reply: object) -> object:
+    """What a mapping answers, or a text that is one; an `Answer` where it answers nothing."""
+    if isinstance(reply, str):
+        if reply.lstrip()[:1] != "{":
+            return reply
+        try:
+            found = json.loads(reply)
+        except (ValueError, RecursionError):
+            return reply
+        if not isinstance(found, dict) or "answer" not in found:
+            return reply
+        return found["answer"]
+    if isinstance(reply, Mapping):
+        if "answer" not in reply:
+            return _unread("a mapping without 'answer'", dict(reply))
+        return reply["answer"]
+    return _unread("no text", reply)
+
+
+def _number_text(answer: object) -> str | None:
+    return str(answer) if isinstance(answer, int | float) and not isinstance(answer, bool) else None
+
+
+def _text(text: str, protocol: ProtocolName) -> Answer:
+    found = text if protocol == "official" else _THOUGHT.sub("", text)
+    found = clean(found).strip()
+    return Answer(found) if found else _unread("no text", text)
+
+
+def _fixed_label(text: str) -> Answer:
+    found = _bare(text).lower()
+    return Answer(found) if found in _LABELS else _unread("neither positive nor negative alone", text)
+
+
+def _fixed_number(text: str) -> Answer:
+    found = _bare(text)
+    if _NUMBER.fullmatch(found):
+        number = float(found.replace(",", "").replace("\u2212", "-"))
+        if math.isfinite(number):
+            return Answer(number)
+    return _unread("not exactly one number", text)
+
+
+def _live_label(text: str) -> Answer:
+    found = text.strip().lower()
+    return Answer(found) if found in _LABELS else _unread("not exactly positive or negative", text)
+
+
+def _live_number(text: str) -> Answer:
+    try:
+        number = float(text.strip())
+    except ValueError:
+        numbers = _LIVE_NUMBER.findall(text)
+        if not numbers:
+            return _unread("no number", text)
+        number = float(numbers[-1])
+    return Answer(number) if math.isfinite(number) else _unread("no finite number", text)
+
+
+_READERS: Final = {
+    ("fixed", "sentiment"): _fixed_label,
+    ("fixed", "impact"): _fixed_number,
+    ("official", "sentiment"): _live_label,
+    ("official", "impact"): _live_number,
+}
+
+
+def _bare(text: str) -> str:
+    """The text without thoughts, and without what may stand around an answer."""
+    text = _THOUGHT.sub("", text).strip()
+    if fenced := _FENCE.match(text):
+        text = fenced[1]
+    return text.strip(_AROUND).removesuffix(".").strip(_AROUND)
+
+
+def _unread(problem: str, reply: object) -> Answer:
+    return Answer(None, f"{problem}: {clean(short_repr(reply, _SHOWN))}")

@@ -1,0 +1,254 @@
+"""How like a text is to the one that was foretold: ROUGE, BLEU, METEOR, n-grams of characters, SBERT."""
+
+from __future__ import annotations
+
+import importlib
+import math
+import re
+import sys
+import warnings
+import weakref
+from collections import Counter
+from contextlib import suppress
+from functools import cached_property
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from pytest_personalens.core.errors import SpecError, error_text
+from pytest_personalens.core.once import once
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    Embedding = Callable[[Sequence[str]], Sequence[Sequence[float]]]
+
+#: A reply is scored on so many of its words and signs: ROUGE-L takes time as their number squared.
+_TOKENS: Final = 1000
+_TOKEN: Final = re.compile(r"\w+|[^\w\s]")
+_GRAMS: Final = (3, 4, 5)
+_EXTRA: Final = ("nltk", "rouge-score")
+
+
+class TextScorer:
+    """Scores texts by measure: rouge1, rougeL, bleu, meteor or meteor-es, sbert or chars, from 0 to 1.
+
+    METEOR needs the WordNet of a folder of NLTK's data (`nltk_data`); without one, ``meteor-es`` has its
+    stages of exact words and stems alone. SBERT needs an embedding; without one, ``chars`` is the cosine of
+    n-grams of characters. Raises `SpecError` where the extra is missing, or the folder or embedding is none.
+    """
+
+    def __init__(self, *, nltk_data: Path | None = None, embedding: str = "") -> None:
+        self._versions = _versions()
+        self._data, self._spec = nltk_data, embedding
+        self._embedding = open_embedding(embedding) if embedding else None
+        self.meteor = "meteor" if nltk_data else "meteor-es"
+        self.likeness = "sbert" if embedding else "chars"
+        if nltk_data is not None:
+            _ = self._wordnet, self._split  # what is not there is told before anything is asked
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """The names of its measures, in the order of reports."""
+        return ("rouge1", "rougeL", "bleu", self.meteor, self.likeness)
+
+    @property
+    def identity(self) -> str:
+        """All that its values depend on, in one line."""
+        tokenizer = "punkt" if self._data else "punkt untrained"
+        named = f", sbert by {self._spec}" if self._spec else ""
+        return f"texts/1 ({self._versions}, {tokenizer}, {self.meteor}, {self.likeness}{named})"
+
+    def values(self, truth: str, reply: str) -> dict[str, float]:
+        """Measure -> value of a reply against the true text; a reply is read as far as its 1,000th word."""
+        reply = _head(reply)
+        rouge = self._rouge.score(truth, reply)
+        true_tokens, tokens = self._tokens(truth), self._tokens(reply)
+        return {
+            "rouge1": float(rouge["rouge1"].fmeasure),
+            "rougeL": float(rouge["rougeL"].fmeasure),
+            "bleu": self._bleu(true_tokens, tokens),
+            self.meteor: self._meteor(true_tokens, tokens),
+            self.likeness: self._alike(truth, reply),
+        }
+
+    @cached_property
+    def _rouge(self) -> Any:
+        from rouge_score.rouge_scorer import RougeScorer
+
+        return RougeScorer(["rouge1", "rougeL"], use_stemmer=True)
+
+    @cached_property
+    def _split(self) -> Callable[[str], list[str]]:
+        """What splits a text into sentences: trained where NLTK's data is given."""
+        from nltk.tokenize import punkt
+
+        if self._data is None:
+            untrained: Callable[[str], list[str]] = punkt.PunktSentenceTokenizer().tokenize
+            return untrained
+        try:
+            tokenizer = punkt.PunktSentenceTokenizer()
+            tokenizer._params = punkt.load_punkt_params(  # noqa: SLF001  # as NLTK's own loader does
+                self._found("tokenizers/punkt_tab/english")
+            )
+        except OSError as error:
+            raise SpecError(f"{self._data}: its tokenizers/punkt_tab cannot be read: {error}") from None
+        split: Callable[[str], list[str]] = tokenizer.tokenize
+        return split
+
+    @cached_property
+    def _wordnet(self) -> Any:
+        if self._data is None:
+            return _NoSynonyms()
+        from nltk.corpus.reader.wordnet import WordNetCorpusReader
+
+        folder = self._found("corpora/wordnet")
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of other languages, which METEOR here does not ask for
+                reader = WordNetCorpusReader(folder, None)
+        except (OSError, ValueError, AssertionError) as error:
+            raise SpecError(f"{folder}: is no WordNet: {error_text(error)}") from None
+        weakref.finalize(self, _close, reader)
+        return reader
+
+    def _found(self, name: str) -> Any:
+        """A package of NLTK's data, unpacked or not; NLTK reads in folders only that it is told of."""
+        from nltk import data
+
+        root = str(Path(self._data or "").resolve())
+        if root not in data.path:
+            data.path.insert(0, root)
+        kind, package, *rest = name.split("/")
+        packed = "/".join((kind, f"{package}.zip", package, *rest, ""))
+        for place in (name, packed):
+            with suppress(LookupError):
+                return data.find(place, paths=[root])
+        raise SpecError(
+            f"{self._data}: has no {name} in it; put that package of NLTK's data there, or give no folder,"
+            " for METEOR's stages of exact words and stems alone"
+        )
+
+    def _tokens(self, text: str) -> list[str]:
+        words = _word_tokenizer()
+        return [token for sentence in self._split(text.lower()) for token in words.tokenize(sentence)]
+
+    def _bleu(self, truth: list[str], reply: list[str]) -> float:
+        from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
+
+        return float(sentence_bleu([truth], reply, smoothing_function=SmoothingFunction().method1))
+
+    def _meteor(self, truth: list[str], reply: list[str]) -> float:
+        from nltk.translate.meteor_score import meteor_score
+
+        return float(meteor_score([truth], reply, wordnet=self._wordnet, alpha=0.9, beta=3, gamma=0.5))
+
+    def _alike(self, truth: str, reply: str) -> float:
+        if self._embedding is None:
+            return _cosine(_grams(truth), _grams(reply))
+        first, second = self._embedding([truth, reply])
+        return _cosine(dict(enumerate(map(float, first))), dict(enumerate(map(float, second))))
+
+
+def open_embedding(spec: str) -> Embedding:
+    """The embedding of a spec: ``sentence-transformers:PATH``, or ``module:attribute`` (texts -> vectors).
+
+    Raises `SpecError`. Nothing is downloaded: the path is that of a folder.
+    """
+    module, colon, attribute = spec.partition(":")
+    if not colon or not attribute:
+        raise SpecError(f"embedding: expected sentence-transformers:PATH or module:attribute, not {spec!r}")
+    if module == "sentence-transformers":
+        return _sentence_transformer(Path(attribute).expanduser())
+    sys.path.insert(0, str(Path.cwd()))
+    try:
+        found = getattr(importlib.import_module(module), attribute)
+    except Exception as error:  # whatever the module does when it is imported
+        raise SpecError(
+            f"embedding: cannot take {attribute!r} from {module!r}: {error_text(error)}"
+        ) from None
+    finally:
+        sys.path.pop(0)
+    if not callable(found):
+        raise SpecError(f"embedding: {spec!r} cannot be called; it must map texts to vectors")
+    return checked(found, spec)
+
+
+def checked(embedding: Embedding, spec: str) -> Embedding:
+    """The embedding, which raises `SpecError` unless it gives one finite vector for each text."""
+
+    def vectors(texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        try:
+            found = [[float(number) for number in vector] for vector in embedding(texts)]
+        except Exception as error:  # of somebody else's
+            raise SpecError(f"embedding {spec}: {error_text(error)}") from None
+        alike = len({len(vector) for vector in found}) == 1 and len(found) == len(texts)
+        if not alike or not all(math.isfinite(number) for vector in found for number in vector):
+            raise SpecError(f"embedding {spec}: expected one vector of finite numbers for each text")
+        return found
+
+    return vectors
+
+
+class _NoSynonyms:
+    """A WordNet that knows no word."""
+
+    def synsets(self, *_: object) -> list[object]:
+        return []
+
+
+def _sentence_transformer(folder: Path) -> Embedding:
+    if not folder.is_dir():
+        raise SpecError(f"embedding: {folder} is no folder of a model; download it there, and give its path")
+    try:
+        from sentence_transformers import SentenceTransformer
+    except ImportError:
+        raise SpecError("embedding: sentence-transformers is not installed; install it") from None
+    try:
+        model = SentenceTransformer(str(folder), local_files_only=True)
+    except Exception as error:  # of somebody else's
+        raise SpecError(f"embedding: {folder} is no model: {error_text(error)}") from None
+    return checked(model.encode, str(folder))
+
+
+def _close(reader: Any) -> None:
+    """Close the files that NLTK's reader leaves open."""
+    for file in getattr(reader, "_data_file_map", {}).values():
+        file.close()
+
+
+def _versions() -> str:
+    try:
+        return ", ".join(f"{name} {metadata.version(name)}" for name in _EXTRA)
+    except metadata.PackageNotFoundError:
+        raise SpecError(
+            "next-text needs the extra text: pip install 'pytest-personalens[text]', or leave next-text out"
+            " (--personalens-kind sentiment,impact)"
+        ) from None
+
+
+@once
+def _word_tokenizer() -> Any:
+    from nltk.tokenize.destructive import NLTKWordTokenizer
+
+    return NLTKWordTokenizer()
+
+
+def _head(text: str) -> str:
+    for number, token in enumerate(_TOKEN.finditer(text), 1):
+        if number == _TOKENS:
+            return text[: token.end()]
+    return text
+
+
+def _grams(text: str) -> Counter[str]:
+    line = f" {' '.join(text.lower().split())} "
+    return Counter(line[at : at + size] for size in _GRAMS for at in range(len(line) - size + 1))
+
+
+def _cosine(first: Any, second: Any) -> float:
+    """The cosine of two vectors as mappings; 0 where one of them is empty."""
+    length = math.sqrt(sum(v * v for v in first.values())) * math.sqrt(sum(v * v for v in second.values()))
+    if not length:
+        return 0.0
+    return min(1.0, float(sum(value * second.get(key, 0) for key, value in first.items()) / length))

@@ -1,0 +1,147 @@
+"""The first suite: dialogues of PersonaLens, in which an assistant does tasks for a user it knows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from pytest_personalens.core.dimensions import DEFAULT_DIMENSIONS, READINGS, Dimension
+from pytest_personalens.core.errors import SpecError
+from pytest_personalens.core.parse import letters
+from pytest_personalens.core.scenario import DOMAINS, BaseScenario, Context, Scenario
+from pytest_personalens.core.suite import Arm, Metric, Suite
+from pytest_personalens.core.suite_names import FIRST_SUITE
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pytest_personalens.core.dialogue import UserAgent
+    from pytest_personalens.core.settings import Settings
+    from pytest_personalens.core.verdict import Judge
+
+_TC, _P = DEFAULT_DIMENSIONS
+#: The controls of the ablation beside D+I+S (paper, Table 4).
+_ABLATION: Final = ("none", "D", "I", "S")
+
+
+def _strata(drawn: Mapping[str, int]) -> Sequence[str]:
+    from pytest_personalens.datasets.sampling import every_fifth_multi
+
+    return every_fifth_multi(drawn)
+
+
+def _open_dataset(spec: str, base: Path) -> Any:
+    from pytest_personalens.datasets import open_dataset
+
+    return open_dataset(spec, base=base)
+
+
+def _asker() -> UserAgent:
+    from pytest_personalens.agents import EmbeddedUserAgent
+
+    return EmbeddedUserAgent()
+
+
+def _scorer() -> Judge:
+    from pytest_personalens.agents import EmbeddedJudge
+
+    return EmbeddedJudge()
+
+
+def _stranger(dataset: Any, seed: str, ref: Any) -> Any:
+    from pytest_personalens.datasets.strangers import stranger_of
+
+    return stranger_of(dataset, seed, ref)
+
+
+def _given(context: str, arm: str) -> str:
+    """What the assistant may know: letters of D, I, S."""
+    return {"": context, "swapped": context, "none": ""}.get(arm, arm)
+
+
+def _context(scenario: BaseScenario, given: str, other: BaseScenario | None) -> Context:
+    own = scenario.context(given)
+    # The moment is not the person's: it stays, so that who is known is all that differs.
+    return own if other is None else other.context(given).model_copy(update={"situation": own.situation})
+
+
+def _about(settings: Mapping[str, Any]) -> str:
+    context, user, judge = (settings[name] for name in ("context", "user_model", "judge_model"))
+    return f"context {context or 'none'}, user {user}, judge {judge}"
+
+
+def _facts(settings: Mapping[str, Any]) -> dict[str, str]:
+    return {
+        "user": settings.get("user_model", "-"),
+        "judge": settings.get("judge_model", "-"),
+        "context": "+".join(str(settings.get("context", ""))) or "none",
+    }
+
+
+def _check(settings: Settings) -> None:
+    """Refuse a control in which the assistant would know what it does in the run itself, or what it does not
+    there.
+    """
+    flag, known = "--personalens-control", settings.context
+    if set(_ABLATION) <= set(settings.control) and known != "DIS":
+        raise SpecError(
+            f"{flag} ablation: the run itself is its last row, D+I+S; leave out --personalens-context"
+        )
+    for control in settings.control:
+        if control in ("none", "swapped"):
+            enough = bool(set(known) & set("DIS" if control == "none" else "DI"))
+        else:
+            enough = control in known and control != known
+        if not enough:
+            knows = (
+                "nothing"
+                if not known
+                else f"{'+'.join(known)} of the user"
+                if control in "DIS"
+                else "no more of the user"
+            )
+            raise SpecError(
+                f"{flag} {SUITE.arm_word(control)}: the run itself knows {knows} (--personalens-context);"
+                " there is nothing to compare"
+            )
+
+
+SUITE: Final = Suite(
+    name=FIRST_SUITE,
+    kinds=("single", "multi"),
+    domains=DOMAINS,
+    measures=tuple(Dimension),
+    compared=READINGS,
+    main=DEFAULT_DIMENSIONS,
+    metrics=(
+        Metric.mean("tcr", _TC, "tc", _TC.value),
+        Metric.mean("p", _P, _P.value),
+        *(Metric.mean(measure.short, measure) for measure in READINGS[2:]),
+    ),
+    gate_example="tcr >= 0.9 or Movies: p >= 3",
+    lift=(_P, ("swapped", "none")),
+    arms=(
+        Arm(name="none", word="no-context", title="no-context"),
+        Arm(name="D", word="D", title="D (demographics)"),
+        Arm(name="I", word="I", title="I (past interactions)"),
+        Arm(name="S", word="S", title="S (the situation)"),
+        Arm(name="swapped", word="other-user", title="other-user", swaps=True),
+    ),
+    arm_groups={"ablation": _ABLATION},
+    gone_words={"none": "no-context", "swapped": "other-user"},
+    thresholds={_TC: 1, _P: 2},
+    scenario=Scenario,
+    open_dataset=_open_dataset,
+    asker=_asker,
+    scorer=_scorer,
+    # It agrees with annotators on them no better than chance.
+    not_scored=(Dimension.NATURALNESS_USER, Dimension.COHERENCE_USER),
+    read_context=letters,
+    given=_given,
+    context=_context,
+    strata=_strata,
+    stranger=_stranger,
+    check=_check,
+    about=_about,
+    facts=_facts,
+)

@@ -1,0 +1,207 @@
+"""Figures equal scikit-learn's, and texts those of the packages that define them."""
+
+from __future__ import annotations
+
+import math
+import random
+import statistics
+import subprocess
+import sys
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+from sklearn import metrics
+
+from pytest_personalens.core.errors import SpecError
+from pytest_personalens.suites.personaconv import figures
+from pytest_personalens.suites.personaconv.texts import TextScorer
+
+CLASSES = ("positive", "negative")
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore::UserWarning")
+@pytest.mark.parametrize("seed", range(40))
+def test_classes_as_scikit_learn_has_them(seed: int) -> None:
+    chance = random.Random(seed)
+    share = chance.choice([0, 0.2, 0.5, 0.9, 1])
+    truths = ["positive" if chance.random() < share else "negative" for _ in range(chance.randint(1, 40))]
+    answers = [chance.choice([truth, *CLASSES]) for truth in truths]
+    found = figures.classes(truths, answers)
+    assert figures.accuracy(found) == pytest.approx(metrics.accuracy_score(truths, answers))
+    assert figures.f1(found) == pytest.approx(
+        metrics.f1_score(truths, answers, pos_label="positive", zero_division=0)
+    )
+    weighted = metrics.f1_score(truths, answers, average="weighted", zero_division=0)
+    assert figures.f1_weighted(found) == pytest.approx(weighted)
+    if len(set(truths)) == 1:
+        assert figures.mcc(found) is None
+    else:
+        assert figures.mcc(found) == pytest.approx(metrics.matthews_corrcoef(truths, answers))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_errors_as_scikit_learn_has_them(seed: int) -> None:
+    chance = random.Random(seed)
+    truths = [chance.gauss(0, 10 ** chance.randint(0, 4)) for _ in range(chance.randint(2, 40))]
+    answers = [truth + chance.gauss(0, 100) for truth in truths]
+    assert figures.mae(truths, answers) == pytest.approx(metrics.mean_absolute_error(truths, answers))
+    assert figures.rmse(truths, answers) == pytest.approx(metrics.root_mean_squared_error(truths, answers))
+    medians = [statistics.median([*truths[:place], *truths[place + 1 :]]) for place in range(len(truths))]
+    skill = 1 - metrics.mean_absolute_error(truths, answers) / metrics.mean_absolute_error(truths, medians)
+    assert figures.skill(truths, answers) == pytest.approx(skill)
+
+
+def test_what_was_not_read_is_the_other_class() -> None:
+    found = figures.classes(["positive", "negative", "positive"], [None, None, "positive"])
+    assert found == figures.Classes(tp=1, fp=1, fn=1, tn=0)
+
+
+def test_figures_of_nothing() -> None:
+    nothing = figures.classes([], [])
+    for figure in (figures.accuracy, figures.f1, figures.f1_weighted, figures.mcc):
+        assert figure(nothing) is None
+    assert figures.rmse([], []) is figures.mae([], []) is figures.skill([1], [1]) is None
+    assert figures.largest_share([1, 2], [1, 2]) is None
+
+
+def test_log_errors_keep_the_sign() -> None:
+    assert figures.log_error(5, 5) == 0
+    assert figures.log_error(0, math.e - 1) == pytest.approx(1)
+    assert figures.log_error(-(math.e - 1), math.e - 1) == pytest.approx(2)
+    assert figures.log_error(1000, 1100) == pytest.approx(0.0952, abs=1e-4)
+
+
+def test_the_best_of_candidates() -> None:
+    assert figures.best_of([[0.1, 0.5], [0, 0], [0.3]]) == pytest.approx((0.8 / 3, 0.4))
+    assert figures.best_of([[0]]) == (0, None)
+
+
+TEXTS = (
+    ("thanks, I will use a smaller pot from next week on", "thanks, I will try the smaller pot next week"),
+    ("One sentence. Another one! A third?", "One sentence. Another one!"),
+    ("nothing shared at all", "completely different words here"),
+    ("\u4f60\u597d", "\u4f60\u597d"),
+    ("It isn't so.", "It is not so."),
+    ("", "text"),
+    ("...", "text"),
+)
+
+
+@pytest.mark.parametrize(("truth", "reply"), TEXTS)
+def test_texts_as_the_packages_define_them(truth: str, reply: str) -> None:
+    from nltk.tokenize import NLTKWordTokenizer, PunktSentenceTokenizer
+    from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
+    from nltk.translate.meteor_score import meteor_score
+    from rouge_score.rouge_scorer import RougeScorer
+
+    class Nothing:
+        def synsets(self, *_: object) -> list[object]:
+            return []
+
+    def tokens(text: str) -> list[str]:
+        sentences = PunktSentenceTokenizer().tokenize(text.lower())
+        return [token for sentence in sentences for token in NLTKWordTokenizer().tokenize(sentence)]
+
+    found = TextScorer().values(truth, reply)
+    rouge = RougeScorer(["rouge1", "rougeL"], use_stemmer=True).score(truth, reply)
+    bleu = sentence_bleu([tokens(truth)], tokens(reply), smoothing_function=SmoothingFunction().method1)
+    assert found["rouge1"] == rouge["rouge1"].fmeasure
+    assert found["rougeL"] == rouge["rougeL"].fmeasure
+    assert found["bleu"] == bleu
+    assert found["meteor-es"] == meteor_score([tokens(truth)], tokens(reply), wordnet=Nothing())
+    assert list(found) == ["rouge1", "rougeL", "bleu", "meteor-es", "chars"]
+    assert all(0 <= value <= 1 for value in found.values())
+
+
+def test_chars_are_a_cosine() -> None:
+    scorer = TextScorer()
+    assert scorer.values("Same  text", "same\ntext")["chars"] == pytest.approx(1)
+    assert scorer.values("abcdef", "uvwxyz")["chars"] == 0
+    assert 0 < scorer.values("a smaller pot", "smaller pots")["chars"] < 1
+
+
+def test_a_long_reply_is_scored_on_its_beginning() -> None:
+    scorer = TextScorer()
+    long = "a word " * 500
+    assert scorer.values("a word", long + "other " * 1_000_000) == scorer.values("a word", long.strip())
+    assert scorer.values("a word", "x" * 1_000_000)["rouge1"] == 0
+
+
+def vectors(texts: list[str]) -> list[list[float]]:
+    """An embedding of two numbers."""
+    return [[float(len(text)), 1.0] for text in texts]
+
+
+def one_vector(texts: list[str]) -> list[list[float]]:
+    return [[float("nan")]] * len(texts)
+
+
+def test_an_embedding_makes_sbert() -> None:
+    scorer = TextScorer(embedding=f"{__name__}:vectors")
+    assert scorer.measures[-1] == "sbert"
+    assert scorer.values("abc", "abcd")["sbert"] == pytest.approx(13 / math.sqrt(10 * 17))
+    assert f"sbert by {__name__}:vectors" in scorer.identity
+    assert scorer.identity != TextScorer().identity
+    with pytest.raises(SpecError, match="expected one vector of finite numbers for each text"):
+        TextScorer(embedding=f"{__name__}:one_vector").values("a", "b")
+    with pytest.raises(SpecError, match="cannot be called"):
+        TextScorer(embedding=f"{__name__}:CLASSES")
+
+
+def test_without_the_extra_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(name: str) -> str:
+        raise metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(metadata, "version", missing)
+    with pytest.raises(SpecError, match=r"needs the extra text: pip install 'pytest-personalens\[text\]'"):
+        TextScorer()
+
+
+def test_nothing_is_imported_before_a_text_is_scored() -> None:
+    code = (
+        "import sys\n"
+        "from pytest_personalens.suites.personaconv import open, log_figures, reading\n"
+        "from pytest_personalens.suites.personaconv.texts import TextScorer\n"
+        "TextScorer()\n"
+        "print(sorted({'nltk', 'rouge_score', 'sklearn', 'numpy'} & set(sys.modules)))"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "[]"
+
+
+def small_wordnet(folder: Path) -> Path:
+    """NLTK's data with a WordNet of one synset, car and auto, and an untrained splitter."""
+    wordnet = folder / "corpora" / "wordnet"
+    wordnet.mkdir(parents=True)
+    data = "00000000 03 n 02 car 0 auto 0 000 | a vehicle  \n"
+    for part in ("adj", "adv", "noun", "verb"):
+        (wordnet / f"data.{part}").write_text(data if part == "noun" else "", encoding="utf-8")
+        words = "auto n 1 0 1 0 00000000  \ncar n 1 0 1 0 00000000  \n"
+        (wordnet / f"index.{part}").write_text(words if part == "noun" else "", encoding="utf-8")
+        (wordnet / f"{part}.exc").write_text("", encoding="utf-8")
+    for name in ("index.sense", "cntlist.rev"):
+        (wordnet / name).write_text("", encoding="utf-8")
+    names = ["adj.all", "adj.pert", "adv.all", "noun.Tops"]
+    (wordnet / "lexnames").write_text(
+        "".join(f"{n:02}\t{name}\t{n % 3 + 1}\n" for n, name in enumerate(names)), encoding="utf-8"
+    )
+    punkt = folder / "tokenizers" / "punkt_tab" / "english"
+    punkt.mkdir(parents=True)
+    (punkt / "abbrev_types.txt").write_text("dr\n", encoding="utf-8")
+    for name in ("collocations.tab", "sent_starters.txt", "ortho_context.tab"):
+        (punkt / name).write_text("", encoding="utf-8")
+    return folder
+
+
+def test_meteor_with_a_wordnet(tmp_path: Path) -> None:
+    scorer = TextScorer(nltk_data=small_wordnet(tmp_path))
+    assert scorer.measures[3] == "meteor"
+    assert "punkt," in scorer.identity
+    assert (
+        scorer.values("a red car", "a red auto")["meteor"]
+        > TextScorer().values("a red car", "a red auto")["meteor-es"]
+    )
+    (tmp_path / "corpora" / "wordnet" / "lexnames").unlink()
+    with pytest.raises(SpecError, match="is no WordNet"):
+        TextScorer(nltk_data=tmp_path)

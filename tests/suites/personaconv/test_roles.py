@@ -1,0 +1,71 @@
+"""What asks and what scores, as a suite needs them."""
+
+from __future__ import annotations
+
+import pickle
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from pytest_personalens.suites.personaconv.open import open_posts
+from pytest_personalens.suites.personaconv.roles import Asker, Scorer
+from pytest_personalens.suites.personaconv.texts import TextScorer
+from pytest_personalens.suites.personaconv.values import Prediction
+from tests.suites.personaconv.trees import people, written
+
+
+@pytest.fixture
+def items(tmp_path: Path) -> dict[str, Prediction]:
+    dataset = open_posts(written(tmp_path, people()), settings=("P-Conv", "none"))
+    return {kind: dataset.load(dataset.items(kind)[0]) for kind in ("sentiment", "impact", "next-text")}
+
+
+def never() -> TextScorer:
+    raise AssertionError
+
+
+def test_each_kind_has_its_values(items: dict[str, Prediction]) -> None:
+    scorer = Scorer(never)
+    truth = items["sentiment"].truth
+    other = {"positive": "negative", "negative": "positive"}[str(truth)]
+    assert scorer.score(items["sentiment"], f"**{truth}**").values == {"correct": 1}
+    assert scorer.score(items["sentiment"], other).values == {"correct": 0}
+    unread = scorer.score(items["sentiment"], "hm")
+    assert unread.values == {"correct": 0}
+    assert not unread.answer.read
+    assert scorer.score(items["impact"], str(items["impact"].truth)).values == {"log-error": 0}
+    assert scorer.score(items["impact"], "hm").values == {}
+    assert scorer.score(items["impact"], "1000").values["log-error"].denominator in (
+        1,
+        2,
+        4,
+        5,
+        10,
+        20,
+        25,
+        50,
+        100,
+    )
+    texts = Scorer(TextScorer)
+    truth = items["next-text"].truth
+    assert texts.score(items["next-text"], truth).values["rouge1"] == 1
+    assert all(
+        value % Fraction(1, 1000) == 0 for value in texts.score(items["next-text"], "One").values.values()
+    )
+    assert texts.score(items["next-text"], "").values == {}
+
+
+def test_names_hold_all_that_a_value_depends_on() -> None:
+    assert Asker("P-Conv").identity != Asker("none").identity != Asker("none", "official").identity
+    assert Scorer(never).identity("impact") != Scorer(never, "official").identity("impact")
+    assert TextScorer().identity in Scorer(TextScorer).identity("next-text")
+
+
+def test_an_item_can_be_sent_to_another_process(items: dict[str, Prediction]) -> None:
+    for item in items.values():
+        assert pickle.loads(pickle.dumps(item)) == item
+        assert Prediction.model_validate_json(item.model_dump_json()) == item
+        assert Asker("P-Conv").request(item) == item.requests["P-Conv"].text
+        assert item.id.startswith(item.kind)
+        assert item.digest

@@ -1,0 +1,129 @@
+"""A suite in a few lines, which proves that the seam is one: sums of two numbers, and how far a reply is off."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from pytest_personalens.core.dialogue import UserTurn
+from pytest_personalens.core.errors import AssistantFault
+from pytest_personalens.core.evaluation import Answer
+from pytest_personalens.core.measure import Measure, MeasureNames
+from pytest_personalens.core.scenario import BaseScenario, Context, ScenarioRef
+from pytest_personalens.core.suite import Arm, Metric, Suite
+from pytest_personalens.core.verdict import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pytest_personalens.core.dialogue import Dialogue, Message
+
+RIGHT = Measure("right", MeasureNames("right", "Right", "share of right sums", "right", "accuracy", "acc"))
+OFF = Measure(
+    "off", MeasureNames("off", "Error", "mean error", "error", "error", "error"),
+    low=0, high=None, grid=Fraction(1, 100), better="low", kinds=("large",),
+)  # fmt: skip
+
+
+class Sum(BaseScenario):
+    """Two numbers of a user's, to be added."""
+
+    takes_answers: ClassVar[bool] = True
+    numbers: tuple[int, int]
+
+    @property
+    def task_id(self) -> str:
+        return "plus".join(map(str, self.numbers))
+
+    def context(self, given: str) -> Context:
+        known = {"Sums": str(sum(self.numbers))} if given == "result" else {}
+        return Context(user=self.user, interactions=known)
+
+
+class Sums:
+    """Eight users with four sums each; a sum is odd or even, which is what a draw balances."""
+
+    name, version = "sums", "1.0"
+
+    def domains(self) -> list[str]:
+        return ["Sums"]
+
+    def users(self) -> list[str]:
+        return [f"u{n}" for n in range(8)]
+
+    def refs(self, user: str) -> list[ScenarioRef]:
+        n = int(user[1:])
+        pairs = [(n, 1), (n, 2), (n, 100), (n, 101)]
+        return [
+            ScenarioRef(
+                user,
+                f"{a}plus{b}",
+                "large" if b > 9 else "small",
+                ("Sums",),
+                "odd" if (a + b) % 2 else "even",
+            )
+            for a, b in pairs
+        ]
+
+    def load(self, ref: ScenarioRef) -> Sum:
+        a, b = map(int, ref.task.split("plus"))
+        return Sum(
+            id=ref.id, user=ref.user, dataset="sums 1.0", kind=ref.kind, domains=ref.domains, numbers=(a, b)
+        )
+
+
+class Asker:
+    """Asks for the sum, and is done."""
+
+    identity, paid = "asker", False
+
+    def turn(self, scenario: Sum, transcript: Sequence[Message]) -> UserTurn:
+        return UserTurn("{} + {} = ?".format(*scenario.numbers), done=True)
+
+
+class Scorer:
+    """Compares the number in the reply with the sum."""
+
+    identity, paid = "scorer 1", False
+
+    def answer(self, scenario: Sum, dialogue: Dialogue) -> Answer:
+        found = re.search(r"-?\d+(?:\.\d+)?", dialogue.messages[-1].content)
+        value = float(found[0]) if found else None
+        return Answer(read=found is not None, value=value, truth=sum(scenario.numbers))
+
+    def verdict(self, scenario: Sum, dialogue: Dialogue, dimension: Measure) -> Verdict:
+        value = self.answer(scenario, dialogue).value
+        if not isinstance(value, float):
+            raise AssistantFault("no number in the reply")
+        error = abs(value - sum(scenario.numbers))
+        score = int(not error) if dimension == RIGHT else dimension.on_grid(error)
+        return Verdict(dimension=dimension, score=score, justification=f"off by {error:g}")
+
+
+def _largest(answers: Sequence[Answer]) -> float | None:
+    errors = [abs(float(a.value) - float(a.truth or 0)) for a in answers if a.value is not None]
+    return max(errors, default=None)
+
+
+def _odd_first(drawn: Mapping[str, int]) -> Sequence[str]:
+    return sorted(("odd", "even"), key=lambda stratum: (drawn.get(stratum, 0), stratum == "even"))
+
+
+def _open(spec: str, base: Path) -> Any:
+    return Sums()
+
+
+SUITE = Suite(
+    name="sums", item="sum", kinds=("small", "large"), measures=(RIGHT, OFF), main=(RIGHT, OFF),
+    metrics=(
+        Metric.mean("accuracy", RIGHT), Metric.mean("mae", OFF),
+        Metric(name="largest", of=_largest, label="largest error", high=None, better="low", kinds=("large",)),
+    ),
+    gate_example="accuracy >= 0.5 or mae <= 3", thresholds={RIGHT: 1}, has_turns=False,
+    arms=(Arm(name="blind", word="blind"),), scenario=Sum, open_dataset=_open, asker=Asker, scorer=Scorer,
+    defaults={"context": "result", "dimensions": ("right", "off")}, lacks=("user_model", "judge_model", "max_turns"),
+    given=lambda context, arm: "" if arm else context, strata=_odd_first,
+    about=lambda settings: f"given {settings['context'] or 'nothing'}",
+)  # fmt: skip
