@@ -155,6 +155,11 @@ class Participants:
         """True if anybody that an option names costs money."""
         return any(getattr(who, "paid", False) for who in (self._user_agent, self._judge, self._assistant))
 
+    @property
+    def service(self) -> str:
+        """The service that is the assistant; empty where none is."""
+        return self._service.name if self._service is not None else ""
+
     def models(self) -> dict[str, Model]:
         """Role -> the model that plays it, for the roles that one plays."""
         return dict(self._played)
