@@ -50,7 +50,7 @@ test-frameworks: $(FRAMEWORKS:%=$(APART)/framework-%/done) ## the snippets of th
 	$(foreach name,$(FRAMEWORKS),$(APART)/framework-$(name)/bin/python -m pytest -q -p no:cacheprovider tests/frameworks -k '[$(name)]' &&) true
 
 test-neighbours: $(APART)/neighbours/done ## beside the plugins of pytest that a team may have, all of them installed
-	$(APART)/neighbours/bin/python -m pytest -q -p no:cacheprovider -p no:randomly -p no:sugar -p no:asyncio tests/plugin/test_neighbours.py
+	$(APART)/neighbours/bin/python -m pytest -q -n 2 -p no:cacheprovider -p no:randomly -p no:sugar -p no:asyncio tests/plugin/test_neighbours.py
 
 fuzz: $(VENV)/dev ## 1,500 mutated inputs, and a table of what came of them (SEED=text for others)
 	$(BIN)/python -m tests.fuzz $(if $(SEED),--seed '$(SEED)')

@@ -21,6 +21,14 @@ RUN: Final = ("--personalens-sample", "6", *TOLD_AGENTS, "--personalens-report",
 GATE: Final = ("--personalens-gate", "tcr >= 0.9")
 AGENTS: Final = TOLD.partition('    @pytest.fixture(scope="session")')[0]
 
+#: What the neighbours are asked to do in one run.
+TOGETHER: Final = (
+    ("--cov=.", "--cov-branch", "--timeout=60", "--reruns=2", "--force-sugar"),
+    ("-n", "2", "--cov=.", "--timeout=60", "--reruns=1", "-v"),
+    ("-n", "2", "--dist=loadgroup", "--personalens-concurrency=2", "--timeout=60", "--timeout-method=thread"),
+    ("--personalens-concurrency=4", "-p", "no:xdist"),
+)
+
 
 @pytest.fixture
 def beside(empty_repo: Repository) -> Repository:
@@ -43,39 +51,20 @@ def scores(repo: Repository) -> dict[str, Any]:
     return {e["scenario"]: [(v["dimension"], v["score"]) for v in e["verdicts"]] for e in found}
 
 
-@pytest.mark.parametrize(
-    "more",
-    [
-        (),
-        ("-n", "2"),
-        ("-n", "2", "--dist", "loadgroup", "--personalens-concurrency", "2"),
-        ("--personalens-concurrency", "4"),
-        ("--cov=.", "--cov-branch"),
-        ("--cov=.", "-n", "2"),
-        ("--timeout", "60"),
-        ("--timeout", "60", "--timeout-method", "thread", "-n", "2"),
-        ("--reruns", "2"),
-        ("--force-sugar",),
-        ("-n", "2", "--cov=.", "--timeout=60", "--reruns=1", "-p", "no:sugar", "-v"),
-        ("-p", "no:xdist"),
-    ],
-    ids=lambda more: " ".join(more) or "all",
-)
-def test_scores_and_gates_are_those_of_a_run_without_them(beside: Repository, more: tuple[str, ...]) -> None:
-    run(
-        beside,
-        *GATE,
-        *(
-            word
-            for name in ("randomly", "sugar", "asyncio", "anyio", "timeout")
-            for word in ("-p", f"no:{name}")
-        ),
+def test_scores_and_gates_are_those_of_a_run_without_them(beside: Repository) -> None:
+    without = (
+        f"-pno:{name}" for name in ("randomly", "sugar", "asyncio", "anyio", "timeout", "rerunfailures")
     )
+    run(beside, *GATE, *without)
     alone = scores(beside)
-    result = run(beside, *GATE, *more)
-    assert result.ret == 0
-    assert scores(beside) == alone
-    result.stdout.fnmatch_lines(["*gate tcr: passed*over 6 scenarios*", "*gate valid: passed, 6 of 6 items*"])
+    assert len(alone) == 6
+    for more in TOGETHER:
+        result = run(beside, *GATE, *more)
+        assert result.ret == 0, more
+        assert scores(beside) == alone, more
+        result.stdout.fnmatch_lines(
+            ["*gate tcr: passed*over 6 scenarios*", "*gate valid: passed, 6 of 6 items*"]
+        )
 
 
 def test_the_order_is_shuffled_and_the_sample_is_not(beside: Repository) -> None:
@@ -151,10 +140,10 @@ def test_async_tests_and_fixtures(empty_repo: Repository, head: str, mode: str) 
 
 
 def test_a_part_of_pytest_split_says_that_it_is_one(beside: Repository) -> None:
-    """Its own shards are for a team that wants gates over all of them (--personalens-shard)."""
+    """Each part has the same seed: pytest-randomly shuffles before pytest-split splits."""
     drawn: list[str] = []
     for group in ("1", "2"):
-        result = run(beside, "--splits", "2", "--group", group)
+        result = run(beside, "--splits", "2", "--group", group, "--randomly-seed=1")
         result.stdout.fnmatch_lines(["left out by a selection*: 3 items of the sample*"])
         drawn += scores(beside)
     assert len(set(drawn)) == 6
@@ -162,17 +151,15 @@ def test_a_part_of_pytest_split_says_that_it_is_one(beside: Repository) -> None:
 
 def test_a_retry_is_judged_anew(beside: Repository) -> None:
     flaky = """
-        import pathlib
-        import pytest
+    import pathlib
 
-        @pytest.fixture
-        def personalens_assistant(personalens_context):
-            tries = pathlib.Path(f"{personalens_context.user}.tries")
-            tries.write_text(tries.read_text() + "x" if tries.exists() else "x")
-            return lambda messages: "" if len(tries.read_text()) == 1 else "fine"
-        """
-    beside.write(conftest=AGENTS)
-    (beside.path / "conftest.py").open("a").write(flaky.replace("\n        ", "\n"))
+    @pytest.fixture
+    def personalens_assistant(personalens_context):
+        tries = pathlib.Path(f"{personalens_context.user}.tries")
+        tries.write_text(tries.read_text() + "x" if tries.exists() else "x")
+        return lambda messages: "" if len(tries.read_text()) == 1 else "fine"
+    """
+    beside.write(conftest=AGENTS.rstrip() + "\n" + flaky)
     result = run(beside, "--reruns", "1", "-n", "2", "--cov=.", "--timeout=60")
     assert result.parseoutcomes()["rerun"] == 6
     assert result.parseoutcomes()["passed"] == 6
