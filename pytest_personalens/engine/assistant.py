@@ -294,6 +294,10 @@ def _alarm(timeout: float) -> Iterator[list[bool]]:
             return
         raise _OutOfTime
 
+    if 0 < signal.getitimer(signal.ITIMER_REAL)[0] < timeout:
+        # Another timer (of pytest-timeout, for example) ends the item first.
+        yield debugged
+        return
     previous = signal.signal(signal.SIGALRM, stop)
     # The interval repeats the alarm, for code that swallows even BaseException.
     outer, _ = signal.setitimer(signal.ITIMER_REAL, timeout, 1.0)

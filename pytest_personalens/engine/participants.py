@@ -163,6 +163,11 @@ class Participants:
         """True if any agent that an option names costs money."""
         return any(getattr(who, "paid", False) for who in (self._user_agent, self._judge, self._assistant))
 
+    @property
+    def service(self) -> str:
+        """The service that is the assistant; empty where none is."""
+        return self._service.name if self._service is not None else ""
+
     def models(self) -> dict[str, Model]:
         """Return the model of each role that a model plays."""
         return dict(self._played)
@@ -266,7 +271,11 @@ class Participants:
         return [*self._models.values(), *([self._service] if self._service is not None else [])]
 
     def _open_assistant(self) -> Any:
-        spec = self.recipe.assistant
+        spec, request = self.recipe.assistant, self.recipe.service.request
+        if request is not None:
+            from pytest_personalens.models.services.template import Template
+
+            Template(request)  # a bad one is told whoever the assistant is
         if not spec:
             return None
         model = self._model(spec, "--personalens-assistant")

@@ -123,7 +123,9 @@ def print_estimate(run: Run) -> None:
         if role_of(purpose) in prices
     }
     if not usage:
-        print("no role of this run is played by a model of ours: it costs nothing")
+        service = run.participants.service
+        beside = f", but what {service} takes for its calls" if service else ""
+        print(f"no role of this run is played by a model of ours: it costs nothing{beside}")
         return
     print(*usage_table(usage, usd), sep="\n")
     unpriced = sorted({model.name for role, model in run.participants.models().items() if role not in prices})

@@ -128,7 +128,9 @@ def ini(setup: Setup) -> Case:
     """One key of the configuration, alone or beside the option that goes before it; in TOML of any type."""
     _repository(setup)
     rng, sole = setup.rng, setup.rng.random() < 0.5
-    name = rng.choice((*IN_CONFIGURATION, "prices", "model-parameters", rng.choice(GONE)))
+    name = rng.choice(
+        (*IN_CONFIGURATION, "prices", "model-parameters", "assistant-headers", rng.choice(GONE))
+    )
     key = f"personalens_{name.replace('-', '_')}"
     arguments = tuple(word for word in RUN if not (sole and word.startswith(f"--personalens-{name}=")))
     if not setup.mutates:
