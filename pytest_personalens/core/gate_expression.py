@@ -1,4 +1,4 @@
-"""Reads what a run of a suite must reach: ``[DOMAIN or KIND:] METRIC >= VALUE``, or ``<=``."""
+"""Reads the gates of a suite: ``[DOMAIN or KIND:] METRIC >= VALUE``, or ``<=``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pytest_personalens.core.parse import BILLION
 if TYPE_CHECKING:
     from pytest_personalens.core.suite import Suite
 
-#: Metrics that every suite has, beside its own.
+#: Metrics that every suite has, in addition to its own.
 _COMMON: Final = ("valid", "lift", "drop", "pass^k")
 _EXPRESSION: Final = re.compile(
     r"\s*(?:(?P<group>[^:<>=]+):)?\s*(?P<metric>[\w^-]+)\s*(?:\((?P<of>[^(),]*)(?:,(?P<arm>[^(),]*))?\))?"
@@ -23,7 +23,10 @@ _RANGE = tuple[float | None, float | None]
 
 
 def read_gate(text: str, suite: Suite) -> GateExpression:
-    """The gate that ``[GROUP:] METRIC >= VALUE`` asks for. Raises ValueError saying what it expected."""
+    """Return the gate that ``[GROUP:] METRIC >= VALUE`` describes.
+
+    Raise ValueError for any other text; its message says what is expected.
+    """
     expression = _EXPRESSION.fullmatch(text)
     metric = "" if expression is None else _metric(expression["metric"], suite)
     if expression is None or (expression["of"] is not None and metric not in ("lift", "drop")):
@@ -78,7 +81,7 @@ def _value(expression: re.Match[str], way: Direction) -> float:
 
 
 def parse_gate_name(name: str, limit: float, direction: Direction) -> GateExpression:
-    """The gate that is called so: see `GateExpression.name`."""
+    """Return the gate with that name, the inverse of `GateExpression.name`."""
     group, _, metric = name.rpartition(": ")
     metric, _, rest = metric.partition("(")
     of, _, arm = rest.removesuffix(")").partition(", ")
@@ -86,7 +89,7 @@ def parse_gate_name(name: str, limit: float, direction: Direction) -> GateExpres
 
 
 def is_metric(name: str, suite: Suite) -> bool:
-    """True for a metric that a gate of the suite may be on."""
+    """True if a gate of the suite may use the metric."""
     known = (*(metric.name for metric in suite.metrics), *_COMMON[:-1])
     return name in known or re.fullmatch(r"pass\^[1-9]\d{0,2}", name) is not None
 
@@ -105,7 +108,7 @@ def _metric(text: str, suite: Suite) -> str:
 
 
 def _lift_of(metric: str, word: str, suite: Suite) -> tuple[str, str]:
-    """The metric and the word of the arm of ``lift(METRIC, ARM)``."""
+    """Return the metric and the word of the arm in ``lift(METRIC, ARM)``."""
     of, words = _metric(metric.strip(), suite), {arm.word.lower(): arm.word for arm in suite.arms}
     if suite.metric(of) is None:
         raise ValueError(f"no lift can be had of {of}")
@@ -115,7 +118,10 @@ def _lift_of(metric: str, word: str, suite: Suite) -> tuple[str, str]:
 
 
 def _range(name: str, suite: Suite, *, lift: bool = False) -> _RANGE:
-    """The lowest and the highest value, None for what has no end; of a lift, either way."""
+    """Return the lowest and the highest value of a metric.
+
+    None means that there is no limit. A lift may be a gain or a loss, so its range is symmetric around 0.
+    """
     metric = suite.metric(name)
     if lift and not name and suite.lift is not None:
         low, high = suite.lift[0].low, suite.lift[0].high

@@ -9,14 +9,15 @@ from __future__ import annotations
 import json
 from collections import Counter
 from statistics import median_low
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from pytest_personalens.agents.language.text import sentences
 from pytest_personalens.core.devices import no_device
 from pytest_personalens.core.dialogue import Dialogue, Message
 from pytest_personalens.core.errors import DataError
+from pytest_personalens.core.message import folded
 from pytest_personalens.core.once import once
 from pytest_personalens.core.scenario import GoalPart, Scenario, Situation, Task, clean
 from pytest_personalens.core.verdict import READINGS, Dimension
@@ -25,6 +26,10 @@ from pytest_personalens.datasets.embedded import EmbeddedDataset
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
+
+
+#: What annotators may label.
+LABELLED: Final = (*READINGS, Dimension.UNBACKED)
 
 
 def _listed(value: object) -> object:
@@ -58,7 +63,7 @@ class _Scenario(_Line):
 class _Entry(_Line):
     id: str = Field(min_length=1)
     scenario: _Scenario
-    dialogue: list[Message] = Field(min_length=2)
+    dialogue: Annotated[list[Message], Field(min_length=2), AfterValidator(folded)]
     end: Literal["user", "silence", "limit"] | None = None
     labels: dict[str, dict[str, Any]] = {}
     acts: list[list[str]] = []
@@ -240,7 +245,7 @@ def _pieces(entry: _Entry, path: Path, where: str) -> tuple[tuple[tuple[str, str
 
 def _scores(given: Mapping[str, Any], path: Path, where: str) -> dict[Dimension, int]:
     scores = {}
-    for dimension in READINGS:
+    for dimension in LABELLED:
         value = given.get(dimension.value)
         if value is None:  # the annotator has not labelled this dimension yet
             continue

@@ -1,4 +1,4 @@
-"""Gates as test reports of pytest's own, and items as JUnit shows them."""
+"""Reports gates as tests of pytest, and items as JUnit properties."""
 
 from __future__ import annotations
 
@@ -60,9 +60,10 @@ def _command(config: pytest.Config, cases: Sequence[WorstCase]) -> str:
     gates = [o.ini for o in OPTIONS if o.shapes == "gate" and o.on != "command line" and config.getini(o.ini)]
     words = [word for ini in gates for word in ("-o", f"{ini}=")]
     # What passes its threshold would print nothing.
-    least = {c.verdict.dimension.short: c.verdict.score + 1 for c in cases if c.item.status == "passed"}
+    spared = [case.verdict for case in cases if case.item.status == "passed"]
+    least = {v.dimension.short: v.score + v.dimension.sign * float(v.dimension.grid) for v in spared}
     words += [
-        word for short, score in least.items() for word in ("--personalens-threshold", f"{short}={score}")
+        word for short, score in least.items() for word in ("--personalens-threshold", f"{short}={score:g}")
     ]
     items = [case.item for case in cases]
     ids = [str(CaseId(item.evaluation.scenario, item.arm, item.trial)) for item in items]
@@ -70,7 +71,10 @@ def _command(config: pytest.Config, cases: Sequence[WorstCase]) -> str:
 
 
 def report_gate(config: pytest.Config, gate: Gate, failure: GateFailure | None) -> None:
-    """Report the gate as a test: the summary line, JUnit and the exit status all follow from it."""
+    """Report the gate as a test.
+
+    The summary line, JUnit and the exit status follow from this report.
+    """
     nodeid = gate_id(gate.name)
     location = ("personalens", None, f"gate[{gate.name}]")
     outcome: Any = "passed" if gate.passed else "failed"
@@ -101,14 +105,21 @@ def scores_text(item: Item) -> str:
 
 
 def junit_properties(item: Item) -> list[tuple[str, str]]:
-    """What JUnit shows of an item: a property for each score, or the cause of there being none."""
+    """Return the JUnit properties of an item.
+
+    There is one for each score. Without scores, there is one for the cause. If the assistant tells
+    its tool calls, there is one for their number.
+    """
     evaluation = item.evaluation
     properties = [
         (f"personalens_{v.dimension.value}", str(v.score)) for v in evaluation.verdicts if evaluation.scored
     ]
     properties = properties or [("personalens_cause", evaluation.cause)]
+    dialogue = evaluation.dialogue
+    calls = str(sum(m.calls for m in dialogue.messages))
     return (
         properties
+        + ([("personalens_tool_calls", calls)] if dialogue.acts else [])
         + ([("personalens_trial", str(item.trial))] if item.trial > 1 else [])
         + ([("personalens_control", item.arm)] if item.arm else [])
     )

@@ -1,5 +1,6 @@
-"""From an item to its job: the context and the record that an evaluation starts from; and the commands that
-repeat it.
+"""Makes the job of an item: its context and its record.
+
+It also writes the commands that repeat an item or a run.
 """
 
 from __future__ import annotations
@@ -25,27 +26,29 @@ if TYPE_CHECKING:
     from pytest_personalens.core.scenario import BaseScenario, Context
     from pytest_personalens.plugin.run import Run
 
-#: What a command that writes records leaves out of the run's own: it must not accept the team's snapshots on
-#: the way.
+#: Options that a command for writing records leaves out, because it must not accept the team's snapshots too.
 _SNAPSHOTS = ("--snapshot-update", "--snapshot-update-new-only")
 _RECORD = "--personalens-record"
 
 
 def context_of(item: pytest.Item, run: Run, scenario: BaseScenario, *, attempt: int = 1) -> Context:
-    """What the assistant of the item may know; `attempt` counts how often the item was set up.
+    """Return what the assistant of the item may know.
 
-    Raises `SpecError` as `Run.context` does.
+    `attempt` counts how often the item was set up. Raise `SpecError` as `Run.context` does.
     """
     return run.context(spec_of(item), scenario, dialogue_of(item, attempt))
 
 
 def store_of(item: pytest.Item, run: Run, scenario: BaseScenario) -> RecordStore:
-    """The record of the item, and the journal of what is bought for it."""
+    """Return the record of the item, with the journal of its paid results."""
     return RecordStore(item, scenario, run.folder if run.keeps else None, run.state.id, run.settings.record)
 
 
 def job_of(item: pytest.Item, run: Run, store: RecordStore, context: Context) -> Job:
-    """The job of the item. Raises `RecordError` for what is wrong with its record."""
+    """Return the job of the item.
+
+    Raise `RecordError` if its record cannot be used.
+    """
     settings, scenario = spec_of(item).settings, store.scenario
     anew = settings.record == "all"
     records = store.load()
@@ -73,19 +76,22 @@ def job_of(item: pytest.Item, run: Run, store: RecordStore, context: Context) ->
 
 
 def rerun_command(item: pytest.Item) -> str:
-    """The command that runs this item alone, with the options of this run that shape it."""
+    """Return the command that runs this item alone.
+
+    It has the options of this run that shape the item.
+    """
     return command_for(item.config, [item.nodeid], cases=[spec_of(item).id])
 
 
 def command_for(
     config: pytest.Config, nodeids: Sequence[str], *, cases: Sequence[str], words: Sequence[str] = ()
 ) -> str:
-    """The command that runs these items alone, with the options that shape them, and more `words`.
+    """Return the command that runs these items alone, with the options that shape them, and more `words`.
 
-    `cases` are what the items stand for, which names those of the built-in suite.
+    `cases` are the ids of the items' cases, which name those of the built-in suite.
     """
     line = ["pytest", *_configuration(config)]
-    # Not the shard: the item is in the whole sample too.
+    # The shard is left out, because the item is in the whole sample too.
     for o in (
         o for o in OPTIONS if o.shapes in ("sample", "dialogue", "score", "record") and o.key != "shard"
     ):
@@ -107,7 +113,7 @@ def command_for(
 
 
 def record_command(config: pytest.Config) -> str:
-    """The command line of this run, such that it writes the records that are missing or stale."""
+    """Return the command of this run, changed to write missing and stale records."""
     words: list[str] = []
     arguments = iter(str(arg) for arg in config.invocation_params.args)
     for word in arguments:
@@ -120,8 +126,9 @@ def record_command(config: pytest.Config) -> str:
 
 
 def _configuration(config: pytest.Config) -> list[str]:
-    """What the command line puts in the place of the configuration, or of values in it: without that it is
-    another run.
+    """Return the words of the command line that replace configuration values.
+
+    Without them, the command would be another run.
     """
     file = config.getoption("inifilename", default=None)
     values = config.getoption("override_ini", default=None) or []

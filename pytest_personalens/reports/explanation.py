@@ -45,7 +45,8 @@ def sentence_of(explained: Explanation, results: Results) -> str:
         if explained.group:
             return f"{explained.group}: {gate.message}"
         return f"only {scored} could be scored, and {100 * gate.limit:.6g}% is wanted"
-    if gate.value is None or measure is None or gate.kind not in ("floor", "regression", "lift"):
+    told = gate.kind in ("floor", "lift") or (gate.kind == "regression" and explained.moved is not None)
+    if gate.value is None or measure is None or not told:
         return gate.message
     lead = next((r for r in explained.reasons if (r.change is None or r.change > 0)), None)
     because = f"; it {DOES[lead.code]} in {count(lead.dialogues, 'dialogue')}" if lead is not None else ""

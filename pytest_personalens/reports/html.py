@@ -1,4 +1,4 @@
-"""The HTML report: one file with everything in it, that opens offline and asks nobody for anything."""
+"""The HTML report: one file that opens offline and loads nothing."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def write_html(results: Results, path: Path, *, title: str = TITLE, before: Resu
 
 
 def html_page(results: Results, *, title: str = TITLE, before: Results | None = None) -> str:
-    """The report as one HTML page, equal for equal arguments.
+    """Return the report as one HTML page, which is equal for equal arguments.
 
     `before` are earlier results to show beside these, scenario by scenario; what the run itself was compared
     with (`Results.comparison`) goes before that.
@@ -149,8 +149,8 @@ def _digest(text: str) -> str:
 
 
 def _finalize(value: object) -> object:
-    # Whatever is printed may come from a model: what it hides is written out, as on the terminal. Markup is
-    # ours.
+    # Any printed text may come from a model, so its hidden characters are escaped, as on the terminal. Markup
+    # comes from this package.
     return harmless(value) if type(value) is str else value
 
 

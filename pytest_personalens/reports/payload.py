@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pytest_personalens.core.node_ids import BUILT_IN
 from pytest_personalens.core.scenario import Scenario
+from pytest_personalens.core.tool_calls import pairs
 from pytest_personalens.reports.command_line import command_line
 from pytest_personalens.reports.page_reasons import lost_for, row_reason, told
 from pytest_personalens.reports.reason_text import DOES, OUTCOMES
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_personalens.core.measure import Measure
+    from pytest_personalens.core.message import Message
     from pytest_personalens.core.scenario import BaseScenario
     from pytest_personalens.reports.changes import Changes
     from pytest_personalens.results.values import Item, Results
@@ -30,7 +32,7 @@ _ESCAPED: Final = {c: f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 
 
 class _Pool:
-    """Texts by number: judges and users repeat themselves."""
+    """Gives each text a number, because judges and users repeat themselves."""
 
     def __init__(self) -> None:
         self.numbers: dict[str, int] = {}
@@ -40,7 +42,7 @@ class _Pool:
 
 
 def script_json(value: object) -> str:
-    """`value` as JSON that can stand inside ``<script type="application/json">``, whatever its texts hold."""
+    """Return `value` as JSON that is safe inside ``<script type="application/json">``."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     for character, escape in _ESCAPED.items():
         text = text.replace(character, escape)
@@ -101,13 +103,16 @@ def payload(results: Results, changes: Changes | None) -> Payload:
 
 
 def shown_dimensions(results: Results) -> list[Measure]:
-    """The dimensions that any item has a verdict on."""
+    """Return the dimensions on which any item has a verdict."""
     judged = {v.dimension for i in results.items for v in i.evaluation.verdicts}
     return [d for d in results.of_suite.measures if d in judged]
 
 
 def _steps(measure: Measure) -> tuple[float | None, float | None]:
-    """The lowest and the highest of whole scores; nothing for others, which are shown as numbers."""
+    """Return the lowest and the highest score if scores are whole.
+
+    Other scores are shown as numbers, and get (None, None).
+    """
     return (measure.low, measure.high) if measure.in_steps else (None, None)
 
 
@@ -156,9 +161,9 @@ def _dialogue(item: Item, text: _Pool) -> dict[str, Any]:
         "givenUser": item.given_user,
         "end": e.dialogue.end,
         "by": [text(who) for who in (e.user_agent, e.assistant, e.judge)],
-        "before": [[int(m.role == "assistant"), text(m.content)] for m in said],
+        "before": [_message(m, text) for m in said],
         "source": earlier.source if earlier is not None and said else "",
-        "messages": [[int(m.role == "assistant"), text(m.content)] for m in e.dialogue.messages],
+        "messages": [_message(m, text) for m in e.dialogue.messages],
         "verdicts": [
             _without_empty(
                 {
@@ -177,6 +182,14 @@ def _dialogue(item: Item, text: _Pool) -> dict[str, Any]:
             for v in e.verdicts
         ],
     }
+
+
+def _message(message: Message, text: _Pool) -> list[Any]:
+    """Who said it, the text, and where the assistant called tools each call with its result."""
+    calls = [
+        [text(call)] if result is None else [text(call), text(result)] for call, result in pairs(message)
+    ]
+    return [int(message.role == "assistant"), text(message.content), *([calls] if calls else ())]
 
 
 def _scenario(scenario: BaseScenario, text: _Pool) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.dimensions import Dimension
 from pytest_personalens.core.safe_text import harmless, one_line
+from pytest_personalens.core.tool_calls import shown as shown_calls
 from pytest_personalens.reports.failure_layout import error_lines, wrapped
 from pytest_personalens.reports.markup import short_line
 from pytest_personalens.reports.reason_text import OUTCOMES, why
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from pytest_personalens.core.evaluation import Evaluation
+    from pytest_personalens.core.message import Message
     from pytest_personalens.core.scenario import BaseScenario
     from pytest_personalens.core.verdict import Verdict
     from pytest_personalens.results.earlier import Earlier
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 _WIDTH: Final = 100
 _LONGEST_MESSAGE: Final = 2_000
 _LONGEST_REASON: Final = 200
+#: Tool calls of one turn that are shown.
+_MOST_CALLS: Final = 10
 #: So much of what is the same is shown before a difference far into a text.
 _BEFORE: Final = 20
 
@@ -131,6 +135,7 @@ def _turns(
     for turn, message in enumerate(messages):
         if turn not in shown:
             continue
+        yield from _calls(message, width)
         if turn == parting:
             yield from wrapped(f"  - {turn:2} recorded  ", _cut(before[turn].content), width)
         sign = "+" if turn == parting else " "
@@ -138,6 +143,15 @@ def _turns(
         yield from wrapped(label, _cut(message.content), width)
     if evaluation.dialogue.truncated:
         yield "     [the turn limit ended the dialogue]"
+
+
+def _calls(message: Message, width: int) -> Iterator[str]:
+    """What the assistant did before it said its turn, a line a call."""
+    lines = shown_calls(message)
+    for line in lines[:_MOST_CALLS]:
+        yield from wrapped("         called ", line, width)
+    if len(lines) > _MOST_CALLS:
+        yield f"         [... {len(lines) - _MOST_CALLS:,} more]"
 
 
 def _cut(text: str) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.core.gate_expression import parse_gate_name
 from pytest_personalens.results.earlier import earlier_of
+from pytest_personalens.results.gate_expressions import measure_of
 from pytest_personalens.results.reasons import commonest_sentences, reason_counts
 from pytest_personalens.results.worst_cases import worst_cases
 
@@ -89,7 +90,7 @@ def _explained(results: Results, gate: Gate, group: str, measure: Measure | None
             (
                 Moved(d.before, d.after, d.pairs, d.users or d.pairs, d.worse, d.better)
                 for d in results.comparison.differences
-                if d.dimension == measure
+                if d.dimension == measure and d.regressed  # else too few failed it, whichever way they went
             ),
             None,
         )
@@ -100,17 +101,12 @@ def _explained(results: Results, gate: Gate, group: str, measure: Measure | None
 
 def _reading(gate: Gate, results: Results) -> tuple[str, Measure | None]:
     """The group and the measure that a gate is on; of a gate on the chance to pass, what failed most."""
-    suite = results.of_suite
     asked = parse_gate_name(gate.name, gate.limit, gate.direction)
-    metric = suite.metric(asked.of or asked.metric)
-    if gate.kind == "regression":
-        return "", None if metric is None else metric.measure
-    if gate.kind == "lift" and not asked.of:
-        return asked.group, None if suite.lift is None else suite.lift[0]
+    group = "" if gate.kind == "regression" else asked.group
     if asked.metric.startswith("pass^"):
-        low = Counter(s.dimension for item in _members(results, asked.group) for s in item.shortfalls)
-        return asked.group, max(low, key=lambda measure: low[measure], default=None)
-    return asked.group, None if metric is None or gate.kind == "valid" else metric.measure
+        low = Counter(s.dimension for item in _members(results, group) for s in item.shortfalls)
+        return group, max(low, key=lambda measure: low[measure], default=None)
+    return group, None if gate.kind == "valid" else measure_of(asked, results.of_suite)
 
 
 def _members(results: Results, group: str) -> list[Item]:

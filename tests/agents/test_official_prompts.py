@@ -93,7 +93,7 @@ def test_each_reading_is_told_what_the_official_code_tells_it(
     expected |= {
         d: f"{letters} {said}" for d, letters in zip(READINGS[2:], ("nu", "na", "cu", "ca"), strict=True)
     }
-    for dimension in Dimension:
+    for dimension in expected:
         assert asked.judge(scenario, talk("One.", "Two."), dimension) == expected[dimension]
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from pytest_personalens import called
 from pytest_personalens.core.dialogue import Dialogue, Message, UserTurn, converse
 from pytest_personalens.core.errors import AssistantFault
 from pytest_personalens.core.message import AssistantMessages, Function, ToolCall
@@ -16,7 +17,7 @@ from pytest_personalens.core.reply import MAX_CALLS, MAX_TOOL_CHARS
 from pytest_personalens.core.scenario import Scenario
 from pytest_personalens.engine.assistant import EventLoop, guarded
 from tests.support.repository import Repository, ScriptedUser, calls, edited, records
-from tests.support.scripted_agents import MODELS, PAID, TEST
+from tests.support.scripted_agents import ACTING, MODELS, TEST
 
 ARGUMENTS = '{"people": 2,  "time": "19:30"}'
 TEXT = "I've booked a table for two at 19:30."
@@ -326,27 +327,6 @@ def test_a_stream_has_the_time_of_a_reply(assistant: Callable[[Any], Any]) -> No
         loop.close()
 
 
-ACTING = (
-    PAID
-    + """
-    import uuid
-
-    def acting(messages):
-        name = f"call_{uuid.uuid4().hex}" if os.environ.get("NEW_IDS") else "call_1"
-        done = {"id": name, "type": "function", "function": {"name": "book", "arguments": '{"people": 2}'}}
-        return [
-            {"role": "assistant", "content": None, "tool_calls": [done]},
-            {"role": "tool", "tool_call_id": name, "content": os.environ.get("RESULT", "ok")},
-            {"role": "assistant", "content": f"answer {len([m for m in messages if m['role'] == 'user'])}"},
-        ]
-
-    @pytest.fixture(scope="session")
-    def personalens_assistant():
-        return acting
-"""
-)
-
-
 @pytest.fixture
 def bought(repo: Repository, monkeypatch: pytest.MonkeyPatch) -> Repository:
     """A repository with records of dialogues that somebody paid for, of an assistant that acts."""
@@ -379,7 +359,13 @@ def test_another_result_is_other_evidence_for_the_judge_and_none_for_the_user(
     bought: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("RESULT", "no table left")
-    bought.inline(*RUN).stdout.fnmatch_lines(["*the tool calls of the assistant's turn 1 differ*"])
+    bought.inline(*RUN).stdout.fnmatch_lines(
+        [
+            "*the tool calls of the assistant's turn 1 differ*",
+            "*- book(people=2) -> ok",
+            "*+ book(people=2) -> no table left",
+        ]
+    )
     bought.inline(*RUN, "--personalens-record", "new")
     assert set((bought.path / "calls.log").read_text().split()) == {"judge"}
 
@@ -398,3 +384,50 @@ def test_calls_come_through_workers_and_threads(bought: Repository, how: tuple[s
     bought.run(*RUN, *how).assert_outcomes(passed=2)
     turns = [item["evaluation"]["dialogue"]["messages"][1] for item in bought.results()["items"]]
     assert [turn["steps"][1]["content"] for turn in turns] == ["ok", "ok"]
+
+
+def test_calls_are_parsed_and_in_order(scenario: Scenario) -> None:
+    calls_made = [
+        call("find_table", {"day": "Friday"}, "a"),
+        call("book_table", ARGUMENTS, "b"),
+        call("note", "no JSON", "c"),
+        call("note", "[1]", "d"),
+    ]
+    user = ScriptedUser(UserTurn("hello"), UserTurn("bye", done=True))
+    dialogue = converse(scenario, lambda m: acting(*calls_made) if len(m) < 2 else TEXT, user).dialogue
+    found = dialogue.tool_calls()
+    assert [c.name for c in found] == ["find_table", "book_table", "note", "note"]
+    (booked,) = dialogue.tool_calls("book_table")
+    assert booked.arguments == {"people": 2, "time": "19:30"}
+    assert (booked.result, booked.turn) == ('{"ok": true}', 1)
+    assert [c.arguments for c in dialogue.tool_calls("note")] == [{}, {}]
+    assert called("book_table", people=2) in found
+    assert called("book_table", people=3) not in found
+    assert called("book_table", day=None) not in found
+    assert repr(found[1]) == "book_table(people=2, time='19:30')"
+    assert repr(found[2]) == "note(no JSON)"
+
+
+ASSERTS = """
+    from pytest_personalens import called
+
+    def test_bot(personalens):
+        calls = personalens.evaluate().dialogue.tool_calls()
+        assert called("book", people=5) in calls
+
+    def test_no_call(personalens):
+        assert called("book", people=2) not in personalens.evaluate().dialogue.tool_calls()
+"""
+
+
+def test_a_failed_assertion_prints_what_was_called_instead(
+    bought: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bought.write(test_bot=ASSERTS)
+    result = bought.inline(*MODELS, "--personalens-sample", "1", "--personalens-record", "live")
+    result.assert_outcomes(failed=2)
+    lines = ["the assistant called:", "  turn 1: book(people=2)", "  turn 3: book(people=2)"]
+    for wanted in ("called('book', people=5) in", "called('book', people=2) not in"):
+        result.stdout.fnmatch_lines(
+            [f"E*assert {wanted} the calls of the dialogue", *(f"E*{x}" for x in lines)]
+        )

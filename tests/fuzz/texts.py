@@ -15,7 +15,7 @@ VALID: Final[dict[str, tuple[str, ...]]] = {
     "control": ("no-context", "other-user", "ablation", "D,S"), "context": ("DIS", "none", "D"), "max-turns": ("1", "5"), "turn-timeout": ("5", "0.5"),
     "dimensions": ("tc,p", "all", "p", "leak"), "threshold": ("p>=3", "tc>=0", "p=3,tc=0"), "user-model": ("embedded", "told"),
     "judge-model": ("embedded", "told", "acme:x"), "concurrency": ("1", "2"), "executor": ("dask=tcp://127.0.0.1:1",), "judge-votes": ("1", "3"),
-    "assistant": ("bots:bad", "acme:x"), "assistant-prompt": ("base", "vanilla"), "protocol": ("default",), "user-agent": ("plain",), "official-bugs": ("reproduce",), "prompts": ("prompts",), "record": ("none", "live", "new", "all"),
+    "assistant": ("bots:bad", "acme:x"), "assistant-prompt": ("base", "vanilla"), "assistant-request": ('{"q": "{message}"}',), "assistant-reply": ("data.0.reply",), "protocol": ("default",), "user-agent": ("plain",), "official-bugs": ("reproduce",), "prompts": ("prompts",), "record": ("none", "live", "new", "all"),
     "budget": ("1calls", "50calls", "0.01usd", "$5", "50calls,5 USD"),
     "gate": ("p >= 2.5", "valid >= 0.9", "p=2, valid=90%", "none", "single: tcr >= 0.5", "lift >= 0.3", "pass^2 >= 0.5"), "baseline": ("baseline.json",),
     "level": ("0.05",), "margin": ("tc=0.02", "tc=0.02,p=0.1"), "anchors": ("anchors.jsonl",), "exit-infra": ("77",),
@@ -41,6 +41,7 @@ HOSTILE: Final = (
     "kit,kit", "nobody", "Movies", "movies", "tc", "tc,tc", "tcr", "leak", "bedrock:", "openai:", "openai:?", "openai:x?temperature=nan",
     "openai:x?base_url=http://u:p@127.0.0.1:1", "openai:x?a=b", "openai:x?max_tokens=" + "9" * 5000, "bedrock:x?region=", "acme:x", "acme:", "dask=",
     "dask=tcp://", "dask=tcp://127.0.0.1:99999999", "dask=tcp://[::1]:1", "os:getcwd", "os:nope", "os.path:join", "nope:x", "conftest:nope",
+    "http:", "http://u:p@127.0.0.1:1", "bedrock-agent:x", "bedrock-agent:a/b?region=", "agentcore:arn", '{"q": 1}', '{"q": "{nobody}"}',
     "bots:bad", "bots:nothing", "json:dumps", "builtins:exit", "builtins:print", "a.b:c.d", ":x", "x:",
 )  # fmt: skip
 

@@ -256,3 +256,19 @@ def test_bad_arguments_are_one_line(
     err = capsys.readouterr().err
     assert problem in err
     assert err.count("\n") == 1
+
+
+def test_tool_calls_may_stand_between_the_turns(tmp_path: Path) -> None:
+    call = {"id": "1", "type": "function", "function": {"name": "book_table", "arguments": '{"people": 2}'}}
+    steps = [
+        {"role": "assistant", "content": "", "tool_calls": [call]},
+        {"role": "tool", "content": "ok", "tool_call_id": "1"},
+    ]
+    said = [{"role": "user", "content": "A table."}, {"role": "assistant", "content": "Done."}]
+    entry = {**ENTRY, "dialogue": [said[0], *steps, said[1]]}
+    (one,) = read_labels(write(tmp_path / "l.jsonl", entry))
+    assert [m.content for m in one.dialogue.messages] == ["A table.", "Done."]
+    assert one.dialogue.tool_calls("book_table")[0].result == "ok"
+    broken = {**ENTRY, "dialogue": [*said, *steps]}
+    with pytest.raises(DataError, match=r"line 1: dialogue: .*has no reply after it"):
+        read_labels(write(tmp_path / "l.jsonl", broken))

@@ -213,3 +213,22 @@ def test_a_pull_request_reads_why_before_all_else(bot: Repository) -> None:
         line.split(" | ")[0] for line in gates.splitlines() if line.startswith(("| p ", "| tcr ", "| valid "))
     ]
     assert rows == ["| p", "| tcr", "| valid"]
+
+
+def test_merged_shards_say_why_a_gate_failed(bot: Repository) -> None:
+    files = [f"{number}.json" for number in (1, 2)]
+    for number, file in enumerate(files, 1):
+        bot.inline(*ARGS, *GATE, f"--personalens-shard={number}/2", "--personalens-report", file)
+    result = bot.python("-m", "pytest_personalens", "merge", *files)
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(["gate p:", "E   Personalization is 1.00, *", "    + now  Gladly. *"])
+
+
+def test_too_few_scenarios_are_not_told_as_a_drop(bot: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+    few = (*ARGS[:1], "3", *TOLD_AGENTS)
+    monkeypatch.delenv("FORGETS")
+    bot.inline(*few, "--personalens-save-baseline", "base.json")
+    result = bot.inline(*few, "--personalens-baseline", "base.json")
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(["E   P 3.00 -> 3.00 * over 3 scenarios:*"])
+    assert "fell from" not in result.stdout.str() and "rose from" not in result.stdout.str()

@@ -19,6 +19,8 @@ BOT: Final = _conftest("example")
 TOLD: Final = _conftest("told")
 PAID: Final = _conftest("paid")
 REASONS: Final = _conftest("reasons")
+#: `PAID` with an assistant that calls a tool in each turn.
+ACTING: Final = PAID + _conftest("acting")
 TEST: Final = """
     def test_bot(personalens):
         personalens.check()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final, get_args
 
-from pytest_personalens.agents.by_model.prompts import Prompts, values_of
+from pytest_personalens.agents.by_model.prompts import RUBRICS, Prompts, values_of
 from pytest_personalens.agents.by_model.quotes import with_found_quotes
 from pytest_personalens.core.errors import JudgeFault
 from pytest_personalens.core.verdict import Dimension, Evidence, PartState, PreferenceCode, Reason, Verdict
@@ -33,6 +33,7 @@ _QUOTE_IT: Final = (
     "\n\nYour last answer quoted nothing that stands in the transcript. Answer again in the form asked for,"
     " with at least one quote copied from it word for word."
 )
+_NOTHING_TO_QUOTE: Final = (Dimension.OPENING_LEAK, Dimension.UNBACKED)
 _WORDS: Final = {"true": 1, "yes": 1, "false": 0, "no": 0}
 
 
@@ -50,13 +51,11 @@ class ModelJudge:
 
     def __init__(self, model: Model, meter: Meter, prompts: Prompts, *, temperature: float = 0.0) -> None:
         self._model, self._meter, self._prompts, self._temperature = model, meter, prompts, temperature
-        self.identity = (
-            f"{model.name} prompt {prompts.digest('judge', *(f'judge_{d.value}' for d in Dimension))}"
-        )
+        self.identity = f"{model.name} prompt {prompts.judge_version}"
         self.paid = model.paid
         # A reading is told apart if its template contains material of its own, because no other reading may
         # see that material.
-        shared = (name for d in Dimension if not prompts.places(name := f"judge_{d.value}"))
+        shared = (name for d in RUBRICS if not prompts.places(name := f"judge_{d.value}"))
         self._rubrics = "\n\n".join(prompts.fill(name) for name in shared)
 
     def verdict(self, scenario: Scenario, dialogue: Dialogue, dimension: Dimension) -> Verdict:
@@ -87,8 +86,8 @@ class ModelJudge:
                 )
                 continue
             verdict = with_found_quotes(read, dialogue.messages)
-            # An opening without a leak has nothing to quote.
-            if verdict.evidence or (dimension is Dimension.OPENING_LEAK and not verdict.unfound_quotes):
+            # An opening without a leak, and a dialogue without a claim, have nothing to quote.
+            if verdict.evidence or (dimension in _NOTHING_TO_QUOTE and not verdict.unfound_quotes):
                 return verdict
             unsupported, again = verdict, _QUOTE_IT
         if unsupported is not None:
@@ -106,7 +105,7 @@ class ModelJudge:
         ask = f"Give this reading: {dimension.names.title}."
         if not placed - {"transcript"}:
             ask = _material(values, dimension) + ask
-        if placed:
+        if placed or dimension not in RUBRICS:
             ask = f"{self._prompts.fill(name, **values)}\n\n{ask}"
         shared = (
             "" if "transcript" in placed | self._prompts.places("judge") else values["transcript"] + "\n\n"

@@ -35,9 +35,7 @@ class PaperJudge:
 
     def __init__(self, model: Model, meter: Meter, prompts: Prompts, *, temperature: float = 0.0) -> None:
         self._model, self._meter, self._prompts, self._temperature = model, meter, prompts, temperature
-        self.identity = (
-            f"{model.name} paper prompt {prompts.digest('judge', *(f'judge_{d.value}' for d in Dimension))}"
-        )
+        self.identity = f"{model.name} paper prompt {prompts.judge_version}"
         self.paid = model.paid
 
     def verdict(self, scenario: Scenario, dialogue: Dialogue, dimension: Dimension) -> Verdict:

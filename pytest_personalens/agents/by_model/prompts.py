@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from pytest_personalens.core.devices import no_device
 from pytest_personalens.core.errors import DataError
+from pytest_personalens.core.tool_calls import pairs
 from pytest_personalens.core.verdict import Dimension
 
 if TYPE_CHECKING:
@@ -23,7 +24,12 @@ if TYPE_CHECKING:
     from pytest_personalens.core.scenario import Context, Scenario, Situation
 
 _FOLDER: Final = Path(__file__).parent / "templates"
+#: The readings whose rubrics every judge is given. The one of claims without a call is asked for by itself,
+#: so that the prompts for assistants of text, and the identities of judges, are what they were.
+RUBRICS: Final = tuple(d for d in Dimension if d is not Dimension.UNBACKED)
 _READINGS: Final = tuple(f"judge_{d.value}" for d in Dimension)
+#: Characters of a call's arguments, and of its result, that a judge is shown.
+MAX_SHOWN: Final = 1_000
 #: The templates of each role's prompts.
 _ROLES: Final[dict[str, tuple[str, ...]]] = {
     "user": ("user", "user_person", "user_opening", "user_next", "user_reasoning", "user_state"),
@@ -89,6 +95,17 @@ class Prompts:
         It is part of an agent's identity, so a changed prompt makes records stale.
         """
         return hashlib.sha256("\0".join(self._texts[n] for n in names).encode()).hexdigest()[:8]
+
+    @property
+    def judge_version(self) -> str:
+        """What tells a judge with these templates from others; part of its identity.
+
+        The template for claims without a call counts where it is the team's own.
+        """
+        digest = self.digest("judge", *(f"judge_{d.value}" for d in RUBRICS))
+        unbacked = f"judge_{Dimension.UNBACKED.value}"
+        own = self._texts[unbacked] != _ours(unbacked, self.protocol)
+        return f"{digest} {self.digest(unbacked)}" if own else digest
 
     def _read(self, file: Path) -> str:
         try:
@@ -158,7 +175,7 @@ def values_of(scenario: Scenario, messages: Sequence[Message]) -> dict[str, str]
         "situation": situation_text(scenario.situation),
         "intent": scenario.task.intent,
         "goal": scenario.task.goal,
-        "transcript": transcript_text(messages),
+        "transcript": transcript_text(messages) + calls_note(messages),
     }
 
 
@@ -187,10 +204,29 @@ def transcript_text(messages: Sequence[Message]) -> str:
     take no room on a screen are written as escapes.
     """
     lines = (
-        json.dumps({"turn": i, "role": m.role, "content": m.content}, ensure_ascii=False)
+        json.dumps({"turn": i, "role": m.role, **_calls(m), "content": m.content}, ensure_ascii=False)
         for i, m in enumerate(messages)
     )
     return "<transcript>\n" + "".join(_UNSAFE.sub(_escaped, line) + "\n" for line in lines) + "</transcript>"
+
+
+def calls_note(messages: Sequence[Message]) -> str:
+    """What a judge is told of tool calls, where the assistant tells them; else nothing."""
+    return f"\n\n{_CALLS_NOTE}" if any(m.acts for m in messages) else ""
+
+
+def _calls(message: Message) -> dict[str, object]:
+    """What the assistant did before it said its turn, as a judge is shown it."""
+    calls = [
+        {"call": _cut(call), "result": None if result is None else _cut(result)}
+        for call, result in pairs(message)
+    ]
+    return {"calls": calls} if calls else {}
+
+
+def _cut(text: str) -> str:
+    more = len(text) - MAX_SHOWN
+    return f"{text[:MAX_SHOWN]} [... {more:,} more characters]" if more > 0 else text
 
 
 def conversation_text(messages: Sequence[Mapping[str, str]]) -> str:
@@ -200,6 +236,16 @@ def conversation_text(messages: Sequence[Mapping[str, str]]) -> str:
 
 def _escaped(match: re.Match[str]) -> str:
     return json.dumps(match[0])[1:-1] if match[0] != "<" else "\\u003c"
+
+
+#: Said in each prompt that shows calls, whichever template it comes from.
+_CALLS_NOTE: Final = (
+    'This assistant acts by tool calls. Under "calls" stands what it did before it said its turn: each call,'
+    " and its result. The person sees neither. Where a deed is to be judged, it was done if a call did it and"
+    " succeeded. It was not done if the call failed or had other values than were wanted. If the assistant says"
+    " that it did something and no call did it, that is only a claim. This goes before what a rubric says of"
+    " deeds. What is to be told counts as told only if the assistant says it."
+)
 
 
 def profile_text(scenario: Scenario) -> str:

@@ -8,8 +8,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from pytest_personalens.core.tool_calls import pairs
+
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from pytest_personalens.core.dialogue import Message
     from pytest_personalens.core.verdict import Evidence, Verdict
@@ -31,10 +33,17 @@ def with_found_quotes(verdict: Verdict, messages: Sequence[Message]) -> Verdict:
     spaces, case, the kind of quotation marks, and punctuation at the ends of a quote. A quote may leave out
     words where it has "...".
     """
-    said = [_folded(message.content) for message in messages]
+    said = [_folded(" ".join((message.content, *_calls(message)))) for message in messages]
     placed = [_placed(evidence, said) for evidence in verdict.evidence]
     found = tuple(evidence for evidence in placed if evidence is not None)
     return verdict.model_copy(update={"evidence": found, "unfound_quotes": len(placed) - len(found)})
+
+
+def _calls(message: Message) -> Iterator[str]:
+    """The calls of a turn and their results, which a judge is shown too."""
+    for call, result in pairs(message):
+        yield call
+        yield result or ""
 
 
 def _placed(evidence: Evidence, said: Sequence[str]) -> Evidence | None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.agents.embedded_judge import emptiness, goal, goal_parts, knowledge, requests
 from pytest_personalens.agents.embedded_judge.acts import ACTS, Spoken, spoken
+from pytest_personalens.agents.embedded_judge.backing import Backed
 from pytest_personalens.agents.embedded_judge.weights import table
 
 if TYPE_CHECKING:
@@ -66,14 +67,31 @@ class Features:
 
     @cached_property
     def reached(self) -> tuple[float, ...]:
-        """Return, for each part, the probability that it was done or told."""
+        """Return, for each part, the probability that it was done or told.
+
+        If the assistant tells its calls, these decide what was done.
+        """
         model = table("goal-parts")
-        return tuple(model.of_numbers(numbers)["reached"] for numbers in self.part_numbers)
+        told = tuple(model.of_numbers(numbers)["reached"] for numbers in self.part_numbers)
+        if self.backed is None:
+            return told
+        done = iter(self.backed.parts)
+        return tuple(
+            t if part.told else float(next(done).backing == "done")
+            for part, t in zip(self.parts, told, strict=True)
+        )
+
+    @cached_property
+    def backed(self) -> Backed | None:
+        """The tool calls against the goal and the words; None where the assistant tells of none."""
+        acts = any(m.acts for m in self.messages)
+        return Backed(self.scenario, self.messages, self.parts, self.spoken) if acts else None
 
     @cached_property
     def findings(self) -> tuple[knowledge.PreferenceFinding, ...]:
         """Return the use of each preference."""
-        return knowledge.findings(self.scenario, self.messages, self.spoken)
+        found = knowledge.findings(self.scenario, self.messages, self.spoken)
+        return found if self.backed is None else self.backed.with_preferences(found)
 
     @cached_property
     def empty(self) -> str:

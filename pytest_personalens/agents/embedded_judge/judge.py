@@ -39,7 +39,7 @@ class EmbeddedJudge:
     #: Its readings of the user agree with annotators no better than chance, so it gives none.
     dimensions = (
         Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION, Dimension.NATURALNESS_ASSISTANT, Dimension.COHERENCE_ASSISTANT,
-        Dimension.PERSONALIZATION_TURNS, Dimension.OPENING_LEAK,
+        Dimension.PERSONALIZATION_TURNS, Dimension.OPENING_LEAK, Dimension.UNBACKED,
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -69,6 +69,11 @@ class EmbeddedJudge:
         if dimension is Dimension.TASK_COMPLETION and (ended := _ended(dialogue)):
             return Verdict(dimension=dimension, score=0, justification=ended[0], evidence=(ended[1],))
         features = self._features(scenario, dialogue.messages)
+        if dimension is Dimension.UNBACKED:
+            why, evidence, _ = reasons.unbacked(features)
+            return Verdict(
+                dimension=dimension, score=int(bool(evidence)), justification=why, evidence=evidence
+            )
         score = self._score(features, dimension)
         why, evidence, codes = reasons.reasons(dimension, score, features)
         return Verdict(

@@ -7,19 +7,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from pytest_personalens.agents.embedded_judge.scores import REACHED
+from pytest_personalens.core.tool_calls import in_one_line
 from pytest_personalens.core.verdict import Dimension, Evidence, Reason, ReasonCode
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pytest_personalens.agents.embedded_judge.acts import Spoken
+    from pytest_personalens.agents.embedded_judge.backing import Backing
     from pytest_personalens.agents.embedded_judge.features import Features
     from pytest_personalens.agents.embedded_judge.goal import Part
     from pytest_personalens.agents.embedded_judge.knowledge import PreferenceFinding
 
 #: The lowest probability at which an act counts as a reason.
 _CLEAR: Final = 0.4
-_REACHED: Final = 0.5
 
 Told = tuple[str, tuple[Evidence, ...], tuple[Reason, ...]]
 
@@ -41,6 +43,13 @@ _STATES: Final[tuple[tuple[str, ReasonCode, str], ...]] = (
     ("proposal", "proposed", "only proposed"),
     ("question", "proposed", "still a question"),
 )
+#: The state of a part by what its tool calls make of it.
+_BACKED: Final[dict[Backing, tuple[ReasonCode, str]]] = {
+    "done": ("done", "done by a tool call"),
+    "failed": ("refused", "the tool call failed"),
+    "wrong": ("wrong", "the tool call has other values"),
+    "claimed": ("missing", "no tool call did it"),
+}
 _NOTES: Final[dict[ReasonCode, str]] = {
     "applies": "applies what is known",
     "anticipates": "foresees it from habits, past or situation",
@@ -85,6 +94,18 @@ def _completion(score: int, features: Features) -> Told:
             features.parts, features.part_numbers, features.reached, strict=True
         )
     ]
+    calls: tuple[Evidence, ...] = ()
+    if features.backed is not None:
+        backed = {b.part: b for b in features.backed.parts}
+        states = [
+            _BACKED[backed[part].backing] if part in backed else state
+            for part, state in zip(features.parts, states, strict=True)
+        ]
+        calls = tuple(
+            Evidence.of(b.action.call.turn, in_one_line(b.action.call), _BACKED[b.backing][1])
+            for b in features.backed.parts
+            if b.action is not None
+        )
     codes = tuple(
         Reason(code=code, part=part.text, turn=_turn(part, features))
         for part, (code, _) in zip(features.parts, states, strict=True)
@@ -93,8 +114,8 @@ def _completion(score: int, features: Features) -> Told:
         deeds = sorted(
             _found(features.spoken, (_Sign("deed", "assistant", "done"),)), key=lambda f: -f[0].line.turn
         )
-        return "what the goal asks for was done or delivered", _evidence(deeds), codes
-    if features.empty:
+        return "what the goal asks for was done or delivered", calls + _evidence(deeds), codes
+    if features.empty and features.backed is None:
         turn, reply = max(
             (turn, m.content) for turn, m in enumerate(features.messages) if m.role == "assistant"
         )
@@ -107,14 +128,14 @@ def _completion(score: int, features: Features) -> Told:
         (part, note) for part, (code, note) in zip(features.parts, states, strict=True) if code != "done"
     ]
     if not undone:
-        return "the goal is not seen to be reached", _evidence(_late(features.spoken)), codes
+        return "the goal is not seen to be reached", calls + _evidence(_late(features.spoken)), codes
     part, note = undone[0]
     more = f", and {len(undone) - 1} more" if len(undone) > 1 else ""
-    return f"{note}: {part.text.rstrip('.')}{more}", _evidence(_late(features.spoken)), codes
+    return f"{note}: {part.text.rstrip('.')}{more}", calls + _evidence(_late(features.spoken)), codes
 
 
 def _state(part: Part, numbers: Mapping[str, float], reached: float, *, done: bool) -> tuple[ReasonCode, str]:
-    if done or reached >= _REACHED:
+    if done or reached >= REACHED:
         return "done", "done"
     if "never spoken of" in numbers:
         return "missing", "not seen to be told" if part.told else "not seen to be done"
@@ -142,6 +163,21 @@ def _late(said: Sequence[Spoken]) -> list[tuple[Spoken, str]]:
     return sorted(
         _found(said, (*signs, _Sign("objection", "user", "the user objects"))), key=lambda f: -f[0].line.turn
     )
+
+
+def unbacked(features: Features) -> Told:
+    """The statements that claim what no tool call did, all of them."""
+    claims = features.backed.unbacked if features.backed is not None else ()
+    evidence = tuple(
+        Evidence.of(s.line.turn, s.line.quote, "no successful tool call did this") for s in claims
+    )
+    if features.backed is None:
+        return "the assistant does not tell which tools it called", (), ()
+    if not claims:
+        return "a tool call stands behind everything that the assistant says it did", (), ()
+    turns = sorted({s.line.turn for s in claims})
+    where = f"turn{'s' if len(turns) > 1 else ''} {', '.join(map(str, turns))}"
+    return f"says that it did what no tool call did, at {where}", evidence, ()
 
 
 def _personalization(score: int, features: Features) -> Told:

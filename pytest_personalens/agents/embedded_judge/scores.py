@@ -5,7 +5,7 @@ Rules for empty replies override the numbers.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.agents.embedded_judge.weights import table
 from pytest_personalens.core.verdict import Dimension
@@ -16,8 +16,17 @@ if TYPE_CHECKING:
     from pytest_personalens.agents.embedded_judge.features import Features
 
 
+#: A part of a goal is reached from this probability on.
+REACHED: Final = 0.5
+
+
 def score(features: Features, dimension: Dimension) -> int:
-    """Return the score of a dialogue on a dimension that the judge gives."""
+    """Return the score of a dialogue on a dimension that the judge gives.
+
+    Where the assistant tells its tool calls, a task is completed if each of its parts is reached.
+    """
+    if dimension is Dimension.TASK_COMPLETION and features.backed is not None:
+        return int(min(features.reached) >= REACHED)
     steps = table(dimension.value).steps(numbers(features, dimension))
     return capped(features, dimension, dimension.scale.low + steps)
 

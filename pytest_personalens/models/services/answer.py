@@ -61,13 +61,13 @@ class Answer:
         if self._steps:
             found = _at(data, self._steps)
             if found is None:
-                raise ModelError(f"the answer has nothing at {self._path!r} ({REPLY}): {_shape(data)}")
+                raise ModelError(f"the answer has nothing at {self._path!r} ({REPLY}): it is {_shape(data)}")
             return found
         if isinstance(data, dict) and data.get("choices"):
             return _at(data, ["choices", "0", "message"])
         if isinstance(data, (str, list)) or is_message(data):
             return data
-        raise ModelError(f"{_shape(data)}; say by {REPLY} where the reply is")
+        raise ModelError(f"the service's answer is {_shape(data)}; say by {REPLY} where the reply is in it")
 
     def _of_stream(self, pieces: list[Any]) -> object:
         """The pieces put together. One without anything at the path is about something else."""
@@ -80,7 +80,7 @@ class Answer:
             stream.add(part)
         if not found:
             nothing = f"nothing at {self._path!r} ({REPLY})" if pieces else "no event in it"
-            last = f"; its last event: {_shape(pieces[-1])}" if pieces else ""
+            last = f"; its last event is {_shape(pieces[-1])}" if pieces else ""
             raise ModelError(f"the service's stream has {nothing}{last}")
         return stream.reply()
 
@@ -122,5 +122,5 @@ def _shape(data: Any) -> str:
     """What an answer is, for somebody who looks for the reply in it."""
     if isinstance(data, dict):
         keys = ", ".join(map(str, list(data)[:10]))
-        return short(f"it is an object with the keys {keys}") if data else "it is an empty object"
-    return short(f"it is {json.dumps(data)[:80]}")
+        return short(f"an object with the keys {keys}") if data else "an empty object"
+    return short(json.dumps(data)[:80])

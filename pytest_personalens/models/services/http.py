@@ -41,7 +41,7 @@ class HttpService:
     def __init__(
         self, url: str, template: Template, answer: Answer, headers: Mapping[str, str], *, connections: int
     ) -> None:
-        self.name = f"http:{url}"
+        self.name = url
         self.tells_context = template.tells_context
         self._url, self._template, self._answer = url, template, answer
         self._headers = {"Content-Type": "application/json", "Accept": "*/*", **headers}

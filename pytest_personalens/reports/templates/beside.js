@@ -12,8 +12,8 @@ function parting(item) {
 
 // The turns of a dialogue as elements; those before `from` are left out, and that one is marked.
 function turnsBefore(item, from) {
-  return item.before.slice(from).map(([assistant, words], n) => make("li", { class: `${assistant ? "assistant" : "user"}${n ? "" : " first-difference"}` },
-    make("span", { class: "speaker" }, assistant ? "Assistant" : "User", ` · ${from + n}`), bubble(text(words), [])));
+  return item.before.slice(from).map(([assistant, words, calls], n) => make("li", { class: `${assistant ? "assistant" : "user"}${n ? "" : " first-difference"}` },
+    make("span", { class: "speaker" }, assistant ? "Assistant" : "User", ` · ${from + n}`), calls ? actions(calls) : null, bubble(text(words), [])));
 }
 
 function sideBySide(item, turns) {

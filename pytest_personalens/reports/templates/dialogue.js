@@ -82,6 +82,12 @@ function bubble(words, quotes) {
   return [element, more];
 }
 
+// What the assistant did before it said this, folded: each call and its result.
+function actions(calls) {
+  return make("details", { class: "calls" }, make("summary", {}, `${calls.length} tool call${calls.length > 1 ? "s" : ""}`),
+    make("ol", {}, calls.map(([call, result]) => make("li", {}, make("code", {}, plain(text(call))), result == null ? " no result" : [" → ", make("code", {}, plain(text(result)))]))));
+}
+
 function chat(item) {
   const evidence = evidenceOf(item);
   const byTurn = (item.verdicts || []).find((v) => v.turns);
@@ -89,14 +95,14 @@ function chat(item) {
   // The score after a goodbye is lower for what the user said of the reply before: it would stand at the wrong one.
   const counted = byTurn ? byTurn.turns.length - (item.end === "user" ? 1 : 0) : 0;
   let replies = 0;
-  (item.messages || []).forEach(([assistant, number], turn) => {
+  (item.messages || []).forEach(([assistant, number, calls], turn) => {
     const quotes = [...(evidence.get(turn) || new Map()).values()];
     const body = bubble(text(number), quotes.map(([quote]) => quote));
     const p = assistant && replies < counted ? byTurn.turns[replies] : null;
     if (assistant) replies += 1;
     turns.push(make("li", { class: assistant ? "assistant" : "user", id: `turn-${turn}`, tabindex: "-1" },
       make("span", { class: "speaker" }, assistant ? "Assistant" : "User", ` · ${turn}`, p == null ? null : make("span", { class: "turn-p" }, ` · P ${p} after this turn`)),
-      body, quotes.length ? remarks(quotes, body[0]) : null));
+      calls ? actions(calls) : null, body, quotes.length ? remarks(quotes, body[0]) : null));
   });
   return sideBySide(item, turns);
 }

@@ -9,10 +9,13 @@ import hashlib
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.agents.by_model.model_user import END_SIGNAL
+from pytest_personalens.agents.by_model.official.checkout import JUDGED
 from pytest_personalens.agents.by_model.official.filling import OfficialPrompts, family_of
 from pytest_personalens.agents.by_model.official.reading import read_official
+from pytest_personalens.agents.by_model.prompts import MAX_SHOWN
 from pytest_personalens.core.dialogue import UserTurn
 from pytest_personalens.core.errors import AssistantFault, JudgeFault, UserAgentFault
+from pytest_personalens.core.tool_calls import shown
 from pytest_personalens.models import Model, Request
 from pytest_personalens.models.meter import Meter
 
@@ -56,6 +59,8 @@ class OfficialJudge:
     """
 
     parallel = True
+    #: Those that the official code has a prompt for.
+    dimensions = tuple(JUDGED)
 
     def __init__(
         self, model: Model, meter: Meter, prompts: OfficialPrompts, *, temperature: float = 0.0
@@ -70,7 +75,7 @@ class OfficialJudge:
         If the bug is mended, the judge asks once more after an unreadable answer.
         """
         request = Request(
-            "", self._prompts.judge(scenario, _pairs(dialogue.messages), dimension), self._temperature, 4000
+            "", self._prompts.judge(scenario, _judged(dialogue.messages), dimension), self._temperature, 4000
         )
         replies = sum(m.role == "assistant" for m in dialogue.messages)
         mended, problem = self._prompts.mended, ""
@@ -112,6 +117,16 @@ class OfficialAssistant:
 
     def _texts(self, transcript: Sequence[tuple[str, str]]) -> tuple[str, str]:
         return self._prompts.assistant(self._family, self._setting, self._context, transcript)
+
+
+def _judged(messages: Sequence[Message]) -> list[tuple[str, str]]:
+    """The dialogue as a judge is shown it. The official code knows no tools: where there are calls, each stands
+    in a line before what the assistant says.
+    """
+    return [
+        (m.role, "\n".join((*(f"(called {call})" for call in shown(m, MAX_SHOWN)), m.content)))
+        for m in messages
+    ]
 
 
 def _pairs(messages: Sequence[Message]) -> list[tuple[str, str]]:

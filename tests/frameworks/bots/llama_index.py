@@ -1,0 +1,19 @@
+import os
+
+from llama_index.core.agent.workflow import FunctionAgent
+from llama_index.llms.openai_like import OpenAILike
+
+
+def book_table(people: int, day: str) -> str:
+    """Book a table."""
+    return f"reference QX77 for {people} on {day}"
+
+
+llm = OpenAILike(
+    model="scripted",
+    api_base=os.environ["OPENAI_BASE_URL"],
+    api_key="test",
+    is_chat_model=True,
+    is_function_calling_model=True,
+)
+agent = FunctionAgent(tools=[book_table], llm=llm)
