@@ -75,6 +75,7 @@ benchmarks: $(VENV)/dev ## speed, as ratios measured side by side in one run; wh
 	$(BIN)/python benchmarks/html_report.py
 	$(BIN)/python benchmarks/intervals.py
 	$(BIN)/python benchmarks/users.py
+	$(BIN)/python benchmarks/non_inferiority.py
 
 peers: $(VENV)/dev ## install other tools, in environments of their own, for the benchmarks to measure beside ours
 	$(BIN)/python benchmarks/peers/install.py

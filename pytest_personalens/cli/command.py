@@ -33,6 +33,7 @@ COMMANDS: Final = {
         "make a summary, Markdown, a page or a table from stored results, of one run or two",
     ),
     "history": ("history", "show several runs as a table, a page with lines of TCR and P, and a badge"),
+    "comment": ("comment", "write or update one comment on the pull request, with the results of a run"),
     "merge": ("merge", "put the shards of a run together and decide its gates"),
     "agreement": ("agreement", "measure how far a judge agrees with labelled dialogues"),
     "draw-for-annotation": ("draw_for_annotation", "draw dialogues of stored runs for people to label"),

@@ -1,1 +1,4 @@
-"""The values that everything else works on, and `evaluate`, which makes one evaluation."""
+"""The values that the rest of the package works on, and `evaluate`.
+
+`evaluate` makes one evaluation.
+"""

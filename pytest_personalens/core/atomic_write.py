@@ -1,4 +1,7 @@
-"""The one writer of files that are read again: whole or not at all."""
+"""Writes files that are read again, so that each is whole or absent.
+
+All such files are written by this one function.
+"""
 
 from __future__ import annotations
 
@@ -12,28 +15,31 @@ from pathlib import Path
 from typing import Final
 
 _DRAFT: Final = re.compile(r"(?P<stem>\..+)\.[0-9a-z_]+\.tmp")
-#: Seconds after which nobody is writing a draft any more.
+#: Age in seconds after which no process can still be writing a draft.
 _OLD: Final = 3600
-#: Folder -> beginning of a draft's name -> old drafts, of the folders that this process wrote to.
+#: Folder -> beginning of a draft's name -> old drafts. It holds the folders that this process wrote to.
 _DRAFTS: Final[dict[Path, dict[str, list[Path]]]] = {}
 
 
 def write_atomically(path: Path, content: str | bytes) -> None:
-    """Write the whole file, so that a reader or a crash sees the old one or the new one, never half of it.
+    """Write the whole file, so that nobody ever sees half of it.
 
-    The folder must exist. A link keeps pointing where it does. Of two processes at the same file the last one
-    wins. Raises `OSError` for what is there and no file: a device, which root would replace for the whole
-    machine.
+    After a crash, and for a reader at any time, the file has either its old or its new content. The folder
+    must exist. If the path is a link, the file that it points to is written. If two processes write the same
+    file, the last one wins.
+
+    Raise `OSError` if the path exists and is no file, such as a folder or a device. Root could otherwise
+    replace a device for the whole machine.
     """
     path = Path(os.path.realpath(path))
     if path.exists() and not path.is_file():
         raise OSError(errno.EINVAL, "a folder" if path.is_dir() else "a device, and no file", str(path))
-    # Not named after this process alone: two containers on one volume may both have the number 1.
+    # The name does not use the process id, because two containers on one volume may both have the number 1.
     stem = f".{path.name[:80]}"
     draft = path.with_name(f"{stem}.{uuid.uuid4().hex[:12]}.tmp")
     _remove_old_drafts(path.parent, stem)
     try:
-        # Nothing that was bought is lost for a character that cannot be written.
+        # Characters that cannot be encoded are replaced, so that no paid result is lost because of one.
         draft.write_bytes(
             content if isinstance(content, bytes) else content.encode("utf-8", errors="replace")
         )
@@ -44,9 +50,9 @@ def write_atomically(path: Path, content: str | bytes) -> None:
 
 
 def _remove_old_drafts(folder: Path, stem: str) -> None:
-    """Remove drafts of a file that processes left behind when they were killed.
+    """Remove old drafts of a file, left by processes that were killed.
 
-    A folder is looked through once, not at every write.
+    The function searches a folder once, not at every write.
     """
     if folder not in _DRAFTS:
         _DRAFTS[folder] = {}

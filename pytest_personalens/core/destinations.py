@@ -1,5 +1,6 @@
-"""Where files may be written: never over a file of somebody else's, over one that is read, or over each
-other.
+"""Decides where files may be written.
+
+A file must not replace a file of somebody else, a file that the run reads, or another file of the run.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 ENDINGS: Final = {".json": "json", ".html": "html", ".htm": "html", ".md": "markdown"}
 #: The word for the summary and the annotations of a step in GitHub Actions.
 GITHUB: Final = "github"
-#: So much of a file is read to know it again.
+#: The number of characters of a file that are read to recognize it.
 _HEAD: Final = 4096
 _JSON: Final = re.compile(r'"schema(?:_version)?": *"personalens-')
 _OURS: Final = {
@@ -32,16 +33,20 @@ _OURS: Final = {
 
 
 def file_kind(path: Path | str) -> str | None:
-    """The kind of a report by the ending of its path: json, html or markdown; None for any other."""
+    """Return the kind of a report by the ending of its path.
+
+    The kind is json, html or markdown. It is None for any other ending.
+    """
     return ENDINGS.get(Path(path).suffix.lower())
 
 
 def refuse_shared_files(
     written: Sequence[tuple[str, Path]], read: Mapping[str, Path], *, replaces: tuple[str, str] = ("", "")
 ) -> None:
-    """Raise `SpecError` where one of the files `written` would replace another, or one that is `read`.
+    """Raise `SpecError` if a file in `written` would replace another file of the run.
 
-    All are named as the user knows them. `replaces` are one of either kind that may be the same.
+    That is another file in `written`, or one in `read`. All names are those that the user knows. `replaces`
+    names one file that is written and one that is read; these two may be the same.
     """
     for (name, path), (other, place) in combinations(written, 2):
         if _same(path, place):
@@ -55,18 +60,20 @@ def refuse_shared_files(
 
 
 def _same(one: Path, other: Path) -> bool:
-    """True if both are one file, whatever links lead to it."""
+    """True if both paths lead to the same file, also through links."""
     try:
         return one.samefile(other)
-    except OSError:  # one of them is not there yet
+    except OSError:  # one of them does not exist yet
         return os.path.realpath(one) == os.path.realpath(other)
 
 
 def writable(path: Path, flag: str, *, kind: str = "json") -> Path:
-    """The path, with its folder made. `flag` is the option that it was given by, `kind` what is to be
-    written: json, html, markdown.
+    """Return the path, after making its folder.
 
-    Raises `SpecError` for what cannot be written, or is a file of somebody else's.
+    `flag` is the option that gave the path. `kind` is the kind of file to write: json, html, markdown or
+    badge.
+
+    Raise `SpecError` if the file cannot be written, or if this plugin did not write it.
     """
     if path.name == "-":
         raise SpecError(f"{flag}: give the path of a file, not '-'")
@@ -74,7 +81,7 @@ def writable(path: Path, flag: str, *, kind: str = "json") -> Path:
         path.stat()
     except (FileNotFoundError, NotADirectoryError):
         pass
-    except (OSError, ValueError) as error:  # too long, a loop of links, a NUL in it
+    except (OSError, ValueError) as error:  # the path is too long, has a loop of links, or contains a NUL
         raise SpecError(
             f"{flag}: {str(path)[:200]!r} is no path of a file: {getattr(error, 'strerror', None) or error}"
         ) from None
@@ -92,7 +99,7 @@ def writable(path: Path, flag: str, *, kind: str = "json") -> Path:
 
 
 def _written_before(path: Path, kind: str) -> bool:
-    """True if an earlier run wrote the file, or a CI service keeps it for such a report."""
+    """True if an earlier run wrote the file, or a CI service keeps it."""
     if kind == "markdown" and _same(path, Path(os.environ.get("GITHUB_STEP_SUMMARY") or os.devnull)):
         return True
     try:

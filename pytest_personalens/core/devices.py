@@ -1,4 +1,4 @@
-"""Files of the user's, before they are read."""
+"""Checks files of the user before they are read."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 
 
 def no_device(path: Path) -> Path:
-    """The path, to be read.
+    """Return the path if it is safe to read.
 
-    Raises `OSError` for a device, such as ``/dev/zero``: it may have no end, and would fill the memory.
+    Raise `OSError` for a device such as ``/dev/zero``. A device may have no end, and would fill the memory.
     """
     mode = path.stat().st_mode
     if stat.S_ISCHR(mode) or stat.S_ISBLK(mode):

@@ -1,4 +1,4 @@
-"""The turn loop between a user agent and an assistant, its ends and its limits."""
+"""The turn loop between a user agent and an assistant, with its limits."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from types import FrameType
 
-#: Characters of what an exception says that are kept.
+#: Number of characters that are kept of an exception's text.
 _LONGEST_ERROR: Final = 300
 #: Folders of Python's own modules and of installed packages.
 _LIBRARIES: Final = tuple(
@@ -38,11 +38,14 @@ _LIBRARIES: Final = tuple(
 
 
 class Dialogue(Frozen):
-    """The transcript of one simulated dialogue: the turns of the user and of the assistant.
+    """The transcript of one simulated dialogue between the user and the assistant.
 
-    `end` is "user" (the user agent ended it, and its last message was answered), "silence" (it ended without
-    a closing word), "limit" (the turn limit cut it short; the last user message is unanswered) or "fault"
-    (somebody broke off; `messages` holds the transcript so far).
+    `end` says how the dialogue ended:
+
+    - "user": the user agent ended it, and the assistant answered its last message.
+    - "silence": the user agent ended it without a last message.
+    - "limit": the turn limit ended it. The last user message has no answer.
+    - "fault": the dialogue broke off. `messages` holds the transcript so far.
     """
 
     messages: tuple[Message, ...] = ()
@@ -50,49 +53,54 @@ class Dialogue(Frozen):
 
     @property
     def truncated(self) -> bool:
-        """True if the turn limit ended the dialogue and not the user."""
+        """True if the turn limit ended the dialogue, and not the user."""
         return self.end == "limit"
 
     @property
     def acts(self) -> bool:
-        """True where a turn tells which tools the assistant called, be it none."""
+        """True if a turn tells which tools the assistant called, even if it called none."""
         return any(m.acts for m in self.messages)
 
     @property
     def user_turns(self) -> int:
-        """Number of messages by the user."""
+        """Return the number of messages by the user."""
         return sum(m.role == "user" for m in self.messages)
 
 
 class UserTurn(NamedTuple):
-    """What a user agent says next; `done` ends the dialogue after one last reply of the assistant."""
+    """The next message of a user agent.
+
+    `done` ends the dialogue after one last reply of the assistant.
+    """
 
     content: str
     done: bool = False
 
 
 class UserAgent(Protocol):
-    """Plays the user of a scenario.
+    """An agent that plays the user of a scenario.
 
-    `identity` names the agent, its version and all that shapes its answers; `paid` is true when a turn costs
-    money, and then it is only asked when the run may spend. Where it has an attribute `keeps_empty` that is
-    true, an end without a word stays in the transcript as an empty message and is answered, as in the
-    official code.
+    `identity` names the agent, its version and everything that shapes its answers. `paid` is true if a turn
+    costs money; the run then asks the agent only if it may spend money.
+
+    An agent may have an attribute `keeps_empty`. If it is true, an empty last message stays in the transcript
+    and the assistant answers it, as in the official code.
     """
 
     identity: str
     paid: bool
 
     def turn(self, scenario: Any, transcript: Sequence[Message]) -> UserTurn:
-        """The next turn of the user of a `Scenario`, or of what its suite has in its place.
+        """Return the next turn of the user.
 
-        An empty `transcript` asks for the opening. Raises `UserAgentFault`.
+        `scenario` is a `Scenario`, or the class that its suite uses instead. If `transcript` is empty, the
+        turn is the opening. Raise `UserAgentFault` if the agent fails.
         """
         ...
 
 
 class Outcome(NamedTuple):
-    """A dialogue and, when it broke off, whose fault it was."""
+    """A dialogue and, if it broke off, the fault that ended it."""
 
     dialogue: Dialogue
     fault: PersonalensError | None = None
@@ -108,14 +116,18 @@ def converse(
 ) -> Outcome:
     """Simulate the dialogue of `scenario` by the benchmark's protocol (paper, section 3.1).
 
-    The user agent opens; then up to `max_turns` rounds (0: as many as the scenario has) of assistant and user
-    follow. When the user agent is done, the assistant has one last reply. `progress` is called with the
-    dialogue so far after every message: `end` is "fault" until the user has ended it. The user agent is never
-    shown the assistant's tool calls. Never raises for what an agent does: a fault is returned with the
-    transcript so far.
+    The user agent opens the dialogue. At most `max_turns` rounds follow, each with a message of the assistant
+    and one of the user. A `max_turns` of 0 means the number of rounds of the scenario. When the user agent is
+    done, the assistant gives one last reply.
+
+    The function calls `progress` with the dialogue so far after every message. `end` is "fault" until the
+    user has ended the dialogue. The user agent never sees the assistant's tool calls.
+
+    A fault of an agent is never raised. The function returns it with the transcript so far.
     """
     messages: list[Message] = []
-    #: The same as the assistant gets it: what it returned, and not what was kept of it.
+    #: The messages as the assistant gets them: with everything that it returned, and not only the part that
+    #: is kept.
     history: AssistantMessages = []
     limit = max_turns or scenario.rounds
 
@@ -140,7 +152,7 @@ def converse(
             said(replied())
             turn = _user_turn(user_agent, scenario, messages)
             if turn.done and not turn.content and not getattr(user_agent, "keeps_empty", False):
-                # Nothing was said, so there is nothing to answer: no empty message, no further reply.
+                # The user said nothing, so the dialogue gets no empty message and no further reply.
                 return Outcome(Dialogue(messages=tuple(messages), end="silence"))
             asked(turn)
             if turn.done:
@@ -178,7 +190,8 @@ def _user_turn(user_agent: UserAgent, scenario: BaseScenario, messages: Sequence
 def _reply(
     assistant: Callable[[AssistantMessages], object], history: AssistantMessages, scenario: BaseScenario
 ) -> Reply:
-    # A fresh copy each turn: what the assistant does to its list must not rewrite the transcript.
+    # The assistant gets a new copy each turn, because it may change its list and must not change the
+    # transcript.
     try:
         reply = drained(assistant(copy.deepcopy(history)))
     except PersonalensError:
@@ -195,14 +208,17 @@ def _reply(
         return read_reply(reply)
     except PersonalensError:
         raise
-    except Exception as error:  # whatever an object of somebody else's does when it is looked at
+    except Exception as error:  # an object of another library may raise anything when it is read
         raise AssistantFault(
             f"the assistant's reply cannot be read: {_shortened(error_text(error))}"
         ) from error
 
 
 def _answer_text(reply: dict[object, object]) -> str:
-    """A mapping with an answer as the JSON text that stands for it."""
+    """Return the JSON text of a mapping that holds an answer.
+
+    Raise `AssistantFault` if the mapping cannot be written as JSON.
+    """
     try:
         return json.dumps(reply, ensure_ascii=False)
     except (TypeError, ValueError, RecursionError) as error:
@@ -212,18 +228,19 @@ def _answer_text(reply: dict[object, object]) -> str:
 
 
 def _shortened(text: str) -> str:
-    """At most as long as leaves room for the place after it, without a secret: half of one could not be found
-    any more.
+    """Return the text without secrets, cut to leave room for the place after it.
+
+    Secrets are removed before the text is cut, because half of a secret could not be recognized.
     """
     line = redacted(text)
     return line if len(line) <= _LONGEST_ERROR else f"{line[:_LONGEST_ERROR]}..."
 
 
 def _place(error: Exception) -> str:
-    """Where it was raised, by module file and line; no folder above its packages, which differs from machine
-    to machine.
+    """Return where the error was raised, by module file and line.
 
-    The last line that is the assistant's own, and not one of a library that it called.
+    The path starts at the top package of the module, because the folders above it differ between machines.
+    The line is the last one in the assistant's own code, not in a library that it called.
     """
     package = str(Path(__file__).parent.parent)
     frames = [
@@ -231,7 +248,7 @@ def _place(error: Exception) -> str:
         for frame, line in traceback.walk_tb(error.__traceback__)
         if not frame.f_code.co_filename.startswith(package)
     ]
-    if not frames:  # it was not even entered
+    if not frames:  # the call failed before the assistant's first line
         return "; it is called with one argument, the messages so far" if isinstance(error, TypeError) else ""
     names = [frame.f_code.co_filename for frame, _ in frames]
     own = [
@@ -244,7 +261,7 @@ def _place(error: Exception) -> str:
 
 
 def _module_file(frame: FrameType) -> str:
-    """Such as ``app/memory.py`` of the module ``app.memory``."""
+    """Return a path such as ``app/memory.py`` for the module ``app.memory``."""
     path, packages = Path(frame.f_code.co_filename), str(frame.f_globals.get("__name__", "")).split(".")
     if path.stem == "__init__":
         packages.append(path.stem)

@@ -1,4 +1,4 @@
-"""The measures of PersonaLens: the dimensions that its judge reads, with their names and scales."""
+"""The measures of PersonaLens: the dimensions of its judge, with names and scales."""
 
 from __future__ import annotations
 
@@ -53,10 +53,10 @@ class Scale(NamedTuple):
 
 
 class Dimension(Measure, ReprEnum):
-    """The readings of the benchmark's judge agent (paper, section 3.2 and Figures 16 to 20).
+    """A dimension that the benchmark's judge scores (paper, section 3.2, Figures 16 to 20).
 
-    Scores are 0-1 for task completion (TC) and the leak check, 1-4 for personalization (P), 1-5 for the
-    others.
+    Scores are 0 to 1 for task completion (TC) and for the leak check, 1 to 4 for personalization (P), and 1
+    to 5 for all others.
     """
 
     TASK_COMPLETION = "task_completion", 0, 1
@@ -75,21 +75,24 @@ class Dimension(Measure, ReprEnum):
 
     @property
     def scale(self) -> Scale:
-        """Its lowest and its highest score."""
+        """Return the lowest and the highest score."""
         return _SCALES[self.value]
 
 
 _SCALES: Final = {d.value: Scale(int(d.low or 0), int(d.high or 0)) for d in Dimension}
 add_measures(Dimension)
 
-#: The six readings of a dialogue (paper, Table 3). The other two look closer: P by turn (Figure 5), and
-#: whether the simulated user's opening states a preference, which would spoil P.
+#: The six readings of a dialogue (paper, Table 3). There are two more: P by turn (Figure 5), and whether the
+#: simulated user states a preference in the opening, which would make P meaningless.
 READINGS: Final = tuple(Dimension)[:6]
 DEFAULT_DIMENSIONS: Final = (Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION)
 
 
 def dimension(name: str) -> Dimension:
-    """The dimension of that long or short name; raises `SpecError` naming the known ones."""
+    """Return the dimension with that long or short name.
+
+    Raise `SpecError` if there is none; the text names the known ones.
+    """
     key = name.strip().lower().replace("_", "-")
     for dim in Dimension:
         if key in (dim.short, dim.value.replace("_", "-")):
@@ -98,7 +101,10 @@ def dimension(name: str) -> Dimension:
 
 
 def dimensions(names: Iterable[str]) -> tuple[Dimension, ...]:
-    """Dimensions by name, in the benchmark's order, each once; "all" stands for the six `READINGS`."""
+    """Return dimensions by name, in the benchmark's order, each once.
+
+    The name "all" means the six `READINGS`. Raise `SpecError` for an unknown name.
+    """
     wanted = {
         d for name in names for d in (READINGS if name.strip().lower() == "all" else (dimension(name),))
     }

@@ -1,13 +1,13 @@
-"""What can go wrong, each as one line that a user can act on.
+"""The errors of this package, each with a helpful text of one line.
 
-The tree, and what becomes of each error: the cause of an item without a score, or an exit code.
+The tree shows what each error leads to: the cause of an item without a score, or an exit code.
 
     PersonalensError
     ├── DataError          exit 4: a data, record, baseline or result file cannot be used
     ├── SpecError          exit 4: an option, ini value, mark or model spec cannot be understood
     ├── RecordError        cause "record"
     ├── ModelError         the fault of the role that the model plays
-    │   └── ModelBusy      asked again, then as ModelError
+    │   └── ModelBusy      the call is repeated, and then treated as ModelError
     ├── BudgetSpent        cause "budget"
     ├── Stopped            the run has ended; nobody waits for the item
     ├── AssistantFault     cause "assistant"
@@ -28,10 +28,10 @@ _EXITS: Final = {("_pytest.outcomes", "Exit"), ("bdb", "BdbQuit")}
 
 
 class PersonalensError(Exception):
-    """Base of every error this package raises on purpose; its text is one line for the user, without any
-    secret.
+    """Base of every error that this package raises on purpose.
 
-    The text often repeats what a provider said, and a provider may repeat the key that it was given.
+    Its text is one line for the user, without any secret. The text often repeats a message of a provider, and
+    a provider may repeat the key that it received.
     """
 
     def __init__(self, *args: object) -> None:
@@ -55,31 +55,33 @@ def _data_error(file: str, field: str, problem: str) -> DataError:
 
 
 def error_text(error: BaseException) -> str:
-    """What an exception of somebody else's says of itself: its type and its text, if it has one that can be
-    read.
+    """Return the type and the text of an exception.
+
+    If the exception's own ``__str__`` raises an error, the result names the type of that error instead.
     """
     name = type(error).__name__
     try:
         return f"{name}: {error}"
-    except Exception as problem:  # its own __str__
+    except Exception as problem:  # raised by the `__str__` of the exception
         return f"{name} (its __str__ raises {type(problem).__name__})"
 
 
 def short_repr(value: object, most: int = 80) -> str:
-    """A value of somebody else's as it would stand in a program, cut short; what it is, where it cannot be
-    shown.
+    """Return the `repr` of any value, cut to `most` characters.
+
+    If the value's own ``__repr__`` raises an error, the result is its type.
     """
     try:
         return repr(value)[:most]
-    except Exception:  # its own __repr__
+    except Exception:  # raised by the `__repr__` of the value
         return f"<{type(value).__name__}>"
 
 
 def ends_the_run(error: BaseException) -> bool:
-    """True for what the user asked for, and no agent is at fault for: pytest's own exit, which 'q' in its
-    debugger raises too.
+    """True for an exception by which the user ends the run.
 
-    By name, because this part of the package does not import pytest.
+    Such an exception is no agent's fault. It is pytest's own exit, which 'q' in its debugger raises too. The
+    function compares names, because this part of the package does not import pytest.
     """
     return any((kind.__module__, kind.__name__) in _EXITS for kind in type(error).__mro__)
 
@@ -89,17 +91,21 @@ class SpecError(PersonalensError):
 
 
 class RecordError(PersonalensError):
-    """A stored record that is corrupt, was edited by hand, is missing or is stale."""
+    """A stored record that is corrupt, edited by hand, missing or stale."""
 
 
 class ModelError(PersonalensError):
-    """A call to a language model that cannot succeed; the text says what to do about it."""
+    """A call to a language model that cannot succeed.
+
+    The text says what the user can do about it.
+    """
 
 
 class ModelBusy(ModelError):
     """A call that failed and may succeed a moment later.
 
-    `throttled`: the provider refused it for its rate; `retry_after`: the seconds it asked to wait, if it did.
+    `throttled` is true if the provider refused the call because of its rate limit. `retry_after` is the
+    number of seconds that the provider asked to wait, or None if it gave none.
     """
 
     def __init__(self, problem: str, *, throttled: bool = False, retry_after: float | None = None) -> None:
@@ -108,20 +114,32 @@ class ModelBusy(ModelError):
 
 
 class BudgetSpent(PersonalensError):
-    """The run may make no more calls, or spend no more money. Nobody's fault; what was bought is kept."""
+    """The run may make no more calls, or spend no more money.
+
+    No agent is at fault. Paid results are kept.
+    """
 
 
 class Stopped(PersonalensError):
-    """The run has ended, and nobody waits for this dialogue any more; what was bought is kept."""
+    """The run has ended, and nobody waits for this dialogue any more.
+
+    Paid results are kept.
+    """
 
 
 class AssistantFault(PersonalensError):
-    """The assistant under test raised, hung, or answered with something that is not a usable text."""
+    """The assistant raised an error, hung, or returned something that is no usable text."""
 
 
 class UserAgentFault(PersonalensError):
-    """The simulated user failed or stepped out of its role; says nothing about the assistant."""
+    """The simulated user failed or left its role.
+
+    This says nothing about the assistant.
+    """
 
 
 class JudgeFault(PersonalensError):
-    """The judge failed, or its answer could not be read; says nothing about the assistant."""
+    """The judge failed, or its answer could not be read.
+
+    This says nothing about the assistant.
+    """

@@ -1,6 +1,6 @@
-"""One scenario evaluated: simulate the dialogue, then judge it.
+"""Evaluates one scenario: simulates the dialogue, then judges it.
 
-Knows nothing of pytest, files or networks.
+This module does not use pytest, files or networks.
 """
 
 from __future__ import annotations
@@ -31,14 +31,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 _LONGEST_DETAIL: Final = 500
-#: Whose fault it is that an evaluation has no scores.
+#: Why an evaluation has no scores: the role at fault, or another reason.
 Cause = Literal["", "assistant", "user-agent", "judge", "record", "budget", "lost", "unevaluated"]
 
 
 class Answer(Frozen):
-    """The answer that a scorer read in a reply, beside the true one.
+    """The answer that a scorer read in a reply, with the true answer.
 
-    `read` is false where the reply holds none; `value` is null then. Texts are labels or digests, never data.
+    If the reply holds no answer, `read` is false and `value` is null. Texts are labels or digests, never
+    data.
     """
 
     read: bool
@@ -47,8 +48,9 @@ class Answer(Frozen):
 
 
 class Evaluation(Frozen):
-    """The result of one scenario: its dialogue and either every verdict asked for,
-    or a `cause` and no score.
+    """The result of one scenario: its dialogue, and its verdicts or a `cause`.
+
+    Without a `cause`, it holds every verdict that was asked for. With one, it counts as not scored.
     """
 
     scenario: str = Field(description="The scenario's id.")
@@ -75,22 +77,25 @@ class Evaluation(Frozen):
 
     @property
     def scored(self) -> bool:
-        """True if every verdict asked for is there. What is not scored is never passed."""
+        """True if every verdict that was asked for is there.
+
+        An evaluation that is not scored never passes.
+        """
         return not self.cause
 
     def score(self, dimension: Measure) -> Score | None:
-        """The score on `dimension`, or None if it was not asked for or is not scored."""
+        """Return the score on `dimension`, or None if there is none."""
         return next((v.score for v in self.verdicts if v.dimension == dimension), None)
 
     @property
     def task_completed(self) -> bool | None:
-        """Task completion (TC), or None if unscored."""
+        """Return task completion (TC), or None if it has no score."""
         score = self.score(Dimension.TASK_COMPLETION)
         return None if score is None else bool(score)
 
     @property
     def personalization(self) -> int | None:
-        """Personalization (P), 1 to 4, or None if unscored."""
+        """Return personalization (P), 1 to 4, or None if it has no score."""
         score = self.score(Dimension.PERSONALIZATION)
         return None if score is None else int(score)
 
@@ -107,10 +112,13 @@ def evaluate(
 ) -> Evaluation:
     """Simulate the dialogue of `scenario` with `assistant`, then judge it on `dimensions`.
 
-    `progress` is called with the unfinished evaluation whenever something more is known (each message, each
-    verdict), one call after the other, so that a caller can keep what was paid for. A judge whose attribute
-    `parallel` is true gives its readings side by side, in threads. Faults of the three parties end up in
-    `cause` and `detail`, never as an exception and never as a low score.
+    The function calls `progress` with the unfinished evaluation after each message and each verdict, so that
+    a caller can keep paid results. It makes one such call at a time.
+
+    A judge whose attribute `parallel` is true gives its readings at the same time, in threads.
+
+    A fault of the assistant, the user agent or the judge is stored in `cause` and `detail`. It is never an
+    exception and never a low score.
     """
     start = unscored(scenario, user_agent.identity, judge.identity)
     if identity := getattr(assistant, "identity", ""):
@@ -138,8 +146,9 @@ def evaluate(
 def unscored(
     scenario: BaseScenario, user_agent: str = "", judge: str = "", *, cause: Cause = "", detail: str = ""
 ) -> Evaluation:
-    """An evaluation of `scenario` in which nothing has been said yet; `cause` tells why it stays so, if it
-    does.
+    """Return an evaluation of `scenario` with an empty dialogue.
+
+    `cause` says why it stays without a score, if it does.
     """
     return Evaluation(
         scenario=scenario.id,
@@ -163,8 +172,9 @@ def _judged(
     dimensions: Sequence[Measure],
     progress: Callable[[Evaluation], None] | None,
 ) -> Evaluation:
-    """The evaluation with its verdicts, in the order of `dimensions` whichever came first; with the first
-    fault, if there is one.
+    """Return the evaluation with its verdicts and with the first fault, if there is one.
+
+    The verdicts are in the order of `dimensions`, even if the judge gave them in another order.
     """
     read: dict[Measure, Verdict] = {}
     faults: dict[Measure, PersonalensError] = {}
@@ -188,7 +198,7 @@ def _judged(
     def beside(dimension: Measure) -> None:
         try:
             reading(dimension)
-        except BaseException as error:  # an exit, or the end of the run: what ends a thread is told to nobody
+        except BaseException as error:  # a thread would lose an exit or the end of the run
             ended.append(error)
 
     def with_verdicts() -> Evaluation:
@@ -226,9 +236,10 @@ def _judged(
 
 
 def read_dialogue(judge: Judge, scenario: BaseScenario, dialogue: Dialogue, dimension: Measure) -> Verdict:
-    """The verdict of `judge`, whatever a judge of somebody's own may raise or return.
+    """Return the verdict of `judge`, after checking it.
 
-    Raises `PersonalensError`.
+    Any exception and any wrong value of a custom judge becomes a `JudgeFault`. Raise `PersonalensError` if
+    there is no verdict.
     """
     try:
         verdict = judge.verdict(scenario, dialogue, dimension)
@@ -244,8 +255,9 @@ def read_dialogue(judge: Judge, scenario: BaseScenario, dialogue: Dialogue, dime
 
 
 def _whole(verdict: Verdict) -> bool:
-    """False for a verdict that was made past its own checks (`model_construct`): what reads it would fail,
-    far from here.
+    """True if the verdict holds valid values.
+
+    `model_construct` makes a verdict without these checks. Later code that reads such a verdict would fail.
     """
     lists = (verdict.evidence, verdict.reasons, verdict.turns, verdict.votes)
     return (
@@ -257,8 +269,8 @@ def _whole(verdict: Verdict) -> bool:
 
 
 def _line(fault: PersonalensError) -> str:
-    # What an assistant raises may hold anything: several lines, half a character, a whole page. (A secret is
-    # out of it already.)
+    # The text of an assistant's exception may hold anything: several lines, half a character, a whole page.
+    # Secrets are already removed.
     return " ".join(clean(str(fault)).split())[:_LONGEST_DETAIL]
 
 

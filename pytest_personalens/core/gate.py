@@ -1,18 +1,19 @@
-"""What a run must reach, as a value."""
+"""A gate, as a value: the worst result with which a run still passes."""
 
 from typing import Final, Literal, NamedTuple
 
-#: Share of items that must be scored in a run with gates, unless a gate on `valid` says otherwise.
+#: Share of items that must be scored in a run with gates, if no gate on `valid` gives another.
 VALID_FLOOR: Final = 0.9
 
-#: ``>=`` where high values are the good ones, else ``<=``.
+#: ``>=`` if high values are good, else ``<=``.
 Direction = Literal[">=", "<="]
 
 
 class GateExpression(NamedTuple):
-    """The worst value of a metric that passes, over a domain, a kind, or the whole run (an empty `group`).
+    """The worst value of a metric that passes a gate.
 
-    The metric ``lift`` may name what it is a lift `of`, and over which `arm`.
+    `group` is a domain or a kind; an empty `group` means the whole run. The metric ``lift`` may name the
+    metric that it is a lift `of`, and the `arm` that it compares with. ``drop`` names the metric that drops.
     """
 
     group: str
@@ -24,10 +25,11 @@ class GateExpression(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Such as ``Movies: p``, or ``lift(p, other-user)``."""
-        metric = f"{self.metric}({self.of}, {self.arm})" if self.of else self.metric
+        """Return a name such as ``Movies: p``, ``lift(p, other-user)`` or ``drop(p)``."""
+        of = ", ".join(filter(None, (self.of, self.arm)))
+        metric = f"{self.metric}({of})" if of else self.metric
         return f"{self.group}: {metric}" if self.group else metric
 
     def passes(self, value: float) -> bool:
-        """True if the value is as good as the limit, or better."""
+        """True if the value is at least as good as the limit."""
         return value >= self.limit if self.direction == ">=" else value <= self.limit

@@ -1,4 +1,4 @@
-"""Reads what a run of a suite must reach: ``[DOMAIN or KIND:] METRIC >= VALUE``, or ``<=``."""
+"""Reads the gates of a suite: ``[DOMAIN or KIND:] METRIC >= VALUE``, or ``<=``."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from pytest_personalens.core.parse import BILLION
 if TYPE_CHECKING:
     from pytest_personalens.core.suite import Suite
 
-#: Metrics that every suite has, beside its own.
-_COMMON: Final = ("valid", "lift", "pass^k")
+#: Metrics that every suite has, in addition to its own.
+_COMMON: Final = ("valid", "lift", "drop", "pass^k")
 _EXPRESSION: Final = re.compile(
-    r"\s*(?:(?P<group>[^:<>=]+):)?\s*(?P<metric>[\w^-]+)\s*(?:\((?P<of>[^(),]*),(?P<arm>[^(),]*)\))?"
+    r"\s*(?:(?P<group>[^:<>=]+):)?\s*(?P<metric>[\w^-]+)\s*(?:\((?P<of>[^(),]*)(?:,(?P<arm>[^(),]*))?\))?"
     r"\s*(?P<direction>>=|≥|<=|≤|=)\s*(?P<value>-?[\d.]+)\s*(?P<percent>%?)\s*"
 )
 _DIRECTIONS: Final[dict[str, Direction]] = {">=": ">=", "≥": ">=", "<=": "<=", "≤": "<="}
@@ -23,20 +23,20 @@ _RANGE = tuple[float | None, float | None]
 
 
 def read_gate(text: str, suite: Suite) -> GateExpression:
-    """The gate that ``[GROUP:] METRIC >= VALUE`` asks for. Raises ValueError saying what it expected."""
+    """Return the gate that ``[GROUP:] METRIC >= VALUE`` describes.
+
+    Raise ValueError for any other text; its message says what is expected.
+    """
     expression = _EXPRESSION.fullmatch(text)
     metric = "" if expression is None else _metric(expression["metric"], suite)
-    if expression is None or (expression["of"] is not None and metric != "lift"):
+    if expression is None or (expression["of"] is not None and metric not in ("lift", "drop")):
         raise ValueError(_expected(suite))
-    of, arm = _lift_of(expression["of"], expression["arm"], suite) if expression["of"] else ("", "")
+    if metric == "drop":
+        return _drop(expression, suite)
+    of, arm = _lift_of(expression["of"], expression["arm"] or "", suite) if expression["of"] else ("", "")
     if metric == "lift" and not of and suite.lift is None:
         raise ValueError("name a metric and a control: lift(METRIC, CONTROL) >= VALUE")
-    try:
-        value = round(float(expression["value"]) / (100 if expression["percent"] else 1), 6)
-    except ValueError:
-        raise ValueError(
-            f"expected a number after {_way(metric, suite)}, not {expression['value']!r}"
-        ) from None
+    value = _value(expression, _way(metric, suite))
     low, high = _range(of, suite, lift=True) if metric == "lift" else _range(metric, suite)
     if expression["percent"] and high != 1:
         raise ValueError(f"{metric} is no share: give a number {_span(low, high)}")
@@ -51,8 +51,37 @@ def read_gate(text: str, suite: Suite) -> GateExpression:
     return GateExpression((expression["group"] or "").strip(), metric, value, way, of, arm)
 
 
+def _drop(expression: re.Match[str], suite: Suite) -> GateExpression:
+    """The gate on how large a drop from the baseline must be excluded."""
+    of = "" if expression["of"] is None else _metric(expression["of"].strip(), suite)
+    metric = suite.metric(of)
+    if metric is None or metric.measure is None or expression["arm"] is not None:
+        raise ValueError("name what must not drop: drop(METRIC) <= VALUE")
+    if metric.measure not in suite.gated:
+        raise ValueError(f"{of} is not compared with a baseline")
+    if (span := metric.measure.span) is None:
+        raise ValueError(f"{of} has no lowest or no highest score, so no drop of it can be excluded")
+    if expression["group"]:
+        raise ValueError(f"a drop is of the whole run; leave {expression['group'].strip()!r} out")
+    if _DIRECTIONS.get(expression["direction"], "<=") != "<=":
+        raise ValueError(f"a drop is better low: write drop({of}) <= {expression['value']}")
+    value = _value(expression, "<=")
+    if expression["percent"] and span != 1:
+        raise ValueError(f"{of} is no share: give the drop in points")
+    if not 0 < value <= span:
+        raise ValueError(f"a drop of {of} that can be excluded lies above 0 and goes up to {span:g}")
+    return GateExpression("", "drop", value, "<=", of)
+
+
+def _value(expression: re.Match[str], way: Direction) -> float:
+    try:
+        return round(float(expression["value"]) / (100 if expression["percent"] else 1), 6)
+    except ValueError:
+        raise ValueError(f"expected a number after {way}, not {expression['value']!r}") from None
+
+
 def parse_gate_name(name: str, limit: float, direction: Direction) -> GateExpression:
-    """The gate that is called so: see `GateExpression.name`."""
+    """Return the gate with that name, the inverse of `GateExpression.name`."""
     group, _, metric = name.rpartition(": ")
     metric, _, rest = metric.partition("(")
     of, _, arm = rest.removesuffix(")").partition(", ")
@@ -60,7 +89,7 @@ def parse_gate_name(name: str, limit: float, direction: Direction) -> GateExpres
 
 
 def is_metric(name: str, suite: Suite) -> bool:
-    """True for a metric that a gate of the suite may be on."""
+    """True if a gate of the suite may use the metric."""
     known = (*(metric.name for metric in suite.metrics), *_COMMON[:-1])
     return name in known or re.fullmatch(r"pass\^[1-9]\d{0,2}", name) is not None
 
@@ -79,7 +108,7 @@ def _metric(text: str, suite: Suite) -> str:
 
 
 def _lift_of(metric: str, word: str, suite: Suite) -> tuple[str, str]:
-    """The metric and the word of the arm of ``lift(METRIC, ARM)``."""
+    """Return the metric and the word of the arm in ``lift(METRIC, ARM)``."""
     of, words = _metric(metric.strip(), suite), {arm.word.lower(): arm.word for arm in suite.arms}
     if suite.metric(of) is None:
         raise ValueError(f"no lift can be had of {of}")
@@ -89,7 +118,10 @@ def _lift_of(metric: str, word: str, suite: Suite) -> tuple[str, str]:
 
 
 def _range(name: str, suite: Suite, *, lift: bool = False) -> _RANGE:
-    """The lowest and the highest value, None for what has no end; of a lift, either way."""
+    """Return the lowest and the highest value of a metric.
+
+    None means that there is no limit. A lift may be a gain or a loss, so its range is symmetric around 0.
+    """
     metric = suite.metric(name)
     if lift and not name and suite.lift is not None:
         low, high = suite.lift[0].low, suite.lift[0].high

@@ -1,4 +1,4 @@
-"""What git says of a checkout."""
+"""Runs git in a checkout and returns its output."""
 
 from __future__ import annotations
 
@@ -13,7 +13,11 @@ _PATIENCE: Final = 20.0
 
 
 def git(root: Path, *words: str) -> str | None:
-    """What git prints; None where it is not installed or this is no checkout."""
+    """Return the output of a git command in the folder `root`.
+
+    Return None if git is not installed, if the command fails (also because the folder is no checkout), or if
+    it takes more than 20 seconds.
+    """
     command = ["git", "--no-optional-locks", "-C", str(root), *words]
     try:
         done = subprocess.run(command, capture_output=True, check=False, timeout=_PATIENCE)

@@ -1,5 +1,6 @@
-"""Versioned JSON files of ours: written by one run, read by another, and told in one line where they cannot
-be used.
+"""Versioned JSON files of this package, which one run writes and another reads.
+
+If a file cannot be used, the error says so in one line.
 """
 
 from __future__ import annotations
@@ -29,10 +30,11 @@ def read_versioned(
     advice: str,
     upgrade: Mapping[str, Callable[[dict[str, Any]], dict[str, Any]]] = MappingProxyType({}),
 ) -> _Model:
-    """The value in the file, whose field ``schema`` must be `schema`.
+    """Return the value in the file, whose field ``schema`` must be `schema`.
 
-    A file with a schema in `upgrade` is read as what that makes of it. Raises `DataError` in one line; `what`
-    names such a file ("a results file"), `advice` says what to do about a bad one.
+    `upgrade` maps an older schema to a function that turns its data into the present form. Raise `DataError`
+    with a text of one line. In that text, `what` names such a file ("a results file"), and `advice` says what
+    to do about a bad one.
     """
     try:
         data = json.loads(no_device(path).read_text(encoding="utf-8"))
@@ -56,15 +58,15 @@ def read_versioned(
 
 
 def first_problem(error: ValidationError, *, count_from: int = 0) -> tuple[str, str]:
-    """The first thing that is wrong: the field, with dots, and what is wrong with it.
+    """Return the first problem: the field, with dots, and what is wrong with it.
 
-    `count_from` is the place of a list's first.
+    `count_from` is the number of the first element of a list.
     """
     return all_problems(error, count_from=count_from)[0]
 
 
 def all_problems(error: ValidationError, *, count_from: int = 0) -> list[tuple[str, str]]:
-    """All that is wrong, each as `first_problem` gives it."""
+    """Return all problems, each in the form of `first_problem`."""
     problems = []
     for each in error.errors(include_url=False):
         field = ".".join(str(part + count_from if isinstance(part, int) else part) for part in each["loc"])
@@ -75,7 +77,10 @@ def all_problems(error: ValidationError, *, count_from: int = 0) -> list[tuple[s
 
 
 def text_of(value: BaseModel, *, indent: int = 1, sort_keys: bool = False) -> str:
-    """The content of the value's file; equal values give equal files."""
+    """Return the content of the file for a value.
+
+    Equal values give equal files.
+    """
     return (
         json.dumps(
             value.model_dump(mode="json", by_alias=True),
@@ -88,7 +93,10 @@ def text_of(value: BaseModel, *, indent: int = 1, sort_keys: bool = False) -> st
 
 
 def schema_of(path: Path) -> str:
-    """What the file says that it is; empty if it cannot be read, which `read_versioned` tells best."""
+    """Return the schema that the file states, or an empty string.
+
+    It is empty if the file cannot be read; `read_versioned` then explains the problem.
+    """
     try:
         data = json.loads(no_device(path).read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""What a score is a score of: a measure of a suite, with its names, its range, and the grid of its scores."""
+"""Measures of a suite, each with its names, its range and its grid of scores."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from pytest_personalens.core.errors import SpecError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-#: A score of a judge: a whole number where the grid is 1.
+#: A score of a judge. It is a whole number if the grid is 1.
 Score = int | float
-#: A score, or a sum of scores, as statistics reckon with it: without rounding.
+#: A score or a sum of scores, as statistics use it: without rounding.
 Exact = int | Fraction
 Better = Literal["high", "low"]
 
@@ -20,10 +20,10 @@ Better = Literal["high", "low"]
 class MeasureNames(NamedTuple):
     """The names of one measure.
 
-    `short` stands in options, `title` where there is room, `mean_of` in a gate's sentence. `score` and `mean`
-    name one score and a mean over scenarios. `heading` is that of a mean's column in a table of text,
-    `paper_heading` the same in the shape of the paper's Table 3, which says of the user's dimensions alone
-    whose they are.
+    `short` is used in options, `title` where there is room, and `mean_of` in the sentence of a gate. `score`
+    names one score and `mean` names a mean over scenarios. `heading` is the heading of the column of a mean
+    in a text table. `paper_heading` is the same in the form of the paper's Table 3, which marks only the
+    user's dimensions with their role.
     """
 
     short: str
@@ -36,10 +36,10 @@ class MeasureNames(NamedTuple):
 
 
 class Measure(str):
-    """The long name of a measure, with all that is known of it.
+    """The long name of a measure, with all its properties.
 
-    Scores lie on `grid`, from `low` to `high` (None: without end), and `better` says which end is the good
-    one. `kinds` are the kinds of scenario that it is read in; empty for all.
+    Scores lie on `grid`, from `low` to `high`. None means that there is no limit. `better` says which end is
+    good. `kinds` are the kinds of scenario that have a score on this measure; empty means all kinds.
     """
 
     names: MeasureNames
@@ -69,40 +69,46 @@ class Measure(str):
 
     @property
     def value(self) -> str:
-        """The long name, as it stands in files."""
+        """Return the long name, which files use."""
         return str.__str__(self)
 
     @property
     def short(self) -> str:
-        """The name used in options."""
+        """Return the short name, which options use."""
         return self.names.short
 
     @property
     def in_steps(self) -> bool:
-        """True for whole scores between two ends: they can be counted and charted one by one."""
+        """True for whole scores between two ends.
+
+        Such scores can be counted and charted one by one.
+        """
         return self.grid == 1 and self.span is not None
 
     @property
     def span(self) -> float | None:
-        """From the lowest to the highest score; None without both."""
+        """Return the distance from the lowest to the highest score.
+
+        It is None if one of the two is missing.
+        """
         return None if self.low is None or self.high is None else self.high - self.low
 
     @property
     def worst(self) -> float | None:
-        """The score that nothing is worse than, if there is one."""
+        """Return the worst possible score, or None if there is none."""
         return self.low if self.better == "high" else self.high
 
     @property
     def sign(self) -> int:
-        """1 where more is better, else -1."""
+        """Return 1 if more is better, else -1."""
         return 1 if self.better == "high" else -1
 
     def is_read_in(self, kind: str) -> bool:
-        """True if scenarios of that kind are scored on it."""
+        """True if scenarios of that kind have a score on this measure."""
         return not self.kinds or kind in self.kinds
 
     def range_text(self) -> str:
-        """Such as ``1 to 4``, or ``0 or more``."""
+        """Return the range as text, such as ``1 to 4``, or ``0 or more``."""
         if self.high is None:
             return "any number" if self.low is None else f"{self.low:g} or more"
         return f"{self.high:g} or less" if self.low is None else f"{self.low:g} to {self.high:g}"
@@ -115,11 +121,14 @@ class Measure(str):
         return within and (self.on_grid(score) == score)
 
     def on_grid(self, score: float) -> Score:
-        """The nearest score on the grid."""
+        """Return the nearest score on the grid."""
         return round(score) if self.grid == 1 else float(self.exact(score))
 
     def exact(self, score: Score) -> Exact:
-        """A score on the grid as a number to reckon with: sums of floats would differ in their last bits."""
+        """Return a score on the grid as an exact number for calculations.
+
+        Sums of floats would differ in their last bits.
+        """
         return int(score) if self.grid == 1 else round(Fraction(score) / self.grid) * self.grid
 
     def is_worse(self, score: float, other: float) -> bool:
@@ -127,12 +136,15 @@ class Measure(str):
         return score < other if self.better == "high" else score > other
 
 
-#: Long name -> the measure of that name: one in all suites.
+#: Long name -> the measure with that name. A name means the same measure in all suites.
 _KNOWN: Final[dict[str, Measure]] = {}
 
 
 def add_measures(measures: Iterable[Measure]) -> None:
-    """Make measures known by their names. Raises `SpecError` for a name that another measure has."""
+    """Register measures by their names.
+
+    Raise `SpecError` if a different measure already has the name.
+    """
     for measure in measures:
         known = _KNOWN.setdefault(measure.value, measure)
         if known.__reduce__()[1] != measure.__reduce__()[1]:
@@ -140,7 +152,10 @@ def add_measures(measures: Iterable[Measure]) -> None:
 
 
 def measure_named(name: object) -> Measure:
-    """The measure of that long name. Raises ValueError where no suite that is open has it."""
+    """Return the measure with that long name.
+
+    Raise ValueError if no loaded suite has it.
+    """
     if isinstance(name, Measure):
         return name
     if not isinstance(name, str) or name not in _KNOWN:
@@ -149,5 +164,5 @@ def measure_named(name: object) -> Measure:
 
 
 def measure_called(short: str) -> Measure | None:
-    """The measure of that short name, of a suite that is open."""
+    """Return the measure with that short name, or None if no loaded suite has it."""
     return next((measure for measure in _KNOWN.values() if measure.short == short), None)

@@ -1,6 +1,4 @@
-"""A message of a dialogue, with the tool calls that the assistant made for it, as OpenAI's protocol writes
-them.
-"""
+"""A message of a dialogue, with the assistant's tool calls in OpenAI's format."""
 
 from __future__ import annotations
 
@@ -15,16 +13,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
 Role = Literal["user", "assistant", "tool"]
-#: The messages so far, as an assistant is called with them.
+#: The messages so far, in the form in which an assistant gets them.
 AssistantMessages = list[dict[str, Any]]
 
-#: Fields of a message that only an assistant with tools has.
+#: Fields that only a message of an assistant with tools has.
 _OF_TOOLS: Final = ("tool_calls", "tool_call_id", "steps", "left_out")
 
 
 class Function(Frozen):
-    """The tool that was called, and its arguments as the text that the assistant sent (JSON, if it is well
-    formed).
+    """The tool that the assistant called, with its arguments.
+
+    `arguments` is the text that the assistant sent. It is JSON if it is well formed.
     """
 
     name: Text
@@ -32,7 +31,10 @@ class Function(Frozen):
 
 
 class ToolCall(Frozen):
-    """One call of a tool; `id` ties it to the message with its result."""
+    """One call of a tool.
+
+    `id` links the call to the message with its result.
+    """
 
     id: Text = ""
     type: Literal["function"] = "function"
@@ -40,13 +42,17 @@ class ToolCall(Frozen):
 
 
 class Message(Frozen):
-    """One turn of a dialogue, or one step of the assistant on its way to a turn.
+    """One turn of a dialogue, or one step of the assistant before a turn.
 
-    A turn is what is said: its role is user or assistant. What an assistant did before it said it stands in
-    the turn's `steps`: its messages with `tool_calls`, and a message of role tool with the content of each
-    result. `steps` is None where the assistant returned one text or message, and empty where it returned a
-    list that holds nothing else: then it says that it called no tool. `left_out` counts the calls that were
-    too many to be kept. None of these fields is stored where it says nothing.
+    A turn is a message that the user or the assistant says; its role is user or assistant. `steps` holds what
+    the assistant did before it said the turn: its messages with `tool_calls`, and a message of role tool with
+    the content of each result.
+
+    `steps` is None if the assistant returned one text or one message. It is empty if the assistant returned a
+    list with nothing else in it; the assistant then states that it called no tool. `left_out` is the number
+    of calls that were not kept because there were too many.
+
+    Fields for tools are not stored if they hold nothing.
     """
 
     role: Role
@@ -58,7 +64,7 @@ class Message(Frozen):
 
     @model_serializer(mode="wrap")
     def _without_what_says_nothing(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        # The records of assistants that return text stay as they were, to the byte.
+        # Records of assistants that return text must stay the same, byte for byte.
         data: dict[str, Any] = serialize(self)
         return {
             name: value
@@ -71,26 +77,29 @@ class Message(Frozen):
 
     @property
     def path(self) -> tuple[Message, ...]:
-        """The steps and the turn itself, in the order in which the assistant made them."""
+        """Return the steps, then the turn itself, in the order of their making."""
         return (*(self.steps or ()), self)
 
     @property
     def acts(self) -> bool:
-        """True where the turn tells which tools the assistant called, be it none."""
+        """True if the turn tells which tools the assistant called, even if it called none."""
         return self.steps is not None or bool(self.tool_calls)
 
     @property
     def calls(self) -> int:
-        """Number of tool calls of the turn, with those that were not kept."""
+        """Return the number of tool calls of the turn, with those that were not kept."""
         return sum(len(m.tool_calls) for m in self.path) + self.left_out
 
     @property
     def said(self) -> Message:
-        """The turn as the user hears it, without the calls."""
+        """Return the turn as the user hears it, without the calls."""
         return Message(role=self.role, content=self.content) if self.acts else self
 
     def returned(self) -> object:
-        """What an assistant may have returned for this turn: a text, a message, or a list of messages."""
+        """Return a value that an assistant may have returned for this turn.
+
+        It is a text, a message, or a list of messages.
+        """
         if not self.acts:
             return self.content
         messages = [_plain(message) for message in self.path]
@@ -105,14 +114,14 @@ def _plain(message: Message) -> dict[str, Any]:
 
 
 def texts(messages: Iterable[Message]) -> tuple[Message, ...]:
-    """The messages as the user hears them."""
+    """Return the messages as the user hears them."""
     return tuple(message.said for message in messages)
 
 
 def numbered(messages: Sequence[Message]) -> tuple[Message, ...]:
-    """The messages with the ids of their calls as numbers: frameworks draw new ids in every run.
+    """Return the messages with numbers as the ids of their calls.
 
-    Two dialogues that differ in nothing else are the same evidence.
+    Frameworks make new ids in every run. Two dialogues that differ only in these ids are the same evidence.
     """
     numbers: dict[str, str] = {}
 
@@ -131,10 +140,10 @@ def numbered(messages: Sequence[Message]) -> tuple[Message, ...]:
 
 
 def folded(messages: Iterable[Message]) -> list[Message]:
-    """Messages that stand one after another, as the OpenAI protocol has them, with the steps of each turn in
-    the turn.
+    """Return the turns of a list of messages in OpenAI's format.
 
-    Raises ValueError where calls or results are followed by no text of the assistant.
+    The steps of each turn are inside the turn. Raise ValueError if no text of the assistant follows the calls
+    or results.
     """
     turns: list[Message] = []
     steps: list[Message] = []
@@ -152,8 +161,9 @@ def folded(messages: Iterable[Message]) -> list[Message]:
 
 
 def results(messages: Iterable[Message]) -> Iterator[tuple[ToolCall | None, str | None]]:
-    """Each call of a turn's path with its result, in order; None for a result that is not there, and for the
-    call of a result that no call asked for.
+    """Yield each call of a turn's path with its result, in order.
+
+    The result is None if there is none. The call is None for a result that no call asked for.
     """
     path = list(messages)
     found = [(m.tool_call_id, m.content) for m in path if m.role == "tool"]

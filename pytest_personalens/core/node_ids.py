@@ -1,5 +1,6 @@
-"""Node ids of items and gates: written here and taken apart here, because a dead worker leaves nothing else
-of an item.
+"""Writes and parses the node ids of items and gates.
+
+If a worker dies, the node id is all that remains of an item.
 """
 
 from __future__ import annotations
@@ -10,15 +11,16 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-#: The node id of the built-in suite, which is no file of the repository's.
+#: The file part of a node id of the built-in suite, which is no file of the repository.
 BUILT_IN: Final = "personalens"
-#: What sets an item apart from others of its scenario, up to the next parameter.
+#: The part of an item's parameter after the scenario, up to the next parameter: control and trial.
 _APART: Final = re.compile(r"(?:\+(?P<control>(?!t[0-9]+[+-])[^+-]+))?(?:\+t(?P<trial>[0-9]+))?-")
 
 
 class CaseId(NamedTuple):
-    """The parameter of an item: a scenario's id, its control (empty for the run itself), and its trial from
-    1.
+    """The parameter of an item: the scenario's id, its control and its trial.
+
+    `control` is empty for the run itself. `trial` counts from 1.
     """
 
     scenario: str
@@ -26,8 +28,9 @@ class CaseId(NamedTuple):
     trial: int = 1
 
     def __str__(self) -> str:
-        """``movies-1-user7+swapped+t2``; trial 1 of the run itself is the plain id, so that its record serves
-        later runs too.
+        """Return the text of the parameter, such as ``movies-1-user7+swapped+t2``.
+
+        Trial 1 of the run itself is the plain scenario id, so that later runs can use its record too.
         """
         return (
             self.scenario
@@ -37,10 +40,10 @@ class CaseId(NamedTuple):
 
 
 def parse_case(nodeid: str, scenarios: Iterable[str]) -> CaseId | None:
-    """What `str` of a case wrote into the node id; None if it holds none of the `scenarios`.
+    """Return the case in the node id, the inverse of `str` of a case.
 
-    Another parameter of the test, or its folder, may be called as a control is: it counts only right after
-    the scenario.
+    Return None if the node id holds none of the `scenarios`. Another parameter of the test, or its folder,
+    may have the name of a control. A control therefore counts only directly after the scenario.
     """
     parameters = f"-{_parameters(nodeid)}-"
     for scenario in scenarios:
@@ -51,15 +54,18 @@ def parse_case(nodeid: str, scenarios: Iterable[str]) -> CaseId | None:
 
 
 def holds_case(nodeid: str, case: str) -> bool:
-    """True if the item is of that very case. pytest joins the ids of all parameters by hyphens, which ours
-    hold too.
+    """True if the item has exactly this case.
+
+    pytest joins the ids of all parameters with hyphens, and case ids contain hyphens too.
     """
     return f"-{case}-" in f"-{_parameters(nodeid)}-"
 
 
 def without_case(nodeid: str, parameters: str, case: str) -> str:
-    """The test, as it is called whatever the sample: file, function, and those of its `parameters` that are
-    not the case.
+    """Return the node id of the test without the case.
+
+    It is the same for every sample. It holds the file, the function, and the `parameters` other than the
+    case.
     """
     before, _, after = f"-{parameters}-".partition(f"-{case}-")
     own = "-".join(part for part in (before.strip("-"), after.strip("-")) if part)
@@ -67,27 +73,33 @@ def without_case(nodeid: str, parameters: str, case: str) -> str:
 
 
 def without_parameters(nodeid: str) -> str:
-    """The test without any parameter: file and function."""
+    """Return the test without any parameter: file and function."""
     return nodeid.partition("[")[0]
 
 
 def file_of(nodeid: str) -> str:
-    """The file of the test, from the root folder; `BUILT_IN` for an item of the built-in suite."""
+    """Return the file of the test, as a path from the root folder.
+
+    It is `BUILT_IN` for an item of the built-in suite.
+    """
     return nodeid.partition("::")[0]
 
 
 def within_file(nodeid: str) -> str:
-    """What follows the file: classes, function and parameters."""
+    """Return the part after the file: classes, function and parameters."""
     return nodeid.partition("::")[2]
 
 
 def gate_id(name: str) -> str:
-    """The node id of the test report that a gate makes."""
+    """Return the node id of the test report of a gate."""
     return f"{BUILT_IN}::gate[{name}]"
 
 
 def skipped_id(file: str, scenario: str) -> str:
-    """A node id for an item that was never made, because its file skipped itself."""
+    """Return a node id for an item that was never made.
+
+    Such an item has no test because its file skipped itself.
+    """
     return f"{file}::skipped[{scenario}]"
 
 

@@ -1,4 +1,4 @@
-"""A cache in which no two threads make the same thing."""
+"""A cache that makes each result only once, also with several threads."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ Made = TypeVar("Made")
 
 
 class once(Generic[_Arguments, Made]):  # noqa: N801  (a decorator)
-    """`make`, each result of which is made once and kept.
+    """A decorator that calls `make` once for each set of arguments and keeps the result.
 
-    `functools.cache` would let thirty dialogues that begin together read thirty copies of the weights.
+    With `functools.cache`, thirty dialogues that begin at the same time would read thirty copies of the
+    weights.
     """
 
     def __init__(self, make: Callable[_Arguments, Made]) -> None:
@@ -25,6 +26,6 @@ class once(Generic[_Arguments, Made]):  # noqa: N801  (a decorator)
         update_wrapper(self, make)
 
     def __call__(self, *args: _Arguments.args, **kwargs: _Arguments.kwargs) -> Made:
-        """What `make` made of these arguments."""
+        """Return the result of `make` for these arguments."""
         with self._lock:
             return self._kept(*args, **kwargs)  # type: ignore[arg-type]  # hashable, or `make` could not be cached

@@ -1,5 +1,6 @@
-"""How the text of an option or ini key is read: each reader turns a text into a value or raises ValueError
-saying what it expected.
+"""Readers of the texts of options and ini keys.
+
+Each reader turns a text into a value. It raises ValueError with what it expected if it cannot.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ _CAP: Final = re.compile(r"(?P<dollars>\$\s*)?(?P<number>[\d._]+)\s*(?P<unit>cal
 
 
 def executor(text: str) -> str:
-    """The address of a Dask scheduler, from ``dask=ADDRESS``."""
+    """Return the address of a Dask scheduler, from ``dask=ADDRESS``."""
     kind, _, address = text.partition("=")
     if kind != "dask" or not re.fullmatch(r"(?:tcp|tls|ws|wss|ucx)://[^/\s]+:\d+", address.strip()):
         raise ValueError("expected dask=tcp://HOST:PORT, the address of a Dask scheduler")
@@ -26,13 +27,14 @@ def executor(text: str) -> str:
 
 
 def suite_name(text: str) -> str:
-    """The name of a suite."""
+    """Return the name of a suite."""
     return choice(*SUITES)(text)
 
 
 def threshold(text: str, suite: Suite) -> tuple[str, float]:
-    """``MEASURE>=SCORE``, or ``MEASURE=SCORE``, as (measure, score); ``<=`` where low scores are the good
-    ones.
+    """Read ``MEASURE>=SCORE`` or ``MEASURE=SCORE`` as (measure, score).
+
+    The sign is ``<=`` if low scores are good.
     """
     match = re.fullmatch(r"\s*([\w-]+)\s*(>=|<=|=)\s*(-?\d+(?:\.\d+)?)\s*", text)
     if match is None:
@@ -47,19 +49,25 @@ def threshold(text: str, suite: Suite) -> tuple[str, float]:
 
 
 def dimension_name(text: str, suite: Suite) -> str:
-    """A measure by its long name, or ``all``."""
+    """Return the long name of a measure, or ``all``."""
     return "all" if text.strip().lower() == "all" else suite.measure(text).value
 
 
 def gate(text: str, suite: Suite) -> GateExpression | None:
-    """``[GROUP:] METRIC >= VALUE``; None for ``none``, by which no gate counts."""
+    """Read ``[GROUP:] METRIC >= VALUE``.
+
+    Return None for ``none``, which means that no gate counts.
+    """
     from pytest_personalens.core.gate_expression import read_gate
 
     return None if text.strip().lower() == "none" else read_gate(text, suite)
 
 
 def control(text: str, suite: Suite) -> tuple[str, ...]:
-    """The controls of a word: that of one, or of several that belong together."""
+    """Return the controls that a word stands for.
+
+    A word stands for one control, or for several that belong together.
+    """
     by_word = suite.arms_by_word()
     known, word = {name.lower(): arms for name, arms in by_word.items()}, text.strip().lower()
     if word not in known:
@@ -69,12 +77,12 @@ def control(text: str, suite: Suite) -> tuple[str, ...]:
 
 
 def context(text: str, suite: Suite) -> str:
-    """What the assistant may know."""
+    """Return the part of the context that the assistant may know."""
     return suite.read_context(text)
 
 
 def kind(text: str, suite: Suite) -> str:
-    """``all``, a kind of the suite, or several with commas."""
+    """Read ``all``, a kind of the suite, or several kinds with commas."""
     named = [part.strip() for part in text.split(",")]
     if not set(named) <= {*suite.kinds, "all"}:
         raise ValueError(f"expected one of: {', '.join((*suite.kinds, 'all'))}")
@@ -83,7 +91,10 @@ def kind(text: str, suite: Suite) -> str:
 
 
 def budget(text: str) -> tuple[str, float]:
-    """``200calls`` or ``5usd`` as (unit, cap); dollars also as ``$5`` and ``5 USD``."""
+    """Read ``200calls`` or ``5usd`` as (unit, cap).
+
+    Dollars may also be ``$5`` or ``5 USD``.
+    """
     match = _CAP.fullmatch(text.strip())
     if (
         match is None
@@ -97,7 +108,10 @@ def budget(text: str) -> tuple[str, float]:
 
 
 def report(text: str) -> str:
-    """The path of a report, by its ending, or the word ``github``."""
+    """Return the path of a report, or the word ``github``.
+
+    Raise ValueError if the ending of the path is not that of a report.
+    """
     from pytest_personalens.core.destinations import ENDINGS, GITHUB, file_kind
 
     if text.strip().lower() == GITHUB:
@@ -108,7 +122,10 @@ def report(text: str) -> str:
 
 
 def margin(text: str, suite: Suite) -> tuple[str, float]:
-    """``DIMENSION=X`` as (dimension, X): a mean difference, of shares for task completion."""
+    """Read ``DIMENSION=X`` as (dimension, X).
+
+    X is a difference of means. For task completion it is a difference of shares.
+    """
     name, _, value = text.partition("=")
     metric = suite.metric(name.strip().lower())
     measure = metric.measure if metric is not None and metric.measure is not None else suite.measure(name)

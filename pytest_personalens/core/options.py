@@ -1,4 +1,4 @@
-"""The table of options: what each is called, how its text is read, and what it shapes."""
+"""The table of options: their names, how their texts are read, and what they shape."""
 
 from __future__ import annotations
 
@@ -28,27 +28,30 @@ if TYPE_CHECKING:
 DEFAULT_SEED: Final = "personalens"
 
 OptionGroup = Literal["select", "run", "judge", "gate", "report"]
-#: What an option shapes. Of two runs that are one (resumed, or shards), the first three must be the same.
+#: What an option shapes. In two runs that are parts of one run (resumed, or shards), the options with the
+#: first three shapes must be the same.
 Shape = Literal[
-    "sample",  # which items there are
-    "dialogue",  # what is said in them
-    "score",  # how that is judged
-    "record",  # what is replayed, what is bought, and what of it is kept
+    "sample",  # which items exist
+    "dialogue",  # what the agents say in the dialogues
+    "score",  # how the dialogues are judged
+    "record",  # what is replayed, what is paid for, and which part of it is kept
     "execution",  # how the items are run
     "gate",  # what the run must reach: such an option asks for gates
-    "judge check",  # what the judge is held against
-    "decision",  # how gates are decided, where there are any
-    "report",  # what the run leaves behind: nothing of it stands in the results
+    "judge check",  # what the judge is compared with
+    "decision",  # how gates are decided, if there are any
+    "report",  # what the run writes: the results hold nothing of it
 ]
 
 
 class Option(NamedTuple):
-    """One option and the ini key of the same name; `read` turns a text into the value, raising ValueError, or
-    `read_for` does that for a suite.
+    """One option and the ini key with the same name.
 
-    `default` None or () stands for what was not given. `many`: a list, by repetition and by commas. `flag`:
-    without a value. `path`: may be one. `on`: where it may be given; `mark`: whether the mark of a test may
-    set it.
+    `read` turns a text into the value and raises ValueError. `read_for` does the same for a suite. `default`
+    is None or () if an option that is not given has no value.
+
+    With `many`, the value is a list: the option may be repeated, and its text may hold commas. A `flag` takes
+    no value. With `path`, the value may be a path. `on` says where the option may be given. `mark` says if
+    the mark of a test may set it.
     """
 
     name: str
@@ -67,7 +70,10 @@ class Option(NamedTuple):
     read_for: Callable[[str, Suite], Any] | None = None
 
     def value(self, text: str, suite: Suite) -> Any:
-        """The value of a text. Raises ValueError, or `SpecError`."""
+        """Return the value of a text.
+
+        Raise ValueError or `SpecError` for a text that cannot be read.
+        """
         if self.read is not None:
             return self.read(text)
         assert self.read_for is not None
@@ -75,24 +81,28 @@ class Option(NamedTuple):
 
     @property
     def long(self) -> str:
-        """Such as ``--personalens-user-model``."""
+        """Return the name on the command line, such as ``--personalens-user-model``."""
         return f"--personalens-{self.name}"
 
     @property
     def ini(self) -> str:
-        """Such as ``personalens_max_turns``; pytest keeps the value of the command line by this name too."""
+        """Return the name in the ini file, such as ``personalens_max_turns``.
+
+        pytest also stores the value of the command line under this name.
+        """
         return f"personalens_{self.key}"
 
     @property
     def called(self) -> str:
-        """What a message calls it: as it stands on the command line, or in the configuration where it stands
-        there only.
+        """Return the name of the option for messages.
+
+        It is the name on the command line, or the ini key of an option that exists only there.
         """
         return self.ini if self.on == "ini" else self.long
 
     @property
     def key(self) -> str:
-        """Such as ``max_turns``: the field of `Settings` and the keyword of the mark."""
+        """Return the field of `Settings` and the keyword of the mark, such as ``max_turns``."""
         return self.name.replace("-", "_")
 
 
@@ -135,7 +145,7 @@ OPTIONS: Final = (
     Option("check-judge", "PATH", None, _PATH, "Say whether the judge or your assistant changed since the baseline PATH; fail if the judge did", "judge", "judge check", path=True, on="command line"),
     Option("judge-votes", "N", 1, odd(99), "Votes on a verdict below its threshold, the first included; the median decides (default: 1)", "judge", "score", type="int", on="ini"),
     Option("anchors", "FILE", None, _PATH, "Labelled dialogues that the judge reads where it is adopted or checked (default: 24 of ours)", "judge", "judge check", path=True, on="ini"),
-    Option("gate", "LIST", (), None, "What the run must reach, such as 'tcr >= 0.9, p >= 2.3', 'Movies: p >= 3', 'multi: tcr >= 0.7', 'valid >= 0.95', 'lift >= 0.3' or 'pass^3 >= 0.6': these decide then, and low items do not fail; none to fail on nothing, and report only", "gate", "gate", many=True, type="linelist", read_for=gate),
+    Option("gate", "LIST", (), None, "What the run must reach, such as 'tcr >= 0.9, p >= 2.3', 'Movies: p >= 3', 'multi: tcr >= 0.7', 'valid >= 0.95', 'lift >= 0.3', 'drop(p) <= 0.3' or 'pass^3 >= 0.6': these decide then, and low items do not fail; none to fail on nothing, and report only", "gate", "gate", many=True, type="linelist", read_for=gate),
     Option("baseline", "PATH", None, _PATH, "Fail on a significant drop from the run whose baseline or JSON results are in PATH", "gate", "gate", path=True),
     Option("save-baseline", "PATH", None, _PATH, "Keep this run's scores by scenario as PATH, for the option baseline; nothing is written if the run is stopped", "gate", "gate", path=True, on="command line"),
     Option("level", "X", 0.05, number(0.0001, 0.5), "Chance that the comparison with the baseline fails a run without a change (default: 0.05)", "gate", "decision", type="float", on="ini"),
@@ -146,7 +156,7 @@ OPTIONS: Final = (
 
 BY_KEY: Final = {o.key: o for o in OPTIONS}
 
-#: An option that is gone -> the option and the value to write in its place.
+#: Removed option -> the option and the value to write instead.
 REPLACED: Final = {
     "min-tcr": ("gate", "'tcr >= X'"),
     "min-p": ("gate", "'p >= X'"),
@@ -168,5 +178,5 @@ REPLACED: Final = {
 
 
 def keys_of(*shapes: Shape) -> tuple[str, ...]:
-    """The keys of the options that shape one of these."""
+    """Return the keys of the options that have one of these shapes."""
     return tuple(o.key for o in OPTIONS if o.shapes in shapes)

@@ -1,4 +1,7 @@
-"""Readers of short texts: each turns a text into a value, or raises ValueError that says what it expected."""
+"""Readers of short texts.
+
+Each reader turns a text into a value. It raises ValueError with what it expected if it cannot.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +14,12 @@ if TYPE_CHECKING:
 CONTEXT_LETTERS: Final = "DIS"
 
 
-#: More of anything is a slip of the finger, and would run for ever.
+#: A larger number must be a typing error, and the run would never end.
 BILLION: Final = 1_000_000_000
 
 
 def number(low: float, high: float | None = None, kind: type[int | float] = float) -> Callable[[str], Any]:
-    """A number within bounds, both included."""
+    """Return a reader of a number between `low` and `high`, both included."""
 
     def read(text: str) -> int | float:
         span = f"{low:g} or more" if high is None or high >= BILLION else f"from {low:g} to {high:g}"
@@ -33,12 +36,12 @@ def number(low: float, high: float | None = None, kind: type[int | float] = floa
     return read
 
 
-#: What is read for "all": more than any dataset has, so that a draw of so many takes every scenario.
+#: The value of "all". It is more than any dataset has, so that a draw takes every scenario.
 ALL: Final = BILLION + 1
 
 
 def sample(text: str) -> int:
-    """The size of a sample: a whole number, or "all" for `ALL`."""
+    """Return the size of a sample: a whole number, or `ALL` for "all"."""
     if text.strip().lower() == "all":
         return ALL
     try:
@@ -49,12 +52,12 @@ def sample(text: str) -> int:
 
 
 def size_text(size: int) -> str:
-    """A size of a sample as it is given: "all" for `ALL`."""
+    """Return the size of a sample as the user writes it: "all" for `ALL`."""
     return "all" if size == ALL else str(size)
 
 
 def choice(*choices: str) -> Callable[[str], str]:
-    """One of a few words."""
+    """Return a reader that accepts one of a few words."""
 
     def read(text: str) -> str:
         if text not in choices:
@@ -65,7 +68,7 @@ def choice(*choices: str) -> Callable[[str], str]:
 
 
 def some(what: str) -> Callable[[str], str]:
-    """A text that is not blank."""
+    """Return a reader that accepts any text that is not blank."""
 
     def read(text: str) -> str:
         if not text.strip():
@@ -76,7 +79,7 @@ def some(what: str) -> Callable[[str], str]:
 
 
 def letters(text: str) -> str:
-    """Context letters, in the order D, I, S."""
+    """Return context letters, in the order D, I, S."""
     parts = "" if text.lower() == "none" else text.upper().replace("+", "").replace(",", "")
     if (
         (not parts and text.lower() != "none")
@@ -91,7 +94,7 @@ def letters(text: str) -> str:
 
 
 def shard(text: str) -> tuple[int, int]:
-    """``K/N`` as (K, N): part K of N."""
+    """Read ``K/N`` as (K, N): part K of N."""
     match = re.fullmatch(r"\s*(\d{1,6})\s*/\s*(\d{1,6})\s*", text)
     if match is None or not 1 <= int(match[1]) <= int(match[2]):
         raise ValueError("expected K/N, such as 3/10: the part K, from 1 to N, of N")
@@ -99,7 +102,10 @@ def shard(text: str) -> tuple[int, int]:
 
 
 def odd(high: int) -> Callable[[str], int]:
-    """An odd whole number from 1 to `high`: votes that cannot tie."""
+    """Return a reader of an odd whole number from 1 to `high`.
+
+    An odd number of votes cannot tie.
+    """
 
     def read(text: str) -> int:
         value: int = number(1, high, kind=int)(text)
@@ -111,7 +117,10 @@ def odd(high: int) -> Callable[[str], int]:
 
 
 def list_parts(text: str) -> list[str]:
-    """The parts of a list, split at its commas but those in parentheses; blank ones are left out."""
+    """Return the parts of a list, split at commas outside parentheses.
+
+    Blank parts are left out.
+    """
     texts, depth = [""], 0
     for letter in text:
         depth = max(0, depth + (letter == "(") - (letter == ")"))

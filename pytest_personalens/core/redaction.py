@@ -1,5 +1,6 @@
-"""Secrets kept out of every text that is shown or stored:
-keys, tokens and passwords that this process knows.
+"""Removes secrets from every text that is shown or stored.
+
+Secrets are the keys, tokens and passwords that this process knows.
 """
 
 from __future__ import annotations
@@ -10,14 +11,14 @@ from typing import Final
 from urllib.parse import quote, quote_plus
 
 MASK: Final = "***"
-#: Environment variables that hold a secret, by the end of their name.
+#: The ends of names of environment variables that hold a secret.
 _NAMED: Final = re.compile(
     r"(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)(?:_ID|_BEDROCK)?\Z", re.IGNORECASE
 )
-#: A shorter value is no secret, and may be a word of the text.
+#: A shorter value is treated as no secret, because it may be a word of the text.
 _SHORTEST: Final = 8
-#: What looks like a secret whoever gave it: the user and password of an address, a bearer token, the id of an
-#: AWS key.
+#: Texts that look like a secret, whoever gave them: the user and password of an address, a bearer token, the
+#: id of an AWS key.
 _LOOKS_SECRET: Final = re.compile(
     r"(?<=://)[^/?#\s@]+(?=@)|(?<=%3A%2F%2F)[^/?#\s@&]+?(?=%40)"
     r"|(?<=\bbearer )(?=\S*\d)[^\s'\"\\]{8,}|\b(?:AKIA|ASIA)[A-Z0-9]{12,}",
@@ -28,22 +29,27 @@ _told: set[str] = set()
 
 
 def keep_secret(value: str | None) -> None:
-    """Let `redacted` know a secret that does not stand in the environment,
-    such as one of a credentials file.
+    """Add a secret that `redacted` must remove.
+
+    This is for secrets outside the environment, such as one in a credentials file.
     """
     _told.update(_parts(value or ""))
 
 
 def redacted(text: str) -> str:
-    """`text` with every known secret, and whatever looks like one, replaced by ``***``."""
+    """Return `text` with every secret replaced by ``***``.
+
+    This covers every known secret, and texts that look like one.
+    """
     for secret in _known():
         text = text.replace(secret, MASK)
     return _LOOKS_SECRET.sub(MASK, text)
 
 
 def _known() -> list[str]:
-    """Every secret in the forms in which a server may repeat it, the longest first: one may be the beginning
-    of another.
+    """Return every secret in all forms in which a server may repeat it.
+
+    The longest come first, because one secret may be the beginning of another.
     """
     values = {
         part for name, value in os.environ.items() if _NAMED.search(name) for part in _parts(value)
@@ -56,5 +62,5 @@ def _known() -> list[str]:
 
 
 def _parts(value: str) -> set[str]:
-    # An error message may break a value, or write it out, where it has a line break.
+    # A server may break a value at its line breaks, or escape them, so each part counts alone.
     return {part for part in value.split() if len(part) >= _SHORTEST}

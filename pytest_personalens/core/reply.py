@@ -1,4 +1,7 @@
-"""What an assistant returned, read as its turn: a text, a message, or a list of messages."""
+"""Reads the value that an assistant returned as its turn.
+
+The value is a text, a message, or a list of messages.
+"""
 
 from __future__ import annotations
 
@@ -10,31 +13,32 @@ from pytest_personalens.core.errors import AssistantFault, short_repr
 from pytest_personalens.core.message import AssistantMessages, Function, Message, ToolCall
 from pytest_personalens.core.scenario import clean
 
-#: A reply longer than this is a fault of the assistant: no person reads it and no judge is paid to.
+#: A longer reply is a fault of the assistant: no person would read it, and no judge should be paid to read
+#: it.
 MAX_REPLY_CHARS: Final = 100_000
-#: Tool calls of one turn that are kept. More of them are counted.
+#: Number of tool calls of one turn that are kept. Further calls are only counted.
 MAX_CALLS: Final = 100
-#: Characters of a call's arguments and of a result that are kept.
+#: Number of characters that are kept of a call's arguments and of a result.
 MAX_TOOL_CHARS: Final = 4_000
-#: Characters of a tool's name and of an id that are kept.
+#: Number of characters that are kept of a tool's name and of an id.
 _LONGEST_NAME: Final = 200
-#: Roles of the messages that an assistant was given; what comes after them is its own.
+#: Roles of the messages that the assistant received. The messages after them are its own.
 _GIVEN: Final = ("system", "developer", "user")
 _SHAPE: Final = "{'id': ..., 'type': 'function', 'function': {'name': ..., 'arguments': '{...}'}}"
 
 
 class Reply(NamedTuple):
-    """A turn of the assistant, and the messages that it gets back for it on its next turn."""
+    """A turn of the assistant, and the messages that it gets back next time."""
 
     turn: Message
     history: AssistantMessages
 
 
 def read_reply(reply: object) -> Reply:
-    """The turn that `reply` is, cut where it is huge.
+    """Return the turn in `reply`, cut where it is too long.
 
-    A list may begin with the conversation that the assistant was given: only what follows its last user
-    message counts. Raises `AssistantFault` for anything that is no text, message or list of messages.
+    A list may begin with the conversation that the assistant received. Only the messages after the last user
+    message count. Raise `AssistantFault` for a value that is no text, message or list of messages.
     """
     if isinstance(reply, str):
         text = _spoken(reply)
@@ -62,9 +66,9 @@ def is_message(value: object) -> bool:
 
 
 def has(value: object, name: str) -> bool:
-    """True if a mapping has the key, or an object the attribute by its class.
+    """True if a mapping has the key, or an object has the attribute.
 
-    An object that makes up every attribute it is asked for is no message.
+    The class or the instance must define the attribute. An object that invents every attribute is no message.
     """
     if isinstance(value, Mapping):
         return name in value
@@ -72,14 +76,20 @@ def has(value: object, name: str) -> bool:
 
 
 def field(value: object, name: str) -> Any:
-    """The value of a mapping's key or of an object's attribute; None where there is none."""
+    """Return the value of a mapping's key or of an object's attribute.
+
+    Return None if there is none.
+    """
     if isinstance(value, Mapping):
         return value.get(name)
     return getattr(value, name) if has(value, name) else None
 
 
 def text_of(content: object) -> str | None:
-    """The text of a message's content: a text, or the texts among its parts; None for anything else."""
+    """Return the text of a message's content.
+
+    The content is a text, or a list of parts with texts among them. Return None for anything else.
+    """
     if content is None or isinstance(content, str):
         return content or ""
     if isinstance(content, (list, tuple)):
@@ -88,7 +98,10 @@ def text_of(content: object) -> str | None:
 
 
 def heard(messages: AssistantMessages) -> list[tuple[str, str]]:
-    """Role and text of each turn in what an assistant is called with: the steps between left out."""
+    """Return the role and the text of each turn in an assistant's messages.
+
+    The steps between the turns are left out.
+    """
     turns = [
         message
         for message, after in zip(messages, [*messages[1:], None], strict=True)
@@ -103,7 +116,10 @@ def _text_of_part(part: object) -> str:
 
 
 def _spoken(text: str) -> str:
-    """What is said in a turn. Raises `AssistantFault` where that is nothing, or far too much."""
+    """Return the text that is said in a turn.
+
+    Raise `AssistantFault` if it is empty or too long.
+    """
     if len(text) > MAX_REPLY_CHARS:
         raise AssistantFault(
             f"the assistant's reply has {len(text):,} characters; the limit is {MAX_REPLY_CHARS:,}"
@@ -132,7 +148,10 @@ def _after_what_was_given(messages: Sequence[object]) -> list[object]:
 
 
 def _turn(messages: Sequence[object], *, listed: bool) -> Message:
-    """The messages as one turn: the last one's text, and the others as its steps."""
+    """Return the messages as one turn.
+
+    The turn has the text of the last message. The others are its steps.
+    """
     text = _content(messages[-1])
     if not text.strip() and _calls(messages[-1]):
         raise AssistantFault(
@@ -152,14 +171,17 @@ def _turn(messages: Sequence[object], *, listed: bool) -> Message:
 
 
 class _Kept:
-    """Which steps of a turn are kept: the first of them, each with its result."""
+    """Decides which steps of a turn are kept.
+
+    The first steps are kept, each with its result.
+    """
 
     def __init__(self) -> None:
         self._room, self._ids = MAX_CALLS, [""]
         self.left_out = 0
 
     def step(self, message: object) -> Message | None:
-        """The step, or None for one too many."""
+        """Return the step, or None if there is no room for it."""
         content = _cut(_content(message))
         if field(message, "role") == "tool":
             name = _name(field(message, "tool_call_id"))
@@ -171,7 +193,7 @@ class _Kept:
         return Message(role="assistant", content=content) if self._fits() else None
 
     def calls(self, message: object) -> tuple[ToolCall, ...]:
-        """The calls of a message that there is room for."""
+        """Return the calls of a message for which there is room."""
         kept = tuple(call for call in _calls(message) if self._fits())
         self._ids += [call.id for call in kept]
         return kept
@@ -186,7 +208,7 @@ def _content(message: object) -> str:
     content = field(message, "content")
     text = text_of(content)
     if text is None and field(message, "role") == "tool":
-        return clean(_json(content))  # some tools hand over what they found and no text of it
+        return clean(_json(content))  # some tools return data instead of text
     if text is None:
         raise AssistantFault(
             f"the assistant returned a message whose content is {type(content).__name__}; it must be text"
@@ -206,7 +228,7 @@ def _calls(message: object) -> list[ToolCall]:
 
 
 def _call(call: object) -> ToolCall:
-    # A custom tool of OpenAI's is called with any text as its input.
+    # OpenAI calls a custom tool with any text as its input.
     called = field(call, "function") or field(call, "custom")
     name = field(called, "name")
     if not isinstance(name, str) or not name.strip():
@@ -232,14 +254,17 @@ def _cut(text: str) -> str:
 
 
 def _own(message: object) -> dict[str, Any]:
-    """A message as the assistant gets it back: whole, with what else its provider wants to see again."""
+    """Return a message in the form in which the assistant gets it back.
+
+    It is whole, with the extra fields that the assistant's provider needs.
+    """
     given = message if isinstance(message, Mapping) else _data(message)
     plain: dict[str, Any] = json.loads(_json(dict(given)))
     return {"role": "assistant", "content": None, **plain}
 
 
 def _data(value: object) -> Any:
-    """An object as data that JSON can hold."""
+    """Return an object as data that JSON can hold."""
     dump = getattr(type(value), "model_dump", None)
     if callable(dump):
         return dump(value, exclude_none=True)
@@ -247,7 +272,10 @@ def _data(value: object) -> Any:
 
 
 def _text_in(reply: object) -> str:
-    """Where the text is in what frameworks return; empty for what is none of it."""
+    """Return where the text is in a value that a framework returned.
+
+    It is empty for an unknown kind of value.
+    """
     if isinstance(reply, dict):
         if isinstance(reply.get("messages"), (list, tuple)):
             return ": the text is that of the last message, such as result['messages'][-1].content"

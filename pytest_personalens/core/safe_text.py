@@ -1,4 +1,4 @@
-"""Text that drives neither a terminal nor the machine that reads a log, whoever wrote it."""
+"""Makes any text safe for terminals and for programs that read a log."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ import re
 import unicodedata
 from typing import Final
 
-#: What GitHub's runner takes for a command in a line of output: "::" at its start, and the older "##["
+#: Texts that GitHub's runner reads as a command in a line of output: "::" at its start, and the older "##["
 #: anywhere in it.
 _COMMAND: Final = re.compile(r"^(\s*):(?=:)|##(?=\[)", re.MULTILINE)
 
 
 def harmless(text: str) -> str:
-    """`text` with control and formatting characters written out, and the marks of a command to a CI runner
-    with them.
+    """Return `text` without characters that could control a terminal or a CI runner.
 
-    What a model says must drive neither a terminal nor the machine that reads the log.
+    Control and formatting characters are written as escapes. So are the marks of a command to a CI runner. A
+    model's text must not control a terminal or a program that reads the log.
     """
     written = "".join(
         (
@@ -29,5 +29,5 @@ def harmless(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """`text` made harmless, as one line."""
+    """Return `text` made harmless, as one line."""
     return harmless(text.replace("\n", r"\n"))

@@ -1,4 +1,4 @@
-"""Who asks, for what, and where they are: the values a scenario is made of."""
+"""The values of a scenario: the user, the task and the situation."""
 
 from __future__ import annotations
 
@@ -28,22 +28,26 @@ DOMAINS: Final = (
 
 
 def clean(text: str) -> str:
-    """`text` as it can be stored anywhere: plain str, with lone surrogates (half of an emoji) replaced."""
+    """Return `text` in a form that can be stored anywhere.
+
+    The result is a plain str. Lone surrogates (half of an emoji) are replaced.
+    """
     return str(text).encode("utf-8", "replace").decode("utf-8")
 
 
-#: What a model, a file or an assistant may have written. JSON can hold half an emoji, which no file and no
-#: terminal takes.
+#: A text that a model, a file or an assistant may have written. JSON can hold half an emoji, which files and
+#: terminals cannot hold.
 Text = Annotated[str, AfterValidator(clean)]
 _SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _SLUG_LIMIT: Final = 80
 
 
 def slug(text: str) -> str:
-    """A name that is safe in file names and test ids: ``[a-z0-9-]``, at most 80 characters.
+    """Return a name that is safe in file names and test ids.
 
-    Whatever is lost on the way (other letters, length) is made up for by a short digest of `text`, so
-    that two different names do not share a slug. Upper case and spaces are not counted as lost.
+    It holds only ``[a-z0-9-]`` and has at most 80 characters. If the conversion loses something (other
+    letters, length), the slug ends with a short digest of `text`, so that two different names do not share a
+    slug. Upper case and spaces do not count as lost.
     """
     plain = text.lower().replace(" ", "-").replace("_", "-")
     if _SLUG.fullmatch(plain) and len(plain) <= _SLUG_LIMIT:
@@ -55,9 +59,10 @@ def slug(text: str) -> str:
 
 
 class ScenarioRef(NamedTuple):
-    """A scenario by name only: enough to collect, filter and sample; `Dataset.load` makes it whole.
+    """A scenario by name only, which is enough to collect, filter and sample.
 
-    `stratum` names the part of a draw that it counts for, where that is not its kind.
+    `Dataset.load` returns the full scenario. `stratum` names the part of a draw that the scenario counts for,
+    if that is not its kind.
     """
 
     user: str
@@ -68,18 +73,21 @@ class ScenarioRef(NamedTuple):
 
     @property
     def id(self) -> str:
-        """Slug of task and user, such as ``movies-1-user7``."""
+        """Return the slug of task and user, such as ``movies-1-user7``."""
         return slug(f"{self.task}-{self.user}")
 
 
 class Frozen(BaseModel):
-    """A value: immutable, strict about unknown fields, picklable, JSON through ``model_dump``."""
+    """Base of values: immutable, picklable, and strict about unknown fields.
+
+    ``model_dump`` gives the data for JSON.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class Situation(Frozen):
-    """Where the user is while asking (paper, section 2.3 and Figure 11)."""
+    """The user's situation while asking (paper, section 2.3 and Figure 11)."""
 
     location: Text
     device: Text
@@ -93,7 +101,7 @@ Slot = Literal["name", "title", "time", "day", "price", "count", "length", "plac
 
 
 class GoalPart(Frozen):
-    """One thing that a goal asks for: a deed that must be carried out, or something that must be told."""
+    """One part of a goal: an action to carry out, or a fact to tell."""
 
     text: Text
     kind: Literal["done", "told"]
@@ -104,11 +112,11 @@ class GoalPart(Frozen):
 
 
 class Task(Frozen):
-    """What the user wants done.
+    """The task that the user wants done.
 
-    `intent` is told to the user agent and `goal` to the judge of task completion; neither sees the other's.
-    `relevant` holds (domain, preference type) pairs: a type's name alone is not unique over domains.
-    `parts` is the goal read part by part; empty where the dataset has the sentence only.
+    The user agent sees `intent`, and the judge of task completion sees `goal`. Neither sees the other's text.
+    `relevant` holds pairs of (domain, preference type), because the name of a type is not unique across
+    domains. `parts` holds the goal in parts. It is empty if the dataset has only the sentence.
     """
 
     id: str
@@ -120,7 +128,10 @@ class Task(Frozen):
 
 
 class PreferenceWords(Frozen):
-    """How an assistant asks for a preference type: words, and the values there are where these are a list."""
+    """The words with which an assistant asks for a preference type.
+
+    `values` are the possible values, if these are a list.
+    """
 
     ask: tuple[Text, ...] = ()
     values: tuple[Text, ...] = ()
@@ -128,8 +139,9 @@ class PreferenceWords(Frozen):
 
 
 class DomainWords(Frozen):
-    """How an assistant speaks of a domain of somebody's own: words for the domain, and for each preference
-    type.
+    """The words of an assistant about a custom domain.
+
+    There are words for the domain, and for each preference type.
     """
 
     words: tuple[Text, ...] = ()
@@ -137,7 +149,10 @@ class DomainWords(Frozen):
 
 
 class BaseScenario(Frozen):
-    """What the scenarios of all suites have: one user who wants one thing."""
+    """The fields that the scenarios of all suites share.
+
+    A scenario has one user who wants one thing.
+    """
 
     #: True if a reply may be a mapping with the field ``answer``, or JSON text of one.
     takes_answers: ClassVar[bool] = False
@@ -151,43 +166,57 @@ class BaseScenario(Frozen):
 
     @property
     def task_id(self) -> str:
-        """What is asked for, by the name that no other scenario of this user has."""
+        """Return the name of the task, unique among the scenarios of this user."""
         raise NotImplementedError
 
     @property
     def rounds(self) -> int:
-        """Rounds of assistant and user after the opening, at most, where no option says otherwise."""
+        """Return the highest number of rounds after the opening.
+
+        A round is a message of the assistant and one of the user. An option may set another number.
+        """
         return 1
 
     @property
     def digest(self) -> str:
-        """A short digest of all that is in it but the version of its dataset: two runs of equal ones can be
-        compared.
+        """Return a short digest of all fields but `dataset`.
+
+        Two runs can be compared if the digests of their scenarios are equal, even if the version of the
+        dataset differs.
         """
         return hashlib.sha256(self.model_dump_json(exclude={"dataset"}).encode()).hexdigest()[:12]
 
     @property
     def who(self) -> str:
-        """The user, in a line of a failing item."""
+        """Return the user, for one line about a failing item."""
         return self.name or self.user
 
     @property
     def wish(self) -> str:
-        """What the user wants, in a line of a report; empty where the dialogue says it all."""
+        """Return the user's wish in a line for reports.
+
+        It is empty if the dialogue says it all.
+        """
         return ""
 
     @property
     def facts(self) -> tuple[tuple[str, str], ...]:
-        """What a failing item tells beside that: what it is, in a word, and its text."""
+        """Return further facts about a failing item, each as (a word for it, its text)."""
         return ()
 
     def context(self, given: str) -> Context:
-        """What an assistant may know of this user where it is `given` so much, in its suite's words."""
+        """Return what an assistant may know of this user.
+
+        `given` says how much, in the words of its suite.
+        """
         return Context(user=self.user)
 
 
 class Scenario(BaseScenario):
-    """One user with one task in one situation; `preferences` and `summaries` hold the task's domains only."""
+    """One user with one task in one situation.
+
+    `preferences` and `summaries` hold only the domains of the task.
+    """
 
     kind: Kind
     demographics: dict[Text, Text]
@@ -205,30 +234,30 @@ class Scenario(BaseScenario):
         data: dict[str, Any] = serialize(self)
         if not data.get(
             "words", True
-        ):  # so that a scenario without them keeps the digest that it had before there were any
+        ):  # a scenario without words keeps the digest of the time before this field existed
             del data["words"]
         return data
 
     @property
     def task_id(self) -> str:
-        """The id of its task."""
+        """Return the id of the task."""
         return self.task.id
 
     @property
     def who(self) -> str:
-        """The user, when, and where."""
+        """Return the user, the time and the place."""
         place = self.situation
         when, device = f"{place.day_of_week} {place.time_of_day.lower()}", place.device.lower()
         return f"{self.name or self.user}, {when}, {device}, {place.location}"
 
     @property
     def wish(self) -> str:
-        """The intent that the user agent is told."""
+        """Return the intent that the user agent gets."""
         return self.task.intent
 
     @property
     def facts(self) -> tuple[tuple[str, str], ...]:
-        """What the user wants, by which goal that is judged, and the preferences that matter for it."""
+        """Return the user's wish, the goal for the judge, and the relevant preferences."""
         known = (
             f"{domain}, {name}: {', '.join(self.preferences.get(domain, {}).get(name, ())) or 'none'}"
             for domain, name in self.task.relevant
@@ -237,14 +266,14 @@ class Scenario(BaseScenario):
 
     @property
     def rounds(self) -> int:
-        """As the official code runs the benchmark: 20 for a single-domain and 30 for a multi-domain task."""
+        """Return 20 for a single-domain and 30 for a multi-domain task, as the official code."""
         return _ROUNDS[self.kind]
 
     def context(self, letters: str = "DIS") -> Context:
-        """What an assistant may know of this user: any subset of D(emographics), I(nteractions), S(ituation).
+        """Return what an assistant may know of this user.
 
-        Preferences are never part of it: the benchmark leaves them to be inferred from past interactions
-        (paper, section 4.1).
+        `letters` is any subset of D(emographics), I(nteractions) and S(ituation). Preferences are never
+        included: in the benchmark, the assistant must infer them from past interactions (paper, section 4.1).
         """
         return Context(
             user=self.user,
@@ -255,7 +284,10 @@ class Scenario(BaseScenario):
 
 
 class Context(Frozen):
-    """What the assistant is allowed to know of the user before the dialogue begins; a memory to seed."""
+    """The facts about the user that the assistant may know before the dialogue begins.
+
+    They can fill the assistant's memory.
+    """
 
     user: str = Field(description="The user's id, to key a memory store with.")
     dialogue: str = Field(
@@ -272,7 +304,10 @@ class Context(Frozen):
     situation: Situation | None = None
 
     def text(self) -> str:
-        """The context as plain text for a system prompt; the empty string when nothing is known."""
+        """Return the context as plain text for a system prompt.
+
+        It is empty if nothing is known.
+        """
         parts = []
         if self.demographics:
             parts.append("About the user:\n" + "\n".join(f"- {k}: {v}" for k, v in self.demographics.items()))

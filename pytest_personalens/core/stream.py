@@ -1,4 +1,4 @@
-"""A reply that comes in pieces: texts, or deltas as the OpenAI protocol streams them."""
+"""Reads a reply in pieces: texts, or deltas in OpenAI's streaming format."""
 
 from __future__ import annotations
 
@@ -8,12 +8,15 @@ from typing import Any, Final
 from pytest_personalens.core.errors import AssistantFault
 from pytest_personalens.core.reply import MAX_REPLY_CHARS, field, has, is_message, text_of
 
-#: Characters of arguments after which a stream is given up.
+#: Highest number of characters of arguments in a stream; a longer stream is a fault.
 _MOST_ARGUMENTS: Final = 10_000_000
 
 
 def drained(reply: object) -> object:
-    """A reply that is an iterator, read to its end and put together; any other as it is."""
+    """Return the whole reply if `reply` is an iterator, else `reply` itself.
+
+    The function reads the iterator to its end and joins its pieces.
+    """
     if not isinstance(reply, Iterator):
         return reply
     stream = Stream()
@@ -23,7 +26,10 @@ def drained(reply: object) -> object:
 
 
 async def awaited(reply: Any) -> object:
-    """The result of an awaitable; an async iterator is read to its end and put together."""
+    """Return the result of an awaitable.
+
+    An async iterator is read to its end, and its pieces are joined.
+    """
     if not isinstance(reply, AsyncIterable):
         reply = await reply
     if not isinstance(reply, AsyncIterable):
@@ -37,7 +43,7 @@ async def awaited(reply: Any) -> object:
 class Stream:
     """The pieces of a reply so far.
 
-    A result of a tool ends the message before it, so that a stream may hold several messages.
+    A result of a tool ends the message before it. A stream may therefore hold several messages.
     """
 
     def __init__(self) -> None:
@@ -48,9 +54,10 @@ class Stream:
         self._arguments = 0
 
     def add(self, piece: object) -> None:
-        """Take in a piece.
+        """Add a piece.
 
-        Raises `AssistantFault` for what is neither text nor a delta, and for a stream without an end.
+        Raise `AssistantFault` for a piece that is neither text nor a delta, and for a stream that is too
+        long.
         """
         if isinstance(piece, str):
             self._say(piece)
@@ -74,7 +81,7 @@ class Stream:
             self._call(call)
 
     def reply(self) -> object:
-        """The pieces as one text, one message, or a list of messages."""
+        """Return the pieces as one text, one message, or a list of messages."""
         if not self._messages and not self._calls:
             return "".join(self._text)
         several = bool(self._messages)
@@ -90,10 +97,13 @@ class Stream:
             )
 
     def _call(self, piece: object) -> None:
-        """A piece of a call: the first has its id and name, and each has a part of its arguments."""
+        """Add a piece of a call.
+
+        The first piece has the call's id and name. Each piece has a part of its arguments.
+        """
         function, name = field(piece, "function"), field(piece, "id")
         index = field(piece, "index")
-        # Without an index, a piece with an id begins another call.
+        # Without an index, a piece with an id begins a new call.
         key = index if index is not None else len(self._calls) if name else max(0, len(self._calls) - 1)
         call = self._calls.setdefault(key, {"id": None, "type": "function", "function": {}})
         call["id"] = call["id"] or name
@@ -122,7 +132,10 @@ class Stream:
 
 
 def _delta(piece: object) -> object | None:
-    """The delta of a chunk; a piece that is no chunk as it is; None for a chunk that holds none."""
+    """Return the delta of a chunk.
+
+    A piece that is no chunk is returned as it is. Return None for a chunk without a delta.
+    """
     if piece is None:
         return None
     if has(piece, "choices"):

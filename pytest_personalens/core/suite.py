@@ -1,4 +1,4 @@
-"""A suite as a value: what its items are, what is measured of them, and how a run of it is made."""
+"""A suite, as a value: its items, its measures, and how to run it."""
 
 from __future__ import annotations
 
@@ -19,13 +19,17 @@ if TYPE_CHECKING:
     from pytest_personalens.core.scenario import BaseScenario, Context
     from pytest_personalens.core.verdict import Judge
 
+    #: The settings of a run, by name.
+    SettingsByName = Mapping[str, Any]
+
 
 @dataclass(frozen=True, kw_only=True)
 class Metric:
-    """A figure of a run that a gate may be on: the mean of a `measure`, or what `of` makes of all answers.
+    """A figure of a run that a gate may use.
 
-    `label` is its name in a sentence, `heading` that of its column. `of` gives None where the answers do not
-    decide it. The range and the better end of a mean are those of its measure.
+    It is the mean of a `measure`, or the result of `of` for all answers. `label` is its name in a sentence,
+    and `heading` is the heading of its column. `of` returns None if the answers do not determine the figure.
+    A mean has the range and the better end of its measure.
     """
 
     name: str
@@ -36,14 +40,14 @@ class Metric:
     low: float | None = 0
     high: float | None = 1
     better: Better = "high"
-    #: The kinds whose answers it is of; empty for all.
+    #: The kinds whose answers it uses; empty for all.
     kinds: tuple[str, ...] = ()
-    #: Other names by which a gate may ask for it.
+    #: Other names that a gate may use for it.
     aliases: tuple[str, ...] = ()
 
     @classmethod
     def mean(cls, name: str, measure: Measure, *aliases: str) -> Metric:
-        """The mean of a measure."""
+        """Return the metric for the mean of a measure."""
         return cls(
             name=name,
             measure=measure,
@@ -57,47 +61,22 @@ class Metric:
 
     @property
     def read_in(self) -> tuple[str, ...]:
-        """The kinds of items that it is a figure of; empty for all."""
+        """Return the kinds of items that the figure is about; empty means all."""
         return self.measure.kinds if self.measure is not None else self.kinds
-
-    @property
-    def key(self) -> str:
-        """By which `Group.figures` holds it: a mean by its measure, any other by its name."""
-        return self.measure.value if self.measure is not None else self.name
 
 
 @dataclass(frozen=True, kw_only=True)
 class Arm:
-    """A control: the same items again, in which the assistant is given less, or what is another user's.
+    """A control: the same items again, with less context or with another user's.
 
-    `name` stands in items and results, `word` on the command line and in reports, `title` on the page.
+    `name` is used in items and results, `word` on the command line and in reports, and `title` on the page.
     """
 
     name: str
     word: str
     title: str = ""
-    #: True if an item of it needs another user's scenario.
+    #: True if its items need another user's scenario.
     swaps: bool = False
-
-
-def _same_scenario(scenario: BaseScenario, given: str, other: BaseScenario | None) -> BaseScenario:
-    return scenario
-
-
-def _known(scenario: BaseScenario, given: str, other: BaseScenario | None) -> Context:
-    return (other or scenario).context(given)
-
-
-def _one_of_each(kinds: Sequence[str]) -> Callable[[Mapping[str, int]], Sequence[str]]:
-    return lambda drawn: sorted(kinds, key=lambda kind: (drawn.get(kind, 0), kinds.index(kind)))
-
-
-def _nothing_wrong(settings: Any) -> None:
-    return None
-
-
-def _no_terms(settings: Mapping[str, Any]) -> dict[str, str]:
-    return {}
 
 
 def _no_stranger(dataset: Any, seed: str, ref: Any) -> Any:
@@ -106,85 +85,96 @@ def _no_stranger(dataset: Any, seed: str, ref: Any) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class Suite:
-    """What one suite is. The first block says what results and reports need, the second what a run needs."""
+    """A suite: its items, its measures, its gates, and how to run it.
+
+    Results and reports need the first block of fields, and a run needs the second.
+    """
 
     name: str
-    #: What its items are called, one of them.
+    #: The word for one of its items.
     item: str = "scenario"
-    #: In the order of tables.
+    #: The kinds of its items, in the order of tables.
     kinds: tuple[str, ...]
-    #: Those that gates may name though no item of a run has them; its dataset may have others.
+    #: Domains that gates may name even if no item of a run has them. The dataset may have others.
     domains: tuple[str, ...] = ()
-    #: All that its scorer may be asked for, in the order of tables.
+    #: All measures that its scorer may give, in the order of tables.
     measures: tuple[Measure, ...]
-    #: Those that are held against a baseline and a control; all where none are named.
+    #: Measures that are compared with a baseline and a control. If it is empty, all measures are.
     compared: tuple[Measure, ...] = ()
-    #: Those that are read, and tested against a baseline, where no option says otherwise.
+    #: Measures that are read, and tested against a baseline, if no option says otherwise.
     main: tuple[Measure, ...]
     metrics: tuple[Metric, ...]
-    #: An expression of a gate, for messages.
+    #: An example of a gate's expression, for messages.
     gate_example: str
-    #: The measure and the arms, the first that was run, of the gate ``lift`` without an argument.
+    #: The measure and the arms of the gate ``lift`` without an argument. The first arm that was run counts.
     lift: tuple[Measure, tuple[str, ...]] | None = None
     arms: tuple[Arm, ...] = ()
     #: Word -> the arms that it stands for together.
     arm_groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    #: Word that is gone -> the word for it now.
+    #: Removed word -> the present word.
     gone_words: Mapping[str, str] = field(default_factory=dict)
-    #: What an item must reach, by measure.
+    #: The worst score with which an item passes, by measure.
     thresholds: Mapping[Measure, float] = field(default_factory=dict)
-    #: True if its dialogues have turns to be counted.
+    #: True if it makes sense to count the turns of its dialogues.
     has_turns: bool = True
 
-    #: Class of its scenarios.
+    #: The class of its scenarios.
     scenario: type[BaseScenario]
-    #: Spec and root folder -> its dataset. Raises `DataError`.
-    open_dataset: Callable[[str, Path], Any]
-    #: Who plays the user, and who scores, where no model does.
-    asker: Callable[[], UserAgent]
-    scorer: Callable[[], Judge]
+    #: Spec, root folder and settings -> its dataset. It raises `DataError`.
+    open_dataset: Callable[[str, Path, SettingsByName], Any]
+    #: Settings -> the user agent and the judge if no model plays these roles.
+    asker: Callable[[SettingsByName], UserAgent]
+    scorer: Callable[[SettingsByName], Judge]
     #: Measures that this scorer does not give.
     not_scored: tuple[Measure, ...] = ()
-    #: Option key -> its default, where that is another than the table's.
+    #: Option key -> its default, if it differs from the default in the table of options.
     defaults: Mapping[str, Any] = field(default_factory=dict)
-    #: Keys of the options that mean nothing in it.
+    #: Keys of the options that have no meaning in this suite.
     lacks: Collection[str] = ()
-    #: What the option context gives. Raises ValueError.
+    #: Reads the option context. It raises ValueError.
     read_context: Callable[[str], str] = str.strip
-    #: Context of the run and name of an arm -> what the assistant is given in it.
+    #: Context of the run and name of an arm -> what the assistant gets in this arm.
     given: Callable[[str, str], str] = lambda context, arm: arm or context
-    #: Scenario, what is given, and another user's scenario where the arm swaps -> what is known of whom.
-    context: Callable[[BaseScenario, str, BaseScenario | None], Context] = _known
-    #: The same -> the scenario as its asker and its scorer are to have it.
-    situated: Callable[[BaseScenario, str, BaseScenario | None], BaseScenario] = _same_scenario
-    #: How many of each stratum are drawn -> strata, the one to be drawn next first.
+    #: Settings, scenario, the assistant's part, and another user's scenario if the arm swaps -> the context.
+    context: Callable[[SettingsByName, BaseScenario, str, BaseScenario | None], Context] = (
+        lambda settings, scenario, given, other: (other or scenario).context(given)
+    )
+    #: The same arguments -> the scenario in the form for its asker and its scorer.
+    situated: Callable[[SettingsByName, BaseScenario, str, BaseScenario | None], BaseScenario] = (
+        lambda settings, scenario, given, other: scenario
+    )
+    #: Number of drawn scenarios by stratum -> strata, beginning with the one to draw next.
     strata: Callable[[Mapping[str, int]], Sequence[str]] | None = None
-    #: Dataset, seed and scenario by name -> another user's, for an arm that swaps. Raises `SpecError`.
+    #: Dataset, seed and scenario by name -> another user's scenario, for an arm that swaps. It raises
+    #: `SpecError`.
     stranger: Callable[[Any, str, Any], Any] = _no_stranger
     #: Raises `SpecError` for settings that contradict each other.
-    check: Callable[[Any], None] = _nothing_wrong
-    #: Settings by name -> what two runs must have in common, beside dataset and agents.
-    terms: Callable[[Mapping[str, Any]], dict[str, str]] = _no_terms
-    #: Settings by name -> what else the header says of how the items are run.
-    about: Callable[[Mapping[str, Any]], str] = lambda settings: ""
-    #: The same -> what reports say of it: name of a fact -> fact.
-    facts: Callable[[Mapping[str, Any]], dict[str, str]] = lambda settings: {}
+    check: Callable[[SettingsByName], None] = lambda settings: None
+    #: Settings by name -> what two runs must have in common, besides dataset and agents.
+    terms: Callable[[SettingsByName], dict[str, str]] = lambda settings: {}
+    #: Settings by name -> further text in the header about how the items are run.
+    about: Callable[[SettingsByName], str] = lambda settings: ""
+    #: The same arguments -> facts for reports, by the name of the fact.
+    facts: Callable[[SettingsByName], dict[str, str]] = lambda settings: {}
 
     @property
     def gated(self) -> tuple[Measure, ...]:
-        """The measures that results hold against each other."""
+        """Return the measures that are compared between results."""
         return self.compared or self.measures
 
     def metric(self, name: str) -> Metric | None:
-        """The metric of that name, or by another name that it has."""
+        """Return the metric with that name or alias, or None."""
         return next((m for m in self.metrics if name in (m.name, *m.aliases)), None)
 
     def metric_of(self, measure: Measure) -> str:
-        """What a gate calls the mean of a measure."""
+        """Return the name that a gate uses for the mean of a measure."""
         return next((m.name for m in self.metrics if m.measure == measure), measure.short)
 
     def measure(self, name: str) -> Measure:
-        """The measure of that long or short name. Raises `SpecError` naming the known ones."""
+        """Return the measure with that long or short name.
+
+        Raise `SpecError` if there is none; the text names the known ones.
+        """
         key = name.strip().lower().replace("_", "-")
         for measure in self.measures:
             if key in (measure.short, measure.value.replace("_", "-")):
@@ -193,7 +183,10 @@ class Suite:
         raise SpecError(f"unknown dimension {name!r}; known: {known}")
 
     def measures_named(self, names: Collection[str]) -> tuple[Measure, ...]:
-        """Measures by name, in their order, each once; "all" stands for those that are compared."""
+        """Return measures by name, in their own order, each once.
+
+        The name "all" means those that are compared.
+        """
         wanted = {
             m
             for name in names
@@ -202,35 +195,46 @@ class Suite:
         return tuple(m for m in self.measures if m in wanted)
 
     def headings(self) -> dict[str, str]:
-        """The key of each figure of a group -> the heading of its column, in the order of tables."""
+        """Return the heading of the column of each figure, by the figure's key.
+
+        The order is that of tables.
+        """
         columns = {measure.value: measure.names.heading for measure in self.measures}
         return columns | {m.name: m.heading or m.name for m in self.metrics if m.of is not None}
 
     def arm(self, name: str) -> Arm:
-        """The arm of that name; one of an unknown name is called by it."""
+        """Return the arm with that name.
+
+        For an unknown name, the result is an arm with that name as its word and title.
+        """
         return next((arm for arm in self.arms if arm.name == name), Arm(name=name, word=name, title=name))
 
     def arm_word(self, name: str) -> str:
-        """The word for an arm in options and reports."""
+        """Return the word for an arm in options and reports."""
         return self.arm(name).word
 
     def arms_by_word(self) -> dict[str, tuple[str, ...]]:
-        """Each word of the option control -> the arms that it asks for."""
+        """Return the arms that each word of the option control asks for."""
         telling_first = sorted(self.arms, key=lambda arm: arm.word == arm.name)
         return {arm.word: (arm.name,) for arm in telling_first} | dict(self.arm_groups)
 
     def draw_order(self, drawn: Mapping[str, int]) -> Sequence[str]:
-        """The strata of the draw, the one to be drawn next first: the kinds in turn, or its own."""
-        return (self.strata or _one_of_each(self.kinds))(drawn)
+        """Return the strata of the draw, beginning with the one to draw next.
+
+        Without strata of its own, a suite draws its kinds in turn.
+        """
+        if self.strata is not None:
+            return self.strata(drawn)
+        return sorted(self.kinds, key=lambda kind: drawn.get(kind, 0))
 
 
 _OPEN: Final[dict[str, Suite]] = {}
 
 
 def suite_named(name: str) -> Suite:
-    """The suite of that name, whose measures are known from then on.
+    """Return the suite with that name, and register its measures.
 
-    Raises `SpecError` naming the known suites.
+    Raise `SpecError` for an unknown suite; the text names the known ones.
     """
     if name not in _OPEN:
         if name not in SUITES:
@@ -242,5 +246,5 @@ def suite_named(name: str) -> Suite:
 
 
 def other_suites(name: str) -> Iterator[Suite]:
-    """Every suite but the one of that name."""
+    """Return every suite except the one with that name."""
     return (suite_named(other) for other in SUITES if other != name)

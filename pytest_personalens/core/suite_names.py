@@ -1,8 +1,9 @@
-"""The names of the suites: no more is needed to declare the options."""
+"""The names of the suites, which is all that the declaration of options needs."""
 
 from typing import Final
 
-#: The suite of a run that names none, and of every file that was written before there was another.
+#: The suite of a run that names none. Files from before there was a second suite belong to it too.
 FIRST_SUITE: Final = "personalens"
-#: Name -> the module whose `SUITE` it is. Opened by name, as an entry point is: no room below imports it.
+#: Name -> the module that defines its `SUITE`. The module is imported by name, like an entry point, because
+#: lower packages must not import it.
 SUITES: Final[dict[str, str]] = {FIRST_SUITE: "pytest_personalens.suites.personalens"}

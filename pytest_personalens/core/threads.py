@@ -1,4 +1,4 @@
-"""A pool of threads that nobody has to wait for."""
+"""A pool of threads that the end of the program does not wait for."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 class Threads(Executor):
     """A pool of daemon threads.
 
-    Not the standard library's: its threads are joined when Python exits, so Ctrl-C would wait for every call
-    in flight.
+    Python joins the threads of the standard library's pool when it exits. Ctrl-C would then wait for every
+    running call.
     """
 
     def __init__(self, size: int) -> None:
@@ -24,7 +24,7 @@ class Threads(Executor):
         self._threads: list[threading.Thread] = []
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """A future of the call, which begins as soon as a thread is free."""
+        """Return a future of the call, which begins when a thread is free."""
         future: Future[Any] = Future()
         self._queue.put((future, lambda: fn(*args, **kwargs)))
         if len(self._threads) < self._size:
@@ -57,17 +57,18 @@ class Threads(Executor):
 
 
 class ThreadBeside:
-    """One other thread for each calling one, so that a call in it can be given up: what it keeps by thread
-    stays with its caller.
+    """One extra thread for each calling thread, so that a call can be abandoned.
+
+    Each caller always uses the same extra thread, so its thread-local values stay with it.
     """
 
     def __init__(self) -> None:
         self._of = threading.local()
 
     def call(self, timeout: float, call: Callable[..., Any], *args: Any) -> Future[Any] | None:
-        """The call when it is done, or None if it is not within `timeout` seconds.
+        """Return the finished call, or None if it takes longer than `timeout` seconds.
 
-        It then goes on, in a thread that nobody waits for.
+        In the second case the call goes on in a thread that nobody waits for.
         """
         thread: Threads | None = getattr(self._of, "thread", None)
         if thread is None:
@@ -75,6 +76,6 @@ class ThreadBeside:
         future = thread.submit(call, *args)
         wait([future], timeout)
         if not future.done():
-            self._of.thread = None  # it may never come back
+            self._of.thread = None  # the call may never end
             return None
         return future

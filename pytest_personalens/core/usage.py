@@ -1,4 +1,4 @@
-"""What was asked of models, and what it costs."""
+"""The number of model calls and tokens, and their cost."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ _MILLION: Final = 1_000_000
 
 
 class Price(NamedTuple):
-    """US dollars for a million tokens: input at full price, output, input read from a cache, input written to
-    one.
+    """US dollars for a million tokens.
+
+    The fields are the prices of input at full price, of output, of input that is read from a cache, and of
+    input that is written to one.
     """
 
     input: float
@@ -25,7 +27,7 @@ class Price(NamedTuple):
     written: float
 
     def of(self, usage: Usage) -> float:
-        """What `usage` costs in US dollars."""
+        """Return the cost of `usage` in US dollars."""
         return (
             usage.input_tokens * self.input
             + usage.output_tokens * self.output
@@ -35,9 +37,10 @@ class Price(NamedTuple):
 
 
 def read_prices(lines: Sequence[str]) -> dict[str, Price]:
-    """The price table of the ini file, a line ``MODEL = INPUT, OUTPUT[, CACHED[, WRITTEN]]`` each.
+    """Return the price table of the ini file.
 
-    CACHED and WRITTEN default to INPUT. Raises `SpecError` for a line that cannot be read.
+    Each line is ``MODEL = INPUT, OUTPUT[, CACHED[, WRITTEN]]``. CACHED and WRITTEN default to INPUT. Raise
+    `SpecError` for a line that cannot be read.
     """
     prices: dict[str, Price] = {}
     for line in lines:
@@ -61,22 +64,22 @@ def read_prices(lines: Sequence[str]) -> dict[str, Price]:
 
 
 def price_of(name: str, prices: Mapping[str, Price]) -> Price | None:
-    """The price of a model by its name, with or without its parameters."""
+    """Return the price of a model by its name, with or without its parameters."""
     return prices.get(name) or prices.get(name.partition("?")[0])
 
 
 def together(one: Mapping[str, Usage], other: Mapping[str, Usage]) -> dict[str, Usage]:
-    """The sum of both for each purpose, by its name."""
+    """Return the sum of both for each purpose, sorted by name."""
     return {
         purpose: one.get(purpose, Usage()) + other.get(purpose, Usage()) for purpose in sorted({*one, *other})
     }
 
 
 class Usage(Frozen):
-    """What was asked of models: calls, and tokens where they tell.
+    """The use of models: calls, and tokens if the models report them.
 
-    `input_tokens` were billed at full price; `cached_tokens` were read from a provider's cache,
-    `written_tokens` written to it.
+    `input_tokens` were billed at full price. `cached_tokens` were read from a provider's cache, and
+    `written_tokens` were written to it.
     """
 
     calls: int = 0

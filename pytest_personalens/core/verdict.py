@@ -1,4 +1,4 @@
-"""What a judge said, on which scale, and on what evidence."""
+"""The verdict of a judge, with its scale and its evidence."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _as_whole(score: Score) -> Score:
 
 
 ScoreField = Annotated[Score, AfterValidator(_as_whole)]
-#: A measure as a field: files hold its long name.
+#: A measure as a field. Files hold its long name.
 MeasureField = Annotated[
     Measure,
     PlainValidator(_by_name),
@@ -52,14 +52,17 @@ def _open(name: str) -> str:
         raise ValueError(str(error)) from None
 
 
-#: The name of a suite as a field, before those that hold what it measures.
+#: The name of a suite as a field. It comes before the fields that hold the suite's measures.
 SuiteField = Annotated[str, AfterValidator(_open)]
 
 _QUOTE: Final = 160
 
 
 class Evidence(Frozen):
-    """What a verdict rests on: a `quote` of message number `turn` (from 0), and what it shows."""
+    """Evidence of a verdict: a `quote` of message number `turn`, and what it shows.
+
+    `turn` counts from 0.
+    """
 
     turn: int = Field(ge=0)
     quote: Text
@@ -67,25 +70,25 @@ class Evidence(Frozen):
 
     @classmethod
     def of(cls, turn: int, text: str, note: str = "") -> Evidence:
-        """Evidence with its quote in one line of at most 160 characters."""
+        """Return evidence with a quote in one line of at most 160 characters."""
         quote = " ".join(text.split())
         return cls(turn=turn, quote=quote if len(quote) <= _QUOTE else f"{quote[: _QUOTE - 3]}...", note=note)
 
 
-#: What became of a preference: a verdict on personalization rests on it.
+#: How the assistant treated a preference. A verdict on personalization is based on it.
 PreferenceCode = Literal[
     "asks-known", "contradicts", "ignores", "recites", "uses-stated", "applies", "anticipates"
 ]
-#: The last state of a part of the goal: a verdict on task completion rests on it.
+#: The last state of a part of the goal. A verdict on task completion is based on it.
 PartState = Literal["done", "promised", "proposed", "refused", "handed-back", "wrong", "missing"]
 ReasonCode = Literal[PreferenceCode, PartState]
 
 
 class Reason(Frozen):
-    """A reason that a program can read: a code, what it is about, and the message it was seen in.
+    """A reason that a program can read: a code, its subject and its message.
 
-    About a preference: `domain`, `type` and `value`. About a part of the goal: `part`, and `code` is its last
-    state.
+    A reason about a preference has `domain`, `type` and `value`. A reason about a part of the goal has
+    `part`, and `code` is the last state of that part. `turn` is the message in which the judge saw it.
     """
 
     code: ReasonCode
@@ -97,26 +100,29 @@ class Reason(Frozen):
 
 
 class Vote(Frozen):
-    """One of several votes that a verdict was decided by."""
+    """One of several votes that decided a verdict."""
 
     score: ScoreField
     justification: Text
 
 
-#: Fields of a verdict that hardly any has.
+#: Fields that very few verdicts have.
 _RARE: Final = ("observations", "improvements", "unfound_quotes", "unsupported")
 
 
 class Verdict(Frozen):
-    """One reading of one dialogue; `score` lies on the measure's scale and grid (task completion: 1 is done,
-    0 is not).
+    """One reading of one dialogue.
 
-    `turns` holds a score for each turn of the assistant where the reading is by turn; `score` is then the
-    last one. `votes` holds every vote where more than one was cast. `observations` and `improvements` are
-    what a judge gives beside its justification under the paper's protocol (Figure 17). The quotes of a model
-    are looked up in the transcript: `unfound_quotes` were not in it and are no evidence; the verdict is
-    `unsupported` where none was, also when the model was asked again. None of these four is stored where
-    there is none of it.
+    `score` lies on the measure's scale and grid. For task completion, 1 means done and 0 means not done.
+
+    `turns` holds a score for each turn of the assistant if the reading is by turn; `score` is then the last
+    one. `votes` holds every vote if there was more than one. `observations` and `improvements` are extra
+    texts of a judge under the paper's protocol (Figure 17).
+
+    The quotes of a model are searched in the transcript. `unfound_quotes` is the number of quotes that are
+    not in it and are no evidence. A verdict is `unsupported` if no quote was found, even after the model was
+    asked again. `observations`, `improvements`, `unfound_quotes` and `unsupported` are stored only if they
+    are not empty.
     """
 
     dimension: MeasureField
@@ -133,7 +139,7 @@ class Verdict(Frozen):
 
     @model_serializer(mode="wrap")
     def _without_the_usual(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        # What hardly a verdict has stands in no record that lacks it, so that records stay as they were.
+        # A record holds a rare field only if it has a value, so that existing records stay the same.
         data: dict[str, Any] = serialize(self)
         return {name: value for name, value in data.items() if value or name not in _RARE}
 
@@ -148,21 +154,24 @@ class Verdict(Frozen):
 
 
 class Judge(Protocol):
-    """Reads a dialogue on one dimension.
+    """A judge, which reads a dialogue on one dimension.
 
-    `identity` names the judge, its rubric version and all that shapes its verdicts; `paid` is true when a
-    reading costs money. A judge that has an attribute `dimensions` gives these readings and no other. A judge
-    whose attribute `parallel` is true (default: false) may be asked from several threads, and gives its
-    readings of a dialogue side by side. A judge of a suite whose items have a true answer has a method
-    `answer` too, (scenario, dialogue) -> `Answer`.
+    `identity` names the judge, its rubric version and everything that shapes its verdicts. `paid` is true if
+    a reading costs money.
+
+    A judge may have three further attributes. `dimensions` lists the readings that it gives; it gives no
+    others. If `parallel` is true (default: false), several threads may ask the judge, and it gives its
+    readings of a dialogue at the same time. A judge of a suite whose items have a true answer also has a
+    method `answer`: (scenario, dialogue) -> `Answer`.
     """
 
     identity: str
     paid: bool
 
     def verdict(self, scenario: Any, dialogue: Dialogue, dimension: Any) -> Verdict:
-        """The reading of a `Scenario` on a `Dimension`, or of what its suite has in their places.
+        """Return the reading of a dialogue on one dimension.
 
-        Raises `JudgeFault` when no verdict can be had, never guesses one.
+        `scenario` is a `Scenario` and `dimension` a `Dimension`, or what the suite uses instead. Raise
+        `JudgeFault` if there is no verdict; a judge never guesses one.
         """
         ...

@@ -1,1 +1,1 @@
-"""One evaluation, done and recorded; many of them at once."""
+"""Does and records evaluations, one or many at the same time."""

@@ -1,5 +1,6 @@
-"""Calling the assistant under test: sync or async, with a time limit, on one event loop for the whole
-session.
+"""Calls the assistant under test, sync or async, with a time limit.
+
+All async calls use one event loop for the whole session.
 """
 
 from __future__ import annotations
@@ -30,19 +31,22 @@ if TYPE_CHECKING:
     from pytest_personalens.core.scenario import Context
 
 _BESIDE: Final = ThreadBeside()
-#: What stands between an async assistant, or one in another thread, and us.
+#: Folders of the library code between an async assistant, or one in another thread, and this package.
 _LOOP: Final = (str(Path(futures.__file__).parent), str(Path(functools.__file__).parent / "asyncio"))
 
 
 class _OutOfTime(BaseException):
-    """Raised inside an assistant that took too long; no `except Exception` of its own may swallow it."""
+    """Raised inside an assistant that took too long.
+
+    It is a `BaseException`, so that an `except Exception` of the assistant does not swallow it.
+    """
 
 
 class EventLoop:
-    """One event loop in a daemon thread, started when first needed.
+    """One event loop in a daemon thread, which starts at the first call.
 
-    A client that an async assistant creates in one turn is bound to its loop; a new loop each turn would
-    break it.
+    A client of an async assistant is bound to the loop of the turn that made it. A new loop for each turn
+    would break the client.
     """
 
     def __init__(self) -> None:
@@ -52,8 +56,11 @@ class EventLoop:
         self._ended = threading.Event()
 
     def run(self, awaitable: Awaitable[Any], timeout: float) -> Any:
-        """The awaitable's result. Raises `TimeoutError` after `timeout` seconds, having cancelled it."""
-        import asyncio  # which a sync assistant has no use for
+        """Return the result of the awaitable.
+
+        Cancel it after `timeout` seconds, and raise `TimeoutError`.
+        """
+        import asyncio  # a sync assistant does not need it
 
         with self._lock:
             if self._loop is None:
@@ -77,7 +84,10 @@ class EventLoop:
             raise
 
     def _abandon(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Give up a loop that somebody blocks: the next call gets another, and does not wait for this one."""
+        """Abandon a blocked loop.
+
+        The next call gets a new loop, and does not wait for this one.
+        """
         with self._lock:
             if self._loop is loop:
                 self._ended.set()
@@ -85,7 +95,10 @@ class EventLoop:
         loop.call_soon_threadsafe(loop.stop)
 
     def close(self) -> None:
-        """Stop the loop; a task that still runs is abandoned with its daemon thread."""
+        """Stop the loop.
+
+        A task that still runs is abandoned with its daemon thread.
+        """
         self._ended.set()
         if self._loop is not None and self._thread is not None:
             self._loop.call_soon_threadsafe(self._loop.stop)
@@ -96,19 +109,20 @@ class EventLoop:
 
 
 def _run(loop: asyncio.AbstractEventLoop, ended: threading.Event) -> None:
-    """Run the loop until the session ends, whatever an assistant does to it: one that exits or stops the loop
-    takes no other with it.
+    """Run the loop until the session ends, even if an assistant exits or stops it.
+
+    One assistant's exit must not end the calls of others.
     """
     while not ended.is_set():
-        # An exit is also the outcome of the call that raised it, which hands it on.
+        # The caller of the assistant gets the exit too, and passes it on.
         with suppress(SystemExit, KeyboardInterrupt):
             loop.run_forever()
 
 
 def import_assistant(spec: str, base: Path) -> Callable[[Any], Any]:
-    """The callable meant by ``module:attribute``, imported as if from the folder `base`.
+    """Return the callable in ``module:attribute``, imported from the folder `base`.
 
-    Raises `SpecError` if there is none.
+    Raise `SpecError` if there is none.
     """
     module, colon, attribute = spec.partition(":")
     if not colon or not all(part.isidentifier() for part in [*module.split("."), *attribute.split(".")]):
@@ -120,7 +134,7 @@ def import_assistant(spec: str, base: Path) -> Callable[[Any], Any]:
         sys.path.insert(0, str(base))
     try:
         assistant: Any = importlib.import_module(module)
-    except Exception as error:  # whatever the module does when it is imported
+    except Exception as error:  # an import may raise anything
         raise SpecError(f"--personalens-assistant: cannot import {module!r}: {error_text(error)}") from None
     place = module
     for name in attribute.split("."):
@@ -142,7 +156,7 @@ def import_assistant(spec: str, base: Path) -> Callable[[Any], Any]:
 
 
 def how_to_call(value: object) -> str:
-    """A hint for the agents of frameworks, which have a method in the place of a call."""
+    """Return a hint if a framework's agent has a method instead of a call."""
     method = next(
         (
             name
@@ -163,15 +177,18 @@ def guarded(
     before: Callable[[], None] = lambda: None,
     raised: list[Exception] | None = None,
 ) -> Callable[[Any], Any]:
-    """`assistant` as a sync callable that raises `AssistantFault` when a reply takes longer than `timeout`
-    seconds.
+    """Return `assistant` as a sync callable with a time limit.
 
-    A reply that comes as a stream is read to its end within that time. An assistant with a parameter
-    `context` is given it with every call. `before` is called ahead of each, and
-    may refuse it by raising a `PersonalensError`; what the assistant raises is put into `raised` too. A sync
-    assistant runs in the calling thread wherever a signal can interrupt it, because much of what an assistant
-    uses (database connections, test clients) is bound to the thread that made it; elsewhere all its calls for
-    one thread run in one other.
+    The callable raises `AssistantFault` if a reply takes longer than `timeout` seconds. A stream is read to
+    its end within that time.
+
+    An assistant with a parameter `context` gets it with every call. The function calls `before` ahead of each
+    call; `before` may refuse the call with a `PersonalensError`. Every exception of the assistant is also
+    added to `raised`.
+
+    A sync assistant runs in the calling thread if a signal can interrupt it there. The reason is that
+    database connections and test clients are often bound to the thread that made them. Elsewhere all its
+    calls for one thread run in one other thread.
     """
     if takes_context(assistant):
         assistant = functools.partial(assistant, context=context)
@@ -191,14 +208,14 @@ def guarded(
         before()
         started = time.monotonic()
         try:
-            # Calling an async function runs none of its code yet.
+            # A call of an async function does not run its code yet.
             reply = assistant(messages) if is_async else _call(to_its_end, messages, timeout)
             if inspect.isawaitable(reply) or isinstance(reply, AsyncIterable):
                 reply = loop.run(awaited(reply), left(started))
             if isinstance(reply, Iterator):
                 reply = _call(drained, reply, left(started))
         except (_OutOfTime, TimeoutError):
-            # A timeout of the assistant's own (of its database, say) is an error like any other.
+            # A timeout of the assistant itself (of its database, for example) is an error like any other.
             if time.monotonic() - started < timeout:
                 raise
             raise AssistantFault(
@@ -221,12 +238,15 @@ def guarded(
 
 
 def takes_context(assistant: Callable[..., Any]) -> bool:
-    """True if the assistant is to be told with each call what it may know."""
+    """True if the assistant gets its context with each call."""
     return "context" in _parameters(assistant)
 
 
 def own_traceback(error: BaseException) -> TracebackType | None:
-    """The traceback from the first line that is not ours on; None if the assistant was not even entered."""
+    """Return the traceback from the first line outside this package.
+
+    Return None if the call failed before the assistant's first line.
+    """
     trace, package = error.__traceback__, str(Path(__file__).parent.parent)
     while trace is not None and trace.tb_frame.f_code.co_filename.startswith((package, *_LOOP)):
         trace = trace.tb_next
@@ -236,7 +256,7 @@ def own_traceback(error: BaseException) -> TracebackType | None:
 def _parameters(assistant: Callable[..., Any]) -> Collection[str]:
     try:
         return inspect.signature(assistant).parameters
-    except (TypeError, ValueError):  # some callables of C code have none
+    except (TypeError, ValueError):  # some callables in C have no signature
         return ()
 
 
@@ -246,7 +266,7 @@ def _call(assistant: Callable[[Any], Any], messages: Any, timeout: float) -> Any
         with _alarm(timeout) as debugged:
             reply = assistant(messages)
         if not debugged and time.monotonic() - started > timeout:
-            raise _OutOfTime  # it swallowed the alarm (a bare `except:`), or set or ignored it
+            raise _OutOfTime  # the assistant swallowed the alarm (a bare `except:`), or set or ignored it
         return reply
     return _call_in_thread(assistant, messages, timeout)
 
@@ -261,22 +281,25 @@ def _in_debugger(frame: FrameType | None) -> bool:
 
 @contextmanager
 def _alarm(timeout: float) -> Iterator[list[bool]]:
-    """Raises `_OutOfTime` when time is up, but in a debugger: then what it yields is not empty."""
+    """Raise `_OutOfTime` in the body of the `with` statement when the time is over.
+
+    In a debugger, nothing is raised. The yielded list is then not empty.
+    """
     debugged: list[bool] = []
 
     def stop(signum: int, frame: FrameType | None) -> None:
-        if _in_debugger(frame):  # somebody is at the keyboard, who takes their time
+        if _in_debugger(frame):  # a person uses the debugger and needs time
             signal.setitimer(signal.ITIMER_REAL, 0)
             debugged.append(True)
             return
         raise _OutOfTime
 
     if 0 < signal.getitimer(signal.ITIMER_REAL)[0] < timeout:
-        # Somebody else's timer (pytest-timeout, say) ends the item before we would.
+        # Another timer (of pytest-timeout, for example) ends the item before ours would.
         yield debugged
         return
     previous = signal.signal(signal.SIGALRM, stop)
-    # The interval repeats the alarm for code that swallows even BaseException.
+    # The interval repeats the alarm, for code that swallows even BaseException.
     outer, _ = signal.setitimer(signal.ITIMER_REAL, timeout, 1.0)
     started = time.monotonic()
     try:
@@ -285,7 +308,7 @@ def _alarm(timeout: float) -> Iterator[list[bool]]:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, previous)
         if outer:
-            # Somebody else's timer goes on with what it had left.
+            # Another timer (of pytest-timeout, for example) continues with the time that it had left.
             signal.setitimer(signal.ITIMER_REAL, max(0.001, outer - (time.monotonic() - started)))
 
 

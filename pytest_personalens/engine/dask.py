@@ -1,5 +1,6 @@
-"""Evaluations on a Dask cluster: the same work, on machines that have this package and the assistant
-installed.
+"""Runs evaluations on a Dask cluster.
+
+Its machines have this package and the assistant installed.
 """
 
 from __future__ import annotations
@@ -23,11 +24,11 @@ _PACKAGE: Final = "pytest-personalens"
 
 
 class Cluster(Executor):
-    """A cluster behind its scheduler's address, as an executor of jobs. Raises `SpecError` if it is of no
-    use.
+    """A Dask cluster, by the address of its scheduler, as an executor of jobs.
 
-    `places` is how many dialogues its workers run at once, which is their threads; `widest`, how many one of
-    them does. A worker that dies costs the dialogues that it ran; the scheduler has others run them.
+    `places` is the number of dialogues that all its workers run at the same time, which is the number of
+    their threads. `widest` is the highest number for one worker. If a worker dies, the work on its dialogues
+    is lost, and the scheduler has other workers run them. Raise `SpecError` if the cluster cannot be used.
     """
 
     def __init__(self, address: str) -> None:
@@ -35,7 +36,7 @@ class Cluster(Executor):
             raise SpecError(f"{_FLAG}: needs Dask: pip install 'pytest-personalens[dask]'")
         import distributed
 
-        client: Any = distributed.Client  # which has no types
+        client: Any = distributed.Client  # the class has no types
         try:
             self._client = client(address, timeout=_PATIENCE, set_as_default=False, name=_PACKAGE)
         except (OSError, ValueError, RuntimeError) as error:
@@ -50,12 +51,12 @@ class Cluster(Executor):
             raise
 
     def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """A future of the call, which some worker makes."""
+        """Return a future of the call, which a worker makes."""
         future: Future[Any] = self._executor.submit(fn, *args, **kwargs)
         return future
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Leave the cluster, and have it drop what is still to be done."""
+        """Leave the cluster, which drops all calls that have not been made."""
         self._executor.shutdown(wait=wait and not cancel_futures)
         self._client.close()
 
@@ -68,7 +69,8 @@ class Cluster(Executor):
             ) from None
 
         def installed(name: str = _PACKAGE) -> str:
-            # Defined in here, it travels whole: a worker may have no module of ours to look it up in.
+            # A function that is defined here is sent whole. The worker may have no module of this package to
+            # import it from.
             from importlib.metadata import PackageNotFoundError, version
 
             try:
@@ -87,10 +89,11 @@ class Cluster(Executor):
 
 
 def work_there(recipe: ParticipantSpecs, job: Job) -> JobResult:
-    """Do a job on a worker, with agents opened there: keys come from its environment, the assistant from its
-    packages.
+    """Do a job on a worker, with agents that the worker opens.
+
+    Keys come from the worker's environment, and the assistant comes from its packages.
     """
-    return work(job, _participants(recipe), None)._replace(raised=None)  # it may not pickle
+    return work(job, _participants(recipe), None)._replace(raised=None)  # the exception may not pickle
 
 
 @once

@@ -1,4 +1,4 @@
-"""Many evaluations at once: jobs of plain values, through one `concurrent.futures.Executor`."""
+"""Jobs: evaluations as plain values, which an executor can run in parallel."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from pytest_personalens.engine.replay import (
     ReplayUserAgent,
     ResumedAssistant,
 )
+from pytest_personalens.engine.telemetry import dialogue_span
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -35,12 +36,12 @@ Assistant = Any
 
 
 class Job(NamedTuple):
-    """One evaluation to be done; all of it pickles.
+    """One evaluation to do; all of its fields can be pickled.
 
-    `records` are what may be reused, the best first; of a `resumable` run the assistant's replies are kept
-    like the rest, and those in `broken_off` count. `votes` are those on verdicts that were not decided when a
-    run ended, `spent` is what the earlier parts of this run used. `elsewhere` tells where other tests'
-    records of the same case may be; `where` is for the error that says that nothing may be bought.
+    `records` may be reused, the best first. If the run is `resumable`, the assistant's replies are kept too,
+    and the replies in `broken_off` are used. `votes` are those on verdicts that were not decided when a run
+    ended. `spent` is the usage of the earlier parts of this run. `elsewhere` says where other tests may have
+    records of the same case. `where` names the record in the error that says that the run may not spend.
     """
 
     scenario: BaseScenario
@@ -60,23 +61,27 @@ class Job(NamedTuple):
 
 
 class Keep(Protocol):
-    """Puts what was bought where a crash cannot reach it: an evaluation, finished or not, and the votes on
-    what is not decided.
+    """A function that saves paid results, so that a crash cannot lose them.
+
+    It saves an evaluation, finished or not, and the votes on verdicts that are not decided.
     """
 
     def __call__(
         self, evaluation: Evaluation, spent: Mapping[str, Usage], votes: Sequence[StoredVerdict] = (), /
     ) -> None:
-        """Keep it, and what all parts of this run have `spent` on it.
+        """Save the evaluation, and what all parts of this run have `spent` on it.
 
-        Raises `RecordError` where nothing can be written.
+        Raise `RecordError` if nothing can be written.
         """
 
 
 class JobResult(NamedTuple):
-    """A job done: the evaluation with what this run used in all its parts, what all of it has cost by
-    purpose, how often an agent was asked, and the seconds it took. `raised` is what the assistant raised, if
-    that ended it: for a debugger, in this process only.
+    """The result of a job.
+
+    `evaluation` has the usage of this run in all its parts. `cost` is the cost of its whole content, by
+    purpose. `questions` is the number of questions to agents, and `seconds` is the time of the job. `raised`
+    is the exception of the assistant that ended the evaluation, or None. It is for a debugger, in this
+    process only.
     """
 
     evaluation: Evaluation
@@ -89,7 +94,8 @@ class JobResult(NamedTuple):
 def work(job: Job, participants: Participants, assistant: Assistant, keep: Keep | None = None) -> JobResult:
     """Do a job.
 
-    `keep` is called with all that was bought so far, at its whole cost, before more is bought.
+    The function calls `keep` with everything that was paid for so far, at its full cost, before it pays for
+    more.
     """
     started = time.perf_counter()
     agents = participants.agents(job.context, job.thresholds)
@@ -99,16 +105,17 @@ def work(job: Job, participants: Participants, assistant: Assistant, keep: Keep 
     one_at_a_time = threading.RLock()
 
     def cost(evaluation: Evaluation) -> dict[str, Usage]:
-        # A record tells what its content cost, whenever that was; an evaluation, what this run spent.
+        # A record holds the cost of its content, whenever it was paid. An evaluation holds what this run
+        # spent.
         return replay.cost(evaluation, agents.meter.usage)
 
     def spent() -> dict[str, Usage]:
         return together(job.spent, agents.meter.usage)
 
     def bought(unfinished: Evaluation) -> None:
-        with one_at_a_time:  # readings vote side by side
+        with one_at_a_time:  # readings vote at the same time
             latest[:] = [unfinished]
-            # Only what was bought just now: a replay must not push out what an earlier run paid for.
+            # Only new results are kept: a replay must not replace what an earlier run paid for.
             if keep is not None and replay.news:
                 try:
                     keep(
@@ -153,19 +160,23 @@ def work(job: Job, participants: Participants, assistant: Assistant, keep: Keep 
         )
     if agents.played is None and job.resumable:
         under_test = ResumedAssistant(under_test, replay, job.broken_off)
-    evaluation = evaluate(
-        job.scenario,
-        under_test,
-        ReplayUserAgent(agents.user_agent, replay),
-        ReplayJudge(agents.judge, replay),
-        dimensions=job.dimensions,
-        max_turns=job.max_turns,
-        progress=bought if keep is not None else None,
-    )
-    try:
-        bought(evaluation)
-    except RecordError as error:
-        evaluation = evaluation.model_copy(update={"verdicts": (), "cause": "record", "detail": str(error)})
+    with dialogue_span(job) as tell:
+        evaluation = evaluate(
+            job.scenario,
+            under_test,
+            ReplayUserAgent(agents.user_agent, replay),
+            ReplayJudge(agents.judge, replay),
+            dimensions=job.dimensions,
+            max_turns=job.max_turns,
+            progress=bought if keep is not None else None,
+        )
+        try:
+            bought(evaluation)
+        except RecordError as error:
+            evaluation = evaluation.model_copy(
+                update={"verdicts": (), "cause": "record", "detail": str(error)}
+            )
+        tell(evaluation)
     if usage := spent():
         evaluation = evaluation.model_copy(update={"usage": usage})
     return JobResult(

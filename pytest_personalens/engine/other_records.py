@@ -1,5 +1,6 @@
-"""Records that other tests of the repository have of an item's scenario: what they hold need not be bought
-again.
+"""Finds records of an item's scenario from other tests of the repository.
+
+Their content need not be paid for again.
 """
 
 from __future__ import annotations
@@ -19,18 +20,18 @@ if TYPE_CHECKING:
 
     from pytest_personalens.engine.record import Record
 
-#: The folder of records beside a test file.
+#: The folder of records next to a test file.
 FOLDER: Final = "__personalens__"
-#: Folders that hold what was installed, or other snapshots.
+#: Folders of installed packages, or of other snapshots.
 _APART: Final = frozenset({"node_modules", "site-packages", "__pycache__", "__snapshots__"})
 
 
 class OtherRecords(NamedTuple):
-    """Where records for the same case as that of `own` may be: the path of an item's record. All of it
-    pickles.
+    """The places where other tests may have records of the same case.
 
-    `case` is the id of a case with its control and its trial: trials are repeated to see how much they
-    differ, and controls to be compared, so that none of them takes what was said or judged in another.
+    `own` is the path of the item's own record. `case` is the id of a case with its control and its trial.
+    Trials are repeated to measure how much they differ, and controls are compared. A trial or control
+    therefore never uses the messages or verdicts of another. All fields can be pickled.
     """
 
     root: str
@@ -39,14 +40,15 @@ class OtherRecords(NamedTuple):
     scenario: str
 
     def records(self) -> Iterator[Record]:
-        """The readable ones, looked for anew each time: another test of this run may just have written
-        one.
+        """Yield the readable records.
+
+        The search starts again at each call, because another test of this run may have just written a record.
         """
         for file in self._files():
             try:
                 record = read_record(no_device(Path(file)).read_text(encoding="utf-8"), file)
             except (RecordError, OSError, ValueError):
-                continue  # its own test tells what is wrong with it
+                continue  # its own test reports the problem
             if record.scenario == self.scenario:
                 yield record
 
@@ -59,13 +61,13 @@ class OtherRecords(NamedTuple):
                     yield entry.path
 
     def _same_case(self, name: str) -> bool:
-        # A record is named as the end of its item's node id is.
+        # The name of a record is the end of its item's node id.
         return name.endswith(".json") and holds_case(name.removesuffix(".json"), self.case)
 
 
 @lru_cache(maxsize=8)
 def _folders(root: str) -> tuple[str, ...]:
-    """The folders of records below `root`."""
+    """Return the folders of records below `root`."""
     folders = []
     for folder, below, _ in os.walk(root):
         if FOLDER in below:

@@ -1,5 +1,6 @@
-"""Who takes part in evaluations: user agent, judge and assistant, opened once for a process from plain
-values.
+"""Opens the user agent, the judge and the assistant from plain values.
+
+This is done once for each process.
 """
 
 from __future__ import annotations
@@ -37,19 +38,21 @@ if TYPE_CHECKING:
     from pytest_personalens.models.meter import Budget
     from pytest_personalens.models.services.assistant import ServiceAssistant
 
-#: Temperature of the further votes: at the judge's own 0 they would hardly be others.
+#: Temperature of the further votes. At the judge's own temperature of 0, they would hardly differ.
 _VOTE_TEMPERATURE: Final = 0.7
 
 
 class ParticipantSpecs(NamedTuple):
-    """All that it takes to open the agents, as plain values: it pickles, and holds no secret.
+    """The plain values that are needed to open the agents.
 
-    `root` is the folder that imports and relative paths count from; `side_by_side` how many dialogues one
-    process runs at once.
+    They can be pickled, and hold no secret. Imports and relative paths start at the folder `root`.
+    `side_by_side` is the number of dialogues that one process runs at the same time. `settings` are those
+    of the run by name, for the agents of its suite.
     """
 
     root: str
     suite: str = FIRST_SUITE
+    settings: tuple[tuple[str, Any], ...] = ()
     user_model: str = "embedded"
     judge_model: str = "embedded"
     judge_votes: int = 1
@@ -63,10 +66,10 @@ class ParticipantSpecs(NamedTuple):
 
 
 class Agents(NamedTuple):
-    """Who takes part in one evaluation, and the meter that counts what those played by a model use.
+    """The agents of one evaluation, and the meter that counts the usage of their models.
 
-    `assistant` is the callable that an option names, `played` the model that plays the assistant, `service`
-    the service that is it; all are None where the fixture hands it over.
+    `assistant` is the callable that an option names. `played` is the model that plays the assistant.
+    `service` is the service that is the assistant. All three are None if the fixture provides the assistant.
     """
 
     user_agent: UserAgent
@@ -78,10 +81,10 @@ class Agents(NamedTuple):
 
 
 class Participants:
-    """The agents of a process. Raises `SpecError` for those that cannot be had.
+    """The agents of a process.
 
-    `added` gives what a plugin adds for a role and a spec, or None; `budget` caps what models may cost.
-    Evaluations may ask for agents from several threads.
+    `added` returns the agent or model that a plugin adds for a role and a spec, or None. `budget` caps the
+    cost of models. Several threads may ask for agents. Raise `SpecError` for agents that cannot be opened.
     """
 
     def __init__(
@@ -95,14 +98,14 @@ class Participants:
         self.recipe, self._added, self._suite = recipe, added, suite_named(recipe.suite)
         self.loop = EventLoop()
         self.budget, self._is_worker = budget, is_worker
-        #: Why what is bought cannot be kept, once that is so.
+        #: The reason why paid results cannot be saved, once that has happened.
         self._unkept: RecordError | None = None
         self.total = Total()
         self._prices = dict(recipe.prices)
         self._ended = threading.Event()
         self._parent = os.getppid()
         if recipe.told.prompts:
-            _ = self.model_agents  # a bad template stops the run before anything is paid for
+            _ = self.model_agents  # a bad template stops the run before it spends anything
         self._models: dict[str, Reliable] = {}
         self._user_agent = self._role("user_agent", recipe.user_model, "--personalens-user-model")
         self._judge = self._role("judge", recipe.judge_model, "--personalens-judge-model")
@@ -114,18 +117,23 @@ class Participants:
 
     @cached_property
     def model_agents(self) -> ModelAgents:
-        """What makes agents out of models; no template is read in a run that has none."""
+        """Return the maker of agents that a model plays.
+
+        A run without models reads no template.
+        """
         return ModelAgents(self.recipe.told, Path(self.recipe.root))
 
     def agents(self, context: Context, thresholds: Mapping[str, int | float]) -> Agents:
-        """Agents for one evaluation; `context` is what an assistant of ours may know, `thresholds` decide on
-        further votes.
+        """Return agents for one evaluation.
+
+        `context` is what an assistant of this package may know. `thresholds` decide if there are further
+        votes.
         """
         meter = Meter(budget=self.budget, prices=self._prices, total=self.total, before=self.go_on)
         models, further = self._played, None
-        # The embedded ones remember a little of the dialogue at hand, so each evaluation has its own. What a
-        # run without models does not need is not loaded: it would be felt in a replay.
-        judge: Judge = self._judge or self._suite.scorer()
+        # Embedded agents remember parts of their dialogue, so each evaluation has its own. Modules are
+        # imported only if the run has models, because the import would slow down a replay.
+        judge: Judge = self._judge or self._suite.scorer(dict(self.recipe.settings))
         if "judge" in models:
             further = self.model_agents.judge(models["judge"], meter, temperature=_VOTE_TEMPERATURE)
             judge = self.model_agents.judge(models["judge"], meter)
@@ -139,7 +147,7 @@ class Participants:
             played = self.model_agents.assistant(
                 models["assistant"], meter, setting=self.recipe.assistant_prompt, context=context
             )
-        user_agent: UserAgent = self._user_agent or self._suite.asker()
+        user_agent: UserAgent = self._user_agent or self._suite.asker(dict(self.recipe.settings))
         if "user agent" in models:
             user_agent = self.model_agents.user_agent(models["user agent"], meter)
         assistant = None if played is not None else self._assistant
@@ -152,7 +160,7 @@ class Participants:
 
     @property
     def paid(self) -> bool:
-        """True if anybody that an option names costs money."""
+        """True if any agent that an option names costs money."""
         return any(getattr(who, "paid", False) for who in (self._user_agent, self._judge, self._assistant))
 
     @property
@@ -161,22 +169,23 @@ class Participants:
         return self._service.name if self._service is not None else ""
 
     def models(self) -> dict[str, Model]:
-        """Role -> the model that plays it, for the roles that one plays."""
+        """Return the model of each role that a model plays."""
         return dict(self._played)
 
     def role_prices(self) -> dict[str, Price]:
-        """Role -> the price of its model, where it has one and the price is known."""
+        """Return the price of each role's model, if it is known."""
         prices = {role: price_of(model.name, self._prices) for role, model in self._played.items()}
         return {role: price for role, price in prices.items() if price is not None}
 
     def limiters(self) -> list[Limiter]:
-        """The rate limits of the models and of the service, one for each."""
+        """Return the rate limits of the models and of the service, one for each."""
         return [model.limiter for model in self._reached()]
 
     def refuse_unready(self, *, models: bool) -> None:
-        """Raise `SpecError` for the first that no call can reach: without a key, say.
+        """Raise `SpecError` for the first model or service that no call can reach.
 
-        Every run calls the service that is the assistant; `models` says whether this one may call models.
+        The cause may be a missing key. Every run calls the service that is the assistant. `models` says if
+        this run may call models.
         """
         if self._service is not None:
             _refuse_unready(self._service)
@@ -184,8 +193,9 @@ class Participants:
             _refuse_unready(model, otherwise="; or replay records with --personalens-record none")
 
     def refuse_context(self, letters: str) -> None:
-        """Raise `SpecError` if there is no prompt for a model as the assistant that knows these of D, I and
-        S.
+        """Raise `SpecError` if a model as the assistant has no prompt for this context.
+
+        `letters` are those of D, I and S that the assistant knows.
         """
         if "assistant" in self._played and self.recipe.told.official:
             self.model_agents.assistant(
@@ -196,7 +206,10 @@ class Participants:
             )
 
     def untold(self) -> list[str]:
-        """The roles that no prompt reaches, for a run that asks for other prompts than the default ones."""
+        """Return the roles that the prompts of this run do not reach.
+
+        The list is empty unless the run asks for other prompts than the default ones.
+        """
         roles = {"user": "user agent", "judge": "judge"} | (
             {"assistant": "assistant"} if self.recipe.assistant else {}
         )
@@ -228,11 +241,11 @@ class Participants:
             )
 
     def go_on(self) -> None:
-        """Raise `Stopped` if the run has ended: a dialogue that nobody waits for any more takes no further
-        turn. Raise `RecordError` if what is bought cannot be kept.
+        """Raise `Stopped` if the run has ended.
 
-        A worker sees the end of the process that started it by having another parent: nobody else tells it in
-        time.
+        A dialogue that nobody waits for thus takes no further turn. Raise `RecordError` if paid results
+        cannot be saved. If the process that started a worker ends, the worker gets another parent. The worker
+        checks its parent because nothing else informs it in time.
         """
         if self._unkept is not None:
             raise RecordError(str(self._unkept))
@@ -240,18 +253,21 @@ class Participants:
             raise Stopped("the run has ended")
 
     def stop_buying(self, error: RecordError) -> None:
-        """Let nobody buy any more what would be lost: `error` says why it cannot be kept."""
+        """Stop all further purchases, because paid results would be lost.
+
+        `error` says why they cannot be saved.
+        """
         self._unkept = error
 
     def close(self) -> None:
-        """End what still runs, the event loop, and the connections of the models."""
+        """End running work, the event loop, and the connections of the models."""
         self._ended.set()
         self.loop.close()
         for model in self._reached():
             model.close()
 
     def _reached(self) -> list[Reliable]:
-        """All that is called over a network."""
+        """Return all models and services that are called over a network."""
         return [*self._models.values(), *([self._service] if self._service is not None else [])]
 
     def _open_assistant(self) -> Any:
@@ -276,7 +292,10 @@ class Participants:
         return None
 
     def _model(self, spec: str, flag: str) -> Model | None:
-        """The model of a spec, one for all its roles: they share its connections and its rate limit."""
+        """Return the model of a spec, one for all its roles.
+
+        The roles share its connections and its rate limit.
+        """
         if spec not in self._models:
             added = offered("model", lambda: self._added("model", spec), flag)
             model = (
@@ -295,12 +314,16 @@ class Participants:
 
     @property
     def _most_calls(self) -> int:
-        """Calls in flight; readings of a dialogue run side by side too, hence more of them than dialogues."""
+        """Return the highest number of calls at the same time.
+
+        It is higher than the number of dialogues, because the readings of a dialogue run in parallel too.
+        """
         return max(64, 4 * self.recipe.side_by_side)
 
     def _role(self, role: AgentRole, spec: str, flag: str) -> Any:
-        """What a plugin adds for `spec`: an agent ready-made, or a model to play the role; None for the
-        embedded agent.
+        """Return the agent of a plugin for `spec`, or a model to play the role.
+
+        Return None for the embedded agent.
         """
         if spec == "embedded":
             return None

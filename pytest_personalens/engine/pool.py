@@ -1,4 +1,4 @@
-"""Many jobs at once: a pool of threads, one dialogue in each."""
+"""Runs many jobs at the same time in a pool, each with one dialogue."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor, Future
 
 
-#: While it waits, an item looks up this often, in seconds.
+#: The interval in seconds at which a waiting item checks for its result.
 TICK: Final = 0.2
 
 
 class Engine:
-    """Evaluations under way, by the node id of the item that will ask for each. Used from one thread.
+    """Running evaluations, by the node id of the item that will ask for each.
 
-    `executor` runs `size` of them at once; so many more may wait in line that the slowest dialogue leaves no
-    place idle.
+    One thread uses the engine. `executor` runs `size` evaluations at the same time. More may wait in the
+    queue, enough to keep all places busy during the slowest dialogue.
     """
 
     def __init__(self, executor: Executor, size: int) -> None:
@@ -30,7 +30,10 @@ class Engine:
 
     @property
     def room(self) -> int:
-        """How many more may be submitted now: the line is ten dialogues for each place."""
+        """Return how many more evaluations may be submitted now.
+
+        The queue holds ten dialogues for each place.
+        """
         return max(0, 10 * self.size - len(self._under_way))
 
     def __contains__(self, key: str) -> bool:
@@ -39,8 +42,9 @@ class Engine:
     def submit(
         self, key: str, task: Callable[..., JobResult], *args: Any, bought: Keep | None = None
     ) -> None:
-        """Have `task` run for the item `key`; `bought` is called with what came of it, at its whole cost, as
-        soon as it is there.
+        """Have `task` run for the item `key`.
+
+        `bought` is called with the evaluation, at its full cost, when it is done.
         """
         future = self._under_way[key] = self._executor.submit(task, *args)
 
@@ -55,8 +59,9 @@ class Engine:
         future.add_done_callback(came)
 
     def take(self, key: str, idle: Callable[[], None]) -> JobResult:
-        """Wait for the evaluation of the item `key`; `idle` is called at once and every `TICK` seconds while
-        there is none.
+        """Wait for the evaluation of the item `key`.
+
+        `idle` is called at once, and then every `TICK` seconds until the evaluation is done.
         """
         future = self._under_way.pop(key)
         while not future.done():
@@ -65,5 +70,5 @@ class Engine:
         return future.result()
 
     def close(self) -> None:
-        """Give up what is under way."""
+        """Abandon all running evaluations."""
         self._executor.shutdown(wait=False, cancel_futures=True)

@@ -1,4 +1,4 @@
-"""Readings of dialogues that are there already, each kept in a record and repeated from it."""
+"""Readings of existing dialogues, each kept in a record and repeated from it."""
 
 from __future__ import annotations
 
@@ -20,15 +20,16 @@ if TYPE_CHECKING:
     from pytest_personalens.core.scenario import BaseScenario
 from pytest_personalens.core.verdict import Judge, Verdict
 
-#: Who played the user of a dialogue that a run did not hold.
+#: The name of the user agent of a dialogue that another run made.
 _ELSEWHERE = "not of this run"
 
 
 class RecordedJudge:
-    """A judge that repeats what it said before, from the records in `folder`, one a dialogue. Thread-safe.
+    """A judge that repeats its earlier verdicts from the records in `folder`.
 
-    A damaged record is a `RecordError` if `strict`, else it is not used. Without `may_spend` nothing is asked
-    that costs money. With `anew` the records there are not used, but replaced.
+    Each dialogue has one record. Several threads may use the judge. If `strict`, a damaged record raises
+    `RecordError`; otherwise it is not used. Without `may_spend`, the judge asks nothing that costs money.
+    With `anew`, the judge does not use the existing records but replaces them.
     """
 
     def __init__(
@@ -51,8 +52,9 @@ class RecordedJudge:
         return record is not None and any(stored.evidence_digest == digest for stored in record.verdicts)
 
     def verdict(self, scenario: BaseScenario, dialogue: Dialogue, dimension: Measure) -> Verdict:
-        """The recorded verdict if all that the judge would see is equal, else the judge's, which is recorded
-        before it is returned.
+        """Return the recorded verdict if everything that the judge would see is equal.
+
+        Otherwise return the judge's verdict, after recording it.
         """
         file = self._file(scenario, dialogue)
         record = self._record(file)

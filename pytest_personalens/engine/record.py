@@ -1,4 +1,4 @@
-"""What is kept of an evaluation, and the digests that tell whether it still holds."""
+"""The record of an evaluation, and the digests that say whether it still fits."""
 
 from __future__ import annotations
 
@@ -26,23 +26,22 @@ if TYPE_CHECKING:
 RECORD_VERSION: Final = 1
 
 
-#: What a user can do about a record that does not fit.
+#: The advice to a user about a record that does not fit.
 ADVICE: Final = "record it with --personalens-record new"
 
 
 class StoredVerdict(Frozen):
-    """A verdict with the digest of all that its judge saw."""
+    """A verdict with the digest of everything that its judge saw."""
 
     evidence_digest: str
     verdict: Verdict
 
 
 class Record(Frozen):
-    """One evaluation as it is kept on disk: the dialogue, whose user agent it was, the verdicts, and what
-    buying them cost.
+    """One evaluation on disk: the dialogue, its agents, the verdicts, and their cost.
 
-    `user_digest` covers the user agent and the scenario; `integrity` covers the rest of the record, so that
-    an edit by hand is seen.
+    `user_digest` covers the user agent and the scenario. `integrity` covers the rest of the record, so that
+    an edit by hand is noticed.
     """
 
     record: int = RECORD_VERSION
@@ -58,26 +57,29 @@ class Record(Frozen):
     integrity: str = Field(default="")
 
     def sealed(self) -> Record:
-        """The same record with `integrity` set."""
+        """Return the same record with `integrity` set."""
         return self.model_copy(update={"integrity": self.seal()})
 
     def seal(self) -> str:
-        """The digest of all but `integrity`."""
+        """Return the digest of all fields but `integrity`."""
         return _digest(self.model_dump(mode="json", exclude={"integrity"}))
 
     def with_ids_of(self, other: Record) -> Record:
-        """The record with the other's ids of tool calls, where the dialogues differ in nothing else."""
+        """Return the record with the other's ids of tool calls.
+
+        This happens only if the dialogues are otherwise equal.
+        """
         if self.dialogue == other.dialogue or _seen(self.dialogue) != _seen(other.dialogue):
             return self
         return self.model_copy(update={"dialogue": other.dialogue}).sealed()
 
     def data(self) -> dict[str, Any]:
-        """Plain data for JSON."""
+        """Return plain data for JSON."""
         return self.model_dump(mode="json")
 
 
 def record_of(evaluation: Evaluation, scenario: BaseScenario) -> Record:
-    """The record of an evaluation, finished or not."""
+    """Return the record of an evaluation, finished or not."""
     dialogue, evidence = evaluation.dialogue, EvidenceDigests(scenario)
     return Record(
         scenario=evaluation.scenario,
@@ -98,9 +100,9 @@ def record_of(evaluation: Evaluation, scenario: BaseScenario) -> Record:
 
 
 def read_record(text: str, where: str) -> Record:
-    """The record in `text`, read from the file `where`.
+    """Return the record in `text`, which was read from the file `where`.
 
-    Raises `RecordError` if it is corrupt or was edited.
+    Raise `RecordError` if it is corrupt or was edited.
     """
     advice = "restore it from version control, or write it anew with --personalens-record new"
     try:
@@ -109,8 +111,8 @@ def read_record(text: str, where: str) -> Record:
     except (ValueError, RecursionError) as error:
         problem = ": ".join(first_problem(error)) if isinstance(error, ValidationError) else str(error)
         raise RecordError(f"{where}: the record cannot be read ({problem}); {advice}") from None
-    # What was sealed stands in the file as it was, unless somebody wrote the same content otherwise: only
-    # then is it made anew.
+    # The digest of the file's own data usually matches. Only if the same content was written in another form
+    # is the seal computed again.
     if _digest({k: v for k, v in data.items() if k != "integrity"}) != record.integrity != record.seal():
         raise RecordError(
             f"{where}: the record was edited by hand (its integrity digest does not match); {advice}"
@@ -119,8 +121,9 @@ def read_record(text: str, where: str) -> Record:
 
 
 class TurnDifference(NamedTuple):
-    """The first turn of a dialogue that is not what it was, who said it, and both texts; `before` is empty
-    where the record had ended.
+    """The first turn of a dialogue that differs from its record.
+
+    `role` is the speaker, and `before` and `now` are both texts. `before` is empty if the record had ended.
     """
 
     turn: int
@@ -139,9 +142,9 @@ class TurnDifference(NamedTuple):
 
 
 def first_difference(before: Sequence[Message], now: Sequence[Message]) -> TurnDifference | None:
-    """Where a dialogue, or as much of it as there is, first departs from what it was; None if it does not.
+    """Return the first turn that differs from the record, or None.
 
-    The ids of tool calls make no difference.
+    `now` may be only the beginning of a dialogue. The ids of tool calls do not count.
     """
     before, now = numbered(before), numbered(now)
     for turn, message in enumerate(now):
@@ -154,16 +157,19 @@ def first_difference(before: Sequence[Message], now: Sequence[Message]) -> TurnD
 
 
 class EvidenceDigests:
-    """Digests of all that an agent sees of a scenario and its dialogue: what is equal may be replayed."""
+    """Digests of everything that an agent sees of a scenario and its dialogue.
+
+    If the digests are equal, the agent's answer may be replayed.
+    """
 
     def __init__(self, scenario: BaseScenario) -> None:
         self._scenario = _json(scenario.model_dump(mode="json"))
         self._users: dict[str, str] = {}
-        # A judge is asked for several readings of one dialogue.
+        # A judge gives several readings of one dialogue, so the last dialogue is kept.
         self._last: tuple[Dialogue | None, str] = (None, "")
 
     def of_user(self, identity: str) -> str:
-        """All that shapes a simulated user apart from the transcript."""
+        """Return the digest of what shapes a simulated user, except the transcript."""
         if identity not in self._users:
             self._users[identity] = _hash(
                 f'{{"scenario": {self._scenario}, "user_agent": {_json(identity)}}}'
@@ -172,11 +178,14 @@ class EvidenceDigests:
 
     @staticmethod
     def of_dialogue(dialogue: Dialogue) -> str:
-        """The transcript, and how it ended."""
+        """Return the digest of the transcript and of its end."""
         return _hash(_seen(dialogue))
 
     def of_reading(self, judge: str, dialogue: Dialogue, dimension: Measure) -> str:
-        """All that a judge sees: who judges by which rubric, the scenario, the transcript, the dimension."""
+        """Return the digest of everything that a judge sees.
+
+        That is the judge with its rubric, the scenario, the transcript and the dimension.
+        """
         last = self._last
         if last[0] is not dialogue:
             last = self._last = dialogue, _seen(dialogue)
@@ -185,7 +194,7 @@ class EvidenceDigests:
 
 
 def _seen(dialogue: Dialogue) -> str:
-    """All of a dialogue that a judge can see."""
+    """Return everything that a judge can see of a dialogue, as JSON."""
     same = dialogue.model_copy(update={"messages": numbered(dialogue.messages)})
     return _json(same.model_dump(mode="json"))
 
@@ -194,7 +203,7 @@ def _digest(data: Any) -> str:
     return _hash(_json(data))
 
 
-#: `json.dumps` would make one at every call.
+#: `json.dumps` would make a new encoder at every call.
 _ENCODER: Final = json.JSONEncoder(sort_keys=True, ensure_ascii=True)
 
 

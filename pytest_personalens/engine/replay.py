@@ -1,4 +1,4 @@
-"""Records of finished evaluations, and the agents that play them back instead of asking again."""
+"""Agents that replay the records of finished evaluations instead of asking again."""
 
 from __future__ import annotations
 
@@ -27,13 +27,15 @@ Found = TypeVar("Found")
 
 
 class Replay:
-    """What a run may reuse of an item's own `records` and of those `elsewhere`, and whether it may ask an
-    agent where they have nothing.
+    """The records that a run may reuse for an item, and the permission to ask.
 
-    `questions` counts the questions that the item's own records did not answer; 0 at the end means that all
-    was replayed from them. `news` is set when somebody said something that no record has, be it the assistant
-    under test. `before` is called ahead of each question to an agent, and may refuse it by raising a
-    `PersonalensError`; `voted` is called after each further vote.
+    The item's own `records` come first, then those `elsewhere`. `may_spend` says if the run may ask a paid
+    agent when they hold no answer.
+
+    `questions` counts the questions that the item's own records did not answer. If it is 0 at the end,
+    everything was replayed from them. `news` is true once anybody, also the assistant under test, says
+    something that no record has. `before` is called ahead of each question to an agent; it may refuse the
+    question with a `PersonalensError`. `voted` is called after each further vote.
     """
 
     def __init__(
@@ -51,7 +53,7 @@ class Replay:
         self.evidence = EvidenceDigests(scenario)
         self.records, self.may_spend, self.where = records, may_spend, where
         self._elsewhere, self._before = elsewhere, before
-        #: Votes on verdicts that are not decided yet, those of the run that was broken off first.
+        #: Votes on verdicts that are not decided yet. Those of the run that was broken off come first.
         self.votes = list(votes)
         self._voted = voted
         self._went_on: set[str] = set()
@@ -60,8 +62,9 @@ class Replay:
         self._lock = threading.Lock()
 
     def stored(self, find: Callable[[Record], Found | None], *, paid: bool) -> Found | None:
-        """What `find` finds in the item's own records, else in those of other tests, where it would have to
-        be paid for.
+        """Return what `find` finds in the item's own records, or None.
+
+        If the answer would cost money, the records of other tests are searched too.
         """
         for record in self.records:
             if (answer := find(record)) is not None:
@@ -76,7 +79,7 @@ class Replay:
     def admit(self, *, paid: bool, what: str) -> None:
         """Let a question through to an agent.
 
-        Raises `RecordError` if it would cost money that the run may not spend.
+        Raise `RecordError` if it would cost money that the run may not spend.
         """
         if paid and not self.may_spend:
             state = f"is stale ({what})" if self.records else "is missing"
@@ -87,24 +90,24 @@ class Replay:
         self.news = True
 
     def hear_news(self) -> None:
-        """Note that somebody said something that no record has."""
+        """Note that an agent said something that no record has."""
         self.news = True
 
     def votes_on(self, digest: str, dimension: Measure) -> list[Verdict]:
-        """The votes cast before on a reading, by the digest of its evidence."""
+        """Return the earlier votes on a reading, by the digest of its evidence."""
         cast = [vote.verdict for vote in self.votes if vote.evidence_digest == digest]
         if cast:
             self._went_on.add(f"judge {dimension.short}")
         return cast
 
     def vote(self, digest: str, verdict: Verdict) -> None:
-        """Take in a vote that was just bought."""
+        """Add a vote that was just paid for."""
         with self._lock:
             self.votes.append(StoredVerdict(evidence_digest=digest, verdict=verdict))
         self._voted()
 
     def changed(self, role: Literal["user_agent", "judge"], identity: str) -> str:
-        """Why no record holds anything of the agent that plays `role` now."""
+        """Return why no record holds anything of the agent that plays `role` now."""
         others = [
             before for before in (getattr(record, role) for record in self.records) if before != identity
         ]
@@ -115,11 +118,11 @@ class Replay:
         )
 
     def cost(self, evaluation: Evaluation, spent: dict[str, Usage]) -> dict[str, Usage]:
-        """What the content of `evaluation` cost in all: what was `spent` now, and what the records it goes on
-        from had cost.
+        """Return the whole cost of the content of `evaluation`.
 
-        A dialogue goes on where its record breaks off, so its costs add up; a reading is bought anew or not
-        at all, unless votes on it were cast before.
+        It is what was `spent` now, plus the earlier cost of the records that the evaluation continues. A
+        dialogue continues where its record breaks off, so its costs add up. A reading is paid for anew or not
+        at all, unless there are earlier votes on it.
         """
         digest = self.evidence.of_user(evaluation.user_agent)
         before = next((r.usage for r in reversed(self.records) if r.user_digest == digest), {})
@@ -129,7 +132,10 @@ class Replay:
 
 
 class ReplayUserAgent:
-    """A user agent that says what it said in the record while the transcript so far equals the record's."""
+    """A user agent that repeats its recorded turns.
+
+    It does so while the transcript so far equals that of the record.
+    """
 
     def __init__(self, agent: UserAgent, replay: Replay) -> None:
         self.identity, self.paid = agent.identity, agent.paid
@@ -137,7 +143,7 @@ class ReplayUserAgent:
         self._agent, self._replay = agent, replay
 
     def turn(self, scenario: BaseScenario, transcript: Sequence[Message]) -> UserTurn:
-        """The stored turn if the evidence is equal, else the agent's."""
+        """Return the stored turn if the evidence is equal, else the agent's."""
         digest = self._replay.evidence.of_user(self.identity)
 
         def find(record: Record) -> UserTurn | None:
@@ -161,26 +167,26 @@ def _stored_turn(dialogue: Dialogue, transcript: tuple[Message, ...]) -> UserTur
     if texts(messages[:position]) != transcript:
         return None
     if position == len(messages):
-        # The user left without a word, or the record breaks off here.
+        # Either the user left without a message, or the record breaks off here.
         return UserTurn("", done=True) if dialogue.end == "silence" else None
-    # Nobody answers the last message of a dialogue that the limit cut; a user who ended got one last reply,
-    # if the run lived on.
+    # If the limit ended the dialogue, its last message has no answer. If the user ended it, the assistant
+    # gave one last reply, unless the run was broken off before.
     return UserTurn(messages[position].content, done=dialogue.end == "user" and position >= len(messages) - 2)
 
 
 class ReplayJudge:
-    """A judge that repeats a stored verdict when all that it would see is equal."""
+    """A judge that repeats a stored verdict if everything that it would see is equal."""
 
     def __init__(self, judge: Judge, replay: Replay) -> None:
         self.identity, self.paid = judge.identity, judge.paid
-        # Where nothing may be asked there is nothing to wait for.
+        # If the judge may not be asked, threads would save no time.
         self.parallel = getattr(judge, "parallel", False) and replay.may_spend
         self._judge, self._replay = judge, replay
         if answer := getattr(judge, "answer", None):
             self.answer = answer
 
     def verdict(self, scenario: BaseScenario, dialogue: Dialogue, dimension: Measure) -> Verdict:
-        """The stored verdict if the evidence is equal, else the judge's."""
+        """Return the stored verdict if the evidence is equal, else the judge's."""
         digest = self._replay.evidence.of_reading(self.identity, dialogue, dimension)
 
         def find(record: Record) -> Verdict | None:
@@ -203,7 +209,7 @@ class ReplayJudge:
         self._replay.admit(paid=self.paid, what=what)
         if (
             decide := getattr(self._judge, "decide", None)
-        ) is not None:  # a judge of several votes, each of which is paid for
+        ) is not None:  # a judge with several votes, each of which costs money
             cast = self._replay.votes_on(digest, dimension)
             decided: Verdict = decide(
                 scenario, dialogue, dimension, cast, lambda vote: self._replay.vote(digest, vote)
@@ -213,9 +219,10 @@ class ReplayJudge:
 
 
 class ReplayAssistant:
-    """A model as the assistant that repeats its stored reply while the transcript so far equals the record's.
+    """A model as the assistant that repeats its stored replies.
 
-    For assistants of ours only: what the assistant under test says today is the very thing that a run asks.
+    It does so while the transcript so far equals that of the record. Only an assistant of this package is
+    replayed. A run exists to find out what the assistant under test says now, so that one is always asked.
     """
 
     def __init__(self, assistant: ModelAssistant | OfficialAssistant, replay: Replay) -> None:
@@ -223,7 +230,7 @@ class ReplayAssistant:
         self._assistant, self._replay = assistant, replay
 
     def __call__(self, messages: AssistantMessages) -> str:
-        """The stored reply if all that the assistant saw is equal, else the assistant's."""
+        """Return the stored reply if all that the assistant saw is equal, else its reply."""
 
         def find(record: Record) -> str | None:
             return _stored_text(record.dialogue, messages) if record.assistant == self.identity else None
@@ -236,8 +243,9 @@ class ReplayAssistant:
 
 
 class ResumedAssistant:
-    """The assistant under test, asked only for what it has not said already in the run that was broken
-    off.
+    """The assistant under test in a resumed run.
+
+    It is asked only for what it did not already say in the run that was broken off.
     """
 
     def __init__(
@@ -246,7 +254,7 @@ class ResumedAssistant:
         self._assistant, self._replay, self._broken_off = assistant, replay, broken_off
 
     def __call__(self, messages: AssistantMessages) -> object:
-        """The reply heard in that run if the transcript so far is equal, else the assistant's."""
+        """Return the reply from that run if the transcript is equal, else the assistant's."""
         stored = _stored_reply(self._broken_off.dialogue, messages) if self._broken_off is not None else None
         if stored is not None:
             return stored.returned()

@@ -1,5 +1,6 @@
-"""What the assistant under test is made of, as far as files tell: a resumed run knows by it whether the
-replies kept are still its own.
+"""Digests of the files that the assistant under test consists of.
+
+A resumed run uses them to decide if the stored replies are still valid.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from pytest_personalens.core.git import git
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-#: Files that shape what an assistant says, where no version control tells them from what a run leaves behind.
+#: Endings of files that may shape an assistant's replies. They are used if no version control separates these
+#: files from the output of a run.
 _SUFFIXES: Final = frozenset(
     {
         ".py",
@@ -35,11 +37,12 @@ _SUFFIXES: Final = frozenset(
         ".env",
     }
 )
-#: Folders that a run writes to, or that hold what is installed and not written here.
+#: Folders that a run writes to, or that hold installed packages.
 _APART: Final = frozenset(
     {"__personalens__", "__snapshots__", "__pycache__", "node_modules", "site-packages"}
 )
-#: How CI services call a run, the same in all its jobs and when some of these are run again.
+#: Variables with a CI service's name of a run. It is the same in all jobs of the run, also when some of them
+#: run again.
 _RUNS: Final = (
     "PERSONALENS_RUN_ID", "GITHUB_RUN_ID", "CI_PIPELINE_ID", "CIRCLE_WORKFLOW_ID", "BUILDKITE_BUILD_ID",
     "BUILD_BUILDID", "BUILD_TAG",
@@ -47,8 +50,10 @@ _RUNS: Final = (
 
 
 def sources(root: Path) -> dict[str, str]:
-    """What -> its digest: the commit and every file that differs from it; without git, every source file
-    below `root`.
+    """Return the digests of the sources, by name.
+
+    With git, the sources are the commit and every file that differs from it. Without git, they are all source
+    files below `root`.
     """
     commit, status = (
         git(root, "rev-parse", "HEAD"),
@@ -66,8 +71,9 @@ def sources(root: Path) -> dict[str, str]:
 
 
 def origin(root: Path) -> dict[str, str]:
-    """What all parts of one run have in common, wherever each ran:
-    the commit, and the run of the CI service.
+    """Return what all parts of one run share, on any machine.
+
+    That is the commit, and the run of the CI service.
     """
     commit = git(root, "rev-parse", "HEAD")
     facts = {"the commit": commit.strip()} if commit is not None else {}
@@ -76,7 +82,7 @@ def origin(root: Path) -> dict[str, str]:
 
 
 def changed(before: Mapping[str, str], now: Mapping[str, str]) -> str:
-    """The first of them that is not the same; empty if all are."""
+    """Return the first source that differs, or an empty text."""
     return next((what for what in sorted({*before, *now}) if before.get(what) != now.get(what)), "")
 
 

@@ -1,4 +1,4 @@
-"""pytest's side: hooks, fixtures, options, records, and the controlling process."""
+"""The pytest plugin: hooks, fixtures, options, records, and the controller."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ from pytest_personalens.plugin.option_checks import check_paths, gates_without_s
 from pytest_personalens.plugin.options import add_options, read_settings
 from pytest_personalens.plugin.pytest_internals import run_instead_of_tests, shorten_crash
 
-# Everything heavy is imported where a run first needs it: a plain pytest run must not pay for this plugin.
+# Heavy modules are imported when a run first needs them, because a plain pytest run must not become slower.
 if TYPE_CHECKING:
     from collections.abc import Generator
 
     from pytest_personalens.plugin.xdist import Deaths
 
-__all__ = [  # what pytest finds here by its name
+__all__ = [  # pytest finds these here by name
     "_personalens_param",
     "personalens",
     "personalens_assistant",
@@ -53,10 +53,10 @@ __all__ = [  # what pytest finds here by its name
     "pytest_pycollect_makeitem",
 ]
 
-#: The workers of this run that died, where several dialogues run in each.
+#: The workers of this run that died. It is used if each worker runs several dialogues at the same time.
 DEATHS: pytest.StashKey[Deaths] = pytest.StashKey()
 
-_LARGE = 10_000  # scenarios
+_LARGE = 10_000  # number of scenarios
 _TWO_SNAPSHOTS = (
     "personalens: pytest-snapshot and syrupy, which keeps our records, have the option --snapshot-update"
     " both, and pytest cannot start with the two; run with -p no:snapshot, or with -p no:syrupy where no test"
@@ -65,8 +65,8 @@ _TWO_SNAPSHOTS = (
 
 
 def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
-    # Both want --snapshot-update, and whichever pytest loads second ends it with a traceback. Looked up by
-    # name, which is quick.
+    # pytest-snapshot and syrupy both add --snapshot-update, and the second one ends pytest with a traceback.
+    # The check looks them up by name, which is quick.
     blocked = (
         any(map(pluginmanager.is_blocked, ("syrupy", "snapshot")))
         or "PYTEST_DISABLE_PLUGIN_AUTOLOAD" in os.environ
@@ -79,8 +79,8 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
 @pytest.hookimpl(tryfirst=True)
 @errors_in_one_line()
 def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
-    # Before any conftest: pytest has looked for the configuration in the wrong place by now, and so may not
-    # find what they import.
+    # This happens before any conftest is loaded. With a wrong path, pytest has looked for the configuration
+    # in the wrong place, and may not find the modules that a conftest imports.
     check_paths(early_config)
 
 
@@ -101,8 +101,8 @@ def pytest_configure(config: pytest.Config) -> None:
     if settings.sample is None:
         return
     if settings.sample < _LARGE:
-        # Undoes what pytest_collection does, so that all is cleared away in the end as ever. Asked for here,
-        # it comes after pytest's own last look for garbage.
+        # This undoes the freeze in pytest_collection, so that everything is cleared away at the end. A
+        # cleanup that is added here runs after pytest's own last garbage collection.
         config.add_cleanup(gc.unfreeze)
     if not config.pluginmanager.hasplugin("syrupy"):
         raise pytest.UsageError(
@@ -121,8 +121,9 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.hookimpl(tryfirst=True)
 @errors_in_one_line()
 def pytest_sessionstart(session: pytest.Session) -> None:
-    # Here and not at configure time: by now every conftest that may add a dataset or an agent is loaded. And
-    # first of all, so that a bad option or data file is reported before xdist starts its workers.
+    # This is not done at configure time, because only now every conftest that may add a dataset or an agent
+    # is loaded. It comes first, so that a bad option or data file is reported before xdist starts its
+    # workers.
     settings = session.config.stash[SETTINGS]
     if settings.sample is not None:
         from pytest_personalens.plugin.run import open_run
@@ -142,7 +143,7 @@ def pytest_cmdline_main(config: pytest.Config) -> int | pytest.ExitCode | None:
             raise pytest.UsageError("--personalens-estimate: give --personalens-sample N too")
         print_estimate(config.stash[RUN])
 
-    # Nothing is run, so there is nothing to distribute.
+    # No test runs, so xdist must not start workers.
     for name, value in (("dist", "no"), ("tx", []), ("numprocesses", 0)):
         setattr(config.option, name, value)
     return run_instead_of_tests(config, report)
@@ -193,7 +194,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
         from pytest_personalens.plugin.keys import ITEM_KEY, SECONDS
 
         if call.when == "call" and SECONDS in item.stash and item.config.stash[SETTINGS].side_by_side:
-            # What its evaluation took, not how much of that was left when its turn came.
+            # The duration is that of the evaluation, not the time that was left of it at the item's turn.
             report.duration = item.stash[SECONDS]
         from pytest_personalens.plugin.controller import PROPERTY, UNEVALUATED
         from pytest_personalens.plugin.gate_reports import junit_properties
@@ -202,13 +203,13 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
             result = item.stash[ITEM_KEY]
             controller = item.config.pluginmanager.get_plugin("personalens-controller")
             if controller is None or not controller.enter(report.nodeid, result):
-                # A JSON string: execnet carries no richer object, and fails in a way that xdist takes for
-                # success.
+                # The value is a JSON string. execnet carries no richer object, and xdist takes its failure
+                # for success.
                 report.user_properties.append((PROPERTY, result.model_dump_json()))
-            # These reach JUnit, which reads the report of the teardown.
+            # JUnit reads these properties from the report of the teardown.
             item.user_properties.extend(junit_properties(result))
             if call.excinfo is not None and isinstance(call.excinfo.value, pytest.fail.Exception):
-                shorten_crash(report)  # every dialogue would stand there twice
+                shorten_crash(report)  # otherwise the output would show every dialogue twice
         elif is_to_be_evaluated(item):
             case = spec_of(item)
             report.user_properties.append(
@@ -230,5 +231,5 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 def pytest_unconfigure(config: pytest.Config) -> None:
     if RUN in config.stash:
-        # Everything under way ends with its current call.
+        # All running work ends with its current call.
         config.stash[RUN].close()

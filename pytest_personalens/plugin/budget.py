@@ -1,4 +1,7 @@
-"""The caps on the calls and the money of a run, which all its processes count in one folder."""
+"""The caps on the calls and the cost of a run.
+
+All processes of the run count in one folder.
+"""
 
 from __future__ import annotations
 
@@ -20,12 +23,15 @@ if TYPE_CHECKING:
     from pytest_personalens.core.usage import Price
     from pytest_personalens.models import Model
 
-#: What a worker is told of the caps: the folder.
+#: The key under which a worker gets the folder of the caps.
 BUDGET: Final = "personalens_budget"
 
 
 def budget_folder(config: pytest.Config, settings: Settings) -> str:
-    """The folder of this run and of no other, removed in its end; empty where nothing is capped."""
+    """Return the folder of this run, which is removed at its end.
+
+    No other run uses it. The path is empty if the run has no cap.
+    """
     if not settings.budget:
         return ""
     if of_controller := getattr(config, "workerinput", {}).get(BUDGET):
@@ -36,7 +42,7 @@ def budget_folder(config: pytest.Config, settings: Settings) -> str:
 
 
 def budget_in(folder: str, settings: Settings) -> Budget | None:
-    """The caps that are counted in the folder; None where nothing is capped."""
+    """Return the caps that are counted in the folder, or None without a cap."""
     return (
         Budget(Path(folder) / "run", max_calls=settings.max_calls, max_usd=settings.max_usd)
         if folder
@@ -47,7 +53,10 @@ def budget_in(folder: str, settings: Settings) -> Budget | None:
 def refuse_unknown_prices(
     settings: Settings, models: Mapping[str, Model], prices: Mapping[str, Price]
 ) -> None:
-    """Raise `SpecError` where money is capped and a model, by its role, has no price."""
+    """Raise `SpecError` if the cost is capped and a model has no price.
+
+    `models` holds the model of each role.
+    """
     for role, model in models.items() if settings.max_usd is not None else ():
         if model.paid and price_of(model.name, prices) is None:
             raise SpecError(

@@ -1,4 +1,7 @@
-"""Collection: the items of the sample, the built-in suite, and what a selection leaves of them."""
+"""Collects the items of the sample and the built-in suite.
+
+It also counts the items that a selection leaves out.
+"""
 
 from __future__ import annotations
 
@@ -37,17 +40,17 @@ def pytest_collection(session: pytest.Session) -> Generator[None, Any, Any]:
     try:
         return (yield from _collection(session))
     except pytest.UsageError as error:
-        # An item of a scenario is there only in a run whose sample has that scenario.
+        # An item of a scenario exists only in a run whose sample has that scenario.
         hint = hint_of_node_ids(session.config, session.config.stash[SETTINGS].sample)
-        # pytest's own texts, and those of others, stay as they are: they may well have several lines.
+        # The texts of pytest and of other plugins stay as they are, because they may have several lines.
         raise pytest.UsageError(*error.args, *map(as_one_line, hint)) from None
 
 
 def _collection(session: pytest.Session) -> Generator[None, Any, Any]:
     if RUN not in session.config.stash or not gc.isenabled():
         return (yield)
-    # What is made here lives until the process ends. To look for garbage among it, now and later, takes
-    # longer than to make it.
+    # The objects that are made here live until the process ends. A garbage collection among them, now or
+    # later, takes longer than their making.
     gc.disable()
     try:
         return (yield)
@@ -71,10 +74,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         )
     except PersonalensError as error:
         raise pytest.Collector.CollectError(f"personalens: {error}") from None
-    mark = cache(pytest.mark.personalens)  # as few as there are, because a sample may be of everything
-    own = (
-        pytest.mark.syrupy_snapshot
-    )  # what syrupy itself would mark them with, if each asked for its fixture
+    mark = cache(pytest.mark.personalens)  # each mark is made once, as the sample may be large
+    own = pytest.mark.syrupy_snapshot  # syrupy itself would set this mark if each item asked for its fixture
     params = [
         pytest.param(
             case,
@@ -87,7 +88,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         command = f"pytest --personalens-suite {suite} --personalens-sample {size_text(run.sample or 0)}"
         other = f"personalens: a test of the suite {suite}, which is run by {command}"
         params = [pytest.param(None, id=suite, marks=pytest.mark.skip(reason=other))]
-    elif not params:  # a shard of a sample with fewer scenarios than shards: nothing to do is no failure
+    elif not params:  # the sample has fewer scenarios than shards: an empty shard is no failure
         params = [
             pytest.param(
                 None,
@@ -102,7 +103,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 def pytest_make_collect_report(collector: pytest.Collector) -> Generator[None, Any, Any]:
     report: pytest.CollectReport = yield
     skipped = report.skipped and isinstance(collector, pytest.Module) and RUN in collector.config.stash
-    # What is in it nobody knows now. Its text tells whether a test of ours is among it.
+    # Nobody knows the content of a skipped file. Its text says if a test of this plugin may be in it.
     if skipped and b"personalens" in collector.path.read_bytes():
         collector.config.stash[RUN].tally.add_skipped(collector.nodeid)
     return report
@@ -112,7 +113,8 @@ def pytest_make_collect_report(collector: pytest.Collector) -> Generator[None, A
 def pytest_pycollect_makeitem(collector: pytest.Module | pytest.Class) -> Generator[None, Any, Any]:
     made = yield
     if isinstance(made, list) and made and RUN in collector.config.stash and is_scenario_item(made[0]):
-        # Before any selection, by node ids too: what is left out later is known by what there was.
+        # This happens before any selection, also one by node ids, so that the items left out later can be
+        # counted.
         collector.config.stash[RUN].tally.add_made(to_be_evaluated(made))
     return made
 
@@ -129,7 +131,7 @@ def pytest_collection_modifyitems(
     if not has_scenario_items and _whole_repository(config):
         from pytest_personalens.plugin import suite
 
-        # First, so that -k, -m and syrupy see these items like any others.
+        # The items are added first, so that -k, -m and syrupy treat them like any others.
         module = pytest.Module.from_parent(session, path=Path(suite.__file__), nodeid=BUILT_IN)
         items.extend(item for item in session.genitems(module) if isinstance(item, pytest.Item))
 
@@ -141,7 +143,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     if RUN not in session.config.stash:
         return
     tally = session.config.stash[RUN].tally
-    # --lf does not even collect the files in which nothing failed: of each, one item at least is left out.
+    # --lf does not collect files without failures. From each of them, at least one item is left out.
     tally.select(
         to_be_evaluated(session.items), uncollected=files_not_collected(session.config) if tally.made else 0
     )
@@ -159,6 +161,6 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 
 def _whole_repository(config: pytest.Config) -> bool:
-    """True if the run was not narrowed down to certain files."""
+    """True if the run was not restricted to certain files."""
     narrowed = config.args_source is pytest.Config.ArgsSource.ARGS
     return not narrowed or all(Path(arg).resolve() == config.rootpath for arg in config.args)

@@ -1,5 +1,6 @@
-"""The controlling process's book of results: gathers reports, decides gates, writes reports, sees to the exit
-status.
+"""The controller of a run, in the controlling process.
+
+It gathers reports, decides gates, writes reports and sets the exit status.
 """
 
 from __future__ import annotations
@@ -35,20 +36,23 @@ if TYPE_CHECKING:
     from pytest_personalens.plugin.judge_check import JudgeCheck
     from pytest_personalens.plugin.tally import Drawn
 
-#: Name of the report property that carries an item's result from a worker to the controller.
+#: The name of the report property that carries an item's result from a worker to the controller.
 PROPERTY: Final = "_personalens_item"
-#: That of an item to be evaluated that was not; its value are the control that the item belongs to, its kind
-#: and its domains.
+#: The property of an item that should have been evaluated but was not. Its value holds the item's control,
+#: its kind and its domains.
 UNEVALUATED: Final = "_personalens_unevaluated"
-#: Settings that the results do not hold: what the run leaves behind changes nothing in them, so that equal
-#: runs give equal ones.
+#: Settings that the results do not hold. They only decide which files the run writes, and equal runs must
+#: give equal results.
 _NOT_STORED: Final = frozenset({*keys_of("report"), "save_baseline", "adopt_judge"})
-#: Causes of an item without scores that say nothing about the assistant under test.
+#: Causes of a missing score that say nothing about the assistant under test.
 _INFRASTRUCTURE: Final = ("user-agent", "judge", "budget")
 
 
 class Controller:
-    """Registered in the controlling process only (the one process there is, without xdist)."""
+    """Gathers the results of a run in the controlling process.
+
+    Only that process has one. Without xdist, it is the only process.
+    """
 
     def __init__(self, config: pytest.Config, settings: Settings) -> None:
         self._config, self._settings, self._process = config, settings, os.getpid()
@@ -57,13 +61,13 @@ class Controller:
         self._crashed: set[str] = set()
         #: Workers that died.
         self._died: list[str] = []
-        #: Node id -> the control that it belongs to, if any, its kind and its domains.
+        #: Node id -> the item's control (if any), its kind and its domains.
         self._unevaluated: dict[str, tuple[str, ...]] = {}
         self._drawn: list[Any] = []
         self._knows = False
         self._failed: set[str] = set()
         self._lines: dict[str, int] = {}
-        #: True once something ended the run before its last item.
+        #: True once the run was ended before its last item.
         self._left = False
         self._internal_error = False
         self._results: Results | None = None
@@ -78,7 +82,8 @@ class Controller:
 
     @errors_in_one_line()
     def pytest_sessionstart(self) -> None:
-        # After the plugin's own, which opens dataset and judge, and before xdist's, which starts the workers.
+        # This runs after the plugin's own hook, which opens dataset and judge, and before that of xdist,
+        # which starts the workers.
         from pytest_personalens.plugin.keys import RUN
 
         session = self._config.stash[RUN]
@@ -86,7 +91,7 @@ class Controller:
             self._demands = self._demands._replace(
                 gates=with_groups(self._demands.gates, session.dataset.domains(), session.suite.kinds)
             )
-            # The workers of a cluster may have the key alone.
+            # On a cluster, only the workers may have the key.
             if self._settings.executor is None and not self._config.option.collectonly:
                 session.participants.refuse_unready(models=self._settings.may_spend)
         except PersonalensError as error:
@@ -97,8 +102,9 @@ class Controller:
             self._watch.admit(self._config, session)
 
     def enter(self, nodeid: str, item: Item) -> bool:
-        """Take the result of an item that ran in this very process; False in a fork of it (pytest-forked),
-        whose book nobody reads.
+        """Take the result of an item that ran in this process.
+
+        Return False in a fork of it (pytest-forked), because nobody reads the fork's results.
         """
         if here := os.getpid() == self._process:
             self._items[nodeid] = item
@@ -108,7 +114,7 @@ class Controller:
         if report.when == "teardown" or (report.when != "call" and report.failed):
             self._finished.add(report.nodeid)
         if report.when not in ("setup", "call", "teardown"):
-            # xdist reports an item whose worker died with a phase of its own.
+            # xdist reports an item whose worker died with a phase of another name.
             self._crashed.add(report.nodeid)
         if report.failed:
             self._failed.add(report.nodeid)
@@ -118,10 +124,10 @@ class Controller:
             if name == UNEVALUATED:
                 self._unevaluated[report.nodeid] = tuple(json.loads(str(value)))
             elif name == PROPERTY:
-                # By node id: --dist=each runs every item on every worker.
+                # The key is the node id, because --dist=each runs every item on every worker.
                 try:
                     self._items[report.nodeid] = Item.model_validate_json(str(value))
-                except ValueError:  # a property of somebody else's
+                except ValueError:  # a property of another plugin
                     self._unevaluated.setdefault(report.nodeid, ("",))
         if report.failed and report.nodeid in self._items:
             self._items[report.nodeid] = self._items[report.nodeid].model_copy(update={"failed": True})
@@ -153,14 +159,15 @@ class Controller:
         try:
             result = yield
         except BaseException:
-            # -x, --maxfail, Ctrl-C: what there is is reported, and no gate judges a part for the whole.
+            # After -x, --maxfail or Ctrl-C, the existing results are reported. No gate is decided, because a
+            # part does not stand for the whole.
             self._left = True
             self._results = self._close(complete=False)
             self._write()
             if session.shouldfail or session.shouldstop:
-                self._end_run()  # enough failures is an end like any other; Ctrl-C is not
+                self._end_run()  # --maxfail ends a run like any other end; Ctrl-C does not
             raise
-        # In the loop and not at its end: by then it is too late to turn the summary line red.
+        # This happens before the end of the loop, because after it the summary line can no longer turn red.
         whole = not (session.shouldstop or session.shouldfail)
         self._results = self._close(complete=whole and session.testscollected <= len(self._finished))
         if self._results is None and self._drawn and not self._failed:
@@ -169,14 +176,14 @@ class Controller:
                 self._settings,
                 planned=bool(self._drawn[0]),
                 left=bool(self._drawn_from().remaining),
-            )  # with workers, it is known only now
+            )  # with workers, this is known only now
         self._end_run()
         if self._watch is not None and whole and self._results is not None:
             self._results = self._judged(self._watch, self._results)
         self._write()
         if self._results is not None and not self._results.report_only:
             for gate in self._results.gates:
-                session.testscollected += 1  # one by one: the progress neither goes back nor ends at 108 %
+                session.testscollected += 1  # one by one: the progress neither falls nor passes 100 %
                 report_gate(self._config, gate)
         return result
 
@@ -189,8 +196,8 @@ class Controller:
                 pytest.ExitCode.OK
             )  # -k or -m left nothing of this shard; the merge refuses shards without any item
         if session.exitstatus in (pytest.ExitCode.USAGE_ERROR, pytest.ExitCode.NO_TESTS_COLLECTED):
-            self._end_run()  # nothing was run, so there is nothing to go on from
-        # When a worker fails to send its last report, xdist (3.8) prints INTERNALERROR and exits with 0.
+            self._end_run()  # no test ran, so there is nothing to continue
+        # If a worker cannot send its last report, xdist (3.8) prints INTERNALERROR and exits with 0.
         unreported = session.testscollected - len(self._finished)
         stopped = session.shouldstop or session.shouldfail or session.config.option.collectonly
         broken = self._internal_error or (unreported > 0 and not stopped) or self._died_unexplained
@@ -207,8 +214,9 @@ class Controller:
 
     @property
     def _died_unexplained(self) -> bool:
-        """True if workers died and no item is known to have ended one: after the last, say, or of two
-        dialogues together.
+        """True if workers died and no item is known to have ended one.
+
+        A worker may have died after its last item, or one of two simultaneous dialogues may have ended it.
         """
         return bool(self._died) and not self._crashed
 
@@ -276,7 +284,7 @@ class Controller:
             from pytest_personalens.results.provenance import provenance_of
 
             results = results.model_copy(update={"provenance": provenance_of(self._config.rootpath)})
-        # A shard is a part of a run: what it comes to is said when all parts are put together.
+        # A shard is only a part of a run. The merge of all parts draws the conclusions.
         return conclude(results, self._demands) if self._settings.shard is None else results
 
     def _drawn_from(self) -> Drawn:
@@ -296,7 +304,7 @@ class Controller:
             self._outputs.put_back()
 
     def _only_infrastructure(self) -> bool:
-        """True if all that failed failed because somebody other than the assistant under test did."""
+        """True if all failures have causes outside the assistant under test."""
         if self._results is None or not self._failed:
             return False
         items = {i.nodeid for i in self._results.items if i.evaluation.cause in _INFRASTRUCTURE}

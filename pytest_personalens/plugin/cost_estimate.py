@@ -1,4 +1,7 @@
-"""What a sample would take: the real prompts, with transcripts of the lengths that the paper reports."""
+"""Estimates the cost of a sample.
+
+The estimate uses the real prompts, with transcripts of the lengths in the paper.
+"""
 
 from __future__ import annotations
 
@@ -31,12 +34,15 @@ if TYPE_CHECKING:
     from pytest_personalens.core.scenario import BaseScenario
     from pytest_personalens.plugin.run import Run
 
-#: Rounds of a dialogue, 4.74 and 5.64 in the paper (Table 2).
+#: Rounds of a dialogue. The paper has 4.74 and 5.64 (Table 2).
 ROUNDS: Final = {"single": 5, "multi": 6}
 
 
 class _User:
-    """Says filler for the expected number of rounds; by the model's prompts where a model plays the user."""
+    """A user agent that says filler text for the expected number of rounds.
+
+    If a model plays the user, the agent also builds the model's prompts.
+    """
 
     identity, paid = "estimate", False
 
@@ -59,8 +65,9 @@ class _Judge:
 
 
 def estimate_cost(run: Run) -> dict[str, Usage]:
-    """Purpose -> calls and tokens for the run's sample, all trials and controls, as if nothing were recorded
-    and nothing cached.
+    """Return calls and tokens by purpose, for the sample of the run.
+
+    They cover all trials and controls. The estimate assumes that nothing is recorded and nothing is cached.
     """
     settings, total, agents = run.settings, dict[str, Usage](), run.participants.model_agents
     whole = settings.protocol_in_force != "default"
@@ -72,7 +79,7 @@ def estimate_cost(run: Run) -> dict[str, Usage]:
         scenario, meter = run.scenario(case), Meter()
         user = agents.user_agent(models["user agent"], meter) if "user agent" in models else None
         judge = agents.judge(models["judge"], meter) if "judge" in models else _Judge()
-        asker = _User(user) if run.suite.has_turns else run.suite.asker()
+        asker = _User(user) if run.suite.has_turns else run.suite.asker(settings._asdict())
         filler = "word " * round(ASSISTANT * CHARS / 5)
         assistant: Any = lambda messages, filler=filler: filler  # noqa: E731
         if "assistant" in models:
@@ -107,7 +114,7 @@ def _anchors(run: Run, model: Model) -> dict[str, Usage]:
 
 
 def print_estimate(run: Run) -> None:
-    """What ``--personalens-estimate`` prints."""
+    """Print the output of ``--personalens-estimate``."""
     usage = estimate_cost(run)
     prices = run.participants.role_prices()
     usd = {

@@ -1,4 +1,4 @@
-"""The fixture object `personalens`: runs this item's scenario, judges it and asserts."""
+"""The fixture object `personalens`, which runs, judges and asserts one item."""
 
 from __future__ import annotations
 
@@ -30,12 +30,15 @@ if TYPE_CHECKING:
 
 
 class Personalens:
-    """One scenario to be run against the assistant under test.
+    """One scenario to run against the assistant under test.
 
-    `check()` simulates, judges and asserts the thresholds; `evaluate()` only simulates and judges, and
-    returns the `Evaluation` for asserts of your own. Both run the dialogue once; calling them again gives the
-    same. `control` is empty, or says what the assistant was given to know instead of this user's context
-    ("none", "swapped"): then scores are only to be compared with, and `check()` asserts no threshold.
+    `check()` simulates, judges and asserts the thresholds. `evaluate()` only simulates and judges, and
+    returns the `Evaluation` for your own asserts. Both run the dialogue once, and repeated calls return the
+    same result.
+
+    `control` is empty for the run itself. Otherwise it says what the assistant knew instead of this user's
+    context ("none", "swapped"). The scores of a control are only for comparison, and `check()` then asserts
+    no threshold.
     """
 
     def __init__(
@@ -48,7 +51,7 @@ class Personalens:
         assistant: Callable[[list[dict[str, str]]], object],
         syrupy: SnapshotSession,
     ) -> None:
-        #: A `Scenario`, or what the suite of the run has in its place.
+        #: A `Scenario`, or the class that the suite of the run uses instead.
         self.scenario: Any = scenario
         self._context = context
         self._spec = spec_of(item)
@@ -57,13 +60,14 @@ class Personalens:
         self._item, self._run, self._assistant = item, run, assistant
         self._syrupy = syrupy
         self._evaluation: Evaluation | None = None
-        #: Where the dialogue departs from its record, as lines.
+        #: The first difference between the dialogue and its record, as lines.
         self._difference: list[str] = []
         self._raised: Exception | None = None
 
     def evaluate(self) -> Evaluation:
-        """Simulate the dialogue and judge it, or replay what the record holds;
-        never raises for a low score.
+        """Simulate the dialogue and judge it, or replay its record.
+
+        A low score raises no error.
         """
         if self._evaluation is None:
             result = self._item.stash[ITEM_KEY] = self._result_of_item()
@@ -74,12 +78,13 @@ class Personalens:
         return self._evaluation
 
     def check(self) -> Evaluation:
-        """Evaluate, then fail below a threshold; where a gate of the run decides, a low item passes and is
-        listed.
+        """Evaluate the item, then fail if a score is below its threshold.
 
-        An item that could not be scored never passes: it fails if the assistant or its record is at fault,
-        and is skipped where the user agent or the judge is and a gate watches over the share of scored items,
-        or where nothing is to fail the run.
+        If a gate of the run decides, a low item passes and is listed.
+
+        An item that could not be scored never passes. It fails if the assistant or its record is at fault. It
+        is skipped if the user agent or the judge is at fault and a gate checks the share of scored items. It
+        is also skipped if nothing may fail the run.
         """
         evaluation = self.evaluate()
         result = self._item.stash[ITEM_KEY]
@@ -102,8 +107,8 @@ class Personalens:
         return evaluation
 
     def _fail(self, message: str) -> NoReturn:
-        # A debugger (--pdb) opens at the end of the traceback: in the assistant's own code, where there is
-        # some. It is shown where it is asked for.
+        # A debugger (--pdb) opens at the end of the traceback, in the assistant's own code if there is any.
+        # The traceback is printed only if the user asks for it.
         __tracebackhide__ = True
         trace = own_traceback(self._raised) if self._raised is not None else None
         shown = trace is not None and (
@@ -143,7 +148,7 @@ class Personalens:
 
     def _sees_context(self) -> bool:
         agents = self._run.participants.agents(self._context, self._settings.thresholds)
-        if agents.played is not None:  # a model, which is told
+        if agents.played is not None:  # a model gets the context in its prompt
             return True
         if agents.service is not None:
             return agents.service.tells_context

@@ -1,5 +1,6 @@
-"""The fixtures: the scenario of an item, what is known of its user, the assistant under test, and
-`personalens` itself.
+"""The fixtures of the plugin.
+
+They give the scenario of an item, its context, the assistant under test, and `personalens` itself.
 """
 
 from __future__ import annotations
@@ -37,7 +38,10 @@ _NO_ASSISTANT = (
 
 @pytest.fixture
 def _personalens_param(request: pytest.FixtureRequest) -> pytest.FixtureRequest:
-    """The request, once for all our fixtures, because pytest makes it anew for each that asks."""
+    """Return the request, once for all fixtures of this plugin.
+
+    pytest would otherwise make a new one for each of them.
+    """
     if not hasattr(request, "param"):
         pytest.fail(_NO_PARAMETERS, pytrace=False)
     return request
@@ -45,7 +49,7 @@ def _personalens_param(request: pytest.FixtureRequest) -> pytest.FixtureRequest:
 
 @pytest.fixture
 def personalens_scenario(_personalens_param: pytest.FixtureRequest) -> BaseScenario:
-    """The scenario of this item: user, task, situation, and the profile's parts that matter for the task."""
+    """The scenario of this item: user, task, situation and relevant preferences."""
     return _personalens_param.config.stash[RUN].scenario(spec_of(_personalens_param.node))
 
 
@@ -53,10 +57,10 @@ def personalens_scenario(_personalens_param: pytest.FixtureRequest) -> BaseScena
 def personalens_context(
     _personalens_param: pytest.FixtureRequest, personalens_scenario: BaseScenario
 ) -> Context:
-    """What the assistant may know of this user before the dialogue (see --personalens-context): a memory to
-    seed.
+    """The facts that the assistant may know of this user before the dialogue.
 
-    In a control (--personalens-control) it is nothing, or what is known of another user.
+    The option --personalens-context decides which. An assistant can store them in its memory. In a control
+    (--personalens-control) there are none, or they are those of another user.
     """
     _check_scenario(personalens_scenario)
     from pytest_personalens.plugin.prepare import context_of
@@ -68,10 +72,10 @@ def personalens_context(
 
 @pytest.fixture(scope="session")
 def personalens_assistant(request: pytest.FixtureRequest) -> Callable[[list[dict[str, str]]], str]:
-    """The assistant under test: override this fixture with one that returns a callable, messages -> reply."""
+    """The assistant under test: override this fixture to return a callable, messages -> reply."""
     if request.config.stash[SETTINGS].assistant is None:
         _stop(request, _NO_ASSISTANT + _elsewhere(request))
-    return lambda messages: ""  # never called: --personalens-assistant names the one under test
+    return lambda messages: ""  # this is never called, because --personalens-assistant names the assistant
 
 
 @pytest.fixture
@@ -81,12 +85,13 @@ def personalens(
     personalens_context: Context,
     personalens_assistant: Any,
 ) -> Personalens:
-    """This item's scenario, ready to run: `.check()` simulates, judges and asserts; `.evaluate()` returns the
-    Evaluation.
+    """This item's scenario, ready to run.
+
+    `.check()` simulates, judges and asserts the thresholds. `.evaluate()` returns the Evaluation.
     """
     from pytest_personalens.plugin.fixture import Personalens
 
-    _check_scenario(personalens_scenario)  # for who overrides personalens_context too
+    _check_scenario(personalens_scenario)  # needed if personalens_context is overridden too
     request = _personalens_param
     if not callable(personalens_assistant):
         from pytest_personalens.engine.assistant import how_to_call
@@ -121,8 +126,9 @@ def personalens(
 
 
 def _syrupy(request: pytest.FixtureRequest) -> SnapshotSession:
-    """syrupy's session, from its fixture; as syrupy keeps it for itself, where the team has a fixture of
-    their own by that name.
+    """Return syrupy's session, from its fixture.
+
+    If the team has its own fixture with the same name, the session comes from syrupy's config attribute.
     """
     from syrupy.session import SnapshotSession
 
@@ -149,7 +155,10 @@ def _check_scenario(value: object) -> None:
 
 
 def _elsewhere(request: pytest.FixtureRequest) -> str:
-    """Where the fixture is that the built-in suite does not see, if that is what runs."""
+    """Return a hint where the fixture is that the built-in suite does not see.
+
+    The hint is empty if no item of the built-in suite runs.
+    """
     if not any(file_of(item.nodeid) == BUILT_IN for item in request.session.items):
         return ""
     conftests = [
@@ -171,7 +180,7 @@ def _elsewhere(request: pytest.FixtureRequest) -> str:
 
 
 def _stop(request: pytest.FixtureRequest, message: str) -> NoReturn:
-    """Fail this item, and with it a run in which every other would fail alike."""
+    """Fail this item and stop the run, because every other item would fail alike."""
     if not is_worker(request.config):
         request.session.shouldfail = message
     pytest.fail(message, pytrace=False)

@@ -1,4 +1,4 @@
-"""Gates as test reports of pytest's own, and items as JUnit shows them."""
+"""Reports gates as tests of pytest, and items as JUnit properties."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
 
 def report_gate(config: pytest.Config, gate: Gate) -> None:
-    """Report the gate as a test: the summary line, JUnit and the exit status all follow from it."""
+    """Report the gate as a test.
+
+    The summary line, JUnit and the exit status follow from this report.
+    """
     nodeid = gate_id(gate.name)
     location = ("personalens", None, f"gate[{gate.name}]")
     outcome: Any = "passed" if gate.passed else "failed"
@@ -38,7 +41,10 @@ def report_gate(config: pytest.Config, gate: Gate) -> None:
 
 
 def junit_properties(item: Item) -> list[tuple[str, str]]:
-    """What JUnit shows of an item: a property for each score, or the cause of there being none."""
+    """Return the JUnit properties of an item.
+
+    There is one for each score. Without scores, there is one for the cause.
+    """
     evaluation = item.evaluation
     properties = [
         (f"personalens_{v.dimension.value}", str(v.score)) for v in evaluation.verdicts if evaluation.scored

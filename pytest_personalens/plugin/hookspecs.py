@@ -1,4 +1,7 @@
-"""What a plugin or conftest may add: models, datasets, user agents, judges, observers, report lines."""
+"""The hooks by which a plugin or conftest can extend this plugin.
+
+They add models, datasets, user agents, judges, observers and report lines.
+"""
 
 from __future__ import annotations
 
@@ -20,33 +23,46 @@ if TYPE_CHECKING:
 
 @pytest.hookspec(firstresult=True)
 def pytest_personalens_model(spec: str, config: pytest.Config) -> Model | None:
-    """A language model for a spec such as ``acme:large?temperature=0``, or None if the spec is not yours.
+    """Return a language model for a spec, or None if the spec is not yours.
 
-    It plays the user (``--personalens-user-model``) or judges (``--personalens-judge-model``) with the
-    plugin's own prompts. Called once a process, before collection; connect lazily.
+    A spec is a text such as ``acme:large?temperature=0``. The model plays the user
+    (``--personalens-user-model``) or judges (``--personalens-judge-model``) with the plugin's own prompts.
+    The hook is called once in each process, before collection. Connect lazily.
     """
 
 
 @pytest.hookspec(firstresult=True)
 def pytest_personalens_dataset(spec: str, config: pytest.Config) -> Dataset | None:
-    """The dataset meant by ``--personalens-data SPEC``, or None if the spec is not yours."""
+    """Return the dataset for ``--personalens-data SPEC``, or None if the spec is not yours."""
 
 
 @pytest.hookspec(firstresult=True)
 def pytest_personalens_user_agent(spec: str, config: pytest.Config) -> UserAgent | None:
-    """The user agent meant by ``--personalens-user-model SPEC``, or None if the spec is not yours."""
+    """Return the user agent for a spec, or None if the spec is not yours.
+
+    The spec is that of ``--personalens-user-model SPEC``.
+    """
 
 
 @pytest.hookspec(firstresult=True)
 def pytest_personalens_judge(spec: str, config: pytest.Config) -> Judge | None:
-    """The judge meant by ``--personalens-judge-model SPEC``, or None if the spec is not yours."""
+    """Return the judge for a spec, or None if the spec is not yours.
+
+    The spec is that of ``--personalens-judge-model SPEC``.
+    """
 
 
 @pytest.hookspec
 def pytest_personalens_evaluated(item: pytest.Item, scenario: Scenario, evaluation: Evaluation) -> None:
-    """Called for every finished evaluation, in the process that ran it (under xdist: a worker)."""
+    """Called for every finished evaluation, in the process that ran it.
+
+    With xdist, that process is a worker.
+    """
 
 
 @pytest.hookspec
 def pytest_personalens_report_lines(results: Results, config: pytest.Config) -> Sequence[str]:  # type: ignore[empty-body]
-    """Further lines for the terminal summary; called once, in the controlling process, with all results."""
+    """Return further lines for the terminal summary.
+
+    The hook is called once, in the controlling process, with all results.
+    """

@@ -1,5 +1,6 @@
-"""What is wrong with an input, told in one line, whatever a file,
-a dataset or an option put into the text.
+"""Turns errors about inputs into one line.
+
+A file, a dataset or an option may have put any text into them.
 """
 
 from __future__ import annotations
@@ -17,11 +18,11 @@ if TYPE_CHECKING:
 
 @contextmanager
 def errors_in_one_line(*, collecting: bool = False) -> Iterator[None]:
-    """Each text of a `pytest.UsageError` raised inside is one line that drives no terminal; so is that of a
-    collection error.
+    """Turn the text of a `pytest.UsageError` or collection error into one safe line.
 
-    Where no test is run, a dataset or an agent of somebody's own that calls `pytest.skip`, `pytest.fail` or
-    `sys.exit` makes such an error too. While `collecting`, pytest knows what to do with it.
+    The line cannot control a terminal. Before any test runs, a custom dataset or agent that calls
+    `pytest.skip`, `pytest.fail` or `sys.exit` also causes such an error. While `collecting`, pytest handles
+    these calls itself.
     """
     try:
         yield
@@ -36,7 +37,7 @@ def errors_in_one_line(*, collecting: bool = False) -> Iterator[None]:
 
 
 def as_one_line(text: object) -> str:
-    """The text as one line that drives no terminal."""
-    from pytest_personalens.core.safe_text import one_line  # which a run without a fault has no use for
+    """Return the text as one line that cannot control a terminal."""
+    from pytest_personalens.core.safe_text import one_line  # needed only after an error
 
     return one_line(str(text))

@@ -1,5 +1,6 @@
-"""What an item of ours stands for: a scenario under the settings of its test, which trial of it, and what the
-assistant may know.
+"""The meaning of an item of this plugin.
+
+It stands for a scenario, with the settings of its test, its trial, and the context of the assistant.
 """
 
 from __future__ import annotations
@@ -18,15 +19,18 @@ if TYPE_CHECKING:
     from pytest_personalens.core.scenario import ScenarioRef
     from pytest_personalens.core.settings import Settings
 
-#: The parameter of an item of ours.
+#: The parameter of an item of this plugin.
 PARAM: Final = "_personalens_param"
 
-#: Fixtures of these packages say nothing about the assistant.
+#: Fixtures of these packages never give the context to an assistant.
 _NEVER_TELLS: Final = ("pytest_personalens.", "_pytest.", "syrupy", "xdist", "pytest_")
 
 
 class ItemSpec(NamedTuple):
-    """One item: `trial` counts from 1; `control` is empty for the run itself, else the name of a control."""
+    """One item of a sample.
+
+    `trial` counts from 1. `control` is empty for the run itself, or the name of a control.
+    """
 
     ref: ScenarioRef
     settings: Settings
@@ -35,17 +39,20 @@ class ItemSpec(NamedTuple):
 
     @property
     def id(self) -> str:
-        """The scenario's id, with what sets this item apart: ``movies-1-user7+swapped+t2``."""
+        """Return the scenario's id with control and trial: ``movies-1-user7+swapped+t2``."""
         return str(CaseId(self.ref.id, self.control, self.trial))
 
     @property
     def given(self) -> str:
-        """What the assistant may know: in PersonaLens, letters of D, I, S."""
+        """Return what the assistant may know: in PersonaLens, letters of D, I, S."""
         return self.settings.of_suite.given(self.settings.context, self.control)
 
 
 def cases(refs: Iterable[ScenarioRef], settings: Settings) -> Iterator[ItemSpec]:
-    """The items of a test, those of one scenario next to each other: that is where they are compared."""
+    """Yield the items of a test.
+
+    The items of one scenario follow each other, so that they are easy to compare.
+    """
     for ref in refs:
         for control in ("", *settings.control):
             for trial in range(1, settings.trials + 1):
@@ -53,37 +60,42 @@ def cases(refs: Iterable[ScenarioRef], settings: Settings) -> Iterator[ItemSpec]
 
 
 def test_of(item: pytest.Item) -> str:
-    """The test of an item of ours, as it is called whatever the sample: file, function, and parameters of its
-    own.
+    """Return the test of an item, by a name that no sample changes.
+
+    The name holds the file, the function, and the test's own parameters.
     """
     return without_case(item.nodeid, item.callspec.id, spec_of(item).id)  # type: ignore[attr-defined]
 
 
 def dialogue_of(item: pytest.Item, attempt: int = 1) -> str:
-    """The id of what is said in an item: no other of the run has it, and in the next run it is the same.
+    """Return the id of the dialogue of an item.
 
-    `attempt` counts how often the item was set up: a plugin such as pytest-rerunfailures runs the same one
-    again.
+    It is unique in the run, and the same in the next run. `attempt` counts how often the item was set up,
+    because a plugin such as pytest-rerunfailures runs the same item again.
     """
     digest = hashlib.sha256(f"{item.nodeid}\n{attempt}".encode("utf-8", "surrogatepass")).hexdigest()
     return f"{spec_of(item).ref.id}-{digest[:12]}"
 
 
 def asks_for_ours(item: pytest.Item) -> bool:
-    """True for a test that asks for a fixture of ours. A method of unittest's or a doctest may, through a
-    fixture with autouse, and is an item of no scenario: it takes no parameter."""
+    """True for a test that asks for a fixture of this plugin.
+
+    A unittest method or a doctest may do so through a fixture with autouse. It takes no parameter, and is no
+    item of a scenario.
+    """
     return PARAM in getattr(item, "fixturenames", ())
 
 
 def is_scenario_item(item: pytest.Item) -> bool:
-    """True for an item of a scenario, or for that of a shard without any."""
-    # Most tests are none of ours, and to see that must cost nothing.
+    """True for an item of a scenario, or for the item of an empty shard."""
+    # Most tests do not belong to this plugin, so the check must be fast.
     return asks_for_ours(item) and PARAM in getattr(getattr(item, "callspec", None), "params", ())
 
 
 def asks_for_context(item: pytest.Item) -> bool:
-    """True if the test, or a fixture that it uses and that is none of ours, asks for the context (or for what
-    it may be asked by).
+    """True if the test, or a fixture that it uses, asks for the context.
+
+    The request counts too, because it gives access to the context. Fixtures of this plugin do not count.
     """
     wanted = {"personalens_context", "request"}
     theirs = [
@@ -99,8 +111,9 @@ def asks_for_context(item: pytest.Item) -> bool:
 
 
 def is_to_be_evaluated(item: pytest.Item) -> bool:
-    """True for an item of a scenario whose test asks for the fixture ``personalens``, and so for its
-    dialogue.
+    """True for an item of a scenario whose test asks for the fixture ``personalens``.
+
+    Such an item needs its dialogue.
     """
     return (
         "personalens" in getattr(item, "fixturenames", ())
@@ -110,11 +123,11 @@ def is_to_be_evaluated(item: pytest.Item) -> bool:
 
 
 def to_be_evaluated(items: Iterable[pytest.Item]) -> int:
-    """How many of the items stand for a scenario of the sample."""
+    """Return how many of the items stand for a scenario of the sample."""
     return sum(is_scenario_item(item) and spec_of(item) is not None for item in items)
 
 
 def spec_of(item: pytest.Item) -> ItemSpec:
-    """What an item of ours stands for."""
+    """Return the specification of an item of this plugin."""
     spec: ItemSpec = item.callspec.params[PARAM]  # type: ignore[attr-defined]
     return spec

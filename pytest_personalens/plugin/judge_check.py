@@ -1,5 +1,6 @@
-"""Has the judge of a run read the anchors, in the controlling process, and holds the run against its
-baseline.
+"""Lets the judge of a run read the anchors, and compares it with its baseline.
+
+This happens in the controlling process.
 """
 
 from __future__ import annotations
@@ -35,9 +36,9 @@ if TYPE_CHECKING:
 
 
 class JudgeCheck:
-    """What ``--personalens-adopt-judge`` or ``--personalens-check-judge`` asks for.
+    """The work of ``--personalens-adopt-judge`` or ``--personalens-check-judge``.
 
-    Raises `pytest.UsageError` for bad input.
+    Raise `pytest.UsageError` for bad input.
     """
 
     def __init__(self, config: pytest.Config, settings: Settings) -> None:
@@ -58,7 +59,10 @@ class JudgeCheck:
             self._then = self._read()
 
     def admit(self, config: pytest.Config, run: Run) -> None:
-        """Refuse a judge that costs money in a run that may not spend, before anything is run."""
+        """Refuse a judge that costs money in a run that may not spend.
+
+        This happens before any test runs.
+        """
         idle = config.option.collectonly or self._settings.estimate
         if not (self._settings.may_spend or idle) and self._judge(run)[0].paid:
             raise pytest.UsageError(
@@ -67,7 +71,10 @@ class JudgeCheck:
             )
 
     def conclude(self, run: Run, results: Results) -> tuple[Drift, dict[str, Usage]]:
-        """Have the anchors read, then compare or keep; says what came of it and what it used."""
+        """Read the anchors, then compare or save the readings.
+
+        Return the result and the usage.
+        """
         judge, usage = self._judge(run)
         at_once = self._settings.concurrency if getattr(judge, "parallel", False) else 1
         readings = read_anchors(self.anchors, judge, self._dimensions, at_once=at_once)
@@ -93,13 +100,13 @@ class JudgeCheck:
             key = f"{e.dataset}/{e.scenario}"
             if (
                 tests[item.scenario_key] > 1
-            ):  # several tests ask for the same scenario, each with settings of its own
+            ):  # several tests have the same scenario, each with its own settings
                 key += f" in {item.test}"
             if item.trial > 1:
                 key += f", trial {item.trial}"
             words = hashlib.sha256(e.dialogue.model_dump_json().encode()).hexdigest()[:16]
             scores[key] = Scored(dialogue=words, scores={v.dimension: v.score for v in e.verdicts})
-        # Models answer a little differently from call to call; so may a judge that says so of itself.
+        # Models vary a little from call to call. A custom judge can state that it does not, or that it does.
         exact = getattr(judge, "deterministic", not judge.paid and "judge" not in run.participants.models())
         assistants = {
             i.evaluation.assistant or self._settings.assistant or "the fixture personalens_assistant"
@@ -120,7 +127,10 @@ class JudgeCheck:
         )
 
     def _unreadable(self, readings: Readings, judge: Judge) -> Drift | None:
-        """Too little was read to say anything: a failure, as with every gate."""
+        """Return a failure if too few readings succeeded to decide, else None.
+
+        Gates also fail in this case.
+        """
         wanted = len(self.anchors.dialogues) * len(self._dimensions)
         read = sum(map(len, readings.verdicts.values()))
         if not readings.stopped and read and read >= self._settings.valid_floor * wanted:
@@ -183,7 +193,7 @@ class JudgeCheck:
 
 
 def anchors_path(config: pytest.Config, settings: Settings) -> Path | None:
-    """The file of ``personalens_anchors``; None for those of the package."""
+    """Return the file of ``personalens_anchors``, or None for the embedded anchors."""
     if settings.anchors is None:
         return None
     return path_of(config, settings, BY_KEY["anchors"])

@@ -1,4 +1,7 @@
-"""What hooks and fixtures keep at a run (pytest's config) and at its items."""
+"""The keys under which hooks and fixtures store values in a run and its items.
+
+The values of a run are stored in pytest's config.
+"""
 
 from __future__ import annotations
 
@@ -16,20 +19,20 @@ if TYPE_CHECKING:
 # Of the run.
 SETTINGS: pytest.StashKey[Settings] = pytest.StashKey()
 RUN: pytest.StashKey[Run] = pytest.StashKey()
-#: syrupy's session, which its fixture `snapshot` tells; asked by one item, because the fixture takes long for
-#: each.
+#: syrupy's session, which its fixture `snapshot` provides. Only one item asks for it, because the fixture
+#: takes long for each item.
 SYRUPY: pytest.StashKey[SnapshotSession] = pytest.StashKey()
 
 # Of an item.
 ITEM_KEY: pytest.StashKey[Item] = pytest.StashKey()
-#: How often an item was set up: a plugin that runs it again after a failure takes the same item.
+#: How often an item was set up. A plugin that runs an item again after a failure uses the same item.
 ATTEMPT: pytest.StashKey[int] = pytest.StashKey()
-#: How long the item's evaluation took, whenever that was.
+#: How long the item's evaluation took, even if it ran before the item's turn.
 SECONDS: pytest.StashKey[float] = pytest.StashKey()
 
-# Of what a worker is told.
-#: Set for one that takes the place of one that died: it evaluates no dialogue before its turn, so that the
-#: one that ends it is known.
+# Of a worker's input.
+#: Set for a worker that replaces one that died. It evaluates no dialogue before its turn, so that an item
+#: that ends it is known.
 IN_TURN: Final = "personalens_in_turn"
 
 

@@ -1,4 +1,4 @@
-"""The settings of one test: what its marks say, where the command line does not."""
+"""The settings of one test: its marks, where the command line says nothing."""
 
 from __future__ import annotations
 
@@ -22,10 +22,11 @@ if TYPE_CHECKING:
 
 
 def settings_of(run: Settings, config: pytest.Config, marks: Sequence[pytest.Mark], where: str) -> Settings:
-    """The settings of one test: option before mark before ini. The closest mark wins; raises `SpecError`.
+    """Return the settings of one test.
 
-    Our own marks on items carry `domain`, `kind` and `user`, so these keywords of a user's mark restrict the
-    draw.
+    An option comes before a mark, and a mark before the ini file. The closest mark wins. The plugin's own
+    marks on items carry `domain`, `kind` and `user`. For this reason, `domain` and `kind` in a user's mark
+    restrict the draw. Raise `SpecError` for an invalid mark.
     """
     from pytest_personalens.core.suite import other_suites
 
@@ -70,9 +71,10 @@ def settings_of(run: Settings, config: pytest.Config, marks: Sequence[pytest.Mar
 
 
 def suite_of_marks(marks: Sequence[pytest.Mark], run: Settings, where: str) -> str:
-    """The suite that a test is of: that of the closest mark that names one, else the run's.
+    """Return the suite of a test.
 
-    Raises `SpecError` for one that is unknown.
+    It is that of the closest mark that names one, else that of the run. Raise `SpecError` for an unknown
+    suite.
     """
     named = next((mark.kwargs["suite"] for mark in marks if "suite" in mark.kwargs), run.suite)
     if not isinstance(named, str) or named not in SUITES:
@@ -93,6 +95,6 @@ def _mark_threshold(suite: Suite, key: str, value: object, where: str) -> tuple[
         return threshold(f"{measure}{way}{int(value) if isinstance(value, bool) else value}", suite)
     except SpecError as error:
         raise SpecError(f"{where}: personalens({key}={short_repr(value)}): {error}") from None
-    except Exception as error:  # the __str__ of somebody's own value too
+    except Exception as error:  # also raised by the __str__ of a custom value
         problem = error if isinstance(error, ValueError) else "expected a whole number"
         raise SpecError(f"{where}: personalens({key}={short_repr(value)}): {problem}") from None

@@ -1,4 +1,7 @@
-"""The items that brought no result: lost with their worker, or not evaluated."""
+"""Finds the items without a result.
+
+They were lost with their worker, or not evaluated.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Missing(NamedTuple):
-    """The items that brought no result, by node id, as `summarize` takes them."""
+    """The node ids of items without a result, in the form for `summarize`."""
 
     lost: list[str]
     unevaluated: list[str]
@@ -30,18 +33,18 @@ def missing_items(
     ids: Collection[str],
     skipped: Iterable[str],
 ) -> Missing:
-    """The items that brought no result.
+    """Return the items without a result.
 
-    By node id: those whose worker `crashed`, those `unevaluated` with their control, kind and domains, and
-    those `done`. `refs` is the sample by id, `ids` those of all scenarios, `skipped` the files that skipped
-    themselves.
+    All of these arguments are by node id: the items whose worker `crashed`, the items `unevaluated` with
+    their control, kind and domains, and the items that are `done`. `refs` is the sample by id, `ids` are the
+    ids of all scenarios, and `skipped` are the files that skipped themselves.
     """
     gone = {n: parse_case(n, ids) for n in set(crashed) - set(done)}
     lost = {
         n: (case.control, *_groups(refs.get(case.scenario))) for n, case in gone.items() if case is not None
     }
     others = {n: of for n, of in unevaluated.items() if n not in done and n not in lost}
-    # A file that skipped itself has a test of the whole sample, at the least.
+    # A file that skipped itself has at least one test of the whole sample.
     others |= {skipped_id(file, ref.id): ("", *_groups(ref)) for file in skipped for ref in refs.values()}
     every = {**lost, **others}
     return Missing(
@@ -55,5 +58,5 @@ def missing_items(
 
 
 def _groups(ref: ScenarioRef | None) -> tuple[str, ...]:
-    """The groups of items that a scenario is part of, by which gates are decided."""
+    """Return the groups of a scenario's items, which gates use."""
     return (ref.kind, *ref.domains) if ref is not None else ()

@@ -1,5 +1,6 @@
-"""The dataset that the conftest.py files and plugins of a folder offer under a name, for commands outside of
-a run.
+"""Finds a dataset that conftest.py files or plugins offer under a name.
+
+This is for commands outside of a run.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class _Asked:
-    """A plugin that asks the hook instead of running anything."""
+    """A plugin that calls the hook instead of running tests."""
 
     def __init__(self, spec: str) -> None:
         self.spec = spec
@@ -29,21 +30,21 @@ class _Asked:
     def pytest_cmdline_main(self, config: pytest.Config) -> int:
         try:
             self.found = config.hook.pytest_personalens_dataset(spec=self.spec, config=config)
-        except Exception as error:  # whatever it takes somebody's own to be opened
+        except Exception as error:  # opening a custom dataset may raise anything
             self.problem = error
         return 0
 
 
 def offered_dataset(spec: str) -> Dataset | None:
-    """The dataset of the hook ``pytest_personalens_dataset`` for `spec` in the working directory; None if
-    nobody offers it.
+    """Return the dataset of the hook ``pytest_personalens_dataset`` for `spec`.
 
-    Raises `SpecError` in one line where a ``conftest.py`` cannot be loaded or the hook raises.
+    The hooks are those of the working directory. Return None if no hook offers it. Raise `SpecError` with a
+    text of one line if a ``conftest.py`` cannot be loaded or the hook raises.
     """
     asked, said = _Asked(spec), io.StringIO()
     with redirect_stdout(said), redirect_stderr(said):
-        # Modules of ours are loaded by now, so that their asserts could not be rewritten any more, of which
-        # pytest would warn.
+        # Modules of this package are already loaded. pytest could not rewrite their asserts any more, and
+        # would warn about it.
         status = pytest.main(["--assert=plain"], plugins=[asked])
     if isinstance(asked.problem, DataError):
         raise asked.problem
@@ -58,6 +59,9 @@ def offered_dataset(spec: str) -> Dataset | None:
 
 
 def _reason(said: str, status: int) -> str:
-    """The line of pytest's output that says why it ended: that of an error, else the last."""
+    """Return the line of pytest's output that says why it ended.
+
+    It is the first error line, or the last line.
+    """
     lines = [line.strip() for line in said.splitlines() if line.strip()] or [f"exit code {status}"]
     return next((line for line in lines if "error: " in line), lines[-1]).removeprefix("E   ")

@@ -1,5 +1,6 @@
-"""What is wrong with options together, or with one beside what pytest makes of it; each is a
-`pytest.UsageError` in one line.
+"""Checks options together, and options against pytest's own view of them.
+
+Each problem is a `pytest.UsageError` with a text of one line.
 """
 
 from __future__ import annotations
@@ -21,13 +22,14 @@ if TYPE_CHECKING:
 
 
 def flags_of(config: pytest.Config) -> list[str]:
-    """The words of the command line, without the value of ``--flag=value``."""
+    """Return the words of the command line, without the value of ``--flag=value``."""
     return [str(arg).partition("=")[0] for arg in config.invocation_params.args]
 
 
 def check_alone(config: pytest.Config) -> None:
-    """Refuse options that are gone, those that need a sample and have none, and paths that pytest takes for
-    tests.
+    """Refuse removed options, options that need a sample, and misread paths.
+
+    A misread path is one that pytest takes for tests.
     """
     for o in (o for o in OPTIONS if o.on == "ini"):
         if config.getoption(f"gone: {o.name}") is not None:
@@ -56,24 +58,24 @@ def check_alone(config: pytest.Config) -> None:
 def _in_configuration(config: pytest.Config, key: str) -> bool:
     try:
         return config.getini(key) not in (None, "", [])
-    except (TypeError, ValueError, pytest.UsageError):  # of another type than it was
+    except (TypeError, ValueError, pytest.UsageError):  # its type differs from that of the old key
         return True
 
 
 def _given(config: pytest.Config, *shapes: Shape) -> list[str]:
-    """The options that shape one of these and stand on the command line."""
+    """Return the options on the command line that have one of these shapes."""
     flags = flags_of(config)
     return [o.long for o in OPTIONS if o.shapes in shapes and o.long in flags]
 
 
 def check_paths(config: pytest.Config) -> None:
-    """Refuse a path of ours that pytest takes for a path to tests."""
+    """Refuse a path of an option that pytest takes for a path to tests."""
     words, flags = [str(arg) for arg in config.invocation_params.args], flags_of(config)
     for flag in (o.long for o in OPTIONS if o.path and o.on != "ini"):
         for place in (n + 1 for n, word in enumerate(flags[:-1]) if word == flag == words[n]):
             path = config.invocation_params.dir / words[place]
-            # What follows a space pytest takes for a path to tests, if it is there: it then looks for the
-            # configuration beside it.
+            # pytest takes an existing path after a space for a path to tests, and then looks for the
+            # configuration next to it.
             if _there(path) and not path.resolve().is_relative_to(config.invocation_params.dir.resolve()):
                 raise pytest.UsageError(
                     f"{flag}: write {flag}={words[place]}; after a space, pytest takes what lies elsewhere"
@@ -84,14 +86,14 @@ def check_paths(config: pytest.Config) -> None:
 def _there(path: Path) -> bool:
     try:
         return path.exists()
-    except OSError:  # a name that is too long
+    except OSError:  # the name is too long
         return False
 
 
 def readable(values: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The dimensions that the judge gives, and those that it does not, from the options by key.
+    """Return the dimensions that the judge reads, and those that it does not.
 
-    Raises `pytest.UsageError` where it gives none.
+    `values` holds the options by key. Raise `pytest.UsageError` if the judge reads none of them.
     """
     wanted: tuple[str, ...] = values["dimensions"]
     if values["judge_model"] != "embedded" or wanted == BY_KEY["dimensions"].default:
@@ -109,7 +111,7 @@ def readable(values: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...
 
 
 def check_settings(config: pytest.Config, settings: Settings) -> None:
-    """Refuse options that contradict each other, or that would have no effect together."""
+    """Refuse options that contradict each other, or have no effect together."""
     _check_paths_given(settings)
     units = [unit for unit, _ in settings.budget]
     if len(set(units)) < len(units):
@@ -127,8 +129,8 @@ def check_settings(config: pytest.Config, settings: Settings) -> None:
             from pytest_personalens.results.gate_expressions import check_expressions
 
             check_expressions(settings)
-        if settings.control:
-            settings.of_suite.check(settings)
+        if settings.sample is not None or settings.control:
+            settings.of_suite.check(settings._asdict())
     except SpecError as error:
         raise pytest.UsageError(str(error)) from None
     if settings.report_only:
@@ -146,7 +148,10 @@ def check_thresholds(thresholds: Sequence[tuple[str, float]], dims: Sequence[str
 
 
 def _check_paths_given(settings: Settings) -> None:
-    """Refuse paths of the command line that are none, and what a shard cannot write or check."""
+    """Refuse two options on the judge, and options that a shard cannot have.
+
+    A shard can neither write nor check the files of these options.
+    """
     paths = [
         (o, path)
         for o in OPTIONS
@@ -169,11 +174,11 @@ def _check_paths_given(settings: Settings) -> None:
 
 
 def _check_report_only(config: pytest.Config) -> None:
-    """Refuse a run that is to fail on nothing, and whose command line asks for a gate."""
+    """Refuse a gate on the command line of a run in which nothing may fail."""
     option = BY_KEY["gate"]
     texts = [text.strip() for value in config.getoption(option.ini) or () for text in list_parts(value)]
     source = f"{option.long} none" if "none" in map(str.lower, texts) else f"{option.ini} = none"
-    # Gates of the configuration are those of other runs too: they are decided, and do not count.
+    # Gates of the configuration belong to other runs too. They are decided, and do not count.
     gating = [flag for flag in _given(config, "gate", "judge check") if flag != option.long]
     gating += [f"{option.long} {text!r}" for text in _values(config, option.long) if text.lower() != "none"]
     if gating:
@@ -183,7 +188,7 @@ def _check_report_only(config: pytest.Config) -> None:
 
 
 def _values(config: pytest.Config, flag: str) -> list[str]:
-    """What the command line gives an option for a value, part by part."""
+    """Return the values of an option on the command line, part by part."""
     words = [str(arg) for arg in config.invocation_params.args]
     after = [words[n + 1] for n, word in enumerate(words[:-1]) if word == flag]
     joined = [word.partition("=")[2] for word in words if word.startswith(f"{flag}=")]
@@ -191,17 +196,19 @@ def _values(config: pytest.Config, flag: str) -> list[str]:
 
 
 def gates_without_sample(config: pytest.Config, settings: Settings) -> bool:
-    """True if the configuration asks for gates, and nobody for the run that they would decide on."""
+    """True if the configuration has gates, but there is no sample."""
     keys = (o.ini for o in OPTIONS if o.shapes == "gate" and o.on == "both")
     return settings.sample is None and any(_in_configuration(config, key) for key in keys)
 
 
 def refuse_an_empty_run(config: pytest.Config, settings: Settings, *, planned: bool, left: bool) -> None:
-    """Raise `pytest.UsageError` for a run that evaluates nothing, where its command line, and not the
-    configuration alone, asks for a sample or a gate. `planned`: there are tests of ours among what was
-    collected; `left`: some of them, which ask for no dialogue, are run.
+    """Raise `pytest.UsageError` for a run that evaluates nothing.
+
+    It is raised only if the command line, and not only the configuration, asks for a sample or a gate.
+    `planned` says that tests of this plugin were collected. `left` says that some of them run, although they
+    need no dialogue.
     """
-    judged = settings.adopt_judge or settings.check_judge  # no item is needed for that
+    judged = settings.adopt_judge or settings.check_judge  # a check of the judge needs no item
     files = [] if judged else _given(config, "report")
     here = "--personalens-sample" in flags_of(config) or _given(config, "gate")
     if (
@@ -212,13 +219,13 @@ def refuse_an_empty_run(config: pytest.Config, settings: Settings, *, planned: b
     ):
         return
     if left and not (settings.asks_for_gates or files or config.option.setuponly):
-        return  # they test what they ask for
+        return  # these tests check something other than a dialogue
     nothing = (
         "there is nothing for the gates to decide on" if settings.asks_for_gates else "nothing is tested"
     )
     if files and not settings.asks_for_gates:
         nothing = f"{files[0]} has nothing to write"
-    if config.option.setuponly:  # which --setup-plan sets too
+    if config.option.setuponly:  # --setup-plan sets this too
         raise pytest.UsageError(
             f"--personalens-sample: --setup-only and --setup-plan run no test, so {nothing}; leave them out"
         )
@@ -237,7 +244,10 @@ def refuse_an_empty_run(config: pytest.Config, settings: Settings, *, planned: b
 
 
 def hint_of_node_ids(config: pytest.Config, sample: int | None) -> list[str]:
-    """What to do about node ids that were not found, if they may be those of our items."""
+    """Return advice on node ids that were not found.
+
+    The list is empty if they cannot be those of items of this plugin.
+    """
     for arg in config.args:
         file, _, rest = arg.partition("::")
         path = config.invocation_params.dir / file

@@ -1,4 +1,4 @@
-"""Every option and ini key, declared to pytest and read into one `Settings` value."""
+"""Declares every option and ini key to pytest, and reads them into `Settings`."""
 
 from __future__ import annotations
 
@@ -30,8 +30,9 @@ _GROUPS: Final = {
 
 
 def add_options(parser: pytest.Parser) -> None:
-    """Declare every option and its typed ini key, and those that are gone: what they are now is told by
-    `check_alone`.
+    """Declare every option and its typed ini key, and the removed options.
+
+    `check_alone` tells the user what replaces a removed option.
     """
     for name, title in _GROUPS.items():
         group = parser.getgroup(f"personalens: {name}", f"personalens, {name} ({title})")
@@ -84,20 +85,21 @@ def _hide(group: pytest.OptionGroup, name: str) -> None:
 
 
 def read_settings(config: pytest.Config) -> Settings:
-    """The settings of the run: option before ini before default.
+    """Return the settings of the run.
 
-    Raises `pytest.UsageError` naming the option.
+    An option comes before the ini file, and that before the default. Raise `pytest.UsageError` that names the
+    option.
     """
     check_alone(config)
     values: dict[str, Any] = {}
     for o in OPTIONS:
         value, source = config.getoption(o.ini, None), o.long
-        # Without a sample there is no run, and a plain one of pytest does not pay for what the configuration
-        # says of it.
+        # Without a sample there is no run, and a plain pytest run must not spend time on these parts of the
+        # configuration.
         if value is None and o.on != "command line" and (o.key == "sample" or values["sample"] is not None):
             value, source = configured(config, o)
-        suite = values.get("suite")
-        if value is not None and means_nothing(o, suite, config):
+        suite, given = values.get("suite"), value not in (None, False)  # a flag that is not given is False
+        if given and values.get("sample") is not None and means_nothing(o, suite, config):
             value = None
         if value is not None and not o.flag:
             value = read_value(o, value, source, suite, configured=source == o.ini)
@@ -113,10 +115,13 @@ def read_settings(config: pytest.Config) -> Settings:
 
 
 def configured(config: pytest.Config, option: Option) -> tuple[Any, str]:
-    """The value in the configuration, with its key; None for an empty entry, or none at all."""
+    """Return the value in the configuration, with its key.
+
+    The value is None if the entry is empty or missing.
+    """
     try:
         value = config.getini(option.ini)
-    except (TypeError, ValueError, pytest.UsageError) as error:  # pytest 9 says what is wrong and not where
+    except (TypeError, ValueError, pytest.UsageError) as error:  # pytest 9 says what is wrong, but not where
         raise pytest.UsageError(
             f"{option.ini}: expected a value of type {option.type} in the configuration file ({error})"
         ) from None
@@ -126,13 +131,14 @@ def configured(config: pytest.Config, option: Option) -> tuple[Any, str]:
 def read_value(
     option: Option, value: object, source: str, suite: str | None, *, configured: bool = False
 ) -> Any:
-    """The value of an option of a suite from its text or texts. Raises `pytest.UsageError` that begins with
-    `source`. What is `configured` may be for another suite: that is passed over, and None where nothing is
-    left.
+    """Return the value of an option of a suite from its text or texts.
+
+    A `configured` value may belong to another suite. Such a value is ignored, and the result is None if
+    nothing is left. Raise `pytest.UsageError` that begins with `source`.
     """
     try:
         texts = [str(v) for v in value] if isinstance(value, (list, tuple)) else [str(value)]
-    except Exception:  # the __str__ of somebody's own value, in a mark
+    except Exception:  # raised by the __str__ of a custom value in a mark
         raise pytest.UsageError(f"{source}: expected {option.metavar}, not {short_repr(value)}") from None
     try:
         if not option.many:
@@ -168,8 +174,11 @@ def _controls(named: Sequence[tuple[str, ...]], suite: str) -> tuple[str, ...]:
 
 
 def _gates(config: pytest.Config, values: Mapping[str, Any]) -> tuple[tuple[GateExpression, ...], bool]:
-    """The gates, and whether none of them counts. Those of the command line join those of the configuration,
-    and go before one of the same metric over the same scenarios."""
+    """Return the gates, and True if none of them counts.
+
+    Gates of the command line are added to those of the configuration. They replace a gate with the same
+    metric over the same scenarios.
+    """
     wanted: Sequence[GateExpression | None] = values["gate"]
     option, more = BY_KEY["gate"], tuple[Any, ...]()
     if values["sample"] is not None and config.getoption(option.ini) is not None:
@@ -182,9 +191,12 @@ def _gates(config: pytest.Config, values: Mapping[str, Any]) -> tuple[tuple[Gate
 
 
 def _reports(config: pytest.Config, wanted: Sequence[str]) -> tuple[str, ...]:
-    """The reports, whose paths begin at the working directory on the command line, and at the root folder in
-    the configuration. Those of the command line join those of the configuration, and go before those of the
-    same kind."""
+    """Return the reports.
+
+    A relative path starts at the working directory on the command line, and at the root folder in the
+    configuration. Reports of the command line are added to those of the configuration. They replace reports
+    of the same kind.
+    """
     from pytest_personalens.core.destinations import GITHUB, file_kind
 
     option = BY_KEY["report"]
@@ -205,7 +217,7 @@ def _reports(config: pytest.Config, wanted: Sequence[str]) -> tuple[str, ...]:
 def _absolute(reports: Sequence[str], base: Path) -> tuple[str, ...]:
     try:
         return tuple(text if text == "github" else str(base / Path(text).expanduser()) for text in reports)
-    except RuntimeError as error:  # the home of a user that there is not
+    except RuntimeError as error:  # the home folder of an unknown user
         raise pytest.UsageError(f"{BY_KEY['report'].long}: {error}") from None
 
 
@@ -222,7 +234,7 @@ def _users(names: Sequence[str], base: Path) -> tuple[str, ...]:
                     for line in no_device(file).read_text(encoding="utf-8").splitlines()
                     if line.strip()
                 ]
-            except (OSError, ValueError) as error:  # the path itself may be none
+            except (OSError, ValueError) as error:  # the path itself may be invalid
                 raise pytest.UsageError(f"--personalens-users: cannot read {file}: {error}") from None
             if not listed:
                 raise pytest.UsageError(

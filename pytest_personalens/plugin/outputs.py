@@ -1,5 +1,6 @@
-"""What a run leaves behind beside its terminal output: results, reports and baseline, each of which fails
-alone.
+"""The files that a run writes: results, reports and baseline.
+
+If one cannot be written, the others still are.
 """
 
 from __future__ import annotations
@@ -32,12 +33,12 @@ def _aside(path: Path) -> Path:
 class Outputs:
     """The files that options ask for.
 
-    Raises `pytest.UsageError` for one that could not be written in the end, before anything is run.
+    Raise `pytest.UsageError` before any test runs if one of them could not be written at the end.
     """
 
     def __init__(self, config: pytest.Config, settings: Settings) -> None:
         self._settings, self._root = settings, config.rootpath
-        # What the run reads, or writes by itself.
+        # The files that the run reads, or writes apart from reports.
         read = {
             o.called: path_of(config, settings, o)
             for o in OPTIONS
@@ -53,19 +54,22 @@ class Outputs:
 
     @property
     def tells_who(self) -> bool:
-        """True if a file is wanted that tells who asked for what, and not only the scores."""
+        """True if a wanted file names users and their wishes, and not only scores."""
         return bool(self._settings.report)
 
     @property
     def is_kept(self) -> bool:
-        """True if a file is wanted that is read after the run, and so tells what was tested."""
+        """True if a wanted file is read after the run.
+
+        Such a file states what was tested.
+        """
         return bool(self._settings.report) or self._settings.save_baseline is not None
 
     def set_aside(self) -> None:
-        """Move what an earlier run wrote out of the way: if this one dies, it is not to be taken for its own.
-        Of a shard, it is removed.
+        """Move the files of an earlier run away.
 
-        A folder or a device in the way is nobody's report, and stays.
+        If this run dies, nobody must take them for its own. The files of a shard are removed. A folder or a
+        device in the way is no report, and stays.
         """
         for path in filter(Path.is_file, self._reports()):
             with suppress(OSError):
@@ -75,7 +79,10 @@ class Outputs:
                     path.replace(_aside(path))
 
     def put_back(self) -> None:
-        """Where this run came to its end and wrote nothing, what was there before is there again."""
+        """Restore the earlier files that this run did not replace.
+
+        This happens when the run has come to its end.
+        """
         for path in self._reports():
             if (before := _aside(path)).is_file():
                 with suppress(OSError):
@@ -85,36 +92,41 @@ class Outputs:
                         before.replace(path)
 
     def _reports(self) -> Iterator[Path]:
-        # Not the baseline, which an earlier run is to have written. Nor what a CI service keeps for its jobs.
+        # The baseline is not included, because an earlier run should have written it. Neither is a file that
+        # a CI service keeps for its jobs.
         step = os.path.realpath(os.environ.get("GITHUB_STEP_SUMMARY") or os.devnull)
         for path in self._files.reports:
-            # A link keeps pointing where it does.
+            # A link stays a link: the file that it points to is used.
             if (real := os.path.realpath(path)) != step:
                 yield Path(real)
 
     def keep(self, results: Results) -> None:
-        """Write the results before more is asked of anybody: what follows may fail.
+        """Write the results early, because later steps may fail.
 
-        What is wrong with the file is told in the end.
+        A problem with the file is reported at the end.
         """
         for path in self._files.kind("json"):
             with suppress(OSError):
                 write_json(results, path)
 
     def write(self, results: Results, lines: Mapping[str, int]) -> WrittenFiles:
-        """Write all that was asked for. `lines` are those of the tests in their files, by node id, from 1."""
+        """Write all files that the options ask for.
+
+        `lines` holds the line of each test in its file, by node id, from 1.
+        """
         written = write_files(results, self._files, root=self._root, lines=lines)
         self.put_back()
         return written
 
 
 def path_of(config: pytest.Config, settings: Settings, option: Option) -> Path:
-    """Where a path option points: from the working directory on the command line, from the root folder in the
-    configuration.
+    """Return the path of a path option.
+
+    It starts at the working directory on the command line, and at the root folder in the configuration.
     """
     on_command_line = config.getoption(option.ini, None) is not None
     try:
         path = Path(str(getattr(settings, option.key))).expanduser()
-    except RuntimeError as error:  # the home of a user that there is not
+    except RuntimeError as error:  # the home folder of an unknown user
         raise pytest.UsageError(f"{option.long if on_command_line else option.ini}: {error}") from None
     return (config.invocation_params.dir if on_command_line else config.rootpath) / path

@@ -1,4 +1,7 @@
-"""Evaluations before their turn: of the items that come next in this process and share an assistant."""
+"""Evaluates items before their turn.
+
+These are the next items of this process that share an assistant.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,8 @@ if TYPE_CHECKING:
     from pytest_personalens.plugin.run import Run
 
 _ASSISTANT: Final = "personalens_assistant"
-#: Fixtures that decide what an evaluation is about; where somebody overrides one, only the item itself knows.
+#: Fixtures that decide what an evaluation is about. If one is overridden, only the item itself knows its
+#: value.
 _OURS: Final = ("personalens", "personalens_scenario", "personalens_context")
 PREFETCHER: pytest.StashKey[Prefetcher] = pytest.StashKey()
 _HOMES: Final[dict[str, type[pytest.Collector]]] = {
@@ -36,9 +40,9 @@ _HOMES: Final[dict[str, type[pytest.Collector]]] = {
 
 
 def why_not_concurrent(items: Iterable[pytest.Item], wanted: int) -> str:
-    """Why these items cannot be evaluated side by side: an assistant that each of them gets anew.
+    """Return why these items cannot be evaluated at the same time.
 
-    Empty if they can.
+    The reason is an assistant that each of them gets anew. The text is empty if there is no such assistant.
     """
     for fixture in {id(f): f for item in items if (f := _fixture(item, _ASSISTANT)) is not None}.values():
         if fixture.scope not in _HOMES:
@@ -53,8 +57,9 @@ def why_not_concurrent(items: Iterable[pytest.Item], wanted: int) -> str:
 
 
 class Prefetcher:
-    """Keeps `--personalens-concurrency` dialogues of this process under way; each item takes its own when its
-    turn comes.
+    """Keeps `--personalens-concurrency` dialogues of this process running.
+
+    Each item takes its own dialogue when its turn comes.
     """
 
     def __init__(self, session: pytest.Session, run: Run) -> None:
@@ -62,7 +67,7 @@ class Prefetcher:
         self._places = {item: place for place, item in enumerate(session.items)}
         self._seen = -1
         self._engine = _engine(run)
-        #: Whoever an option names serves all items alike.
+        #: An assistant that an option names serves all items alike.
         self._named = run.settings.assistant is not None
         self._line = LiveLine(session.config, total=sum(map(is_scenario_item, session.items)))
         self._config, worker = session.config, getattr(session.config, "workerinput", None)
@@ -70,11 +75,14 @@ class Prefetcher:
         self._in_turn = run.cluster is None and IN_TURN in (worker or {})
 
     def evaluation(self, item: pytest.Item, job: Job, keep: Keep | None, assistant: Assistant) -> JobResult:
-        """The evaluation of `item`, begun before or now, with those of the next items under way beside it."""
+        """Return the evaluation of `item`, which starts now if it is not yet running.
+
+        The next items are evaluated at the same time.
+        """
         if item.nodeid not in self._engine:
             self._submit(item, job, keep, assistant)
         for other in self._after(item):
-            with suppress(PersonalensError):  # what is wrong is told at its turn
+            with suppress(PersonalensError):  # the item itself reports the problem at its turn
                 scenario = self._run.scenario(spec_of(other))
                 store = store_of(other, self._run, scenario)
                 self._submit(
@@ -98,7 +106,7 @@ class Prefetcher:
             self._line.clear()
 
     def close(self) -> None:
-        """Give up what is under way."""
+        """Abandon all running evaluations."""
         self._engine.close()
 
     def _submit(self, item: pytest.Item, job: Job, keep: Keep | None, assistant: Assistant) -> None:
@@ -112,14 +120,18 @@ class Prefetcher:
         self._engine.submit(item.nodeid, work_there, recipe, job, bought=keep)
 
     def _whose(self, item: pytest.Item) -> tuple[object, ...] | None:
-        """What two items share if one assistant serves both; None for an item that must be asked itself."""
+        """Return a value that is equal for two items if one assistant serves both.
+
+        Return None for an item that must ask for its own assistant.
+        """
         if any(len(fixtures_of(item).get(name, ())) != 1 for name in _OURS):
             return None
         return () if self._named else _shared(item)
 
     def _after(self, item: pytest.Item) -> Iterator[pytest.Item]:
-        """The coming items, each once, while there is room for more and up to the first that is to have
-        another assistant.
+        """Yield the coming items, each once, while there is room for more.
+
+        The first item with another assistant ends the list.
         """
         if self._in_turn:
             return
@@ -141,11 +153,11 @@ class Prefetcher:
             return range(max(self._seen, place) + 1, len(self._items))
         from pytest_personalens.plugin.xdist import items_sent
 
-        return items_sent(self._config)  # no others are its own
+        return items_sent(self._config)  # a worker may only run these
 
 
 def prefetcher_of(item: pytest.Item, run: Run) -> Prefetcher | None:
-    """What evaluates the items of this process before their turn; None where each waits for its own."""
+    """Return the prefetcher of this process, or None if items run one by one."""
     if run.settings.concurrency == 1 and run.cluster is None:
         return None
     stash = item.session.stash
@@ -161,7 +173,10 @@ def _engine(run: Run) -> Engine:
 
 
 def _shared(item: pytest.Item) -> tuple[object, ...] | None:
-    """What the fixture of the assistant depends on; None if each item gets one anew."""
+    """Return what the fixture of the assistant depends on.
+
+    Return None if each item gets a new assistant.
+    """
     fixture = _fixture(item, _ASSISTANT)
     if fixture is None or fixture.scope not in _HOMES:
         return None

@@ -1,5 +1,6 @@
-"""From an item to its job: the context and the record that an evaluation starts from; and the commands that
-repeat it.
+"""Makes the job of an item: its context and its record.
+
+It also writes the commands that repeat an item or a run.
 """
 
 from __future__ import annotations
@@ -23,27 +24,29 @@ if TYPE_CHECKING:
     from pytest_personalens.core.scenario import BaseScenario, Context
     from pytest_personalens.plugin.run import Run
 
-#: What a command that writes records leaves out of the run's own: it must not accept the team's snapshots on
-#: the way.
+#: Options that a command for writing records leaves out, because it must not accept the team's snapshots too.
 _SNAPSHOTS = ("--snapshot-update", "--snapshot-update-new-only")
 _RECORD = "--personalens-record"
 
 
 def context_of(item: pytest.Item, run: Run, scenario: BaseScenario, *, attempt: int = 1) -> Context:
-    """What the assistant of the item may know; `attempt` counts how often the item was set up.
+    """Return what the assistant of the item may know.
 
-    Raises `SpecError` as `Run.context` does.
+    `attempt` counts how often the item was set up. Raise `SpecError` as `Run.context` does.
     """
     return run.context(spec_of(item), scenario, dialogue_of(item, attempt))
 
 
 def store_of(item: pytest.Item, run: Run, scenario: BaseScenario) -> RecordStore:
-    """The record of the item, and the journal of what is bought for it."""
+    """Return the record of the item, with the journal of its paid results."""
     return RecordStore(item, scenario, run.folder if run.keeps else None, run.state.id, run.settings.record)
 
 
 def job_of(item: pytest.Item, run: Run, store: RecordStore, context: Context) -> Job:
-    """The job of the item. Raises `RecordError` for what is wrong with its record."""
+    """Return the job of the item.
+
+    Raise `RecordError` if its record cannot be used.
+    """
     settings, scenario = spec_of(item).settings, store.scenario
     anew = settings.record == "all"
     records = store.load()
@@ -71,17 +74,20 @@ def job_of(item: pytest.Item, run: Run, store: RecordStore, context: Context) ->
 
 
 def rerun(item: pytest.Item) -> str:
-    """The command that runs this item alone, with the options of this run that shape it."""
+    """Return the command that runs this item alone.
+
+    It has the options of this run that shape the item.
+    """
     config = item.config
     words = ["pytest", *_configuration(config)]
-    # Not the shard: the item is in the whole sample too.
+    # The shard is left out, because the item is in the whole sample too.
     for o in (
         o for o in OPTIONS if o.shapes in ("sample", "dialogue", "score", "record") and o.key != "shard"
     ):
         setting = config.getoption(o.ini, None)
         for value in setting if isinstance(setting, list) else [setting] if setting is not None else []:
             words += [o.long, str(value)]
-    # The built-in suite has no file that could be named.
+    # The command cannot name a file of the built-in suite.
     if file_of(item.nodeid) == BUILT_IN:
         words += ["-k", f"[{spec_of(item).id}]"]
     else:
@@ -92,7 +98,7 @@ def rerun(item: pytest.Item) -> str:
 
 
 def record_command(config: pytest.Config) -> str:
-    """The command line of this run, such that it writes the records that are missing or stale."""
+    """Return the command of this run, changed to write missing and stale records."""
     words: list[str] = []
     arguments = iter(str(arg) for arg in config.invocation_params.args)
     for word in arguments:
@@ -105,8 +111,9 @@ def record_command(config: pytest.Config) -> str:
 
 
 def _configuration(config: pytest.Config) -> list[str]:
-    """What the command line puts in the place of the configuration, or of values in it: without that it is
-    another run.
+    """Return the words of the command line that replace configuration values.
+
+    Without them, the command would be another run.
     """
     file = config.getoption("inifilename", default=None)
     values = config.getoption("override_ini", default=None) or []

@@ -1,5 +1,6 @@
-"""One live line on a terminal while many dialogues run: how far they are, what they use, what the provider
-bears.
+"""One live line on a terminal while many dialogues run.
+
+It shows their progress, their usage, and the limits of the provider.
 """
 
 from __future__ import annotations
@@ -17,16 +18,17 @@ if TYPE_CHECKING:
     from pytest_personalens.models.meter import Total
     from pytest_personalens.models.rate_limit import Limiter
 
-#: A line below without moving sideways (scrolling where the screen ends) and back; keep the place; down; and
-#: back to it.
+#: The codes make room for a line below without moving sideways (the screen scrolls at its end) and go back.
+#: Then they save the place, move down, and restore the place.
 _MAKE_ROOM: Final = "\x1bD\x1bM"
 _SAVE, _RESTORE, _DOWN, _ERASE = "\x1b7", "\x1b8", "\x1b[1B\r", "\x1b[K"
 
 
 class LiveLine:
-    """A line below pytest's own, drawn while an item waits and gone before pytest writes again.
+    """A line below pytest's own, drawn while an item waits.
 
-    Drawn on terminals that move their cursor, and not under ``-q``, ``-s`` or in a worker.
+    It is removed before pytest writes again. It is drawn only on terminals that can move their cursor, and
+    not with ``-q``, with ``-s`` or in a worker.
     """
 
     def __init__(self, config: pytest.Config, *, total: int) -> None:
@@ -39,7 +41,7 @@ class LiveLine:
         self._total, self._started, self._drawn = total, time.monotonic(), False
 
     def draw(self, done: int, used: Total, limiters: Sequence[Limiter]) -> None:
-        """Show how many dialogues are done, and what they used so far."""
+        """Show how many dialogues are done, and their usage so far."""
         if self._writer is None:
             return
         text = _text(done, self._total, time.monotonic() - self._started, used, limiters)
@@ -47,15 +49,15 @@ class LiveLine:
         self._drawn = True
 
     def clear(self) -> None:
-        """Take the line away."""
+        """Remove the line."""
         if self._drawn:
             self._write("")
             self._drawn = False
 
     def _write(self, text: str) -> None:
         assert self._writer is not None
-        # While an item runs, what is written to the terminal would be captured as its output, and the
-        # terminal's width is not known.
+        # While an item runs, pytest would capture this text as its output, and the terminal's width would be
+        # unknown.
         with without_capture(self._config):
             room = _MAKE_ROOM if text else ""
             write_beside(
@@ -64,7 +66,7 @@ class LiveLine:
 
 
 def _text(done: int, total: int, seconds: float, used: Total, limiters: Sequence[Limiter]) -> str:
-    # What is last is cut where the terminal is narrow.
+    # On a narrow terminal, the last parts are cut.
     parts = [f"{done} of {total} dialogues"]
     if done:
         left = round(seconds / done * (total - done))

@@ -1,5 +1,6 @@
-"""What pytest and syrupy have no public way to ask or do, each by a plain name: an upgrade of theirs is met
-here.
+"""All uses of private names of pytest and syrupy, each in a function.
+
+If an upgrade of theirs changes such a name, only this module must change.
 """
 
 from __future__ import annotations
@@ -18,31 +19,38 @@ if TYPE_CHECKING:
 def run_instead_of_tests(
     config: pytest.Config, run: Callable[[pytest.Config, pytest.Session], None]
 ) -> int | pytest.ExitCode:
-    """Call `run` in a session as pytest makes one, with its handling of errors; returns the exit status."""
+    """Call `run` in a session of pytest, with its handling of errors.
+
+    Return the exit status.
+    """
     return wrap_session(config, run)
 
 
 def fixtures_of(item: pytest.Item) -> Mapping[str, Sequence[Any]]:
-    """Name -> the fixtures of that name that the item sees, the one that it gets last;
-    before it is set up.
+    """Return the fixtures that the item sees, by name.
+
+    The last one of each name is the one that the item gets. The item need not be set up.
     """
     names: Mapping[str, Sequence[Any]] = item._fixtureinfo.name2fixturedefs  # type: ignore[attr-defined]  # noqa: SLF001
     return names
 
 
 def arguments_of(item: pytest.Item) -> Sequence[str]:
-    """The fixtures that the test function itself names."""
+    """Return the fixtures that the test function itself names."""
     names: Sequence[str] = item._fixtureinfo.argnames  # type: ignore[attr-defined]  # noqa: SLF001
     return names
 
 
 def files_not_collected(config: pytest.Config) -> int:
-    """How many files ``--lf`` did not collect, because nothing failed in them."""
+    """Return how many files ``--lf`` did not collect because they had no failure."""
     return getattr(config.pluginmanager.get_plugin("lfplugin"), "_skipped_files", 0)
 
 
 def without_capture(config: pytest.Config) -> AbstractContextManager[object]:
-    """A context in which what is written reaches the terminal, and is not captured as an item's output."""
+    """Return a context in which output reaches the terminal.
+
+    pytest does not capture it as an item's output.
+    """
     capture = config.pluginmanager.getplugin("capturemanager")
     suspended: AbstractContextManager[object] = (
         nullcontext() if capture is None else capture.global_and_fixture_disabled()
@@ -51,26 +59,35 @@ def without_capture(config: pytest.Config) -> AbstractContextManager[object]:
 
 
 def terminal_writer(reporter: Any) -> Any:
-    """What a terminal reporter writes through: it knows the width, and can leave a line unfinished."""
+    """Return the writer of a terminal reporter.
+
+    It knows the width of the terminal, and can leave a line unfinished.
+    """
     return reporter._tw  # noqa: SLF001
 
 
 def write_beside(writer: Any, text: str) -> None:
-    """Write what moves no cursor, so that the writer does not take it for a part of its current line."""
+    """Write text that does not move the cursor.
+
+    The writer does not count it as a part of its current line.
+    """
     writer._file.write(text)  # noqa: SLF001
     writer._file.flush()  # noqa: SLF001
 
 
 def syrupy_session(config: pytest.Config) -> object:
-    """The session that syrupy keeps for itself; None if it is another version's."""
+    """Return the session in syrupy's private attribute.
+
+    Return None if this version of syrupy has no such attribute.
+    """
     return getattr(config, "_syrupy", None)
 
 
 def shorten_crash(report: pytest.TestReport) -> None:
-    """Cut what the short summary says of a failure down to its first line, without the exception's name.
+    """Cut the text of a failure in the short summary to its first line.
 
-    Where CI is set, pytest repeats all of it; where it is not, the name would take the room of what was
-    wrong.
+    The exception's name is removed too. In CI, pytest repeats the whole text. Elsewhere, the name would take
+    the space of the message.
     """
     crash = getattr(report.longrepr, "reprcrash", None)
     if crash is not None:

@@ -1,4 +1,7 @@
-"""Records on disk: one JSON file an item, kept by syrupy beside the tests."""
+"""Records on disk: one JSON file for each item.
+
+syrupy keeps them next to the tests.
+"""
 
 from __future__ import annotations
 
@@ -36,29 +39,29 @@ if TYPE_CHECKING:
     from pytest_personalens.core.scenario import BaseScenario
     from pytest_personalens.engine.job import JobResult, Keep
 
-#: What syrupy makes of such a name is the name itself.
+#: syrupy does not change a name of this form.
 _PLAIN: Final = re.compile(r"[\w\[\] .,=@()+-]{1,200}", re.ASCII)
 
 
 class Verbatim(str):
-    """The text of a record as it is stored, which nobody needs to serialize again."""
+    """The stored text of a record, which needs no further serialization."""
 
 
 class RecordExtension(JSONSnapshotExtension):
-    """``__personalens__/<test module>/<item>.json`` beside the test file; the root folder for the built-in
-    suite.
+    """The syrupy extension for records.
 
-    The folder is our own and not syrupy's: which scenarios a run uses depends on its sample, so a record that
-    today's sample leaves out is neither unused nor to be deleted.
+    A record is ``__personalens__/<test module>/<item>.json`` next to the test file, or in the root folder for
+    the built-in suite. The folder is not that of syrupy. The scenarios of a run depend on its sample, so a
+    record that today's sample leaves out is neither unused nor to be deleted.
     """
 
     _latest: tuple[pytest.Item | None, SnapshotIndex, str] = (None, 0, "")
-    #: The text of the record, where it was just read.
+    #: The text of the record if it was just read.
     known: str | None = None
 
     @classmethod
     def get_location(cls, *, test_location: PyTestLocation, index: SnapshotIndex) -> str:
-        # syrupy asks six times an item.
+        # syrupy asks six times for each item.
         if cls._latest[:2] != (test_location.item, index):
             cls._latest = (
                 test_location.item,
@@ -69,7 +72,7 @@ class RecordExtension(JSONSnapshotExtension):
 
     @classmethod
     def get_snapshot_name(cls, *, test_location: PyTestLocation, index: SnapshotIndex = 0) -> str:
-        # syrupy looks up every character of a name in Unicode's tables, and asks three times an item.
+        # syrupy looks up every character of a name in Unicode's tables, and asks three times for each item.
         name = AbstractSyrupyExtension.get_snapshot_name(test_location=test_location, index=index)
         return (
             name
@@ -97,7 +100,7 @@ class RecordExtension(JSONSnapshotExtension):
 
     @classmethod
     def discovery_dirname(cls, *, test_location: PyTestLocation) -> str:
-        return cls.dirname(test_location=test_location)  # where nothing is discovered
+        return cls.dirname(test_location=test_location)  # no snapshots are discovered there
 
     def discover_snapshots(
         self, *, test_location: PyTestLocation, ignore_extensions: list[str] | None = None
@@ -105,7 +108,7 @@ class RecordExtension(JSONSnapshotExtension):
         return SnapshotCollections()
 
     def delete_snapshots(self, *, snapshot_location: str, snapshot_names: set[str]) -> None:
-        """Records are only ever replaced."""
+        """Do nothing, because records are only ever replaced."""
 
     @classmethod
     def write_snapshot_collection(
@@ -117,17 +120,20 @@ class RecordExtension(JSONSnapshotExtension):
 
 @lru_cache(maxsize=64)
 def _folder(test_file: str, root: Path) -> str:
-    """Where the records of a test file are; those of the built-in suite are in the root folder."""
+    """Return the folder of the records of a test file.
+
+    The records of the built-in suite are in the root folder.
+    """
     file = Path(test_file)
     return str((root if file.parent == Path(__file__).parent else file.parent) / FOLDER / file.stem)
 
 
 class Journal(NamedTuple):
-    """What was bought and is in no record yet: of this run or not, with the votes on verdicts that were not
-    decided.
+    """The paid results of an item that are in no record yet.
 
-    `spent` is what that run had used for it, by purpose; the record's usage is what its content cost,
-    whenever that was.
+    `this_run` says if this run paid for them. `votes` are those on verdicts that were not decided. `spent` is
+    the usage of that run for the item, by purpose. The usage in the record is the cost of its content,
+    whenever it was paid.
     """
 
     record: Record | None = None
@@ -137,12 +143,11 @@ class Journal(NamedTuple):
 
 
 class RecordStore:
-    """The record of one item: where it is, what is in it, and whether it may be written (`mode`, of
-    ``--personalens-record``).
+    """The record of one item: its place, its content, and the permission to write it.
 
-    `journal_folder` is outside the repository and keeps what was paid for in a run that does not update its
-    records (``--personalens-record live``), or that breaks off halfway; None where nothing is bought. `run`
-    is the id of this run, or of the one that it resumes.
+    `mode` is the value of ``--personalens-record``. `journal_folder` is outside the repository. It keeps paid
+    results of a run that breaks off, or that does not update its records (``--personalens-record live``). It
+    is None if the run pays for nothing. `run` is the id of this run, or of the run that it resumes.
     """
 
     def __init__(
@@ -156,13 +161,13 @@ class RecordStore:
         self.scenario = scenario
         self._location = PyTestLocation(item)
         self.path = Path(RecordExtension.get_location(test_location=self._location, index=0))
-        # syrupy's own options are for the team's snapshots alone: who accepts those has not asked to pay for
-        # dialogues, nor the reverse.
+        # syrupy's own options are only for the team's snapshots. A user who accepts those has not agreed to
+        # pay for dialogues, and the other way round.
         self.writes, self._all = mode in ("new", "all"), mode == "all"
         self._nodeid, self._journal_folder = item.nodeid, journal_folder
         self._run = run
         self._text: str | None = None
-        #: What is in the file.
+        #: The record in the file.
         self.stored: Record | None = None
 
     @cached_property
@@ -170,8 +175,11 @@ class RecordStore:
         return journal_file(self._journal_folder, self._nodeid) if self._journal_folder else None
 
     def load(self) -> tuple[Record, ...]:
-        """What may be replayed of the item's record. Raises `RecordError` for one that is corrupt, edited, or
-        of another scenario, unless it is being replaced."""
+        """Return the item's record if it may be replayed.
+
+        Raise `RecordError` for a record that is corrupt, edited, or of another scenario, unless this run
+        replaces it.
+        """
         try:
             self._text = _read(self.path)
             record = read_record(self._text, str(self.path)) if self._text is not None else None
@@ -186,8 +194,9 @@ class RecordStore:
         return () if self.stored is None or self._all else (self.stored,)
 
     def load_journal(self) -> Journal:
-        """What an earlier run paid for and did not put into the record, if there is something readable, and
-        whether that was this run.
+        """Return the paid results of an earlier run that are not in the record.
+
+        The journal is empty if there are none, or if they cannot be read. It says if this run paid for them.
         """
         try:
             kept = json.loads((_read(self._journal) if self._journal else None) or "null")
@@ -202,16 +211,16 @@ class RecordStore:
 
     @property
     def keeper(self) -> Keep | None:
-        """`keep`, where anything is bought that is to be kept."""
+        """Return `keep`, or None if there is nothing to keep."""
         return self.keep if self._journal_folder else None
 
     def keep(
         self, evaluation: Evaluation, spent: Mapping[str, Usage], votes: Sequence[StoredVerdict] = ()
     ) -> None:
-        """Put an evaluation, finished or not, where a crash cannot reach it, with what this run has `spent`
-        on it so far and the votes on what is not decided yet.
+        """Save an evaluation, finished or not, so that a crash cannot lose it.
 
-        Raises `RecordError` where nothing can be written.
+        The usage of this run for it (`spent`) and the votes on undecided verdicts are saved too. Raise
+        `RecordError` if nothing can be written.
         """
         if self._journal:
             try:
@@ -232,10 +241,10 @@ class RecordStore:
     def settle(
         self, syrupy: SnapshotSession, done: JobResult
     ) -> Literal["none", "replayed", "stale", "written"]:
-        """Bring the record up to date where this run may, with what its content cost in all; says what became
-        of it.
+        """Update the record if this run may, with the whole cost of its content.
 
-        Raises `RecordError` where the record could not be written: what was bought then stays in the journal.
+        Return what happened to the record. Raise `RecordError` if it could not be written; the paid results
+        then stay in the journal.
         """
         if done.evaluation.scored and self.writes:
             record = record_of(done.evaluation.model_copy(update={"usage": done.cost}), self.scenario)
@@ -248,15 +257,16 @@ class RecordStore:
             return "none"
         if done.questions or not done.evaluation.scored:
             return "stale"
-        # The comparison only tells syrupy's summary that the snapshot was used: a reformatted file is still
-        # our record.
+        # The comparison only tells syrupy's summary that the snapshot was used. A record file with another
+        # format is still valid.
         snapshot = self._snapshot(syrupy)
         snapshot.extension.known = self._text  # type: ignore[attr-defined]  # a `RecordExtension`, as `_snapshot` asks for
         self._compare(snapshot, Verbatim(self._text))
         return "replayed"
 
     def _compare(self, snapshot: SnapshotAssertion, data: SerializableData) -> None:
-        # syrupy writes where it compares. So this must never be an `assert`: Python may run without them.
+        # syrupy writes during the comparison. It must never be in an `assert`, because Python may run without
+        # them.
         if snapshot != data:
             error = list(snapshot.executions.values())[-1].exception
             reason = (
@@ -268,8 +278,8 @@ class RecordStore:
             )
 
     def _snapshot(self, syrupy: SnapshotSession) -> SnapshotAssertion:
-        # What syrupy's fixture gives, but for the default extension's part in it: that took as long as the
-        # rest of a record.
+        # This is the value of syrupy's fixture, without the work of the default extension. That took as long
+        # as the rest of a record.
         return SnapshotAssertion(
             session=syrupy,
             extension_class=RecordExtension,
@@ -279,12 +289,12 @@ class RecordStore:
 
 
 def journal_file(folder: Path, nodeid: str) -> Path:
-    """Where what was bought for an item is kept until its record holds it."""
+    """Return the file for the paid results of an item until its record holds them."""
     return folder / f"{slug(nodeid)}.json"
 
 
 def _with_other_verdicts(new: Record, old: Record) -> Record:
-    # A run that reads fewer dimensions must not throw away the verdicts on the others.
+    # A run that reads fewer dimensions must keep the verdicts on the others.
     if (new.dialogue, new.user_digest, new.judge) != (old.dialogue, old.user_digest, old.judge):
         return new
     have = {v.verdict.dimension for v in new.verdicts}
@@ -298,9 +308,9 @@ def _with_other_verdicts(new: Record, old: Record) -> Record:
 
 
 def _read(path: Path) -> str | None:
-    """What stands in a record's file; None where there is none.
+    """Return the content of a record's file, or None if there is none.
 
-    Raises `RecordError` for a folder, a loop of links, ...
+    Raise `RecordError` for a folder, a loop of links, and similar problems.
     """
     try:
         return no_device(path).read_text(encoding="utf-8")

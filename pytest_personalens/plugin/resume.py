@@ -1,5 +1,6 @@
-"""The run under way, as a file in pytest's cache: what a run that was broken off leaves behind, for another
-to go on from.
+"""The state of a run, as a file in pytest's cache.
+
+If the run breaks off, another run can continue from it.
 """
 
 from __future__ import annotations
@@ -25,14 +26,16 @@ if TYPE_CHECKING:
 
     from pytest_personalens.core.settings import Settings
 
-#: What may not differ between a run and the one that resumes it.
+#: The settings that must be the same in a run and in the run that resumes it.
 _SAME: Final = frozenset(keys_of("sample", "dialogue", "score"))
 _FILE: Final = "run"
 
 
 class RunState(NamedTuple):
-    """The run under way: its id, and in a few words how it stands to one that was broken off; empty where
-    there was none to resume.
+    """The state of a run: its id and its history.
+
+    `history` says in a few words how the run relates to one that was broken off. It is empty if there was no
+    run to resume.
     """
 
     id: str = ""
@@ -40,13 +43,13 @@ class RunState(NamedTuple):
 
 
 def begin_run(folder: Path | None, settings: Settings, *, root: Path, keeps: bool) -> RunState:
-    """The run that begins, or the one that was broken off and is gone on with; called once, in the
-    controlling process.
+    """Begin a new run, or continue the one that was broken off.
 
-    `root` is where the assistant's sources lie; `keeps` tells whether this run keeps replies for another to
-    go on from. Raises `pytest.UsageError` where the run to resume had other settings, or where there is no
-    cache to keep it in. Where its assistant was another one, its replies say nothing of this one: a new run
-    begins.
+    The function is called once, in the controlling process. `root` is the folder of the assistant's sources.
+    `keeps` says if this run keeps replies for another run to continue from.
+
+    If the assistant has changed, its old replies say nothing about it, and a new run begins. Raise
+    `pytest.UsageError` if the run to resume had other settings, or if there is no cache.
     """
     if folder is None:
         if settings.resume:
@@ -105,19 +108,22 @@ def _age(began: float) -> str:
 
 
 def current_run(folder: Path | None) -> str:
-    """The id of the run under way, for a worker; empty where none is kept."""
+    """Return the id of the current run, for a worker.
+
+    It is empty if no run is kept.
+    """
     left = _read(folder) if folder is not None else None
     return str(left["run"]) if left is not None else ""
 
 
 def end_run(folder: Path | None, settled: Iterable[str]) -> None:
-    """Note that the run came to its end.
+    """Note that the run has ended.
 
-    `settled` are the node ids of items whose records hold all that was bought for them.
+    `settled` holds the node ids of items whose records hold all their paid results.
     """
     if folder is not None:
         for file in (folder / _FILE, *(journal_file(folder, nodeid) for nodeid in settled)):
-            with suppress(OSError):  # whatever somebody made of it meanwhile
+            with suppress(OSError):  # someone may have changed the file meanwhile
                 file.unlink()
 
 

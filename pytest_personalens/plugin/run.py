@@ -1,4 +1,7 @@
-"""What one process of a run shares: settings, dataset, agents, sample, event loop."""
+"""The shared state of one process of a run.
+
+It holds settings, dataset, agents, samples and the event loop.
+"""
 
 from __future__ import annotations
 
@@ -40,10 +43,11 @@ if TYPE_CHECKING:
     from pytest_personalens.results.values import Item
 
 
-#: A sample of so many scenarios is loaded whole before the first item runs, a larger one's first hundred.
+#: A sample up to this size is loaded completely before the first item runs. Of a larger sample, only the
+#: first hundred scenarios are loaded.
 _LOADED_AHEAD: Final = 1000
 _TRIED: Final = 100
-#: Said of a run that pays for what it could not keep.
+#: The text for a run that pays for results that it cannot keep.
 KEPT_NOWHERE: Final = (
     "pytest's cache is off or cannot be written: what is paid for and not in a record is bought again by the"
     " next run"
@@ -53,7 +57,7 @@ KEPT_NOWHERE: Final = (
 class Run:
     """Opens the dataset and the agents once, and draws samples.
 
-    Raises `PersonalensError` for what cannot be had.
+    Raise `PersonalensError` for anything that cannot be opened.
     """
 
     def __init__(self, config: pytest.Config, settings: Settings) -> None:
@@ -82,13 +86,14 @@ class Run:
         self.state = self._state()
 
     def sample(self, settings: Settings) -> Sample:
-        """The sample of a test with these settings, or this run's shard of it; drawn once for each kind of
-        draw.
+        """Return the sample of a test with these settings, or this run's shard of it.
+
+        Each kind of draw is made once.
         """
         assert settings.sample is not None
         key = _draw_of(settings)
         if key not in self._samples:
-            # A large draw may have progress to show.
+            # A large draw may show its progress.
             with without_capture(self.config):
                 sample = draw(
                     self.dataset,
@@ -114,8 +119,9 @@ class Run:
                 sample = sample._replace(requested=sample.drawn)
             if settings.shard is not None:
                 sample = sample.shard(*settings.shard)
-            # Loaded now, so that a bad file stops the run before anything is paid for, and in one line. A
-            # sample that takes long to load is only tried: what is wrong elsewhere is told by the item.
+            # The scenarios are loaded now, so that a bad file stops the run with one line before it spends
+            # anything. Of a sample that takes long to load, only a part is tried. The items report problems
+            # with the rest.
             for ref in sample.refs if len(sample.refs) <= _LOADED_AHEAD else sample.refs[:_TRIED]:
                 self._loaded[ref] = self.dataset.load(ref)
                 if any(self.suite.arm(name).swaps for name in settings.control):
@@ -124,7 +130,10 @@ class Run:
         return self._samples[key]
 
     def plan(self, settings: Settings) -> list[ItemSpec]:
-        """The items of a test. Raises as `sample` does."""
+        """Return the items of a test.
+
+        Raise the same errors as `sample`.
+        """
         sample = self._used[_draw_of(settings)] = self.sample(settings)
         planned = list(cases(sample.refs, settings))
         for letters in sorted({case.given for case in planned}):
@@ -132,22 +141,25 @@ class Run:
         return planned
 
     def stranger(self, case: ItemSpec) -> ScenarioRef | None:
-        """The scenario of another user that a control needs; None where it needs none. Raises `SpecError`."""
+        """Return the scenario of another user that a control needs, or None.
+
+        Raise `SpecError` if no other user has such a scenario.
+        """
         return self._strangers.of(case.ref) if self.suite.arm(case.control).swaps else None
 
     def context(self, case: ItemSpec, scenario: BaseScenario, dialogue: str = "") -> Context:
-        """What the assistant of an item may know; `dialogue` is the id of what is to be said. Raises
-        `SpecError` for another user's context where nobody has such a task.
+        """Return what the assistant of an item may know.
 
-        In a control the user has an id of their own: an assistant that keeps what it was told must not find
-        it again.
+        `dialogue` is the id of the coming dialogue. In a control, the user has another id, so that an
+        assistant with a memory cannot find the context again. Raise `SpecError` if the control needs another
+        user's context and no other user has such a task.
         """
         user = f"{scenario.user}+{case.control}" if case.control else scenario.user
-        known = self.suite.context(scenario, case.given, self._other(case))
+        known = self.suite.context(case.settings._asdict(), scenario, case.given, self._other(case))
         return known.model_copy(update={"user": user, "dialogue": dialogue})
 
     def terms(self) -> ComparisonTerms:
-        """What this run must have in common with one that it is compared with."""
+        """Return the terms of this run for a comparison with another run."""
         from pytest_personalens.results.baseline import ComparisonTerms, setup_of
 
         agents = self.participants.agents(Context(user=""), self.settings.thresholds)
@@ -156,8 +168,8 @@ class Run:
         return ComparisonTerms(suite=self.suite.name, dataset=dataset, setup=setup)
 
     def scenarios(self, items: Iterable[Item]) -> dict[str, BaseScenario]:
-        """Scenario id -> who asked for what, of the items of this run."""
-        # Not from the samples: with workers, this process has not drawn those of every test.
+        """Return the scenarios of the items of this run, by id."""
+        # The samples cannot be used: with workers, this process has not drawn those of every test.
         refs = {
             e.scenario: ScenarioRef(e.user, e.task, e.kind, e.domains)
             for e in (item.evaluation for item in items)
@@ -165,23 +177,24 @@ class Run:
         return {id_: self.dataset.load(ref) for id_, ref in sorted(refs.items())}
 
     def contents(self) -> dict[tuple[str, str], str]:
-        """User and task -> digest of the scenario, of those that were loaded ahead."""
+        """Return the digest of each scenario that was loaded ahead, by user and task."""
         return {(ref.user, ref.task): scenario.digest for ref, scenario in self._loaded.items()}
 
     def scenario(self, case: ItemSpec) -> BaseScenario:
-        """The whole scenario: the one that was loaded ahead, but to one who asks only, because tests may
-        change what is in it.
+        """Return the whole scenario of an item.
+
+        Only one caller gets the scenario that was loaded ahead, because tests may change its content.
         """
         ahead = self._loaded.pop(case.ref, None)
         whole = ahead if ahead is not None else self.dataset.load(case.ref)
-        return self.suite.situated(whole, case.given, self._other(case))
+        return self.suite.situated(case.settings._asdict(), whole, case.given, self._other(case))
 
     def _other(self, case: ItemSpec) -> BaseScenario | None:
         other = self.stranger(case)
         return None if other is None else self.dataset.load(other)
 
     def drawn(self) -> Drawn:
-        """What the tests of this process draw from, in all shards together."""
+        """Return the counts of the draws of this process's tests, over all shards."""
         used = self._used.values()
         known = {ref.id for ref in self.sample(self.settings).refs}
         more = sorted({ref.id for sample in used for ref in sample.refs} - known)
@@ -196,8 +209,9 @@ class Run:
         )
 
     def header(self) -> str:
-        """One line: what is sampled, by which seed, who plays the user, who judges, and whether nothing fails
-        the run.
+        """Return the header of the run, in one line.
+
+        It names the sample, the seed, the user agent and the judge, and says if nothing fails the run.
         """
         s, sample = self.settings, self.sample(self.settings)
         drawn = (
@@ -229,7 +243,10 @@ class Run:
         return one_line(line)
 
     def _protocol(self) -> str:
-        """What the header says of the protocol, where it is not ours, and of whom it does not reach."""
+        """Return the part of the header about the protocol, if it is not the default.
+
+        It also names the roles that the protocol does not reach.
+        """
         s, untold = self.settings, self.participants.untold()
         mended = f", bugs {s.official_bugs}" if s.protocol_in_force == "official" else ""
         reach = f"; it does not reach the {' and the '.join(untold)}, which no model plays" if untold else ""
@@ -238,7 +255,7 @@ class Run:
 
     @property
     def keeps(self) -> bool:
-        """True if this run keeps what is said in it, for another to go on from."""
+        """True if this run keeps its messages, so that another run can continue from them."""
         return self.settings.resume or (self.participants.paid and self.settings.may_spend)
 
     def close(self) -> None:
@@ -248,8 +265,9 @@ class Run:
             self.cluster.shutdown(cancel_futures=True)
 
     def _state(self) -> RunState:
-        """The run as pytest's cache has it: begun now, or the one that was broken off; a worker joins its
-        controller's.
+        """Return the state of the run in pytest's cache.
+
+        It is a new run, or the one that was broken off. A worker joins the run of its controller.
         """
         if self.config.option.collectonly or self.settings.estimate:
             return RunState()
@@ -284,12 +302,12 @@ class Run:
             added: Dataset | None = self.config.hook.pytest_personalens_dataset(spec=spec, config=self.config)
         except PersonalensError:
             raise
-        except Exception as error:  # whatever it takes somebody's own to be opened
+        except Exception as error:  # opening a custom dataset may raise anything
             raise SpecError(
                 f"--personalens-data: the dataset {spec!r} cannot be had: {error_text(error)}"
             ) from error
         if added is None:
-            own: Dataset = self.suite.open_dataset(spec, self.config.rootpath)
+            own: Dataset = self.suite.open_dataset(spec, self.config.rootpath, self.settings._asdict())
             return own
         return CheckedDataset(added, scenario=self.suite.scenario, kinds=self.suite.kinds)
 
@@ -298,6 +316,7 @@ class Run:
         return ParticipantSpecs(
             root=str(self.config.rootpath),
             suite=s.suite,
+            settings=tuple(s._asdict().items()),
             user_model=s.user_model,
             judge_model=s.judge_model,
             judge_votes=s.judge_votes,
@@ -315,24 +334,25 @@ class Run:
         )
 
     def _added(self, role: AgentRole, spec: str) -> Any:
-        """What a plugin adds for `spec`: an agent ready-made, or a model."""
+        """Return the agent or the model that a plugin adds for `spec`."""
         return getattr(self.config.hook, f"pytest_personalens_{role}")(spec=spec, config=self.config)
 
 
 def _draw_of(settings: Settings) -> tuple[object, ...]:
-    """What a draw depends on, of what a mark can change."""
+    """Return the settings of a draw that a mark can change."""
     return (settings.sample, settings.seed, settings.domain, settings.kind)
 
 
 def _cache(config: pytest.Config) -> Path | None:
-    cache = getattr(config, "cache", None)  # there is none under -p no:cacheprovider
+    cache = getattr(config, "cache", None)  # there is none with -p no:cacheprovider
     if cache is None:
         return None
     try:
         folder = Path(cache.mkdir("personalens"))
         (folder / ".writable").touch()
     except OSError as error:
-        # As pytest does of its own cache. A run that must have one says so itself.
+        # pytest warns about its own cache in the same way. A run that needs the cache reports an error
+        # itself.
         message = f"personalens: nothing can be kept in pytest's cache ({error.filename}: {error.strerror})"
         config.issue_config_time_warning(pytest.PytestWarning(message), stacklevel=2)
         return None
@@ -354,12 +374,12 @@ def _parameters(config: pytest.Config) -> dict[str, str]:
 
 
 def _lines(config: pytest.Config, name: str) -> list[str]:
-    # A configuration in TOML may hold anything in its lists.
+    # Lists in a TOML configuration may hold values of any type.
     return [line for line in map(str, config.getini(name)) if line.strip()]
 
 
 def open_run(config: pytest.Config, settings: Settings) -> Run:
-    """The run, with every problem turned into a `pytest.UsageError` of one line."""
+    """Return the run, with every problem as a `pytest.UsageError` of one line."""
     try:
         return Run(config, settings)
     except PersonalensError as error:

@@ -1,5 +1,6 @@
-"""The baseline that a run is held against: read before anything is run, and refused where nothing can be
-compared.
+"""The baseline of a run.
+
+It is read before any test runs. It is refused if a comparison is not possible.
 """
 
 from __future__ import annotations
@@ -21,9 +22,9 @@ _OPTION = BY_KEY["baseline"]
 
 
 def baseline_of_run(config: pytest.Config, settings: Settings) -> Baseline | None:
-    """The baseline in the file of the option, if there is one.
+    """Return the baseline in the file of the option, or None.
 
-    Raises `pytest.UsageError` for a file that is none.
+    Raise `pytest.UsageError` for a file that is no baseline.
     """
     if settings.baseline is None:
         return None
@@ -31,7 +32,7 @@ def baseline_of_run(config: pytest.Config, settings: Settings) -> Baseline | Non
 
     path = path_of(config, settings, _OPTION)
     if settings.save_baseline is not None and path_of(config, settings, BY_KEY["save_baseline"]) == path:
-        return None  # what is replaced, in one run or for the first time, is not asked
+        return None  # a file that this run replaces is not compared, even the first time
     try:
         return read_baseline(path)
     except PersonalensError as error:
@@ -40,13 +41,14 @@ def baseline_of_run(config: pytest.Config, settings: Settings) -> Baseline | Non
 
 
 def refuse_baseline(baseline: Baseline, run: Run) -> None:
-    """Raise `pytest.UsageError` where this run cannot be compared with the baseline."""
+    """Raise `pytest.UsageError` if this run cannot be compared with the baseline."""
     from pytest_personalens.results.baseline import refusal
 
     why = baseline.refuses(run.terms())
     if not why:
-        # A dataset may change under the same name and version. Told before anything is paid for, where so
-        # much of it did that the comparison would fail; else what changed is left out of it.
+        # A dataset may change without a change of its name and version. If so much of it changed that the
+        # comparison would fail, the user learns this before the run spends anything. Otherwise the changed
+        # scenarios are left out of the comparison.
         changed, both = baseline.changed(run.contents())
         if both - len(changed) < run.settings.valid_floor * both:
             why = (

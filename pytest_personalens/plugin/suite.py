@@ -1,5 +1,6 @@
-"""The built-in suite: one test function, run when a repository has no test of its own that asks for
-`personalens`.
+"""The built-in suite: one test function.
+
+It runs if a repository has no test that asks for `personalens`.
 """
 
 from __future__ import annotations

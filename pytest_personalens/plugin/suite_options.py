@@ -1,4 +1,4 @@
-"""Options beside a suite: what it takes, what it does not, and what is another suite's."""
+"""Options that depend on the suite: which it takes, and which belong to another."""
 
 from __future__ import annotations
 
@@ -15,12 +15,15 @@ if TYPE_CHECKING:
     from pytest_personalens.core.options import Option
     from pytest_personalens.core.suite import Suite
 
-#: Stands for a value that only another suite has: one configuration may serve several.
+#: Marks a value that only another suite has, because one configuration may serve several suites.
 OF_ANOTHER: Final = object()
 
 
 def read_text(option: Option, text: str, suite: str | None, *, configured: bool) -> Any:
-    """The value of a text, or `OF_ANOTHER`. Raises ValueError, or `SpecError`."""
+    """Return the value of a text, or `OF_ANOTHER`.
+
+    Raise ValueError or `SpecError` for a text that cannot be read.
+    """
     if option.read is not None:
         return option.read(text)
     from pytest_personalens.core.suite import other_suites
@@ -34,15 +37,19 @@ def read_text(option: Option, text: str, suite: str | None, *, configured: bool)
 
 
 def default_of(option: Option, values: Mapping[str, Any]) -> Any:
-    """The default of an option in the suite of the run; `values` holds those read so far."""
+    """Return the default of an option in the suite of the run.
+
+    `values` holds the options that were read before it.
+    """
     if values.get("sample") is None or "suite" not in values:
         return option.default
     return _suite(values["suite"]).defaults.get(option.key, option.default)
 
 
 def means_nothing(option: Option, suite: str | None, config: pytest.Config) -> bool:
-    """True for an option that its suite does not take. Raises `pytest.UsageError` where the command line
-    gives it, and not the configuration alone.
+    """True for an option that its suite does not take.
+
+    Raise `pytest.UsageError` if the command line gives such an option. The configuration may have it.
     """
     if suite is None or option.key not in _suite(suite).lacks:
         return False

@@ -1,4 +1,4 @@
-"""The section of the terminal summary."""
+"""The section ``personalens`` of the terminal summary."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ def write_summary(
     knows: bool,
     infrastructure: bool,
 ) -> None:
-    """The section ``personalens`` of the terminal summary, and what must be said beside it.
+    """Write the section ``personalens`` of the terminal summary, and further notes.
 
-    `knows`: an assistant that was asked could see what it may know of the user; `infrastructure`: nothing of
-    it failed for the assistant.
+    `knows` says that an assistant that was asked could see the user's context. `infrastructure` says that no
+    failure was the assistant's.
     """
     run = reporter.config.stash[RUN]
     if run.state.history:
@@ -68,13 +68,16 @@ def _write_section(reporter: pytest.TerminalReporter, results: Results, written:
     )
     for text, style in lines:
         reporter.write_line(harmless(text), **dict.fromkeys(style, True))
-    if results.items or results.uncounted:  # a shard may have none
+    if results.items or results.uncounted:  # a shard may have no items
         for line in _further_lines(reporter.config, results):
             reporter.write_line(harmless(line))
 
 
 def _further_lines(config: pytest.Config, results: Results) -> list[str]:
-    """The lines of other plugins. What is wrong with them takes no summary with it."""
+    """Return the lines of other plugins.
+
+    An error in them does not end the summary.
+    """
     hook, further = "pytest_personalens_report_lines", list[str]()
     try:
         for told_by_one in getattr(config.hook, hook)(results=results, config=config):
@@ -88,16 +91,18 @@ def _further_lines(config: pytest.Config, results: Results) -> list[str]:
 
 
 def _about_records(config: pytest.Config, results: Results) -> str:
-    """One line on how to write the records that are missing or stale; empty where none are, or where this run
-    was to write them.
+    """Return one line on how to write missing or stale records.
+
+    It is empty if there are none, or if this run was to write them.
     """
     settings = config.stash[RUN].settings
     if settings.writes_records:
         return ""
     option, items = config.option, results.items
-    # A run that may spend has bought what was missing: another thing is wrong with a record that fails it.
+    # A run that may spend has already paid for missing parts. If a record still fails it, there is another
+    # problem.
     refused = any(i.evaluation.cause == "record" and not settings.may_spend for i in items)
-    # Nor is a record to be made of what failed the run.
+    # A dialogue that failed the run should not become a record.
     wrong = refused or (not results.went_wrong and any(i.record == "stale" for i in items))
     accepting = option.update_snapshots or getattr(option, "update_new_snapshots_only", False)
     if accepting and any(i.record in ("none", "stale") for i in items):

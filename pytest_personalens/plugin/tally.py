@@ -1,4 +1,4 @@
-"""What the tests of a run draw from, and what became of it in the collection."""
+"""Counts the draws of a run's tests, and the items of the collection."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ from typing import NamedTuple
 
 
 class Drawn(NamedTuple):
-    """What the tests of a run draw from: scenarios asked for, those there were, items left out of them by a
-    selection.
+    """The draws of a run's tests.
 
-    `ids` are those of the scenarios that only a mark's own sample has, `skipped` files of ours that skipped
-    themselves whole; `knows` is true if an assistant that was asked could see what it may know; `remaining`
-    counts the items that a selection left.
+    `requested` is the number of scenarios that the user asked for. `drawn` is the number that existed.
+    `left_out` is the number of items that a selection left out. `ids` are those of scenarios that only the
+    sample of a mark has. `skipped` are files with tests of this plugin that skipped themselves completely.
+    `knows` is true if an assistant that was asked could see its context. `remaining` is the number of items
+    that a selection left.
     """
 
     requested: int = 0
@@ -27,18 +28,18 @@ class Tally:
     """Counts the items of one process while they are collected and selected."""
 
     def __init__(self) -> None:
-        #: How many items the tests that were collected make of their samples, and how many of them a
-        #: selection left, and left out.
+        #: The number of items that the collected tests made of their samples, the number that a selection
+        #: left, and the number that it left out.
         self.made = 0
         self.remaining = 0
         self.left_out = 0
-        #: Node ids of files that ask for our fixtures and skipped themselves while they were collected.
+        #: Node ids of files that use fixtures of this plugin and skipped themselves during the collection.
         self.skipped: list[str] = []
-        #: True once an assistant was asked that can see what it may know of the user.
+        #: True once an assistant was asked that can see the user's context.
         self.knows = False
 
     def add_made(self, items: int) -> None:
-        """Count items that were made of a sample."""
+        """Count items that a test made of its sample."""
         self.made += items
 
     def add_skipped(self, nodeid: str) -> None:
@@ -46,12 +47,14 @@ class Tally:
         self.skipped.append(nodeid)
 
     def select(self, items: int, *, uncollected: int) -> None:
-        """Note how many items a selection left, and how many files with at least one were not even
-        collected.
+        """Note the result of a selection.
+
+        `items` is the number of items that it left. `uncollected` is the number of files with at least one
+        item that were not collected.
         """
         self.remaining = items
         self.left_out = self.made - items + uncollected
 
     def see_context(self, sees: bool) -> None:
-        """Note whether an assistant that is asked can see what it may know."""
+        """Note if an assistant that is asked can see its context."""
         self.knows = self.knows or sees

@@ -1,5 +1,7 @@
-"""All that rests on xdist's private names: how it hands out items, on whom it books a worker's death, what a
-worker was sent.
+"""All uses of private names of xdist.
+
+They concern how it distributes items, which item it blames for a worker's death, and which items a worker
+got.
 """
 
 from __future__ import annotations
@@ -18,10 +20,11 @@ if TYPE_CHECKING:
 
 
 class Deaths:
-    """Counts the workers that died, and tells whether the item is known that ended one.
+    """Counts the workers that died, and says if the item that ended one is known.
 
-    Of several dialogues side by side any may have done it, so none is booked: all of them run again, in turn,
-    in the worker that takes the place of the one that died. Whichever ends that one too is known.
+    If several dialogues run at the same time, any of them may have ended the worker, so none is blamed. All
+    of them run again, one after another, in the worker that replaces it. If one of them ends that worker too,
+    it is known.
     """
 
     def __init__(self, config: pytest.Config, *, side_by_side: bool) -> None:
@@ -29,44 +32,48 @@ class Deaths:
         self.count = 0
 
     def add(self) -> None:
-        """Count one more."""
+        """Count one more worker that died."""
         self.count += 1
 
     def culprit_is_known(self, node: WorkerController, unfinished: int) -> bool:
-        """True if the first of the worker's `unfinished` items ended it,
-        or if no worker will run them again.
+        """True if the first of the worker's `unfinished` items ended it.
+
+        It is also true if no worker will run these items again.
         """
         alone = unfinished == 1 or not self._side_by_side or bool(node.workerinput.get(IN_TURN))
         return alone or (self._most is not None and self.count > self._most)
 
 
 class SupplyScheduling(LoadScheduling):  # type: ignore[misc]  # xdist has no types
-    """Keeps every worker supplied with twice the items that it runs side by side, and no worker with more
-    than its share.
+    """A scheduler that gives every worker twice the items that it runs in parallel.
 
-    xdist's own ``load`` sends a few at a time, which would leave most places of a worker idle; ``worksteal``
-    takes items away whose dialogues are under way, and they would be paid for twice.
+    No worker gets more than its share. xdist's own ``load`` sends a few items at a time, so that most places
+    of a worker would be idle. Its ``worksteal`` takes items away whose dialogues are already running, and
+    they would be paid for twice.
     """
 
     def __init__(self, config: pytest.Config, log: Producer, *, side_by_side: int, deaths: Deaths) -> None:
         super().__init__(config, log)
         self._supply, self._deaths = 2 * side_by_side, deaths
-        #: Items of workers that died, one of which ended it: only a worker that runs them in turn may have
-        #: them.
+        #: Items of workers that died, one of which ended its worker. Only a worker that runs items one after
+        #: another may get them.
         self._suspects: list[int] = []
 
     @property
     def tests_finished(self) -> bool:
-        """True if nothing is left to hand out."""
+        """True if there is nothing left to distribute."""
         return not self._suspects and bool(super().tests_finished)
 
     @property
     def has_pending(self) -> bool:
-        """True if some item has not come to its end."""
+        """True if any item has not ended."""
         return bool(self._suspects) or bool(super().has_pending)
 
     def remove_node(self, node: WorkerController) -> str | None:
-        """Take back the items of a worker that is gone; returns the one that ended it, if that is known."""
+        """Take back the items of a dead worker.
+
+        Return the item that ended the worker, if it is known.
+        """
         unfinished = self.node2pending.pop(node)
         culprit = None
         if unfinished and self._deaths.culprit_is_known(node, len(unfinished)):
@@ -78,14 +85,17 @@ class SupplyScheduling(LoadScheduling):  # type: ignore[misc]  # xdist has no ty
         return culprit
 
     def schedule(self) -> None:
-        """Hand out the first items, or items to a worker that came later."""
+        """Distribute the first items, or items for a worker that came later."""
         super().schedule()
         if self.collection:
             for node in self.nodes:
                 self.check_schedule(node)
 
     def check_schedule(self, node: WorkerController, duration: float = 0) -> None:
-        """Send the worker what it lacks, or tell it that there is no more."""
+        """Send the worker the items that it lacks.
+
+        If there are no more items for it, tell it so.
+        """
         if node.shutting_down:
             return
         if self.pending or self._suspects_for(node):
@@ -98,7 +108,7 @@ class SupplyScheduling(LoadScheduling):  # type: ignore[misc]  # xdist has no ty
 
     def _top_up(self, node: WorkerController) -> None:
         outstanding = len(self.pending) + len(self._suspects) + sum(map(len, self.node2pending.values()))
-        # A worker starts an item only when it knows the next one: fewer than two would stop it.
+        # A worker starts an item only when it knows the next one. With fewer than two items it would stop.
         share = max(2, -(-outstanding // len(self.node2pending)))
         lacks = max(
             0, min(2 if node.workerinput.get(IN_TURN) else self._supply, share) - len(self.node2pending[node])
@@ -111,8 +121,9 @@ class SupplyScheduling(LoadScheduling):  # type: ignore[misc]  # xdist has no ty
 
 
 class _InUnits(LoadScopeScheduling):  # type: ignore[misc]
-    """Items that stay together, in one worker. xdist's own runs the item that ended a worker again, which
-    ends the next one too.
+    """A scheduler for items that stay together, in one worker.
+
+    xdist's own scheduler runs the item that ended a worker again, and it ends the next worker too.
     """
 
     def __init__(self, config: pytest.Config, log: Producer, *, deaths: Deaths) -> None:
@@ -120,7 +131,10 @@ class _InUnits(LoadScopeScheduling):  # type: ignore[misc]
         self._deaths = deaths
 
     def remove_node(self, node: WorkerController) -> str | None:
-        """Take back the items of a worker that is gone; returns the one that ended it, if that is known."""
+        """Take back the items of a dead worker.
+
+        Return the item that ended the worker, if it is known.
+        """
         units: dict[str, dict[str, bool]] = self.assigned_work.pop(node)
         unfinished = [
             (unit, nodeid) for unit in units.values() for nodeid, finished in unit.items() if not finished
@@ -155,7 +169,7 @@ _IN_UNITS: Final[dict[str, type[_InUnits]]] = {
 
 
 def scheduling(config: pytest.Config, log: Producer, *, side_by_side: int, deaths: Deaths) -> Any:
-    """What hands out items under the run's --dist; None for xdist's own."""
+    """Return the scheduler for the run's --dist, or None for xdist's own."""
     dist = config.getoption("dist")
     if dist in _IN_UNITS:
         return _IN_UNITS[dist](config, log, deaths=deaths)
@@ -165,9 +179,12 @@ def scheduling(config: pytest.Config, log: Producer, *, side_by_side: int, death
 
 
 def items_sent(config: pytest.Config) -> list[int]:
-    """The places of the items that this worker was sent and has not begun, the next one first."""
-    # By its name: a worker runs xdist's module as a script, so that its class is not the one that can be
-    # imported.
+    """Return the places of the items that this worker got and has not started.
+
+    The next one comes first.
+    """
+    # The class is found by its name. A worker runs xdist's module as a script, so its class is not the one
+    # that can be imported.
     worker: Any = next(
         p for p in config.pluginmanager.get_plugins() if type(p).__name__ == "WorkerInteractor"
     )

@@ -1,4 +1,7 @@
-"""A badge of one run as SVG: its TCR and P, in the colour of what its gates came to."""
+"""A badge of one run as SVG, with its TCR and P.
+
+The colour shows the outcome of the gates.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +12,15 @@ if TYPE_CHECKING:
 
 _NAME: Final = "personalens"
 _PASSED, _FAILED, _OPEN = "#14692f", "#b0261c", "#5a5f66"
-#: CSS pixels of a letter of the 11 px font, as wide as most are, and of the space at either side.
+#: The width of most letters of the 11 px font, and the space on each side, in CSS pixels.
 _LETTER, _SPACE = 6.6, 8
 
 
 def badge_svg(history: History) -> str:
-    """The badge of the last run. White text has a contrast of at least 6 to 1 on each colour."""
+    """Return the badge of the last run.
+
+    White text has a contrast of at least 6 to 1 on each colour.
+    """
     run = history.runs[-1]
     figures = [
         f"{dimension.names.mean} {estimate.value:.2f}"

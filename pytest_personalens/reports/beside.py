@@ -1,6 +1,6 @@
-"""Two runs side by side: the figures of both, and the scenarios whose scores differ.
+"""Compares the figures of two runs, and lists the scenarios with other scores.
 
-Says nothing of significance.
+It does not test for significance.
 """
 
 from __future__ import annotations
@@ -18,14 +18,17 @@ if TYPE_CHECKING:
 
 
 class Moved(NamedTuple):
-    """The means of one group in both runs, by dimension; None where a run has none."""
+    """The means of one group in both runs, by dimension.
+
+    A mean is None if the run has none.
+    """
 
     group: str
     means: dict[Dimension, tuple[float | None, float | None]]
 
 
 class Changed(NamedTuple):
-    """An item that both runs scored, and not alike."""
+    """An item with different scores in the two runs."""
 
     name: str
     dimension: Dimension
@@ -34,9 +37,9 @@ class Changed(NamedTuple):
 
 
 class TwoRuns(NamedTuple):
-    """What two runs have in common, and where they differ.
+    """The items that two runs share, and the differences between the runs.
 
-    `only_before` and `only_after` count items scored in one run alone.
+    `only_before` and `only_after` count items that only one run scored.
     """
 
     moved: tuple[Moved, ...]
@@ -48,7 +51,10 @@ class TwoRuns(NamedTuple):
 
 
 def side_by_side(before: Results, after: Results) -> TwoRuns:
-    """The figures of both runs and the items whose scores differ: those that fell most come first."""
+    """Return the figures of both runs, and the items with different scores.
+
+    The items with the largest drop come first.
+    """
     old, new = (_scored(results) for results in (before, after))
     shared = [key for key in new if key in old]
     changed = [
@@ -70,7 +76,7 @@ def side_by_side(before: Results, after: Results) -> TwoRuns:
 
 
 def beside_lines(beside: TwoRuns, *, most: int | None = None) -> Iterator[str]:
-    """The comparison for a terminal, with at most `most` of the scores that differ."""
+    """Yield the comparison for a terminal, with at most `most` differing scores."""
     shown = _shown(beside)
     yield f"{'before -> after':20}" + "".join(f"{d.names.heading:>15}" for d in shown)
     for moved in beside.moved:
@@ -86,7 +92,7 @@ def beside_lines(beside: TwoRuns, *, most: int | None = None) -> Iterator[str]:
 
 
 def overlap(beside: TwoRuns) -> str:
-    """One sentence: how much of both runs can be held against each other."""
+    """Return one sentence on how many items of the two runs can be compared."""
     items = len({c.name for c in beside.changed})
     alone = [
         f"{n} only {when}" for n, when in ((beside.only_before, "before"), (beside.only_after, "after")) if n
@@ -95,7 +101,7 @@ def overlap(beside: TwoRuns) -> str:
 
 
 def moved_table(beside: TwoRuns) -> list[str]:
-    """The figures of both runs, as a Markdown table."""
+    """Return the figures of both runs, as a Markdown table."""
     shown = _shown(beside)
     return markdown_table(
         ("", *(d.names.heading for d in shown)),
@@ -139,7 +145,7 @@ def _name(item: Item) -> str:
 
 
 def unlike(before: Results, after: Results) -> Iterator[str]:
-    """Why a difference may not be the assistant's."""
+    """Yield the reasons why a difference may not be due to the assistant."""
     if before.dataset != after.dataset:
         yield f"the dataset was {before.dataset}, and is {after.dataset}"
     for what, field in (("user agent", "user_agent"), ("judge", "judge")):

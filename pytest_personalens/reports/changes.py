@@ -1,5 +1,6 @@
-"""What changed since other results of the same scenarios: as it was tested, or side by side where something
-else changed too.
+"""The changes since other results of the same scenarios.
+
+They are tested, or only shown if other things changed too.
 """
 
 from __future__ import annotations
@@ -13,14 +14,20 @@ if TYPE_CHECKING:
 
 
 class Changes(NamedTuple):
-    """A comparison; where it was not `tested`, nothing may be said about chance."""
+    """A comparison.
+
+    If it was not `tested`, a report must say nothing about significance.
+    """
 
     comparison: Comparison
     tested: bool
 
 
 def changes_of(results: Results, before: Results | None) -> Changes | None:
-    """The comparison that was made with a baseline; else the figures beside those of `before`; else None."""
+    """Return the comparison with a baseline, if there is one.
+
+    Without one, return the differences from `before`, or None if that is not given.
+    """
     if results.comparison is not None:
         return Changes(results.comparison, tested=True)
     return None if before is None else Changes(compare_untested(before, results), tested=False)

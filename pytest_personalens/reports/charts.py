@@ -15,20 +15,21 @@ if TYPE_CHECKING:
 
     from pytest_personalens.results.means import Estimate
 
-#: CSS pixels: as wide as a phone has room for, so that its text can be read there; three stand side by side
-#: on a desk.
+#: The width in CSS pixels. It fits a phone, so that the text can be read there. Three charts fit next to each
+#: other on a desktop.
 WIDTH: Final = 400
 _ROW: Final = 21
 _LONGEST_LABEL: Final = 18
-#: Points of a line that are told in figures.
+#: The highest number of points of a line with their values as text.
 _MOST_TOLD: Final = 7
 _SMALL: Final = 11.5
 _TEXT: Final = 12.5
 
 
 class Panel(NamedTuple):
-    """A scale that rows have a dot on: from `low` to `high`, a line at `mean`,
-    and a dashed one at `floor`.
+    """A scale for the dots of rows, from `low` to `high`.
+
+    It has a line at `mean`, and a dashed line at `floor`.
     """
 
     label: str
@@ -41,7 +42,7 @@ class Panel(NamedTuple):
 
 
 class DotRow(NamedTuple):
-    """A line of a dot chart: its name, a remark beside it, and an estimate for each panel."""
+    """A row of a dot chart: name, note, and an estimate for each panel."""
 
     label: str
     note: str
@@ -49,7 +50,10 @@ class DotRow(NamedTuple):
 
 
 class Histogram(NamedTuple):
-    """How often each score of a scale was given; `ticks` are its scores by name."""
+    """The number of times that each score of a scale was given.
+
+    `ticks` are the names of the scores.
+    """
 
     label: str
     ticks: Sequence[str]
@@ -58,7 +62,10 @@ class Histogram(NamedTuple):
 
 
 def dots(rows: Sequence[DotRow], panels: Sequence[Panel], *, name: str, title: str) -> str:
-    """A line for each of `rows`, with a dot and its interval in each of `panels`."""
+    """Return a chart with a line for each of `rows`.
+
+    Each line has a dot with its interval in each of `panels`.
+    """
     top, bottom, left, gap = 30, 26, 158, 20
     height = top + bottom + _ROW * len(rows)
     figure = _figure(height)
@@ -113,7 +120,7 @@ def dots(rows: Sequence[DotRow], panels: Sequence[Panel], *, name: str, title: s
 
 
 def histograms(shown: Sequence[Histogram], *, name: str, title: str) -> str:
-    """Columns of counts, two charts abreast."""
+    """Return a chart with columns of counts, two histograms in a row."""
     columns, gap, tall, head, foot = min(2, len(shown)), 26, 70, 44, 24
     lines = -(-len(shown) // columns)
     figure = _figure(lines * (tall + head + foot))
@@ -142,7 +149,10 @@ def histograms(shown: Sequence[Histogram], *, name: str, title: str) -> str:
 
 
 def line(points: Sequence[Estimate], scale: Panel, *, name: str, title: str, below: str, counts: bool) -> str:
-    """`points` 1, 2, ... joined, with their intervals; with `counts`, the number of dialogues under each."""
+    """Return a chart of `points` 1, 2, ... as a line with their intervals.
+
+    With `counts`, it shows the number of dialogues under each point.
+    """
     left, top, tall, foot = 30, 14, 190, 58 if counts else 42
     step = -(-len(points) // _MOST_TOLD)
     figure = _figure(top + tall + foot)
@@ -168,7 +178,7 @@ def line(points: Sequence[Estimate], scale: Panel, *, name: str, title: str, bel
 
 
 def strip(estimate: Estimate, panel: Panel, *, name: str, title: str) -> str:
-    """One dot with its interval on its scale: the figure beside a big number."""
+    """Return one dot with its interval on its scale, for a single large figure."""
     figure = _figure(30, width=220)
     axes = _axes(figure, 6, 2, 208, 12)
     axes.set_xlim(panel.low, panel.high)
@@ -203,20 +213,20 @@ def _beside(
     coords: Any = "data",
     **style: Any,
 ) -> None:
-    # Names are anybody's: dollar signs in them are no formulas.
+    # Names may hold dollar signs, which are no formulas.
     style = {"fontsize": _SMALL, "parse_math": False, "annotation_clip": False, **style}
     axes.annotate(words, at, xycoords=coords, xytext=off, textcoords="offset points", **style)
 
 
 def _figure(height: float, *, width: float = WIDTH) -> Figure:
-    # A figure of its own, never pyplot's: no state is shared, and no display is looked for.
+    # The figure is not made by pyplot, which shares state and looks for a display.
     from matplotlib.figure import Figure
 
     return Figure(figsize=(width / 72, height / 72), dpi=72, frameon=False)
 
 
 def _axes(figure: Figure, left: float, top: float, width: float, height: float) -> Axes:
-    """Axes at a place in pixels from the upper left corner, without a frame."""
+    """Return axes without a frame at a place in pixels from the upper left corner."""
     across, down = figure.get_size_inches() * 72
     axes = figure.add_axes(
         (left / across, 1 - (top + height) / down, width / across, height / down), frameon=False

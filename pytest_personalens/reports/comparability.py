@@ -1,5 +1,6 @@
-"""How far a run's figures compare with those of the paper's tables,
-as docs/explanation/protocol.md says it.
+"""Says how far a run's figures compare with those of the paper's tables.
+
+docs/explanation/protocol.md defines the levels.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
     from pytest_personalens.results.values import Results
 
-#: The paper's sample of fifty users: single-domain and multi-domain scenarios.
+#: The paper's sample of fifty users: the numbers of single-domain and multi-domain scenarios.
 PAPER_SCENARIOS: Final = (3_283, 813)
 _LEVELS: Final = (
     "the same prompts, filled and read alike; what differs is what the models are today",
@@ -30,7 +31,7 @@ _LEVELS: Final = (
     "figures of rules and small models: they compare with each other and with nothing else",
 )
 _PAPER_SAMPLE: Final = "official-50"
-#: The paper's models: a short name of ours, and what Bedrock's own ids of them hold.
+#: The paper's models: a short name, and a part of Bedrock's own ids.
 _MODELS: Final = {
     "user_model": ("user agent", ("claude-3-sonnet-v1", "claude-3-sonnet-20240229")),
     "judge_model": ("judge", ("claude-3-5-sonnet-v2", "claude-3-5-sonnet-20241022")),
@@ -38,11 +39,11 @@ _MODELS: Final = {
 
 
 def comparability(results: Results, single: int, multi: int, *, of_assistants: bool = True) -> list[str]:
-    """Sentences: the level of likeness, and all that keeps `single` and `multi` scored scenarios of this run
-    from the paper's.
+    """Return sentences on how far this run compares with the paper.
 
-    A table that is not `of_assistants` compares what they are told, which is then no difference from the
-    paper.
+    They give the level of likeness, and all differences from the paper. `single` and `multi` are the numbers
+    of scored scenarios of this run. A table that is not `of_assistants` compares contexts or prompts of one
+    assistant. A difference from the paper in these then does not count.
     """
     apart = list(_differences(results, of_assistants=of_assistants))
     s = results.settings
@@ -110,6 +111,6 @@ def _differences(results: Results, *, of_assistants: bool) -> Iterator[str]:
 
 
 def _sample(users: Sequence[str]) -> str:
-    """The official sample that these users are; empty for none of them."""
+    """Return the official sample that has exactly these users, or an empty text."""
     named = {f"user{user}" if user.isdecimal() else user for user in users}
     return next((name for name, sample in OFFICIAL_SAMPLES.items() if named == set(sample)), "")

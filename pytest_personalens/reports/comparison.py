@@ -1,4 +1,4 @@
-"""What trials, controls and the comparison with a baseline showed, as lines for a terminal."""
+"""The results of trials, controls and the baseline as lines for a terminal."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LONGEST: Final = 100
 
 
 def outcome_lines(results: Results, *, verbose: bool) -> Iterator[str]:
-    """The lines, none where there is nothing of it."""
+    """Yield the lines, or none if the run has no such results."""
     if results.trials is not None:
         passes = ", ".join(
             f"pass^{k} {'-' if p is None else f'{p:.2f}'}" for k, p in enumerate(results.trials.pass_k, 1)
@@ -33,7 +33,7 @@ def outcome_lines(results: Results, *, verbose: bool) -> Iterator[str]:
     if ablation:
         from pytest_personalens.reports.tables.contexts import (
             ablation_table,
-        )  # which prints means as the summary does
+        )  # it prints means in the same way as the summary
 
         yield from ablation_table(results).text().splitlines()
         yield ""
@@ -45,14 +45,15 @@ def outcome_lines(results: Results, *, verbose: bool) -> Iterator[str]:
             of_all = count(control.overall.items, "item")
             yield f"control {suite.arm_word(control.name)}: {unscored} of {of_all} could not be scored"
     if results.comparison is not None:
-        # What has a gate is said there.
+        # A measure with a gate is reported there.
         gated = any(gate.kind == "regression" for gate in results.gates)
         yield from _comparison(results, results.comparison, verbose=verbose, gated=gated)
 
 
 def low_lines(results: Results) -> list[str]:
-    """The scenarios of the run itself that were below a threshold, a line each, with what was missed and in
-    how many trials.
+    """Return a line for each scenario of the run itself below a threshold.
+
+    The line says what it missed, and in how many trials.
     """
     missed: dict[tuple[str, ...], list[Item]] = defaultdict(list)
     for item in results.own:
@@ -68,7 +69,7 @@ def low_lines(results: Results) -> list[str]:
 
 
 def _name(item: Item, several: bool) -> str:
-    """The scenario, with its test where `several` have it."""
+    """Return the scenario, with its test if there are `several`."""
     return item.evaluation.scenario + (f" in {item.test.rpartition('::')[2]}" if several else "")
 
 
@@ -95,7 +96,7 @@ def _comparison(results: Results, comparison: Comparison, *, verbose: bool, gate
 def _flips(flips: list[Flip], way: str, items: Mapping[str, Item], *, verbose: bool) -> Iterator[str]:
     if not flips:
         return
-    # What got better is good to know, but nobody needs to look at it.
+    # Better scores are listed only on request, because nobody needs to look at them.
     shown = flips if verbose else flips[:_MOST_LISTED] if way == "worse" else []
     number = f"{count(len(flips), 'score')} {way} than then"
     yield f"  {number}:" if shown else f"  {number} (-v lists them)"
@@ -106,7 +107,7 @@ def _flips(flips: list[Flip], way: str, items: Mapping[str, Item], *, verbose: b
             for v in items[nodeid].evaluation.verdicts
             if v.dimension == flip.dimension
         ]
-        # Of several trials, the one that moved furthest tells most.
+        # Of several trials, the one with the largest change explains most.
         outermost = min if (way == "worse") == (flip.dimension.better == "high") else max
         furthest = outermost(verdicts, key=lambda verdict: verdict.score, default=None)
         why = f", {furthest.justification[:_LONGEST]}" if furthest else ""
@@ -120,5 +121,5 @@ def _flips(flips: list[Flip], way: str, items: Mapping[str, Item], *, verbose: b
 
 
 def _short(score: float) -> str:
-    """A score, or a mean over trials."""
+    """Return the text of a score, or of a mean over trials."""
     return f"{round(score, 2):g}"

@@ -1,5 +1,6 @@
-"""What the assistant failed of, grouped: by the exception and its place,
-or by what was wrong with the reply.
+"""Groups the failures of the assistant.
+
+The groups are by exception and place, or by the problem with the reply.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from pytest_personalens.results.wording import count
 if TYPE_CHECKING:
     from pytest_personalens.results.values import Results
 
-#: As `dialogue` tells it.
+#: The form of the message in `dialogue`.
 _RAISED: Final = re.compile(
     r"the assistant raised (?P<kind>\w+)(?:: (?P<text>.*?))?(?: \((?P<file>[^()]+), line (?P<line>\d+)\))?",
     re.DOTALL,
@@ -23,7 +24,10 @@ _LONGEST: Final = 120
 
 
 def crashes_title(results: Results) -> str:
-    """In how many dialogues of the run itself the assistant failed; empty if in none."""
+    """Return in how many dialogues of the run itself the assistant failed.
+
+    The text is empty if there are none.
+    """
     crashed = results.uncounted.get("assistant", 0)
     return (
         f"the assistant failed in {crashed:,} of {count(results.expected, 'dialogue')}, which have no score"
@@ -33,8 +37,9 @@ def crashes_title(results: Results) -> str:
 
 
 def crash_groups(results: Results) -> list[str]:
-    """A line for each way in which it failed, the most frequent first; rare ones are put together in the
-    last.
+    """Return a line for each kind of failure, the most frequent first.
+
+    The last line combines the rare ones.
     """
     said: dict[str, Counter[str]] = defaultdict(Counter)
     for item in results.own:
@@ -50,7 +55,7 @@ def crash_groups(results: Results) -> list[str]:
 
 
 def _way(detail: str) -> tuple[str, str]:
-    """What a fault has in common with its like, and its text."""
+    """Return the part of a fault that similar faults share, and its own text."""
     line = " ".join(detail.split())
     raised = _RAISED.fullmatch(line)
     if raised is None:

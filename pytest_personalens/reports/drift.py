@@ -1,4 +1,4 @@
-"""What the summary says of a judge that was adopted or checked."""
+"""The lines of the summary about a judge that was adopted or checked."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MOST_NOTES = 5
 
 
 def drift_lines(drift: Drift) -> Iterator[str]:
-    """The outcome in one sentence, then the figures behind it."""
+    """Yield the outcome in one sentence, then its figures."""
     yield harmless(drift.sentence)
     if drift.anchors or drift.scores:
         yield f"  {'':22}{'compared':>9}{'changed':>9}{'far':>5}{'mean':>8}  two-sided p"

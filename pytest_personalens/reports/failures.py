@@ -1,5 +1,6 @@
-"""What went wrong: the outcome in one line, and of single items the score that fell short and the turn that
-it rests on.
+"""Describes failures: the outcome of the run in one line, and each failed item.
+
+For an item, it gives the low score and the turn that is the evidence for it.
 """
 
 from __future__ import annotations
@@ -23,7 +24,10 @@ _MOST_NAMED: Final = 5
 
 
 def verdict_line(results: Results) -> str:
-    """The outcome in one line of plain text: passed, FAILED or not decided, and by what."""
+    """Return the outcome in one line of plain text: passed, FAILED or not decided.
+
+    The line also gives the reason.
+    """
     low = [gate.name for gate in results.gates if not gate.passed]
     failed = [] if results.report_only else low
     items = sum(item.failed for item in results.items) + len(results.lost)
@@ -60,21 +64,25 @@ def _counted(number_of: int, what: str, *, number: bool = True) -> str:
 
 
 def failures(results: Results) -> list[Item]:
-    """The items worth a look, worst first: those that failed, then low ones that a gate let pass, then those
-    without scores.
+    """Return the items that a person should look at, the worst first.
+
+    Failed items come first, then low items that a gate let pass, then items without scores.
     """
     wrong = [item for item in results.items if item.failed or (not item.arm and item.status != "passed")]
     return sorted(wrong, key=lambda item: (not item.failed, item.status == "uncounted", item.nodeid))
 
 
 def title(item: Item) -> str:
-    """The scenario, and what tells this run of it from others."""
+    """Return the scenario, with the trial and the control of the item."""
     parts = [f"trial {item.trial}"] * (item.trial > 1) + [f"control {item.arm}"] * bool(item.arm)
     return item.evaluation.scenario + (f" ({', '.join(parts)})" if parts else "")
 
 
 def reason(item: Item) -> str:
-    """What is wrong with an item, in one line; what others wrote is still in it as they wrote it."""
+    """Return the problem with an item, in one line.
+
+    Texts of models and exceptions in it are not escaped.
+    """
     evaluation = item.evaluation
     if evaluation.cause:
         return f"not scored, {evaluation.cause}: {evaluation.detail}"
@@ -82,9 +90,9 @@ def reason(item: Item) -> str:
 
 
 def failure_row(item: Item, results: Results, record: str) -> str:
-    """One entry of a list, of several lines: what fell short, what was wanted, the turns that cost the score.
+    """Return one entry of a list, in several lines.
 
-    `record` is Markdown.
+    It gives the low score, the user's wish, and the turns that are the evidence. `record` is Markdown.
     """
     evaluation = item.evaluation
     what = (
@@ -102,14 +110,15 @@ def failure_row(item: Item, results: Results, record: str) -> str:
 
 
 def short_verdicts(item: Item) -> list[Verdict]:
-    """The verdicts that fell short of their thresholds."""
+    """Return the verdicts below their thresholds."""
     low = {shortfall.dimension for shortfall in item.shortfalls}
     return [verdict for verdict in item.evaluation.verdicts if verdict.dimension in low]
 
 
 def costly_turn(item: Item) -> str:
-    """The quote that the first low verdict rests on, with its turn, as it was said; the empty string if there
-    is none.
+    """Return the first quote of the first low verdict, with its turn.
+
+    It is empty if there is none.
     """
     for verdict in short_verdicts(item):
         for evidence in verdict.evidence:
@@ -127,6 +136,7 @@ def _cost(verdict: Verdict, evaluation: Evaluation) -> Iterator[str]:
     if unfound := unfound_text(verdict):
         yield unfound
     if not verdict.evidence and messages:
-        # No turn is to blame for what was left undone: the last one shows where it ended.
+        # No turn is the evidence for something that was not done. The last turn shows where the dialogue
+        # ended.
         last = len(messages) - 1
         yield f"turn {last}, {messages[last].role}, the last: {code(messages[last].content, _LONGEST)}"

@@ -1,5 +1,6 @@
-"""The files that results are written to: checked before anything is run, and written so that each fails
-alone.
+"""The files that results are written to.
+
+They are checked before any test runs. If one cannot be written, the others still are.
 """
 
 from __future__ import annotations
@@ -22,9 +23,10 @@ if TYPE_CHECKING:
 
 
 class Files(NamedTuple):
-    """Where reports and baseline are to go.
+    """The paths of reports and baseline.
 
-    `reports` are told apart by their endings; `github`: those of a step in GitHub Actions too.
+    The ending of a path in `reports` gives its kind. `github` asks for the reports of a step in GitHub
+    Actions too.
     """
 
     reports: tuple[Path, ...] = ()
@@ -33,25 +35,28 @@ class Files(NamedTuple):
 
     @classmethod
     def of(cls, reports: Iterable[str], *, save_baseline: Path | None = None) -> Files:
-        """The files of paths and the word ``github``."""
+        """Return the files for a list of paths and the word ``github``."""
         named = list(reports)
         return cls(tuple(Path(text) for text in named if text != GITHUB), GITHUB in named, save_baseline)
 
     def kind(self, kind: str) -> list[Path]:
-        """The reports of a kind: json, html or markdown."""
+        """Return the reports of a kind: json, html or markdown."""
         return [path for path in self.reports if file_kind(path) == kind]
 
 
 @dataclass
 class WrittenFiles:
-    """Lines that say what was written and what could not be, and the annotations for GitHub."""
+    """Lines on the files that were written or failed, and GitHub annotations."""
 
     done: list[str] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     annotations: list[str] = field(default_factory=list)
 
     def attempt(self, what: str, path: Path | str, write: Callable[[], object]) -> None:
-        """Write one file. Whatever is wrong with it, the others are not to suffer."""
+        """Write one file.
+
+        A problem with it must not affect the others.
+        """
         try:
             write()
         except Exception as error:
@@ -77,11 +82,11 @@ def write_files(
     root: Path | None = None,
     lines: Mapping[str, int] = MappingProxyType({}),
 ) -> WrittenFiles:
-    """Write all that is asked for. The reports hold the results against another run, `before`, if it is
-    given.
+    """Write all files that the options ask for.
 
-    For GitHub, `root` is the root folder of the tests (default: the working directory), and `lines` are those
-    of tests by node id, from 1.
+    If another run, `before`, is given, the reports compare the results with it. For GitHub, `root` is the
+    root folder of the tests (default: the working directory). `lines` holds the lines of tests by node id,
+    from 1.
     """
     written = WrittenFiles()
     for path in files.kind("json"):
@@ -129,14 +134,16 @@ def _tell_github(
     )
     try:
         written.annotations.extend(annotation_lines(results, root=root, lines=lines))
-    except Exception as error:  # as of every report
+    except Exception as error:  # an error in one report must not affect the others
         written.problems.append(f"annotations could not be made: {type(error).__name__}: {error}")
 
 
 def checked(files: Files, prefix: str, *, read: Mapping[str, Path] = MappingProxyType({})) -> Files:
-    """The same files, their folders made. `prefix` is that of the options, such as ``--``; `read` are the
-    files that the command reads, by what they are called. Raises `SpecError` for one that could not be
-    written, or would replace another or somebody else's.
+    """Return the same files, after making their folders.
+
+    `prefix` is that of the options, such as ``--``. `read` holds the files that the command reads, by their
+    names for the user. Raise `SpecError` for a file that cannot be written, or that would replace another
+    file of the run or a file of somebody else.
     """
     report, baseline = f"{prefix}report", f"{prefix}save-baseline"
     try:
@@ -155,6 +162,6 @@ def checked(files: Files, prefix: str, *, read: Mapping[str, Path] = MappingProx
         writable(path, report, kind=str(file_kind(path)))
     if files.save_baseline is not None:
         wanted.append((baseline, writable(files.save_baseline, baseline)))
-    # A baseline may be replaced by the one that is saved: that is asked for in so many words.
+    # A saved baseline may replace the old one, because the user asks for exactly that.
     refuse_shared_files(wanted, read, replaces=(baseline, f"{prefix}baseline"))
     return files

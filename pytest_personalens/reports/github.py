@@ -1,6 +1,6 @@
-"""What GitHub Actions shows of a run: a summary of the step, and annotations.
+"""The output for GitHub Actions: a summary of the step, and annotations.
 
-Nothing that a model says becomes a command.
+No text of a model becomes a command.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
     from pytest_personalens.results.values import Item, Results
 
-#: The environment variable that names the file of the step's summary.
+#: The environment variable with the file of the step's summary.
 SUMMARY: Final = "GITHUB_STEP_SUMMARY"
-#: Bytes, below the 1 MiB from which on GitHub shows nothing of a step's summary.
+#: A limit in bytes below 1 MiB. GitHub does not show a larger summary of a step.
 _SUMMARY_LIMIT: Final = 1_000_000
-#: With less room than this for it, a report is not worth its beginning.
+#: The smallest room in bytes for a report. With less, its beginning would not be useful.
 _LEAST: Final = 3_000
-#: GitHub shows ten annotations of a kind and step, and drops the rest without a word.
+#: GitHub shows ten annotations of each kind for a step, and drops the others without a message.
 _MOST: Final = 10
 _LONGEST: Final = 1_000
 
@@ -35,12 +35,12 @@ _LONGEST: Final = 1_000
 def annotation_lines(
     results: Results, *, root: str = "", lines: Mapping[str, int] = MappingProxyType({})
 ) -> list[str]:
-    """The lines to print: an error for each gate and item that failed; where a gate failed, a warning for
-    each item that is low.
+    """Return the lines to print as annotations.
 
-    At most ten of each, the last of which says how many more there are. `root` is the folder that node ids
-    begin from, as seen from the root of the repository; `lines` holds the line of a test, from 1, by the node
-    id of an item where it is known.
+    Each failed gate and item is an error. If a gate failed, each low item is a warning. There are at most ten
+    of each kind, and the last one says how many more there are. `root` is the start folder of the node ids,
+    relative to the root of the repository. `lines` holds the line of a test, from 1, by the node id of an
+    item, if it is known.
     """
     failed_gates = [gate for gate in results.gates if not gate.passed]
     wrong = failures(results)
@@ -71,7 +71,7 @@ def annotation_lines(
 def append_summary(results: Results, path: Path, *, before: Results | None = None, link: str = "") -> None:
     """Append the report to the summary of a step.
 
-    Raises `DataError` in one line if the file cannot be written to or is full.
+    Raise `DataError` with a text of one line if the file cannot be written or is full.
     """
     try:
         there = path.stat().st_size if path.exists() else 0
@@ -90,7 +90,10 @@ def append_summary(results: Results, path: Path, *, before: Results | None = Non
 
 
 def summary_path(environment: Mapping[str, str] = os.environ) -> Path:
-    """The file of this step's summary. Raises `DataError` outside GitHub Actions."""
+    """Return the file of this step's summary.
+
+    Raise `DataError` outside GitHub Actions.
+    """
     if not environment.get(SUMMARY):
         raise DataError(
             SUMMARY, "not set: the word github is for steps of GitHub Actions; elsewhere give PATH.md"
@@ -99,8 +102,9 @@ def summary_path(environment: Mapping[str, str] = os.environ) -> Path:
 
 
 def root_in_repository(rootpath: Path, environment: Mapping[str, str] = os.environ) -> str:
-    """The root folder of the tests as seen from the root of the repository, with slashes; empty if it is the
-    root, or not below it.
+    """Return the root folder of the tests, relative to the root of the repository.
+
+    The path has slashes. It is empty if the folder is the root, or not below it.
     """
     workspace = environment.get("GITHUB_WORKSPACE", "")
     try:
@@ -114,7 +118,10 @@ def root_in_repository(rootpath: Path, environment: Mapping[str, str] = os.envir
 
 
 def link(root: str, environment: Mapping[str, str] = os.environ) -> str:
-    """Where the files of this commit can be read, below `root`; empty outside GitHub Actions."""
+    """Return the web address of this commit's files below `root`.
+
+    It is empty outside GitHub Actions.
+    """
     parts = [environment.get(name, "") for name in ("GITHUB_SERVER_URL", "GITHUB_REPOSITORY", "GITHUB_SHA")]
     if not all(parts):
         return ""
@@ -126,7 +133,7 @@ def _item(kind: str, item: Item, root: str, lines: Mapping[str, int]) -> str:
     file = file_of(item.nodeid)
     turn = costly_turn(item)
     message = reason(item) + (f"\n{turn}" if turn else "") + f"\n{item.nodeid}"
-    # The built-in suite is no file of the repository's.
+    # The built-in suite has no file in the repository.
     where = {"file": f"{root}/{file}" if root else file} if file.endswith(".py") else {}
     if where and item.nodeid in lines:
         where["line"] = str(lines[item.nodeid])

@@ -1,4 +1,4 @@
-"""The history of several runs as a table: in the terminal, and as Markdown."""
+"""The history of several runs as a table, for the terminal and as Markdown."""
 
 from __future__ import annotations
 
@@ -14,15 +14,18 @@ if TYPE_CHECKING:
     from pytest_personalens.results.history import History, Run
     from pytest_personalens.results.means import Estimate
 
-#: Said where the runs stand in the order of their files.
+#: The text if the runs are in the order of their files.
 NO_DATES: Final = "in the order of the files: not every run says when its commit was made"
 _NONE: Final = "-"
-#: Characters of a cell in Markdown.
+#: The highest number of characters of a cell in Markdown.
 _LONGEST: Final = 500
 
 
 def table_lines(history: History) -> Iterator[str]:
-    """The table in plain text, a line a run, and above each what changed since the run before it."""
+    """Yield the table in plain text, one line for each run.
+
+    The changes since the run before stand above each line.
+    """
     heads, rows = _heads(history), [_cells(run, history) for run in history.runs]
     widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
     yield _aligned(heads, widths)
@@ -35,7 +38,7 @@ def table_lines(history: History) -> Iterator[str]:
 
 
 def history_markdown(history: History) -> str:
-    """The table as Markdown."""
+    """Return the table as Markdown."""
     rows = [
         [escaped(text, _LONGEST) for text in (*_cells(run, history), "; ".join(all_changes(run)))]
         for run in history.runs
@@ -46,12 +49,15 @@ def history_markdown(history: History) -> str:
 
 
 def all_changes(run: Run) -> list[str]:
-    """What is other than in the run before, that which ends comparability first."""
+    """Return the differences from the run before.
+
+    Those that prevent a comparison come first.
+    """
     return [*(f"not comparable: {change}" for change in run.breaks), *run.changes]
 
 
 def gates_text(run: Run) -> str:
-    """What the gates of a run came to, in a few words."""
+    """Return the outcome of a run's gates in a few words."""
     if run.failed:
         return f"FAILED: {', '.join(run.failed)}"
     if not run.whole:
@@ -60,7 +66,7 @@ def gates_text(run: Run) -> str:
 
 
 def estimate_text(estimate: Estimate) -> str:
-    """``0.93 (0.78 to 0.99)``, or a dash where nothing was scored."""
+    """Return ``0.93 (0.78 to 0.99)``, or a dash if nothing has a score."""
     if estimate.value is None:
         return _NONE
     ends = "" if estimate.low is None else f" ({estimate.low:.2f} to {estimate.high:.2f})"

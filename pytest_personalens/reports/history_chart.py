@@ -1,4 +1,7 @@
-"""The places of a line chart over the runs of a history, in CSS pixels; the template draws them."""
+"""The coordinates of a line chart over the runs of a history, in CSS pixels.
+
+The template draws the chart.
+"""
 
 from __future__ import annotations
 
@@ -13,13 +16,16 @@ if TYPE_CHECKING:
 WIDTH: Final = 900
 HEIGHT: Final = 230
 LEFT, RIGHT, TOP, BOTTOM = 40, 16, 22, 34
-#: So many dates have room below a chart.
+#: The highest number of dates below a chart.
 _MOST_DATES: Final = 9
 _MOST_TICKS: Final = 6
 
 
 class Point(NamedTuple):
-    """A run's mean and its interval; `kind` is passed, failed, or open where no gate decided."""
+    """A run's mean and its interval.
+
+    `kind` is "passed", "failed", or "open" if no gate decided.
+    """
 
     x: float
     y: float
@@ -37,8 +43,9 @@ class Label(NamedTuple):
 
 
 class LineChart(NamedTuple):
-    """A chart of one mean: `lines` and `floors` are points of polylines; `breaks` and `changes` are marks
-    between runs.
+    """A chart of one mean.
+
+    `lines` and `floors` are points of polylines. `breaks` and `changes` are marks between runs.
     """
 
     title: str
@@ -52,12 +59,15 @@ class LineChart(NamedTuple):
 
 
 def marked(history: History) -> list[Run]:
-    """The runs that are marked in a chart, numbered from 1: those in which something changed."""
+    """Return the runs that have a mark in a chart, numbered from 1.
+
+    These are the runs in which something changed.
+    """
     return [run for run in history.runs if run.breaks or run.changes]
 
 
 def line_chart(history: History, number: int, dimension: Measure) -> LineChart:
-    """The chart of the estimate with this number."""
+    """Return the chart of the estimate with this number."""
     runs, (lowest, highest) = history.runs, _range(history, number, dimension)
     step = (WIDTH - LEFT - RIGHT) / len(runs)
     xs = [round(LEFT + step * (place + 0.5), 1) for place in range(len(runs))]
@@ -82,7 +92,7 @@ def line_chart(history: History, number: int, dimension: Measure) -> LineChart:
             low, high = (None if end is None else y(end) for end in (estimate.low, estimate.high))
             title = f"{run.provenance.day} {run.label}: {dimension.names.mean} {estimate_text(estimate)}"
             points.append(Point(x, y(estimate.value), low, high, _kind(run), f"{title}, {gates_text(run)}"))
-            if run.whole:  # the mean of a part says nothing of how the whole moved
+            if run.whole:  # the mean of a part says nothing about a trend of the whole
                 lines[-1].append(f"{x},{y(estimate.value)}")
     ticks = _ticks(lowest, highest)
     every = -(-len(runs) // _MOST_DATES)
@@ -99,7 +109,10 @@ def line_chart(history: History, number: int, dimension: Measure) -> LineChart:
 
 
 def _range(history: History, number: int, measure: Measure) -> tuple[float, float]:
-    """The ends of the measure; where it has none, those of its means and intervals."""
+    """Return the ends of the measure's range.
+
+    A missing end is that of the means and intervals.
+    """
     seen = [
         value
         for run in history.runs

@@ -1,4 +1,7 @@
-"""The history of several runs as a page: lines of TCR and P with intervals, gates, and what changed."""
+"""The history of several runs as an HTML page.
+
+It has lines of TCR and P with intervals, gates, and changes.
+"""
 
 from __future__ import annotations
 
@@ -16,13 +19,19 @@ from pytest_personalens.results.history import History
 
 
 def require_jinja() -> None:
-    """Raise `SpecError`, in one line that says what to install, unless the page can be made."""
+    """Raise `SpecError` unless the page can be made.
+
+    The text has one line and says what to install.
+    """
     if find_spec("jinja2") is None:
         raise SpecError("the page needs jinja2: pip install 'pytest-personalens[html]'")
 
 
 def history_page(history: History) -> str:
-    """The page, equal for equal histories. It holds no script. Raises `SpecError` without jinja2."""
+    """Return the page, which is equal for equal histories.
+
+    It holds no script. Raise `SpecError` without jinja2.
+    """
     require_jinja()
     import jinja2
 

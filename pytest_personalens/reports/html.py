@@ -1,4 +1,4 @@
-"""The HTML report: one file with everything in it, that opens offline and asks nobody for anything."""
+"""The HTML report: one file that opens offline and loads nothing."""
 
 from __future__ import annotations
 
@@ -43,12 +43,15 @@ TITLE: Final = "Personalization report"
 _NEEDED: Final = ("jinja2", "matplotlib")
 _STYLES: Final = ("base.css", "dialogue.css", "print.css")
 _SCRIPTS: Final = ("data.js", "table.js", "dialogue.js", "page.js")
-#: Longer lists stand in the table of scenarios, which can be filtered.
+#: Longer lists are in the table of scenarios, which can be filtered.
 _MOST_FLIPS: Final = 200
 
 
 def require_html() -> None:
-    """Raise `SpecError`, in one line that says what to install, unless the report can be made."""
+    """Raise `SpecError` unless the report can be made.
+
+    The text has one line and says what to install.
+    """
     missing = [name for name in _NEEDED if find_spec(name) is None]
     if missing:
         raise SpecError(
@@ -57,15 +60,18 @@ def require_html() -> None:
 
 
 def write_html(results: Results, path: Path, *, title: str = TITLE, before: Results | None = None) -> None:
-    """Write the page to `path`, whose folder exists. Raises as `html_page` does."""
+    """Write the page to `path`, whose folder must exist.
+
+    Raise the same errors as `html_page`.
+    """
     write_atomically(path, html_page(results, title=title, before=before))
 
 
 def html_page(results: Results, *, title: str = TITLE, before: Results | None = None) -> str:
-    """The report as one HTML page, equal for equal arguments.
+    """Return the report as one HTML page, which is equal for equal arguments.
 
-    `before` are earlier results to show beside these, scenario by scenario; what the run itself was compared
-    with (`Results.comparison`) goes before that. Raises `SpecError` where jinja2 or matplotlib is not
+    `before` holds earlier results to compare with these, by scenario. A comparison of the run itself
+    (`Results.comparison`) takes precedence over it. Raise `SpecError` if jinja2 or matplotlib is not
     installed.
     """
     require_html()
@@ -85,8 +91,8 @@ def html_page(results: Results, *, title: str = TITLE, before: Results | None = 
     )
     environment.filters["outcome"] = lambda gate: gate_outcome(gate, results).replace("FAILED", "failed")
     changes = changes_of(results, before)
-    # Where warnings are errors, a run must not fail for what matplotlib's own dependencies have deprecated,
-    # or for a letter in somebody's name that its font lacks and the browser's has.
+    # If warnings are errors, a run must not fail because matplotlib's dependencies use deprecated functions,
+    # or because its font lacks a letter of a name that the browser has.
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         figures = _figures(results, before)
@@ -107,7 +113,7 @@ def html_page(results: Results, *, title: str = TITLE, before: Results | None = 
 
 
 def _figures(results: Results, before: Results | None) -> dict[str, Any]:
-    """What the template is given: values to print, and charts as SVG."""
+    """Return the arguments of the template: values to print, and charts as SVG."""
     dimensions = [d for d in shown_dimensions(results) if d.value in results.overall.figures]
     whole, domains = overview.group_lines(results, dimensions)
     controls = overview.control_lines(results, dimensions)
@@ -210,7 +216,10 @@ def _charts(
 
 
 def _called(measure: Measure) -> str:
-    """A mean in a title: by its short name where that is a word of its own."""
+    """Return the name of a mean in a title.
+
+    It is the short name if that has more than one letter.
+    """
     name = measure.names.mean
     return name if len(name) > 1 else measure.names.mean_of
 
@@ -220,8 +229,8 @@ def _digest(text: str) -> str:
 
 
 def _finalize(value: object) -> object:
-    # Whatever is printed may come from a model: what it hides is written out, as on the terminal. Markup is
-    # ours.
+    # Any printed text may come from a model, so its hidden characters are escaped, as on the terminal. Markup
+    # comes from this package.
     return harmless(value) if type(value) is str else value
 
 
@@ -236,7 +245,7 @@ def _signed(value: float | None) -> str:
 
 
 def _interval(value: Estimate) -> str:
-    """The two ends; negative ones come with a true minus sign."""
+    """Return the two ends; negative ends have a true minus sign."""
     if value.low is None or value.high is None:
         return "\N{EN DASH}"
     return f"{value.low:.2f} to {value.high:.2f}".replace("-", "\N{MINUS SIGN}")

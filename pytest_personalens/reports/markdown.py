@@ -1,4 +1,7 @@
-"""A run as Markdown, for the summary of a CI job and for comments on pull requests; bounded in size."""
+"""A run as Markdown, bounded in size.
+
+It is for the summary of a CI job and for comments on pull requests.
+"""
 
 from __future__ import annotations
 
@@ -17,19 +20,20 @@ if TYPE_CHECKING:
 
     from pytest_personalens.results.values import Comparison, Flip, Paired, Results
 
-#: Bytes. A comment on a pull request may have 65,536 characters.
+#: The limit in bytes. A comment on a pull request may have 65,536 characters.
 COMMENT_LIMIT: Final = 60_000
-#: Bytes kept free for the note of what was cut.
+#: Bytes that are reserved for the note about cut parts.
 _RESERVED: Final = 600
-#: A table of more rows is folded.
+#: A table with more rows is folded.
 _LONG: Final = 6
 _MOST_NAMED: Final = 5
 
 
 class Section(NamedTuple):
-    """Lines that stand together.
+    """Lines that belong together.
 
-    Of its `total` rows the last may be cut; `what` names them. `head` and `tail` stand around the rest.
+    `total` is the number of rows, of which the last ones may be cut. `what` is the word for them. `head`
+    comes before the rows, and `tail` comes after them.
     """
 
     head: Sequence[str]
@@ -42,10 +46,11 @@ class Section(NamedTuple):
 def markdown_report(
     results: Results, *, before: Results | None = None, limit: int = COMMENT_LIMIT, link: str = ""
 ) -> str:
-    """The report, of at most `limit` bytes in UTF-8 (3,000 or more); what had to be cut is said at its end.
+    """Return the report, with at most `limit` bytes in UTF-8 (3,000 or more).
 
-    `before` is another run to hold the figures against. `link` is where the root folder of the tests can be
-    read, such as ``https://github.com/OWNER/NAME/blob/COMMIT``; records are linked to below it.
+    The end of the report lists the parts that were cut. `before` is another run to compare with. `link` is
+    the web address of the root folder of the tests, such as ``https://github.com/OWNER/NAME/blob/COMMIT``.
+    Links to records start there.
     """
     return _fitted(_sections(results, before, link), limit)
 
@@ -79,7 +84,7 @@ def _sections(results: Results, before: Results | None, link: str) -> Iterator[S
         )
     wrong = failures(results)
     if wrong:
-        # Made one by one: a large run may have thousands, of which a few fit.
+        # The rows are made one by one, because a large run may have thousands of which only a few fit.
         rows = (failure_row(item, results, _record(item.transcript_file, link)) for item in wrong)
         yield _folded(
             f"Failed, below a threshold or not scored: {len(wrong)}", (), rows, len(wrong), "failures"
@@ -249,7 +254,10 @@ def _lifts(results: Results) -> list[str]:
 
 
 def _sides(pair: Paired, change: float, low: float | None, high: float | None) -> tuple[str, ...]:
-    """The cells of both sides: scenarios, before, after, change, its interval, one-sided p."""
+    """Return the cells of both sides.
+
+    These are the scenarios, the means before and after, the change, its interval, and the one-sided p.
+    """
     moved = (
         figure(change, signed=True),
         interval_text(low, high, signed=True),

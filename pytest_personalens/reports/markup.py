@@ -1,5 +1,6 @@
-"""What others wrote, made fit for Markdown: nothing in it becomes a link, a mention, a picture, a tag or a
-cell of its own.
+"""Makes any text safe for Markdown.
+
+Nothing in it becomes a link, a mention, an image, a tag or a table cell.
 """
 
 from __future__ import annotations
@@ -13,52 +14,55 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 _LONGEST_NAME: Final = 200
-#: What may begin markup within a line. A single underscore within a word does not.
+#: Characters that may begin markup within a line. A single underscore within a word does not.
 _MARKUP: Final = re.compile(r"[\\`*\[\]<>#!|~$&@]|(?<![^\W_])_|_(?![^\W_])")
-#: What GitHub links in the text of a page, after Markdown is done with it: a character of no width stands in
-#: the way.
+#: Texts that GitHub turns into links after Markdown. A character of no width prevents that.
 _LINKED: Final = re.compile(r"(@|#|\bGH-|www|:)(?=[\w.]|//)", re.IGNORECASE)
 _APART: Final = "\u200b"
 
 
 def short_line(text: str, limit: int) -> str:
-    """`text` in one line of at most `limit` characters, control characters written out;
-    what is cut is said.
+    """Return `text` in one line of at most `limit` characters.
+
+    Control characters are escaped. An ellipsis marks a cut.
     """
     line = harmless(" ".join(text.split()))
     return line if len(line) <= limit else f"{line[: limit - 1]}…"
 
 
 def escaped(text: str, limit: int = _LONGEST_NAME) -> str:
-    """A name or a sentence that reads as it is written, within a line of a paragraph,
-    a heading or a table.
+    """Return a name or a sentence that Markdown shows as it is written.
+
+    It is for a line of a paragraph, a heading or a table.
     """
     apart = _LINKED.sub(rf"\1{_APART}", short_line(text, limit))
     return _MARKUP.sub(lambda c: f"&#{ord(c[0])};", apart)
 
 
 def code(text: str, limit: int) -> str:
-    """A quote, as a code span: GitHub neither reads Markdown in it nor links anything.
+    """Return a quote as a code span.
 
-    Not for tables, where "|" ends a cell.
+    GitHub neither reads Markdown in it nor makes links. It must not be used in tables, where "|" ends a cell.
     """
     line = short_line(text, limit)
     fence = "`" * (1 + max(map(len, re.findall("`+", line)), default=0))
-    # A space at both ends is no part of a span's content; it keeps a "`" of the text apart from the fence.
+    # A space at both ends does not belong to the content of the span. It separates a "`" of the text from the
+    # fence.
     pad = " " * (len(fence) > 1)
     return f"{fence}{pad}{line}{pad}{fence}" if line else "(empty)"
 
 
 def markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]], *, words: int = 1) -> list[str]:
-    """The lines of a table whose cells are Markdown already; all but the first `words` columns are numbers,
-    set right.
+    """Return the lines of a table whose cells are already Markdown.
+
+    The first `words` columns hold text. All other columns hold numbers, and are aligned right.
     """
     rule = [("---" if n < words else "--:") for n in range(len(header))]
     return [f"| {' | '.join(cells)} |" for cells in (header, rule, *rows)]
 
 
 def figure(value: float | None, places: int = 2, *, signed: bool = False) -> str:
-    """A number with two decimals, or "-" where there is none."""
+    """Return a number with two decimals, or "-" for None."""
     if value is None:
         return "-"
     shown = f"{value:{'+' if signed else ''}.{places}f}"
@@ -66,7 +70,7 @@ def figure(value: float | None, places: int = 2, *, signed: bool = False) -> str
 
 
 def interval_text(low: float | None, high: float | None, *, signed: bool = False) -> str:
-    """``0.61 to 0.84``, or "-" where there is none."""
+    """Return ``0.61 to 0.84``, or "-" if there is no interval."""
     return (
         "-"
         if low is None or high is None

@@ -1,4 +1,7 @@
-"""What the HTML report says first and in figures: did the run pass, why not, and how sure are its means."""
+"""The first part of the HTML report: the outcome, the reasons and the means.
+
+The means have intervals, which show how certain they are.
+"""
 
 from __future__ import annotations
 
@@ -30,8 +33,9 @@ _INCOMPLETE: Final = "The run was stopped before its end, or shards of it are mi
 
 
 class Headline(NamedTuple):
-    """The first answer: `word` in one word or two, and the sentences that say why, each with the filter of
-    the dialogues it counts.
+    """The outcome in one or two words, with the sentences that explain it.
+
+    Each sentence has the filter of the dialogues that it counts.
     """
 
     state: Literal["passed", "failed", "open"]
@@ -40,7 +44,10 @@ class Headline(NamedTuple):
 
 
 class OverviewLine(NamedTuple):
-    """A row of a table of figures: counts of its items, and an estimate for each dimension."""
+    """A row of a table of figures.
+
+    It holds counts of its items, and an estimate for each dimension.
+    """
 
     name: str
     items: int
@@ -49,7 +56,10 @@ class OverviewLine(NamedTuple):
 
 
 def headline(results: Results) -> Headline:
-    """Whether the run passed; a run that is not whole is neither passed nor failed."""
+    """Return the outcome of the run.
+
+    An incomplete run has neither passed nor failed.
+    """
     shard = results.settings.get("shard")
     failed, total = sum(i.failed for i in results.items), len(results.items)
     low = [(f"{g.name}: {g.message}", "") for g in results.gates if not g.passed]
@@ -103,27 +113,28 @@ def _crashed(results: Results) -> str:
 
 
 def main_measures(results: Results) -> list[Measure]:
-    """The measures that charts show, as far as they have steps."""
+    """Return the measures that charts show, which must have steps."""
     return [d for d in results.of_suite.main if d.in_steps]
 
 
 def floors(results: Results) -> dict[Measure, float]:
-    """The floors of the gates over means."""
+    """Return the floors of the gates on means."""
     by_name = {g.name: g.limit for g in results.gates if g.kind == "floor"}
     names = {results.of_suite.metric_of(d): d for d in main_measures(results)}
     return {d: by_name[name] for name, d in names.items() if name in by_name}
 
 
 def panel(dimension: Measure, *, mean: float | None = None, floor: float | None = None) -> Panel:
-    """The scale of a dimension as the panel of a chart."""
+    """Return the scale of a dimension as the panel of a chart."""
     low, high = int(dimension.low or 0), int(dimension.high or 0)
     ticks: Sequence[float] = (0, 0.5, 1) if high == 1 else range(low, high + 1)
     return Panel(dimension.names.mean, low, high, ticks, _COLOURS.get(dimension, SOFT), mean, floor)
 
 
 def panels(results: Results, *, of_run: bool) -> list[Panel]:
-    """The panels of TCR and P, as far as they were read; with the means of the run where they are `of_run` to
-    be marked.
+    """Return the panels of TCR and P, if the run has these scores.
+
+    If `of_run`, they also mark the means of the run.
     """
     floor, means = floors(results), {d: results.overall.figures.get(d.value) for d in main_measures(results)}
     return [
@@ -136,8 +147,9 @@ def panels(results: Results, *, of_run: bool) -> list[Panel]:
 def domain_rows(
     lines: Sequence[OverviewLine], dimensions: Sequence[Measure], main: Sequence[Measure]
 ) -> list[DotRow]:
-    """A row of a chart for each group, the best personalized first,
-    with TCR and P as far as they were read.
+    """Return a row of a chart for each group.
+
+    The group with the best personalization comes first. Each row has TCR and P, if the run has these scores.
     """
     places = [dimensions.index(d) for d in main if d in dimensions]
     places = [n for n in places if any(line.estimates[n].value is not None for line in lines)]
@@ -154,7 +166,7 @@ def domain_rows(
 def group_lines(
     results: Results, dimensions: Sequence[Measure]
 ) -> tuple[list[OverviewLine], list[OverviewLine]]:
-    """The figures of the whole run and by kind, and those by domain."""
+    """Return the figures of the whole run and by kind, and those by domain."""
     own = results.own
     by_domain: dict[str, list[Item]] = {g.name: [] for g in results.domains}
     for item in own:
@@ -169,7 +181,7 @@ def group_lines(
 
 
 def control_lines(results: Results, dimensions: Sequence[Measure]) -> list[OverviewLine]:
-    """The figures of the run itself and of each of its controls."""
+    """Return the figures of the run itself and of each of its controls."""
     names = control_names(results.of_suite)
     lines = [_line(_capital(names[""]), results.own, dimensions)] if results.arms else []
     return lines + [
@@ -179,10 +191,10 @@ def control_lines(results: Results, dimensions: Sequence[Measure]) -> list[Overv
 
 
 def score_histograms(read: Sequence[ItemScores], dimensions: Sequence[Measure]) -> Iterator[Histogram]:
-    """How often each score was given, by dimension."""
+    """Yield how often each score was given, by dimension."""
     for dimension in dimensions:
         if dimension == Dimension.PERSONALIZATION_TURNS or not dimension.in_steps:
-            continue  # the first has a chart of its own, and ends where P does
+            continue  # personalization by turn has its own chart, and its last score is P
         counts = score_counts(read, dimension)
         low, high = int(dimension.low or 0), int(dimension.high or 0)
         ticks = ["no", "yes"] if high == 1 else [str(score) for score in range(low, high + 1)]
@@ -190,8 +202,9 @@ def score_histograms(read: Sequence[ItemScores], dimensions: Sequence[Measure]) 
 
 
 def notes(results: Results) -> Iterator[tuple[str, str]]:
-    """What a reader of the figures must know, and the filter of the dialogues that it counts, if they can be
-    listed.
+    """Yield the notes that a reader of the figures needs.
+
+    Each note has the filter of the dialogues that it counts, if they can be listed.
     """
     if results.left_out:
         yield (

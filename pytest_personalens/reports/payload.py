@@ -1,4 +1,7 @@
-"""The dialogues of a run as compact JSON inside a page, for its script to draw on demand."""
+"""The dialogues of a run as compact JSON inside a page.
+
+The script of the page draws them on demand.
+"""
 
 from __future__ import annotations
 
@@ -14,15 +17,15 @@ if TYPE_CHECKING:
     from pytest_personalens.reports.changes import Changes
     from pytest_personalens.results.values import Item, Results
 
-#: Fields whose 0 says something: a score, or the first of the texts or keys.
+#: Fields in which 0 has a meaning: a score, or the first of the texts or keys.
 _NUMBERS: Final = frozenset({"score", "why", "description", "intent", "goal", "key"})
-#: What would end the script element, or begin a comment or an entity in it; and two line ends that old
-#: scripts trip over.
+#: Characters that could end the script element, or begin a comment or an entity in it. Two line ends that
+#: break old scripts are added.
 _ESCAPED: Final = {c: f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 
 
 class _Pool:
-    """Texts by number: judges and users repeat themselves."""
+    """Gives each text a number, because judges and users repeat themselves."""
 
     def __init__(self) -> None:
         self.numbers: dict[str, int] = {}
@@ -32,7 +35,7 @@ class _Pool:
 
 
 def script_json(value: object) -> str:
-    """`value` as JSON that can stand inside ``<script type="application/json">``, whatever its texts hold."""
+    """Return `value` as JSON that is safe inside ``<script type="application/json">``."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     for character, escape in _ESCAPED.items():
         text = text.replace(character, escape)
@@ -40,10 +43,9 @@ def script_json(value: object) -> str:
 
 
 def payload(results: Results, changes: Changes | None) -> dict[str, Any]:
-    """What the script of the page is given: `texts`, and `items` and `scenarios` that refer to them by
-    number.
+    """Return the data for the script of the page.
 
-    Whatever is empty or as it mostly is is left out.
+    `items` and `scenarios` refer to `texts` by number. Empty and usual values are left out.
     """
     text = _Pool()
     dimensions = shown_dimensions(results)
@@ -72,13 +74,16 @@ def payload(results: Results, changes: Changes | None) -> dict[str, Any]:
 
 
 def shown_dimensions(results: Results) -> list[Measure]:
-    """The dimensions that any item has a verdict on."""
+    """Return the dimensions on which any item has a verdict."""
     judged = {v.dimension for i in results.items for v in i.evaluation.verdicts}
     return [d for d in results.of_suite.measures if d in judged]
 
 
 def _steps(measure: Measure) -> tuple[float | None, float | None]:
-    """The lowest and the highest of whole scores; nothing for others, which are shown as numbers."""
+    """Return the lowest and the highest score if scores are whole.
+
+    Other scores are shown as numbers, and get (None, None).
+    """
     return (measure.low, measure.high) if measure.in_steps else (None, None)
 
 

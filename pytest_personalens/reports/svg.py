@@ -1,5 +1,6 @@
-"""A matplotlib figure as SVG that stands inside a page: no ids that clash, no styles of its own, colours that
-follow the page's theme.
+"""Turns a matplotlib figure into SVG for use inside a page.
+
+Its ids do not clash, it has no styles, and its colours follow the page's theme.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from xml.etree import ElementTree as ET
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-#: What a chart draws in, and the page's colour that takes its place: SVG of matplotlib knows no CSS
+#: The colours of a chart. Each stands for a colour of the page, because SVG from matplotlib has no CSS
 #: variables.
 INK: Final = "#010101"
 SOFT: Final = "#010102"
@@ -27,22 +28,22 @@ _THEME: Final = {
 _SVG: Final = "{http://www.w3.org/2000/svg}"
 _LINK: Final = "{http://www.w3.org/1999/xlink}href"
 _REFERENCE: Final = re.compile(r"url\(#")
-#: Of what matplotlib writes as inline style, the fonts are the page's business.
+#: Inline styles of matplotlib that are dropped: the page decides about fonts.
 _DROPPED: Final = ("font-family",)
 
 
 def inline_svg(figure: Figure, *, name: str, title: str) -> str:
-    """The `figure` as one ``<svg role="img">`` whose label is `title`; the same figure gives the same text.
+    """Return the `figure` as one ``<svg role="img">`` with the label `title`.
 
-    `name` is unique in the page and begins every id. Text stays text. Styles become attributes, because the
-    page's content security policy forbids inline style; its units are CSS pixels, at 72 to the inch of the
-    figure.
+    The same figure gives the same text. `name` is unique in the page and begins every id. Text stays text.
+    Styles become attributes, because the page's content security policy forbids inline style. Its units are
+    CSS pixels, 72 for each inch of the figure.
     """
     import matplotlib as mpl
     from matplotlib.backends.backend_svg import FigureCanvasSVG
 
     buffer = io.StringIO()
-    # A salt instead of random ids, and no date: equal results give equal pages.
+    # The ids come from a salt and are not random, and there is no date: equal results give equal pages.
     with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "personalens"}):
         FigureCanvasSVG(figure).print_svg(
             buffer, metadata={"Date": None, "Creator": None, "Format": None, "Type": None}
@@ -62,7 +63,7 @@ def _strip(root: ET.Element, name: str) -> None:
             if child.tag in (f"{_SVG}style", f"{_SVG}metadata"):
                 parent.remove(child)
     for element in root.iter():
-        # Without a namespace the tags come out bare, as HTML wants them.
+        # HTML needs tags without a namespace.
         element.tag = element.tag.removeprefix(_SVG)
         if style := element.attrib.pop("style", ""):
             pairs = (part.split(":", 1) for part in style.split(";") if ":" in part)

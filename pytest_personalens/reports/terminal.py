@@ -33,8 +33,10 @@ _LONGEST: Final = 300
 def summary_lines(
     results: Results, *, verbose: bool, domains: bool = True, written: Sequence[str] = (), records: str = ""
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """The lines of the summary, each with the names of its markup: bold, red, yellow, green or none; with a
-    line a domain, or without.
+    """Yield the lines of the summary, each with the names of its markup.
+
+    The names are bold, red, yellow and green, and a line may have none. With `domains`, there is a line for
+    each domain.
     """
     if results.drift is not None:
         for number, line in enumerate(drift_lines(results.drift)):
@@ -108,7 +110,7 @@ def _notes(results: Results, *, verbose: bool, records: str) -> Iterator[str]:
     if results.turns is not None and results.turns.value is not None:
         yield f"dialogues: {results.turns.value:.1f} user turns on average" + _usage(results)
     if results.by_turn:
-        # The first turns tell most; few dialogues are long enough for the later ones.
+        # Only the first turns are shown, because few dialogues have the later ones.
         means = ", ".join(f"{n}: {m.value:.2f} ({m.count})" for n, m in enumerate(results.by_turn[:8], 1))
         yield f"personalization after each turn of the assistant (dialogues), goodbyes left out: {means}"
     states = Counter(i.record for i in results.items if i.record != "none")
@@ -123,7 +125,7 @@ def _notes(results: Results, *, verbose: bool, records: str) -> Iterator[str]:
     for cause, number in results.uncounted.items():
         kept = "; what was bought is kept, and a further run goes on from there" if cause == "budget" else ""
         yield f"not scored: {number}, {CAUSES[cause]}{kept}"
-        if cause != "assistant":  # what it failed of stands above
+        if cause != "assistant":  # the summary lists the assistant's failures above
             yield from _such_as(results, cause)
     if records:
         yield records
@@ -137,7 +139,10 @@ def _notes(results: Results, *, verbose: bool, records: str) -> Iterator[str]:
 
 
 def _such_as(results: Results, cause: str) -> Iterator[str]:
-    """What the most of them met: pytest shows the reasons of skipped items only when it is asked to."""
+    """Yield the most frequent problem.
+
+    pytest shows the reasons of skipped items only on request.
+    """
     met = Counter(i.evaluation.detail for i in results.own if i.evaluation.cause == cause)
     for detail, _ in met.most_common(1):
         yield f"  such as: {' '.join(detail.split())[:_LONGEST]}"
@@ -149,8 +154,10 @@ def _usage(results: Results) -> str:
 
 
 def usage_table(usage: Mapping[str, Usage], usd: Mapping[str, float]) -> Iterator[str]:
-    """What was used, a line for each purpose: calls, tokens in at full price, from and to a cache, out, and
-    dollars.
+    """Yield the usage, with a line for each purpose.
+
+    A line has the calls, the input tokens at full price, from a cache and to a cache, the output tokens, and
+    the dollars.
     """
     if not usage:
         return

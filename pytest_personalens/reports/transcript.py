@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 _WIDTH = 100
 _LONGEST_MESSAGE = 2_000
 _LONGEST_REASON = 200
-#: So much of what is the same is shown before a difference far into a text.
+#: Number of equal characters that are shown before a difference far into a text.
 _BEFORE = 20
 
 
 def difference_lines(before: str, now: str) -> list[str]:
-    """Two texts as a line each, `-` and `+`, cut down to where they begin to differ."""
+    """Return two texts as lines with `-` and `+`, cut to their first difference."""
     same = next(
         (n for n, (a, b) in enumerate(zip(before, now, strict=False)) if a != b), min(len(before), len(now))
     )
@@ -41,11 +41,13 @@ def _excerpt(text: str, start: int) -> str:
 def failure_text(
     evaluation: Evaluation, scenario: BaseScenario, shortfalls: Sequence[Shortfall], rerun: str
 ) -> str:
-    """What a failing item prints: what is wrong, who asked for what, the transcript, the verdicts, how to run
-    it again.
+    """Return the text of a failing item.
+
+    It gives the problem, the user with the wish, the transcript, the verdicts, and the command to run the
+    item again.
     """
-    # Each line by itself: names, places and devices come from a dataset, which somebody else or a model may
-    # have written.
+    # Each line is escaped alone, because names, places and devices come from a dataset that a stranger or a
+    # model may have written.
     return "\n".join(one_line(line) for line in _lines(evaluation, scenario, shortfalls, rerun))
 
 
@@ -82,8 +84,9 @@ def _lines(
 
 
 def _shortfall(evaluation: Evaluation, shortfall: Shortfall) -> str:
-    """What was wanted, and why the judge gave less: ``p 1 < 2: asks for what is known: Price Range,
-    $20-$60``.
+    """Return the missed threshold, with the judge's reason.
+
+    An example is ``p 1 < 2: asks for what is known: Price Range, $20-$60``.
     """
     why = next(
         (
@@ -119,6 +122,6 @@ def _wrap(label: str, text: str) -> Iterator[str]:
         lines = textwrap.wrap(
             line, _WIDTH, initial_indent=label if first else indent, subsequent_indent=indent
         )
-        # Once more: what stood within a line may begin one now.
+        # The line is escaped again, because the wrap may have put another text at its start.
         yield from map(harmless, lines or ([label] if first else []))
         first = False

@@ -1,1 +1,1 @@
-"""The results of a run as one value, and what follows from them: means, comparisons, gates."""
+"""The results of a run as one value, with means, comparisons and gates."""

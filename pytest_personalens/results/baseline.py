@@ -1,4 +1,7 @@
-"""The scores of a run by scenario, kept as a file that a later run is held against."""
+"""The baseline: the scores of a run by scenario, in a file.
+
+A later run is compared with it.
+"""
 
 from __future__ import annotations
 
@@ -35,8 +38,9 @@ _ADVICE: Final = "restore it, or save a new one with --personalens-save-baseline
 
 
 class ComparisonTerms(Frozen):
-    """What two runs must have in common for their scores to be compared: all that shapes a score but the
-    assistant.
+    """The terms that two runs must share so that their scores can be compared.
+
+    They are everything that shapes a score except the assistant.
     """
 
     suite: SuiteField = Field(default=FIRST_SUITE, description="The suite, by name.")
@@ -49,15 +53,14 @@ class ComparisonTerms(Frozen):
     )
 
     def item_setup(self) -> dict[str, str]:
-        """The part of it that a mark can change for a test."""
+        """Return the part of the terms that a mark can change for a test."""
         return {what: self.setup[what] for what in _BY_MARK if what in self.setup}
 
 
 class Entry(Frozen):
-    """One trial of a scenario: its scores, or the cause of there being none. Its key is (user, task, test,
-    trial).
+    """One trial of a scenario: its scores, or the cause of a missing score.
 
-    `setup` holds what a mark changed of the run's terms.
+    Its key is (user, task, test, trial). `setup` holds the terms of the run that a mark changed.
     """
 
     scenario: str
@@ -81,12 +84,12 @@ class Entry(Frozen):
 
     @property
     def key(self) -> tuple[str, ...]:
-        """As `Item.key`."""
+        """Return the user, the task and the test, as `Item.key` does."""
         return (self.user, self.task, self.test)
 
 
 class Baseline(Frozen):
-    """The scores of a whole run, and the terms under which they were given."""
+    """The scores of a whole run, and the terms of that run."""
 
     model_config = ConfigDict(populate_by_name=True)
     schema_version: Literal["personalens-baseline/1"] = Field(default=BASELINE_SCHEMA, alias="schema")
@@ -106,13 +109,16 @@ class Baseline(Frozen):
         return self
 
     def refuses(self, now: ComparisonTerms) -> str:
-        """Why a run under other terms cannot be compared, in a few words; empty if it can."""
+        """Return why a run with the terms `now` cannot be compared with this baseline.
+
+        The reason has a few words. It is empty if the runs can be compared.
+        """
         then = self.terms
         if then.suite != now.suite:
             return f"it is of the suite {then.suite!r}, this run of {now.suite!r}"
         if then.dataset != now.dataset:
             return f"the dataset changed: {now.dataset!r} now, {then.dataset!r} then"
-        # The protocol first: another one has other agents too.
+        # The protocol comes first, because another protocol also means other agents.
         for what in sorted({**then.setup, **now.setup}, key=lambda what: what != _PROTOCOL):
             was, is_now = (
                 setup.get(what, _DEFAULT if what == _PROTOCOL else None) for setup in (then.setup, now.setup)
@@ -122,9 +128,9 @@ class Baseline(Frozen):
         return ""
 
     def changed(self, contents: Mapping[tuple[str, str], str]) -> tuple[list[str], int]:
-        """The scenarios that have other content now, and how many are in both.
+        """Return the scenarios whose content changed, and the number of scenarios in both.
 
-        `contents`: user and task -> digest of today's.
+        `contents` maps user and task to the digest of the present content.
         """
         both = {e.key[:2]: e for e in self.entries if e.content and e.key[:2] in contents}
         return [e.scenario for key, e in sorted(both.items()) if contents[key[0], key[1]] != e.content], len(
@@ -132,14 +138,15 @@ class Baseline(Frozen):
         )
 
     def text(self) -> str:
-        """The file's content: an entry a line, in a fixed order, so that a diff shows which scenarios
-        changed.
+        """Return the content of the file.
+
+        Each entry has its own line, in a fixed order, so that a diff shows which scenarios changed.
         """
         data: dict[str, Any] = self.model_dump(mode="json", by_alias=True)
         entries = data.pop("entries")
         if data["provenance"] is None:
             del data["provenance"]
-        if self.terms.suite == FIRST_SUITE:  # as it was before there was another
+        if self.terms.suite == FIRST_SUITE:  # files have no suite from the time when there was only one
             del data["terms"]["suite"]
         lines = [
             json.dumps({k: v for k, v in entry.items() if v not in ("", {})}, ensure_ascii=False)
@@ -150,9 +157,9 @@ class Baseline(Frozen):
 
 
 def baseline_of(results: Results) -> Baseline:
-    """The baseline that a run makes.
+    """Return the baseline of a run.
 
-    Raises `SpecError` if there is none to be had: no item, or none that was scored.
+    Raise `SpecError` if the run has no scored item.
     """
     if not any(item.evaluation.scored for item in results.own):
         raise SpecError("no item of the run could be scored")
@@ -184,7 +191,10 @@ def baseline_of(results: Results) -> Baseline:
 
 
 def unfit(results: Results) -> str:
-    """Why a run is no baseline to be kept for others, in a few words; empty if it is one."""
+    """Return why a run cannot be kept as a baseline for others.
+
+    The reason has a few words. It is empty if the run can be kept.
+    """
     if why := _partial(results):
         return why
     if any(gate.kind == "valid" and not gate.passed for gate in results.gates):
@@ -193,8 +203,10 @@ def unfit(results: Results) -> str:
 
 
 def _apart_from_thresholds(setting: str | None) -> str | None:
-    """A judge that puts low verdicts to the vote is called after the thresholds of its test, which a mark may
-    change: `Entry.setup`.
+    """Return the name of a judge without its thresholds.
+
+    A judge that votes on low verdicts has the thresholds of its test in its name. A mark may change them: see
+    `Entry.setup`.
     """
     return setting and setting.partition(" where not ")[0]
 
@@ -218,7 +230,10 @@ def _twice(entries: Sequence[Entry]) -> Entry | None:
 
 
 def terms_of(results: Results) -> ComparisonTerms:
-    """The terms of a run that has ended, by what most of its items had; it has at least one."""
+    """Return the terms of a finished run: those of most of its items.
+
+    The run has at least one item.
+    """
     judges = Counter(item.evaluation.judge for item in results.own)
     users = Counter(item.evaluation.user_agent for item in results.own)
     judge, user_agent = _commonest(judges), _commonest(users)
@@ -231,18 +246,24 @@ def _commonest(counts: Counter[str]) -> str:
 
 
 def setup_of(judge: str, user_agent: str, settings: Mapping[str, Any]) -> dict[str, str]:
-    """What shapes scores beside dataset and assistant, from a run's settings by name."""
+    """Return what shapes scores besides dataset and assistant.
+
+    `settings` are the settings of the run, by name.
+    """
     of_items = _setup(judge, settings.get("context") or "", settings.get("max_turns") or 0)
     prompts, protocol = settings.get("prompts") or "", settings.get("protocol") or _DEFAULT
     protocol = "official" if prompts.startswith(OFFICIAL_PROMPTS) else protocol
-    # Baselines of earlier versions know no protocol but the default one.
+    # Baselines of earlier versions know only the default protocol.
     named = {_PROTOCOL: protocol} if protocol != _DEFAULT else {}
     own = suite_named(settings.get("suite") or FIRST_SUITE).terms(settings)
     return {**of_items, "the simulated user": user_agent, **named, **own}
 
 
 def setup_of_item(item: Item) -> dict[str, str]:
-    """The part of the terms that a mark can change, as it was for an item of the run itself."""
+    """Return the terms of one item that a mark can change.
+
+    The item belongs to the run itself, not to a control.
+    """
     return _setup(item.evaluation.judge, item.given, item.max_turns)
 
 
@@ -251,15 +272,16 @@ def _setup(judge: str, context: str, max_turns: int) -> dict[str, str]:
 
 
 def refusal(name: str, changed: str) -> str:
-    """What to say of a baseline that `Baseline.refuses`."""
+    """Return the message about a baseline that `Baseline.refuses`."""
     advice = "run with what it had, or save a new one with --personalens-save-baseline"
     return f"{name} cannot be compared with this run: {changed}; {advice}"
 
 
 def read_baseline(path: Path) -> Baseline:
-    """The baseline in a file of ``--personalens-save-baseline``, or of results as JSON.
+    """Return the baseline in a file.
 
-    Raises `DataError` in one line.
+    The file is one of ``--personalens-save-baseline``, or holds results as JSON. Raise `DataError` with a
+    text of one line if it cannot be used.
     """
     if schema_of(path) not in (RESULTS_SCHEMA, OLD_SCHEMA):
         return read_versioned(path, Baseline, BASELINE_SCHEMA, what="a baseline", advice=_ADVICE)

@@ -1,4 +1,7 @@
-"""A run held against its baseline: paired by scenario, tested for a drop, with what it could have found."""
+"""Compares a run with its baseline, in pairs of scenarios, and tests for a drop.
+
+The result also says how small a drop the test could have found.
+"""
 
 from __future__ import annotations
 
@@ -24,19 +27,30 @@ if TYPE_CHECKING:
     from pytest_personalens.results.values import Item, Results
 
 
-#: Probability with which a drop of the size told as detectable is found.
+#: The probability of finding a drop of the size that is reported as detectable.
 POWER: Final = 0.8
 
 
 def compare_with_baseline(
-    baseline: Baseline, results: Results, *, name: str, level: float, margins: Mapping[Measure, float]
+    baseline: Baseline,
+    results: Results,
+    *,
+    name: str,
+    level: float,
+    margins: Mapping[Measure, float],
+    bounded: Collection[Measure] = (),
 ) -> Comparison:
-    """How the scores of `results` moved from `baseline`, whose file is called `name`.
+    """Return how the scores of `results` changed from `baseline`.
 
-    The main measures of the suite (of PersonaLens task completion and personalization) and whatever has a
-    margin are tested for a drop, together (Holm 1979): a run without a change fails with a probability of
-    `level` at most. A measure regressed if its drop is significant and larger than its margin. Where low
-    scores are the good ones a drop is a rise.
+    `name` is the name of the baseline's file. The function tests the main measures of the suite for a drop,
+    and all measures with a margin. In PersonaLens, the main measures are task completion and personalization.
+    The tests are corrected together (Holm 1979), so that a run without a change fails with a probability of
+    at most `level`.
+
+    A measure regressed if its drop is significant and larger than its margin. If low scores are good, a drop
+    is a rise.
+
+    For each measure in `bounded`, the comparison also holds the largest drop that is not excluded.
     """
     own, suite = results.own, results.of_suite
     known, asked_now = {entry.key for entry in baseline.entries}, {item.scenario_key for item in own}
@@ -57,7 +71,8 @@ def compare_with_baseline(
         margin = margins.get(dimension, 0.0)
         least = None
         if dimension in gated:
-            # At the level that Holm's procedure asks of the first of them: what is found there is found.
+            # This is the level of the first test in Holm's procedure, so a drop that reaches it is found in
+            # any case.
             least = detectable(
                 _gains(changes_in(pairs[dimension]), dimension),
                 level=level / len(gated),
@@ -77,6 +92,9 @@ def compare_with_baseline(
                 detectable=least,
                 decidable=dimension not in gated
                 or _decidable(pairs[dimension], dimension, level / len(gated)),
+                largest_drop=(
+                    _largest_drop(dimension, pairs[dimension], level) if dimension in bounded else None
+                ),
                 regressed=rejected.get(dimension, False) and -dimension.sign * side.change > margin,
             )
         )
@@ -115,7 +133,10 @@ def compare_with_baseline(
 
 
 def compare_untested(before: Results, now: Results) -> Comparison:
-    """How the scores of `now` differ from those of `before`, whatever else changed: nothing is tested."""
+    """Return how the scores of `now` differ from those of `before`, without any test.
+
+    The runs may differ in other ways too.
+    """
     pairs = _pairs({d: (scores_of(before.own, d), scores_of(now.own, d)) for d in now.of_suite.gated})
     compared = {key for of_dimension in pairs.values() for key in of_dimension}
     return Comparison(
@@ -139,27 +160,40 @@ def compare_untested(before: Results, now: Results) -> Comparison:
 def _pairs(
     scored: Mapping[Measure, tuple[Mapping[Key, TrialScores], Mapping[Key, TrialScores]]],
 ) -> dict[Measure, Pairs]:
-    """The means of each scenario before and after, by the dimensions that have any in both."""
+    """Return the means of each scenario before and after, by dimension.
+
+    Only dimensions with scores in both runs are included.
+    """
     every = {dimension: balanced(*sides) for dimension, sides in scored.items()}
     return {dimension: pairs for dimension, pairs in every.items() if pairs}
 
 
+def _largest_drop(dimension: Measure, pairs: Pairs, level: float) -> float | None:
+    from pytest_personalens.results.stats.non_inferiority import least_change
+
+    assert dimension.span is not None  # no gate can ask for it
+    found = least_change(_gains(changes_in(pairs), dimension), dimension.span, level=level)
+    return None if found is None else round(0.0 - found, _PLACES)
+
+
 def _decidable(pairs: Pairs, dimension: Measure, level: float) -> bool:
-    """False if the sign-flip test would reject at `level` not even if every score fell;
-    true where none can.
+    """True if the sign-flip test could reject at `level`.
+
+    It is false if the test would not reject even if every score fell. It is true if no score can fall.
     """
     able = len({user for (user, *_), (before, _) in pairs.items() if before != dimension.worst})
     return not able or 0.5**able <= level
 
 
 def _gains(changes: Sequence[Sequence[Fraction]], dimension: Measure) -> list[list[Fraction]]:
-    """The changes, above 0 where they are for the better."""
+    """Return the changes with positive numbers for improvements."""
     return [[dimension.sign * change for change in of_user] for of_user in changes]
 
 
 def _room(before: float, pairs: Pairs, dimension: Measure) -> float:
-    """The largest drop there can be: to the worst score or, where there is none, over all scores seen, by a
-    step at least.
+    """Return the largest possible drop.
+
+    It is the drop to the worst score or, without a worst score, the range of all scores in both runs.
     """
     if dimension.worst is not None:
         return abs(before - dimension.worst)
@@ -176,8 +210,9 @@ def _then(baseline: Baseline, dimension: Measure) -> dict[Key, TrialScores]:
 
 
 def _under_like_settings(baseline: Baseline, items: Sequence[Item]) -> set[Key]:
-    """The scenarios that no mark gave other settings since, and whose content is the same as far as it is
-    known.
+    """Return the scenarios that have the same settings and content in both runs.
+
+    A mark may have changed the settings. The content counts only if both runs know it.
     """
     then: dict[Key, Entry] = {entry.key: entry for entry in baseline.entries}
     return {
@@ -190,8 +225,9 @@ def _under_like_settings(baseline: Baseline, items: Sequence[Item]) -> set[Key]:
 
 
 def flips_of(items: Sequence[Item], pairs: Mapping[Measure, Pairs]) -> tuple[Flip, ...]:
-    """Every changed score, the largest drops first, by the share of the scale that they fell, if it has
-    ends.
+    """Return every changed score, the largest drops first.
+
+    A drop counts by its share of the scale, if the scale has two ends.
     """
     runs: defaultdict[Key, list[Item]] = defaultdict(list)
     for item in items:
@@ -230,10 +266,11 @@ def left_out(
     under_other_settings: Collection[Key] = (),
     in_part: Mapping[str, Collection[Key]] = MappingProxyType({}),
 ) -> dict[str, tuple[str, ...]]:
-    """Why -> the scenarios that could not be compared, by their ids, each under the first reason that holds.
+    """Return the ids of the scenarios that could not be compared, by reason.
 
-    `then` are the ids of the scenarios that the other run had, `items` those of this one. `in_part` are
-    scenarios that were compared, and what of them was not.
+    Each scenario is listed under the first reason that holds. `then` holds the ids of the scenarios of the
+    other run, and `items` are those of this run. `in_part` maps a reason to scenarios of which only a part
+    was compared.
     """
     now: dict[Key, str] = {item.scenario_key: item.evaluation.scenario for item in items}
     scored_now = {item.scenario_key for item in items if item.evaluation.scored}
@@ -267,8 +304,9 @@ _PLACES: Final = 6
 
 
 def paired(measure: Measure, pairs: Pairs, *, improving: bool = False) -> Paired:
-    """At least one pair of means (before, after), side by side; `p` is that of a change for the worse, or for
-    the better where that is the question.
+    """Return at least one pair of means (before, after) as a comparison.
+
+    `p` is that of a change for the worse, or of one for the better if `improving`.
     """
     changes = changes_in(pairs)
     span = measure.span
@@ -292,5 +330,5 @@ def paired(measure: Measure, pairs: Pairs, *, improving: bool = False) -> Paired
 
 
 def changes_in(pairs: Pairs) -> list[list[Fraction]]:
-    """After - before of each user's scenarios."""
+    """Return after - before of each user's scenarios."""
     return by_user({scenario: after - before for scenario, (before, after) in pairs.items()})

@@ -1,5 +1,6 @@
-"""Two sets of items held against each other scenario by scenario: two-sided, and corrected for all that is
-tested together.
+"""Compares two sets of items by scenario.
+
+The tests are two-sided, and corrected for all that are made together.
 """
 
 from __future__ import annotations
@@ -18,10 +19,10 @@ if TYPE_CHECKING:
 
 
 class Contrast(NamedTuple):
-    """How far one set of items lies above another: the mean `change` over `pairs` scenarios, with its 95 %
-    interval where it has one.
+    """The difference between two sets of items: the mean `change` over `pairs` scenarios.
 
-    `p` is two-sided; `adjusted` is the same after Holm's correction over all that is tested together, 0..1.
+    `low` to `high` is the 95 % interval of the change, or None. `p` is two-sided. `adjusted` is `p` after
+    Holm's correction over all tests that are made together, 0 to 1.
     """
 
     pairs: int
@@ -33,11 +34,11 @@ class Contrast(NamedTuple):
 
 
 def contrast(base: Sequence[Item], other: Sequence[Item], dimension: Measure) -> Contrast | None:
-    """`other` against `base` over the scenarios that both scored, not yet corrected; None where there is no
-    such scenario.
+    """Return the contrast of `other` with `base`, before the correction.
 
-    Signs are flipped with equal chance, so that a sum as high is as likely as one as low: the two-sided p is
-    twice that of the direction that was seen.
+    It covers the scenarios with a score in both, and is None if there is none. The test flips signs with
+    equal probability, so that a high sum is as likely as an equally low one. The two-sided p is therefore
+    twice the p of the direction that was seen.
     """
     pairs = _pairs(base, other, dimension)
     if not pairs:
@@ -49,7 +50,10 @@ def contrast(base: Sequence[Item], other: Sequence[Item], dimension: Measure) ->
 
 
 def corrected(found: Sequence[Contrast]) -> list[Contrast]:
-    """The same contrasts, in their order, with p-values corrected over all of them."""
+    """Return the same contrasts in the same order, with corrected p-values.
+
+    The correction covers all of them.
+    """
     return [
         one._replace(adjusted=p)
         for one, p in zip(found, holm_adjusted([one.p for one in found]), strict=True)
@@ -57,8 +61,9 @@ def corrected(found: Sequence[Contrast]) -> list[Contrast]:
 
 
 def holm_adjusted(ps: Sequence[float]) -> list[float]:
-    """Each of `ps` as Holm's step-down procedure (1979) corrects it: at most the level exactly where `holm`
-    rejects.
+    """Return each of `ps` as Holm's step-down procedure (1979) corrects it.
+
+    A corrected p is at most the level exactly if `holm` rejects the hypothesis at that level.
 
     >>> holm_adjusted([0.04, 0.02])
     [0.04, 0.04]
@@ -71,7 +76,10 @@ def holm_adjusted(ps: Sequence[float]) -> list[float]:
 
 
 def _pairs(base: Sequence[Item], other: Sequence[Item], dimension: Measure) -> Pairs:
-    """The scenarios that both scored. What changed in the dataset between two runs is another scenario."""
+    """Return the means of the scenarios that have a score in both sets.
+
+    A scenario that changed in the dataset between the two runs counts as another scenario.
+    """
     then, now = ({item.scenario_key: item.content for item in side if item.content} for side in (base, other))
     changed = {key for key in then.keys() & now.keys() if then[key] != now[key]}
     before, after = (_by_test(side, dimension) for side in (base, other))
@@ -79,8 +87,9 @@ def _pairs(base: Sequence[Item], other: Sequence[Item], dimension: Measure) -> P
 
 
 def _by_test(items: Sequence[Item], dimension: Measure) -> dict[Key, TrialScores]:
-    """The scores of each scenario in each test; where there is one test alone, its name is nothing to pair
-    by.
+    """Return the scores of each scenario in each test.
+
+    If there is only one test, its name does not count for the pairs.
     """
     scores = scores_of(items, dimension)
     return (

@@ -1,5 +1,6 @@
-"""Controls: the same scenarios with the context withheld or another user's, and how much better the run
-itself was.
+"""Controls: the same scenarios without the context, or with another user's.
+
+This module also computes how much better the run itself was.
 """
 
 from __future__ import annotations
@@ -25,7 +26,10 @@ if TYPE_CHECKING:
 
 
 def controls_of(items: Sequence[Item], suite: Suite) -> tuple[Arm, ...]:
-    """The controls among `items`, in the order of their suite, each beside the items of the run itself."""
+    """Return the controls among `items`, in the order of their suite.
+
+    Each is compared with the items of the run itself.
+    """
     own = [i for i in items if not i.arm]
     controls = []
     for arm in suite.arms:
@@ -38,20 +42,20 @@ def controls_of(items: Sequence[Item], suite: Suite) -> tuple[Arm, ...]:
 
 
 def lift(control: Sequence[Item], own: Sequence[Item], measure: Measure) -> Paired | None:
-    """How much better the run itself was than a control, by scenario; `p` is that of a rise, or of a fall
-    where low scores are the good ones.
+    """Return how much better the run itself was than a control, by scenario.
 
-    None without a scenario scored in both.
+    `p` is that of a rise, or of a fall if low scores are good. Return None if no scenario has a score in
+    both.
     """
     pairs = balanced(scores_of(control, measure), scores_of(own, measure))
     return paired(measure, pairs, improving=True) if pairs else None
 
 
 class Gain(NamedTuple):
-    """By how much a figure of the run itself is better than that of a control, over `pairs` scenarios of
-    `users` that have both.
+    """The amount by which the run itself is better than a control in one figure.
 
-    `low` to `high` is its 95 % interval, `p` the one-sided one of a gain.
+    It covers `pairs` scenarios of `users` users that have the figure in both. `low` to `high` is the 95 %
+    interval, and `p` is one-sided, for a gain.
     """
 
     value: float
@@ -63,7 +67,10 @@ class Gain(NamedTuple):
 
 
 def gain_of(metric: Metric, control: Sequence[Item], own: Sequence[Item]) -> Gain | None:
-    """The gain of any metric; None without a scenario that both have, or where these do not decide it."""
+    """Return the gain in any metric.
+
+    It is None if no scenario is in both, or if the scenarios do not determine the metric.
+    """
     if metric.measure is None:
         return _gain_of_answers(metric, control, own)
     found = lift(control, own, metric.measure)
@@ -94,8 +101,9 @@ def _gain_of_answers(metric: Metric, control: Sequence[Item], own: Sequence[Item
 
 
 def passes_of(items: Sequence[Item]) -> dict[Key, tuple[int, int]]:
-    """(passed, scored) trials of each scenario in each test, by its thresholds; what could not be scored is
-    no trial.
+    """Return (passed, scored) trials of each scenario in each test.
+
+    A trial passes by its thresholds. A trial that could not be scored does not count.
     """
     outcomes: defaultdict[Key, list[bool]] = defaultdict(list)
     for item in items:
@@ -105,7 +113,7 @@ def passes_of(items: Sequence[Item]) -> dict[Key, tuple[int, int]]:
 
 
 def trials_of(items: Sequence[Item], count: int, suite: Suite) -> Trials:
-    """What `count` trials of each scenario showed."""
+    """Return the results of `count` trials of each scenario."""
     passes = list(passes_of(items).values())
     means = [pass_hat(passes, k) for k in range(1, count + 1)]
     spreads = {measure: spread(list(scores_of(items, measure).values())) for measure in suite.gated}

@@ -1,4 +1,4 @@
-"""What is kept of a judge when it is adopted, and what a later check finds."""
+"""The result of adopting or checking a judge."""
 
 from __future__ import annotations
 
@@ -14,11 +14,13 @@ if TYPE_CHECKING:
 
 
 class Shift(Frozen):
-    """How the readings on one dimension moved from the baseline.
+    """The change of the readings on one dimension since the baseline.
 
-    `changed` of `compared` differ, `far` of them by a flip or by more than one step; `mean` is the mean
-    difference and `p` the two-sided exact sign test's. `beyond_judge`, for scores whose dimension the judge
-    reads otherwise: the two-sided p that they moved no other way than the anchors with the same score did.
+    `changed` of `compared` readings differ. `far` of them differ by a flip or by more than one step. `mean`
+    is the mean difference, and `p` is that of the two-sided exact sign test.
+
+    `beyond_judge` is set for scores on a dimension that the judge now reads otherwise. It is the two-sided p
+    of the hypothesis that the scores moved in the same way as the anchors with the same score.
     """
 
     dimension: MeasureField
@@ -38,9 +40,9 @@ DriftOutcome = Literal[
 
 
 class Drift(Frozen):
-    """What adopting or checking the judge came to; `sentence` begins with the `outcome`.
+    """The result of adopting or checking the judge; `sentence` begins with the `outcome`.
 
-    "the judge did not change" stands where there were no scores to compare.
+    The outcome is "the judge did not change" if there were no scores to compare.
     """
 
     outcome: DriftOutcome
@@ -59,7 +61,7 @@ class Drift(Frozen):
 
     @property
     def passed(self) -> bool:
-        """False if the judge changed, or if that could not be found out."""
+        """False if the judge changed, or if the check could not decide that."""
         return self.outcome in (
             "your assistant changed",
             "neither changed",

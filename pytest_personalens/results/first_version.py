@@ -1,4 +1,7 @@
-"""Results as version 1 of their schema had them, put in the shape of today's: they are of the first suite."""
+"""Converts results from version 1 of their schema to the present one.
+
+Such results belong to the first suite.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,10 @@ OLD_SCHEMA: Final = "personalens-results/1"
 
 
 def upgraded(data: dict[str, Any]) -> dict[str, Any]:
-    """The same results by the names of version 2. What is none of version 1 stays, and is told of later."""
+    """Return the same results with the names of version 2.
+
+    Values that do not belong to version 1 stay; the later validation reports them.
+    """
     settings = data.get("settings")
     return {
         **_with_groups(data),

@@ -1,4 +1,4 @@
-"""Whether a run measures what its gates ask for, and the dataset has their groups."""
+"""Checks that a run measures what its gates need, and that their groups exist."""
 
 from __future__ import annotations
 
@@ -18,20 +18,25 @@ if TYPE_CHECKING:
 
 
 def check_expressions(settings: Settings) -> None:
-    """Raise `SpecError` for two gates on one thing, and for one on what the run does not measure."""
+    """Raise `SpecError` for two gates on the same thing.
+
+    Raise it also for a gate or a margin on a value that the run does not measure.
+    """
     names, suite = set[str](), settings.of_suite
     for gate in settings.gate:
         where = f"--personalens-gate: {gate.name}"
         if gate.name.lower() in names:
             raise SpecError(f"{where} has two floors; give one")
         names.add(gate.name.lower())
-        if not is_metric(gate.metric, suite):  # of a results file that somebody edited
+        if not is_metric(gate.metric, suite):  # can only come from a results file that was edited by hand
             raise SpecError(f"{where}: unknown metric {gate.metric!r}")
         measure = measure_of(gate, suite)
         if measure is not None and measure.value not in settings.dimensions:
             raise SpecError(
                 f"{where} is not judged in this run; add {measure.short} with --personalens-dimensions"
             )
+        if gate.metric == "drop" and settings.baseline is None:
+            raise SpecError(f"{where}: there is nothing to compare with; add --personalens-baseline PATH")
         if gate.metric == "lift" and control_of(gate, suite, settings.control) is None:
             _, arms = suite.lift or (None, ())
             words = [gate.arm] if gate.arm else [arm.word for arm in suite.arms if arm.name in arms]
@@ -54,7 +59,10 @@ def check_expressions(settings: Settings) -> None:
 
 
 def measure_of(gate: GateExpression, suite: Suite) -> Measure | None:
-    """The measure whose mean a gate is on; None for one on something else."""
+    """Return the measure whose mean a gate uses.
+
+    Return None for a gate on something else.
+    """
     if gate.metric == "lift" and not gate.of:
         return suite.lift[0] if suite.lift is not None else None
     metric = suite.metric(gate.of or gate.metric)
@@ -62,7 +70,7 @@ def measure_of(gate: GateExpression, suite: Suite) -> Measure | None:
 
 
 def control_of(gate: GateExpression, suite: Suite, controls: Collection[str]) -> str | None:
-    """The control that a lift is over, of those of the run; None if it is not among them."""
+    """Return the control of a lift, if the run has it, else None."""
     named = [arm.name for arm in suite.arms if arm.word == gate.arm]
     _, arms = suite.lift or (None, ())
     return next((name for name in (named if gate.arm else arms) if name in controls), None)
@@ -71,9 +79,9 @@ def control_of(gate: GateExpression, suite: Suite, controls: Collection[str]) ->
 def with_groups(
     gates: Sequence[GateExpression], domains: Collection[str], kinds: Sequence[str]
 ) -> tuple[GateExpression, ...]:
-    """The gates with their groups as the dataset spells them.
+    """Return the gates with their groups in the spelling of the dataset.
 
-    Raises `SpecError` for a group that it does not have.
+    Raise `SpecError` for a group that the dataset does not have.
     """
     known = {name.lower(): name for name in (*kinds, *domains)}
     for gate in gates:

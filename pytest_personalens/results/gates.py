@@ -1,4 +1,7 @@
-"""Gates over a whole run: what fails CI, and closed when too little could be scored."""
+"""Gates over a whole run, which make CI fail.
+
+A gate also fails if too few items could be scored.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,8 @@ from pytest_personalens.core.gate_expression import parse_gate_name
 from pytest_personalens.core.measure import measure_named
 from pytest_personalens.core.suite import Metric
 from pytest_personalens.results.controls import gain_of, passes_of
-from pytest_personalens.results.gate_expressions import check_expressions, control_of
+from pytest_personalens.results.drop_gate import drop_gate, undecided_drop
+from pytest_personalens.results.gate_expressions import check_expressions, control_of, measure_of
 from pytest_personalens.results.means import by_user, figure_of
 from pytest_personalens.results.stats.intervals import interval
 from pytest_personalens.results.stats.trials import pass_hat, pass_share
@@ -29,20 +33,22 @@ if TYPE_CHECKING:
 def check_gates(
     results: Results, floors: Sequence[GateExpression], *, measured: bool = False
 ) -> tuple[Gate, ...]:
-    """The verdict of every gate of a whole run; none is asked for where there is neither a floor nor a
-    comparison.
+    """Return the verdict of every gate of a whole run.
 
-    Beside them stands the gate ``valid``: the share of items that could be scored must reach 0.9, unless a
-    floor says otherwise, because a mean over what is left says nothing about what is missing. So it does
-    where the run is `measured`: to be a baseline for others, or for its figures alone, with no item that
-    fails for its score.
+    Without a floor and without a comparison, the run has no gates, unless it is `measured`.
+
+    If there are gates, the gate ``valid`` is added: the share of items that could be scored must reach 0.9,
+    or the limit of a floor. The reason is that a mean over the scored items says nothing about the missing
+    ones. The gate is also added if the run is `measured`. Such a run serves as a baseline for others, or only
+    reports its figures, and no item fails for its score.
     """
     shares = [floor for floor in floors if floor.metric == "valid"]
     least = {"": VALID_FLOOR, **{floor.group: floor.limit for floor in shares}}
     gates = [
         _gate(results, floor, least.get(floor.group, least[""]))
         for floor in floors
-        if floor.metric != "valid"
+        # A run that replaces its baseline is compared with none.
+        if floor.metric != "valid" and (floor.metric != "drop" or results.comparison is not None)
     ]
     if results.comparison is not None:
         gates += _regressions(results, least[""])
@@ -52,11 +58,16 @@ def check_gates(
 
 
 def check_again(results: Results, gate: Gate) -> Gate:
-    """The gate decided anew by what `results` hold; as it is where they hold nothing to decide it by."""
+    """Return the gate, decided again from `results`.
+
+    If `results` hold nothing to decide it by, the gate stays as it is.
+    """
     if gate.kind == "judge":
         return judge_gate(results.drift) if results.drift is not None else gate
     shares = {other.name.rpartition(": ")[0]: other.limit for other in results.gates if other.kind == "valid"}
     whole = shares.get("", VALID_FLOOR)
+    if gate.kind == "drop" and results.comparison is None:
+        return gate
     if gate.kind == "regression":
         found = _regressions(results, whole) if results.comparison is not None else ()
         return next((again for again in found if again.name == gate.name), gate)
@@ -65,9 +76,10 @@ def check_again(results: Results, gate: Gate) -> Gate:
 
 
 def judge_gate(drift: Drift) -> Gate:
-    """Fails when the judge changed or could not be asked: what it scored then says nothing.
+    """Return the gate on the judge.
 
-    The value is the share of verdicts kept.
+    It fails if the judge changed or could not be asked, because its scores then have no meaning. The value is
+    the share of verdicts that stayed the same.
     """
     return Gate(
         name="judge", kind="judge", value=drift.kept, limit=1.0, passed=drift.passed, message=drift.sentence
@@ -81,6 +93,8 @@ def _gate(results: Results, floor: GateExpression, least: float) -> Gate:
         return _valid(results, floor)
     if floor.metric == "lift":
         return _lift(results, floor, least)
+    if floor.metric == "drop":
+        return _drop(results, floor, least)
     if few := _few(results, floor, least):
         return _closed(floor, few)
     if floor.metric.startswith("pass^"):
@@ -89,16 +103,16 @@ def _gate(results: Results, floor: GateExpression, least: float) -> Gate:
 
 
 def _few(results: Results, floor: GateExpression, least: float) -> str:
-    """Why a gate is not decided: too few of the items that it is about could be scored.
+    """Return why a gate cannot be decided: too few of its items could be scored.
 
-    Empty where they are enough.
+    The text is empty if there are enough.
     """
     items = _members(results.own, floor.group)
     scored = sum(i.evaluation.scored for i in items)
     total = len(items) + results.missing_by_group.get(floor.group, 0) if floor.group else results.expected
     its = "its " if floor.group else ""
     if not floor.group and not scored:
-        return ""  # the gate itself says it best
+        return ""  # the gate itself gives a better message
     return (
         ""
         if round(scored / total, 6) >= least
@@ -121,7 +135,7 @@ def _figure(results: Results, floor: GateExpression) -> Gate:
     total = _asked(results, floor.group, metric)
     least = (found.value * found.dialogues + worst * (total - found.dialogues)) / total
     if not floor.passes(round(least, 6)):
-        # Those that could not be scored may be the very ones that are bad.
+        # The items without a score may be exactly the bad ones.
         message = (
             f"{gate.message}; it would be {least:.2f} if the {total - found.dialogues} without a score had"
             f" the {'lowest' if metric.better == 'high' else 'highest'}"
@@ -131,12 +145,12 @@ def _figure(results: Results, floor: GateExpression) -> Gate:
 
 
 def _read_in(metric: Metric, items: Sequence[Item]) -> list[Item]:
-    """The items that the metric is a figure of."""
+    """Return the items that the metric is computed from."""
     return [item for item in items if not metric.read_in or item.evaluation.kind in metric.read_in]
 
 
 def _asked(results: Results, group: str, metric: Metric) -> int:
-    """How many items there are for a metric, with those that brought no result."""
+    """Return the number of items for a metric, with those without a result."""
     if not metric.read_in and not group:
         return results.expected
     kinds = () if group else metric.read_in
@@ -146,7 +160,7 @@ def _asked(results: Results, group: str, metric: Metric) -> int:
 
 def _metric_of(results: Results, name: str) -> Metric:
     metric = results.of_suite.metric(name)
-    assert metric is not None  # the expression was read for this suite
+    assert metric is not None  # `read_gate` accepted it for this suite
     return metric
 
 
@@ -176,7 +190,7 @@ def _lift(results: Results, floor: GateExpression, least: float) -> Gate:
         metric = _metric_of(results, floor.of)
         what = metric.label
     else:
-        assert suite.lift is not None  # the expression was read for this suite
+        assert suite.lift is not None  # `read_gate` accepted it for this suite
         metric = Metric.mean("lift", suite.lift[0])
         what = suite.lift[0].names.title.lower()
     items = _read_in(metric, _members(results.items, floor.group))
@@ -214,7 +228,8 @@ def _valid(results: Results, floor: GateExpression) -> Gate:
 def _against(
     floor: GateExpression, value: float, ends: tuple[float | None, float | None], label: str, basis: str
 ) -> Gate:
-    # Compared as the mean is shown elsewhere: what reads 0.90 must not miss 0.9 by the last bits of a sum.
+    # The gate compares rounded values, as other reports show them: a mean that reads 0.90 must not miss 0.9
+    # by the last bits of a sum.
     value = round(value, 6)
     low, high = (None if end is None else round(end, 6) for end in ends)
     passed = floor.passes(value)
@@ -258,15 +273,28 @@ def _regressions(results: Results, min_valid: float) -> Iterator[Gate]:
                 value=d.change,
                 limit=0.0 - d.dimension.sign * d.margin,
                 direction=">=" if d.dimension.better == "high" else "<=",
-                passed=d.decidable and not d.regressed,  # a gate that no drop would fail guards nothing
+                passed=d.decidable and not d.regressed,  # a gate that no drop can fail protects nothing
                 message=sentence(d, suite.item),
                 low=d.low,
                 high=d.high,
             )
 
 
+def _drop(results: Results, floor: GateExpression, least: float) -> Gate:
+    assert results.comparison is not None
+    problem = _nothing_to_compare(results.comparison, least, results.of_suite)
+    if not problem:
+        problem = undecided_drop(results.comparison, floor, least, results.of_suite)
+    return (
+        _closed(floor, problem, "drop") if problem else drop_gate(results.comparison, floor, results.of_suite)
+    )
+
+
 def _nothing_to_compare(comparison: Comparison, min_valid: float, suite: Suite) -> str:
-    """Why the comparison says too little to pass; empty if it says enough."""
+    """Return why the comparison is too small to pass.
+
+    The text is empty if it is large enough.
+    """
     if not comparison.compared:
         why = ", ".join(f"{len(ids)} {reason}" for reason, ids in comparison.left_out.items())
         hint = (
@@ -297,9 +325,17 @@ def _nothing_to_compare(comparison: Comparison, min_valid: float, suite: Suite) 
     return ""
 
 
-def _closed(floor: GateExpression, message: str, kind: Literal["floor", "lift"] = "floor") -> Gate:
-    """The gate of a floor that there is nothing to hold against."""
-    return Gate(name=floor.name, kind=kind, value=None, limit=floor.limit, passed=False, message=message)
+def _closed(floor: GateExpression, message: str, kind: Literal["floor", "lift", "drop"] = "floor") -> Gate:
+    """Return a failed gate for a floor without a value to compare."""
+    return Gate(
+        name=floor.name,
+        kind=kind,
+        value=None,
+        limit=floor.limit,
+        direction=floor.direction,
+        passed=False,
+        message=message,
+    )
 
 
 def _incomparable(name: str, message: str) -> Gate:
@@ -311,8 +347,9 @@ def _members(items: Sequence[Item], group: str) -> list[Item]:
 
 
 class Requirements(NamedTuple):
-    """What a run is held against: its gates, and a baseline with the level and the margins of the
-    comparison.
+    """What a run must reach: its gates, and a baseline.
+
+    The `settings` hold the level and the margins of the comparison with the baseline.
     """
 
     gates: tuple[GateExpression, ...]
@@ -321,16 +358,20 @@ class Requirements(NamedTuple):
 
     @classmethod
     def of(cls, settings: Settings, baseline: Baseline | None) -> Requirements:
-        """What `settings` ask for. Raises `SpecError` for gates that cannot be."""
+        """Return the requirements in `settings`.
+
+        Raise `SpecError` for gates that the run cannot decide.
+        """
         check_expressions(settings)
         return cls(settings.gate, baseline, settings)
 
 
 def conclude(results: Results, demands: Requirements) -> Results:
-    """The results with all that follows from them; a run that is not whole has neither comparison nor
-    gates.
+    """Return the results with trials, controls, comparison and gates.
+
+    An incomplete run gets neither a comparison nor gates.
     """
-    # What a run does not ask for is not loaded: it would be felt in a replay.
+    # Modules are imported only if the run needs them, because the import would slow down a replay.
     s, update = demands.settings, dict[str, object]()
     if s.trials > 1:
         from pytest_personalens.results.controls import trials_of
@@ -341,8 +382,8 @@ def conclude(results: Results, demands: Requirements) -> Results:
 
         update["arms"] = controls_of(results.items, results.of_suite)
     results = results.model_copy(update=update)
-    # A cap ends a run in order, and its items are skipped; so are those that could not be scored where
-    # nothing is to fail the run. If nothing is left to look at, that is no success.
+    # A cap ends a run in order, and its items are skipped. Items that could not be scored are skipped too if
+    # nothing may fail the run. If no item is left, the run must not count as a success.
     nothing = not results.overall.scored and (
         "budget" in results.uncounted or (s.report_only and results.expected > 0)
     )
@@ -353,8 +394,14 @@ def conclude(results: Results, demands: Requirements) -> Results:
         from pytest_personalens.results.comparison import compare_with_baseline
 
         margins = {measure_named(name): margin for name, margin in s.margin}
+        bounded = {measure_of(gate, results.of_suite) for gate in demands.gates if gate.metric == "drop"}
         comparison = compare_with_baseline(
-            demands.baseline, results, name=str(s.baseline), level=s.level, margins=margins
+            demands.baseline,
+            results,
+            name=str(s.baseline),
+            level=s.level,
+            margins=margins,
+            bounded=[measure for measure in bounded if measure is not None],
         )
         results = results.model_copy(update={"comparison": comparison})
     measured = nothing or s.save_baseline is not None

@@ -1,4 +1,7 @@
-"""Several runs in the order of their commits: what each measured, and where they stop being comparable."""
+"""The history of several runs, in the order of their commits.
+
+It shows what each run measured, and where runs can no longer be compared.
+"""
 
 from __future__ import annotations
 
@@ -18,11 +21,11 @@ if TYPE_CHECKING:
 
 
 class Run(NamedTuple):
-    """One run of a history; `estimates` and `limits` of gates are by the measures of the history.
+    """One run of a history.
 
-    `breaks` says what keeps it from being compared with the run before it, `changes` what else is other than
-    there: the sample, the gates, the plugin. A run is not `whole` if it was stopped, or too little of it
-    could be scored.
+    `estimates` and `limits` (of gates) are in the order of the history's measures. `breaks` says why the run
+    cannot be compared with the one before it. `changes` lists other differences from that run: the sample,
+    the gates, the plugin. A run is not `whole` if it was stopped, or if too few of its items could be scored.
     """
 
     name: str
@@ -38,19 +41,19 @@ class Run(NamedTuple):
 
     @property
     def failed(self) -> tuple[str, ...]:
-        """The names of the gates that failed."""
+        """Return the names of the gates that failed."""
         return tuple(gate.name for gate in self.gates if not gate.passed)
 
     @property
     def label(self) -> str:
-        """The commit, or the name of the file where it is not known."""
+        """Return the commit, or the name of the file if the commit is unknown."""
         return self.provenance.short or self.name
 
 
 class History(NamedTuple):
     """The runs of a suite, and its main measures.
 
-    `by_date`: the dates of their commits gave the order; else it is that of the files.
+    If `by_date` is true, the runs are in the order of their commits' dates, else in the order of the files.
     """
 
     runs: tuple[Run, ...]
@@ -59,10 +62,10 @@ class History(NamedTuple):
 
 
 def history_of(read: Iterable[tuple[str, Results]], *, branch: str = "") -> History:
-    """The history of the runs with these names, of one `branch` if it is given.
+    """Return the history of the runs with these names.
 
-    Runs of one commit keep the order in which they are given; all do where some run does not know its date.
-    Raises `SpecError` for runs of several suites, and where there is none.
+    If `branch` is given, only runs of that branch count. Runs of one commit keep their given order. If any
+    run has no date, all runs keep it. Raise `SpecError` for runs of several suites, and if no run is left.
     """
     named = [(name, run) for name, run in read if not branch or _provenance(run).branch == branch]
     if not named:
@@ -94,7 +97,7 @@ def _runs(named: Sequence[tuple[str, Results]], measures: Sequence[Measure]) -> 
             tuple(_differences(_terms(before), _terms(results))) if before else (),
             tuple(_differences(_facts(before), _facts(results))) if before else (),
         )
-        if results.overall.scored:  # what measured nothing has no terms
+        if results.overall.scored:  # a run without a score has no terms
             before = results
 
 

@@ -1,5 +1,6 @@
-"""The scores of a run by scenario: it is the scenario that counts, by its mean, however many trials and tests
-ran it.
+"""The scores of a run by scenario.
+
+Each scenario counts once, by its mean, for any number of trials and tests.
 """
 
 from __future__ import annotations
@@ -23,16 +24,19 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
-#: A scenario in one test: `Item.key`, user, task and test.
+#: A scenario in one test, as in `Item.key`: user, task and test.
 Key = tuple[str, ...]
-#: Scores of the scored trials, in their order; at least one.
+#: The scores of the scored trials, in their order; at least one.
 TrialScores = tuple["Exact", ...]
 #: A scenario (user and task) -> its means before and after.
 Pairs = dict[Key, tuple[Fraction, Fraction]]
 
 
 def scores_of(items: Iterable[Item], dimension: Measure) -> dict[Key, TrialScores]:
-    """The scores of each scenario in each test that has one, without rounding."""
+    """Return the scores of each scenario in each test, without rounding.
+
+    Only scenarios with a score are included.
+    """
     scores: defaultdict[Key, dict[int, Exact]] = defaultdict(dict)
     for item in items:
         score = item.evaluation.score(dimension) if item.evaluation.scored else None
@@ -42,7 +46,10 @@ def scores_of(items: Iterable[Item], dimension: Measure) -> dict[Key, TrialScore
 
 
 def scores_by_turn(read: Iterable[tuple[Key, Sequence[Exact]]]) -> list[dict[Key, list[Exact]]]:
-    """The scores after the first, second, ... turn, from those of dialogues turn by turn."""
+    """Return the scores after the first, second, ... turn.
+
+    `read` gives the scores of each dialogue, turn by turn.
+    """
     turns: list[defaultdict[Key, list[Exact]]] = []
     for key, scores in read:
         for number, score in enumerate(scores):
@@ -53,7 +60,10 @@ def scores_by_turn(read: Iterable[tuple[Key, Sequence[Exact]]]) -> list[dict[Key
 
 
 def scenario_means(scores: Mapping[Key, Sequence[Exact]]) -> dict[Key, Fraction]:
-    """The mean of each scenario: over its tests, of the means over their trials."""
+    """Return the mean of each scenario.
+
+    It is the mean over the scenario's tests, and each test counts by the mean of its trials.
+    """
     return {
         scenario: sum(means, Fraction()) / len(means)
         for scenario, means in _by_scenario({k: mean(s) for k, s in scores.items()}).items()
@@ -61,11 +71,12 @@ def scenario_means(scores: Mapping[Key, Sequence[Exact]]) -> dict[Key, Fraction]
 
 
 def balanced(before: Mapping[Key, TrialScores], after: Mapping[Key, TrialScores]) -> Pairs:
-    """The means of the scenarios that are in both, over the same tests and as many trials on either side.
+    """Return the means of the scenarios in both runs, over equal tests and trials.
 
-    A mean over fewer trials varies more. Had nothing changed, a difference could as well have had the other
-    sign only if both of its means vary alike, and that is what the paired test rests on. Tests of one
-    scenario are no further scenarios.
+    Both sides use the same tests and the same number of trials, because a mean over fewer trials varies more.
+    The paired test assumes that without a change, each difference could as well have the other sign. That
+    holds only if both means vary in the same way. Several tests of one scenario do not count as several
+    scenarios.
     """
     sides = {}
     for key in sorted(before.keys() & after.keys()):
@@ -81,7 +92,7 @@ def balanced(before: Mapping[Key, TrialScores], after: Mapping[Key, TrialScores]
 
 
 def mean(scores: Sequence[Exact]) -> Fraction:
-    """The mean of some scores."""
+    """Return the mean of some scores."""
     return Fraction(sum(scores)) / len(scores)
 
 
@@ -93,7 +104,10 @@ def _by_scenario(by_key: Mapping[Key, T]) -> dict[Key, list[T]]:
 
 
 def by_user(found: Mapping[Key, T]) -> list[list[T]]:
-    """What the scenarios of each user have. Scenarios of one user are not independent, users are."""
+    """Return the values of each user's scenarios.
+
+    The scenarios of one user are not independent of each other; different users are.
+    """
     users: defaultdict[str, list[T]] = defaultdict(list)
     for key, value in found.items():
         users[key[0]].append(value)
@@ -101,9 +115,10 @@ def by_user(found: Mapping[Key, T]) -> list[list[T]]:
 
 
 class Estimate(NamedTuple):
-    """A mean over `scenarios` of `users`, each by its mean over its `dialogues`, and its 95 % interval.
+    """A mean over `scenarios` of `users`, with its 95 % interval.
 
-    The mean is None where nothing is scored, the interval for fewer than three users.
+    Each scenario counts by its mean over its `dialogues`. The mean is None if nothing has a score. The
+    interval is None for fewer than three users.
     """
 
     value: float | None
@@ -115,8 +130,9 @@ class Estimate(NamedTuple):
 
 
 class ItemScores(NamedTuple):
-    """The scores of a scored item; `turns` is P after each turn of the assistant, without its reply to the
-    user's goodbye.
+    """The scores of a scored item.
+
+    `turns` holds P after each turn of the assistant, without its reply to the user's goodbye.
     """
 
     key: Key
@@ -125,7 +141,10 @@ class ItemScores(NamedTuple):
 
 
 def item_scores(items: Iterable[Item]) -> list[ItemScores]:
-    """The scored ones among `items`, looked up once for all the figures that they are part of."""
+    """Return the scores of the scored items.
+
+    The function reads each item once for all figures.
+    """
     return [
         ItemScores(
             item.key,
@@ -138,9 +157,9 @@ def item_scores(items: Iterable[Item]) -> list[ItemScores]:
 
 
 def _turns(item: Item) -> tuple[int, ...]:
-    """P turn by turn.
+    """Return P turn by turn.
 
-    A reply to a goodbye is no turn of its own: its score would be lower for what the user said of the one
+    The reply to a goodbye is left out. Its score would be lower because of the user's opinion on the turn
     before.
     """
     turns = next((v.turns for v in item.evaluation.verdicts if v.turns), ())
@@ -149,10 +168,10 @@ def _turns(item: Item) -> tuple[int, ...]:
 
 
 def estimate(read: Iterable[ItemScores], dimension: Measure) -> Estimate:
-    """The mean score on `dimension`.
+    """Return the mean score on `dimension`.
 
-    Trials of a scenario are no more independent than its sentences are, nor are the scenarios of a user: the
-    interval is one over users, whose scenarios count by their means.
+    The trials of a scenario are not independent of each other, and neither are the scenarios of a user. The
+    interval is therefore one over users, and each scenario counts by its mean.
     """
     scores: defaultdict[Key, list[Exact]] = defaultdict(list)
     for one in read:
@@ -164,15 +183,19 @@ def estimate(read: Iterable[ItemScores], dimension: Measure) -> Estimate:
 def by_turn(
     read: Iterable[ItemScores], dimension: Measure = Dimension.PERSONALIZATION_TURNS
 ) -> list[Estimate]:
-    """Personalization as it stood after the first, second, ... turn of the assistant, where it was read by
-    turn.
+    """Return personalization after the first, second, ... turn of the assistant.
+
+    It covers the dialogues with a reading by turn.
     """
     turns = scores_by_turn((one.key, one.turns) for one in read)
     return [_over(scores, dimension) for scores in turns]
 
 
 def figure_of(metric: Metric, items: Sequence[Item]) -> Estimate:
-    """What a metric is over some items: the mean of its measure, or what it makes of their answers."""
+    """Return the value of a metric over some items.
+
+    It is the mean of its measure, or the metric's own figure of their answers.
+    """
     if metric.measure is not None:
         return estimate(item_scores(items), metric.measure)
     assert metric.of is not None
@@ -187,7 +210,10 @@ def figure_of(metric: Metric, items: Sequence[Item]) -> Estimate:
 
 
 def answers_of(metric: Metric, items: Iterable[Item]) -> dict[Key, list[Answer]]:
-    """The answers that a metric is over, by scenario and test: of all trials, in their order."""
+    """Return the answers for a metric, by scenario and test.
+
+    They come from all trials, in their order.
+    """
     answers: defaultdict[Key, list[Answer]] = defaultdict(list)
     for item in sorted(items, key=lambda item: item.trial):
         answer, kind = item.evaluation.answer, item.evaluation.kind
@@ -197,7 +223,10 @@ def answers_of(metric: Metric, items: Iterable[Item]) -> dict[Key, list[Answer]]
 
 
 def score_counts(read: Iterable[ItemScores], dimension: Measure) -> list[int]:
-    """How many have each score of the scale of a measure in steps, from its lowest."""
+    """Return the number of items with each score of the dimension's scale.
+
+    The lowest score comes first.
+    """
     counts = Counter(one.scores.get(dimension) for one in read)
     low, high = int(dimension.low or 0), int(dimension.high or 0)
     return [counts[score] for score in range(low, high + 1)]

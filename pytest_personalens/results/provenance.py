@@ -1,4 +1,4 @@
-"""What a run tested, by version control and CI: project, branch, commit, and the commit's date."""
+"""The origin of a run, from git and CI: project, branch, commit and date."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-#: Field -> the variables of CI services that hold it, in the order in which they are asked. The branch of a
-#: pull request goes before the name of its merge.
+#: Field -> the variables of CI services that hold it, in the order in which they are read. The branch of a
+#: pull request comes before the name of its merge.
 _VARIABLES: Final[Mapping[str, tuple[str, ...]]] = {
     "project": ("GITHUB_REPOSITORY", "CI_PROJECT_PATH"),
     "branch": (
@@ -29,18 +29,20 @@ _VARIABLES: Final[Mapping[str, tuple[str, ...]]] = {
     "url": ("CI_PIPELINE_URL",),
 }  # fmt: skip
 _PULL_REQUEST: Final = re.compile(r"refs/pull/(\d+)/")
-#: The owner and name at the end of a remote's address, and nothing before them: there may be a password.
+#: The owner and name at the end of a remote's address. The part before them is left out, because it may hold
+#: a password.
 _PROJECT: Final = re.compile(r"([^/:@]+/[^/:@]+?)(?:\.git)?/?\s*\Z")
 _HEAD: Final = ("log", "-1", "--format=%H%x00%cI%x00%D", "--decorate=full", "--no-show-signature")
-#: All files but records, which a run itself may write.
+#: All files except records, which a run itself may write.
 _SOURCES: Final = (":(top)", ":(top,exclude,glob)**/__personalens__/**")
 _BRANCH: Final = "HEAD -> refs/heads/"
 
 
 class Provenance(Frozen):
-    """What a run tested, as far as git and CI variables say. No clock time: equal runs of a commit are equal.
+    """The origin of a run, as far as git and CI variables know it.
 
-    A pull request in GitHub Actions is tested as merged, and `commit` is that of the merge.
+    It holds no clock time, so that equal runs of a commit are equal. GitHub Actions tests a pull request
+    after its merge, and `commit` is the commit of that merge.
     """
 
     project: str = Field(default="", description="Owner and name of the repository.")
@@ -60,24 +62,28 @@ class Provenance(Frozen):
 
     @property
     def instant(self) -> datetime:
-        """When the commit was made. Raises ValueError where that is not known."""
+        """Return the time of the commit.
+
+        Raise ValueError if it is unknown.
+        """
         return datetime.fromisoformat(self.committed)
 
     @property
     def day(self) -> str:
-        """The day of the commit, such as ``2026-11-22``; empty where it is not known."""
+        """Return the day of the commit, such as ``2026-11-22``, or an empty text."""
         return self.committed[:10]
 
     @property
     def short(self) -> str:
-        """The first 9 characters of the commit, with a ``+`` if files of it had been changed."""
+        """Return the first 9 characters of the commit, with ``+`` for changed files."""
         return self.commit[:9] + "+" * self.changed
 
 
 def provenance_of(root: Path, environment: Mapping[str, str] = os.environ) -> Provenance | None:
-    """What is tested in the checkout at `root`: git says it first, and CI variables what git does not know.
+    """Return the origin of the checkout at `root`.
 
-    None where there is neither.
+    Git comes first for the commit and its date. CI variables come first for the branch and the project.
+    Return None if there is neither.
     """
     told = {name: next(filter(None, map(environment.get, names)), "") for name, names in _VARIABLES.items()}
     if request := _PULL_REQUEST.match(environment.get("GITHUB_REF", "")):

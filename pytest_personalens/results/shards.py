@@ -1,4 +1,4 @@
-"""The results of a run's shards, put together and held against its gates."""
+"""Merges the results of a run's shards and checks the gates of the run."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ if TYPE_CHECKING:
     from pytest_personalens.results.baseline import Baseline
     from pytest_personalens.results.values import Results
 
-#: So long may the shards of one run be apart.
+#: The most hours that may lie between two shards of one run.
 _MOST_HOURS: Final = 12
 
 
-#: Settings in which shards may differ: how each is run, what it may spend, and where its machine keeps the
-#: dataset, whose name and version count.
+#: Settings in which shards may differ: how each is run, how much it may spend, and the place of the dataset
+#: on its machine. The name and version of the dataset must be the same.
 _OWN: Final = ("shard", "data", *keys_of("execution", "record"))
 
 
 class Shard(NamedTuple):
-    """The results of part `number` of `of`, and the file they were in."""
+    """The results of part `number` of `of`, with their file."""
 
     number: int
     of: int
@@ -46,7 +46,7 @@ class Shard(NamedTuple):
     results: Results
 
     def facts(self) -> dict[str, Any]:
-        """What all shards of a run have in common, by name."""
+        """Return the facts that all shards of a run share, by name."""
         r = self.results
         shared = {name: value for name, value in r.settings.items() if name not in _OWN}
         return {
@@ -60,9 +60,9 @@ class Shard(NamedTuple):
 
 
 def read_shards(paths: Sequence[Path]) -> list[Shard]:
-    """The shards in result files, by number.
+    """Return the shards in result files, by number.
 
-    Raises `PersonalensError` unless they are different parts of one run.
+    Raise `PersonalensError` unless they are different parts of one run.
     """
     shards = sorted((_read_shard(path) for path in paths), key=lambda shard: shard.number)
     for one, other in pairwise(shards):
@@ -92,8 +92,9 @@ def read_shards(paths: Sequence[Path]) -> list[Shard]:
 
 
 def _refuse_old(shards: Sequence[Shard]) -> None:
-    """Raise `SpecError` for a file so much older than another that it is likely to be of an earlier run,
-    whose shard died in this one.
+    """Raise `SpecError` if one file is much older than another.
+
+    Such a file is probably from an earlier run, and the shard died in this run.
     """
     by_age = sorted(shards, key=lambda shard: shard.path.stat().st_mtime)
     hours = (by_age[-1].path.stat().st_mtime - by_age[0].path.stat().st_mtime) / 3600
@@ -111,11 +112,15 @@ def merge(
     partial: bool = False,
     save_baseline: Path | None = None,
 ) -> Results:
-    """The results that the run would have had undivided, its dollars to the rounding of each shard's.
+    """Return the results of the run as if it had not been divided.
 
-    `replaced` are the settings of the run that are replaced, by name: its gates and its baseline; one that is
-    to be replaced (`save_baseline`) is not asked. Raises `SpecError` if shards are missing or were stopped
-    before their end, unless `partial`: then no gate is decided, as in a run that was stopped.
+    Its dollars are exact up to the rounding in each shard.
+
+    `replaced` holds settings of the run to replace, by name: its gates and its baseline. If the run is to
+    overwrite its baseline with `save_baseline`, it is not compared with it.
+
+    Raise `SpecError` if shards are missing or were stopped, unless `partial`. In that case no gate is
+    decided, as in a run that was stopped.
     """
     first = shards[0]
     stopped = [shard for shard in shards if not shard.results.complete]
@@ -186,9 +191,13 @@ def _baseline(settings: Settings, results: Results) -> Baseline | None:
 
 
 def _settings(named: dict[str, Any], path: Path) -> Settings:
-    """The settings of a run from those by name in its results; what is not there has its default."""
+    """Return the settings of a run from those in its results.
+
+    A missing setting has its default.
+    """
     values = {**Settings._field_defaults}
-    # One by one: pydantic 2.9 cannot read the types of a NamedTuple in a module with postponed annotations.
+    # Each setting is read alone, because pydantic 2.9 cannot read the types of a NamedTuple in a module with
+    # postponed annotations.
     for name, kind in get_type_hints(Settings).items():
         if name in named:
             try:

@@ -1,4 +1,4 @@
-"""A score below its threshold: the value, and the words that stand for it in files and reports."""
+"""A score below its threshold, as a value and as text in files and reports."""
 
 from __future__ import annotations
 
@@ -21,14 +21,17 @@ _SCORE: Final = re.compile(rf"(?P<measure>\S+) (?P<score>{_NUMBER}) (?P<way>[<>]
 
 
 class Shortfall(NamedTuple):
-    """A `score` worse than the `limit` that its test sets."""
+    """A `score` worse than the `limit` of its test."""
 
     dimension: Measure
     score: Score
     limit: Score
 
     def __str__(self) -> str:
-        """``p 1 < 2``, or ``task not completed``; `parse_shortfall` reads it."""
+        """Return ``p 1 < 2``, or ``task not completed``.
+
+        `parse_shortfall` reads this text.
+        """
         if self.dimension == Dimension.TASK_COMPLETION:
             return _NOT_COMPLETED
         way = "<" if self.dimension.better == "high" else ">"
@@ -36,7 +39,10 @@ class Shortfall(NamedTuple):
 
 
 def parse_shortfall(text: object) -> Shortfall:
-    """The shortfall that `str` wrote, or is given as it is. Raises `ValueError` for anything else."""
+    """Return the shortfall in a text that `str` wrote.
+
+    A `Shortfall` is returned as it is. Raise `ValueError` for anything else.
+    """
     if isinstance(text, Shortfall):
         return text
     if text == _NOT_COMPLETED:
@@ -48,15 +54,16 @@ def parse_shortfall(text: object) -> Shortfall:
     return Shortfall(measure, *(measure.on_grid(float(found[name])) for name in ("score", "limit")))
 
 
-#: A shortfall as a field: files hold its words.
+#: A shortfall as a field. Files hold its text.
 StoredShortfall = Annotated[
     Shortfall, PlainValidator(parse_shortfall), PlainSerializer(str), WithJsonSchema({"type": "string"})
 ]
 
 
 def shortfalls_of(evaluation: Evaluation, thresholds: Mapping[str, Score]) -> tuple[Shortfall, ...]:
-    """The scores worse than their `thresholds`, which are keyed by a measure's long name; empty where nothing
-    is scored.
+    """Return the scores that are worse than their `thresholds`.
+
+    The keys of `thresholds` are the long names of measures. The result is empty if nothing has a score.
     """
     if not evaluation.scored:
         return ()
@@ -69,5 +76,5 @@ def shortfalls_of(evaluation: Evaluation, thresholds: Mapping[str, Score]) -> tu
 
 
 def in_words(shortfalls: Iterable[Shortfall]) -> str:
-    """All of them in one line: ``task not completed, p 1 < 2``."""
+    """Return all shortfalls in one line, such as ``task not completed, p 1 < 2``."""
     return ", ".join(map(str, shortfalls))

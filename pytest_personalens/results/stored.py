@@ -1,5 +1,6 @@
-"""Results from a file, their figures computed from its items again; a file whose own figures say otherwise is
-refused.
+"""Reads results from a file and computes their figures again from the items.
+
+A file whose own figures differ from these is refused.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     from pytest_personalens.results.values import Results
 
-#: Figures that nothing but the items decides.
+#: Figures that depend only on the items.
 _FIGURES: Final = (
     "overall",
     "domains",
@@ -31,22 +32,24 @@ _FIGURES: Final = (
     "unfound_quotes",
     "unsupported",
 )
-#: What an earlier version may have worked out by another method, or put in other words: shown as it is
-#: computed now.
+#: Values that an earlier version may have computed by another method, or worded otherwise. Reports show them
+#: as they are computed now.
 _BY_METHOD: Final = frozenset({"low", "high", "p", "users", "message"})
 #: Stored figures are rounded to six decimals.
 _ROUNDING: Final = 2e-6
-#: What adopting or checking a judge used is in no item.
+#: No item holds the usage of adopting or checking a judge.
 _OF_ANCHORS: Final = "anchor "
 
 
 def read_computed(path: Path) -> Results:
-    """The results in a file of ``--personalens-report PATH.json``, with figures computed from its items.
+    """Return the results in a file, with figures computed from its items.
 
-    Raises `DataError` in one line for a file that cannot be read, and for the first figure in it that is
-    another one than follows from its items: means, counts, usage, trials, controls and gates. Dollars and the
-    scores of a baseline are in no item: they stay as they are, and a change must be that between its two
-    means.
+    The file is one of ``--personalens-report PATH.json``.
+
+    Raise `DataError` with a text of one line if the file cannot be read. Raise it also for the first figure
+    that does not follow from the items: means, counts, usage, trials, controls and gates. No item holds
+    dollars or the scores of a baseline, so these stay as they are. A change must still be the difference
+    between its two means.
     """
     stored = read_results(path)
     computed = _computed(stored)
@@ -87,7 +90,7 @@ def _computed(stored: Results) -> Results:
     update["usage"] |= {
         purpose: used for purpose, used in stored.usage.items() if purpose.startswith(_OF_ANCHORS)
     }
-    # A shard has neither: they are those of the whole run.
+    # A shard has neither, because both belong to the whole run.
     if stored.trials is not None:
         update["trials"] = trials_of(stored.own, stored.trials.count, stored.of_suite)
     if stored.arms:
@@ -97,7 +100,7 @@ def _computed(stored: Results) -> Results:
 
 
 def _differences(place: str, stored: Any, computed: Any) -> Iterator[tuple[str, Any, Any]]:
-    """The figures that differ: where each is, as it is stored, and as it is computed."""
+    """Yield the figures that differ, each as (place, stored value, computed value)."""
     if isinstance(stored, dict) and isinstance(computed, dict):
         for key in {**stored, **computed}:
             if key not in _BY_METHOD:

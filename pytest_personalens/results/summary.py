@@ -1,5 +1,6 @@
-"""From the items of a run to its figures: means by domain and kind, causes, turns, usage, trials,
-controls.
+"""Computes the figures of a run from its items.
+
+They are means by domain and kind, causes, turns, usage, trials and controls.
 """
 
 from __future__ import annotations
@@ -48,9 +49,9 @@ def summarize(
     prices: Mapping[str, Price] = MappingProxyType({}),
     complete: bool = True,
 ) -> Results:
-    """The results of `items`, in a fixed order whatever order they arrived in.
+    """Return the results of `items`, in a fixed order.
 
-    `prices` are those of the roles' models.
+    The order does not depend on the order of `items`. `prices` are the prices of the models, by role.
     """
     suite = suite_named(settings.get("suite", FIRST_SUITE))
     ordered = tuple(sorted(items, key=lambda i: i.nodeid))
@@ -97,21 +98,24 @@ def summarize(
 def with_drift(
     results: Results, drift: Drift, usage: Mapping[str, Usage], *, prices: Mapping[str, Price]
 ) -> Results:
-    """The results with what adopting or checking the judge came to and used."""
+    """Return the results with the outcome and the usage of adopting or checking the judge."""
     total = dict(sorted({**results.usage, **usage}.items()))
     return results.model_copy(update={"drift": drift, "usage": total, "usd": _dollars(total, prices)})
 
 
 def role_of(purpose: str) -> str:
-    """Who a purpose belongs to: ``judge`` for ``judge tc`` and ``anchor judge tc``; ``user agent`` and
-    ``assistant`` are roles.
+    """Return the role that a purpose belongs to.
+
+    ``judge tc`` and ``anchor judge tc`` belong to ``judge``. ``user agent`` and ``assistant`` are roles
+    themselves.
     """
     return "judge" if purpose.startswith(("judge ", "anchor judge ")) else purpose
 
 
 def group(name: str, items: Sequence[Item], suite: Suite, *, whole: bool = False) -> Group:
-    """The figures of some items; with intervals for a `whole` run or control alone, because they take their
-    time.
+    """Return the figures of some items.
+
+    Only a `whole` run or control gets intervals, because they take time to compute.
     """
     figures = {}
     for measure in suite.measures:
@@ -139,7 +143,7 @@ def group(name: str, items: Sequence[Item], suite: Suite, *, whole: bool = False
 
 
 def by_kind(items: Sequence[Item], suite: Suite) -> tuple[Group, ...]:
-    """The figures of the items of each kind, as far as there are any."""
+    """Return the figures of the items of each kind that occurs."""
     present = {i.evaluation.kind for i in items}
     kinds = [kind for kind in suite.kinds if kind in present]
     return tuple(group(k, [i for i in items if i.evaluation.kind == k], suite) for k in kinds)
@@ -163,5 +167,5 @@ def _rounded(value: float | None) -> float | None:
 
 
 def _mean(values: Sequence[float]) -> Mean:
-    # Rounded, so that the last bits of a sum do not depend on the platform.
+    # The value is rounded, so that the last bits of a sum do not depend on the platform.
     return Mean(value=round(sum(values) / len(values), 6) if values else None, count=len(values))

@@ -1,4 +1,7 @@
-"""All results of a run as one versioned value: what the JSON file holds and every report is made from."""
+"""All results of a run as one versioned value.
+
+The JSON file holds this value, and every report is made from it.
+"""
 
 from __future__ import annotations
 
@@ -35,11 +38,11 @@ _READ: Final[dict[str, tuple[type, ...]]] = {
 
 
 class Item(Frozen):
-    """One test item: its evaluation, what became of it, and how much of it was replayed from its record.
+    """One test item: its evaluation, its outcome, and its record.
 
-    `status` is "passed" or "low" (below a threshold) for a scored item; "uncounted" for one without scores.
-    `failed` is what the test made of it: a low item passes where a gate decides, and a test may have asserts
-    of its own.
+    `status` is "passed" or "low" (below a threshold) for a scored item, and "uncounted" for an item without
+    scores. `failed` is the outcome of the test. It may differ from `status`: a low item passes if a gate
+    decides, and a test may have its own asserts.
     """
 
     nodeid: str
@@ -72,28 +75,30 @@ class Item(Frozen):
 
     @property
     def key(self) -> tuple[str, ...]:
-        """What the trials and arms of one scenario in one test have in common, in every run of any sample:
-        user, task and test.
+        """Return the user, the task and the test.
+
+        All trials and arms of one scenario in one test share this key, in every run of any sample.
         """
         return (self.evaluation.user, self.evaluation.task, self.test or without_parameters(self.nodeid))
 
     @property
     def transcript_file(self) -> str:
-        """The record that holds this very dialogue; empty where there is none.
+        """Return the record that holds this dialogue, or an empty text.
 
-        A stale one holds an older dialogue.
+        A stale record does not count, because it holds an older dialogue.
         """
         return "" if self.record == "stale" else self.record_file
 
     @property
     def scenario_key(self) -> tuple[str, str]:
-        """The scenario, by user and task, whichever test asks for it."""
+        """Return the user and the task, without the test."""
         return (self.evaluation.user, self.evaluation.task)
 
 
 class Mean(Frozen):
-    """A mean over `count` scored items, by scenario where each has several trials; `value` is null when there
-    are none.
+    """A mean over `count` scored items.
+
+    If there are several trials, each scenario counts by its mean. `value` is null if there are no items.
     """
 
     value: float | None
@@ -101,10 +106,10 @@ class Mean(Frozen):
 
 
 class Figure(Mean):
-    """A figure over `count` scored items; `better` says which of its ends is the good one.
+    """A figure over `count` scored items.
 
-    `low` to `high` is its 95 % interval, where it is one of the whole run or a whole control, and where it
-    has one.
+    `better` says which end of its range is good. `low` to `high` is its 95 % interval. Only figures of the
+    whole run or of a whole control have one, if it can be computed.
     """
 
     low: float | None = None
@@ -113,10 +118,11 @@ class Figure(Mean):
 
 
 class Group(Frozen):
-    """The figures of a group of items; a multi-domain item counts in each of its domains.
+    """The figures of a group of items.
 
-    `items` are all, `scored` those with scores. `figures` holds the mean of each measure, task completion as
-    a rate (TCR), and by their names the metrics that are no means.
+    A multi-domain item counts in each of its domains. `items` is the number of all items, and `scored` is the
+    number of those with scores. `figures` holds the mean of each measure, with task completion as a rate
+    (TCR). It also holds the metrics that are no means, by their names.
     """
 
     name: str
@@ -126,11 +132,15 @@ class Group(Frozen):
 
 
 class Gate(Frozen):
-    """A gate of the run: the value that was measured against its limit, which it must reach in the
-    `direction` of what is better, and the 95 % interval of that value where it has one.
+    """A gate of the run: a value, its limit, and whether the gate passed.
 
-    `kind`: "floor" of a metric, share of "valid" items, "regression" from a baseline (its value is the
-    change), "lift" over a control, or "judge" (changed since it was adopted).
+    The value must reach the limit in the `direction` that is better. `low` to `high` is the 95 % interval of
+    the value, if there is one.
+
+    `kind` is "floor" for a metric, "valid" for the share of scored items, "regression" for a comparison with
+    a baseline (its value is the change), "lift" for a comparison with a control, "drop" for the
+    largest drop from a baseline that is not excluded, or "judge" for a check that
+    the judge did not change since it was adopted.
     """
 
     name: str
@@ -138,18 +148,19 @@ class Gate(Frozen):
     limit: float
     passed: bool
     message: str
-    kind: Literal["floor", "valid", "regression", "lift", "judge"] = "floor"
+    kind: Literal["floor", "valid", "regression", "lift", "drop", "judge"] = "floor"
     direction: Direction = ">="
     low: float | None = None
     high: float | None = None
 
 
 class Paired(Frozen):
-    """One dimension in two runs of the same scenarios: the mean over `pairs` of them `before` and `after`.
+    """One dimension in two runs of the same scenarios.
 
-    `low` to `high` is the 95 % interval of the mean change, null for fewer than three users; `better` and
-    `worse` count scenarios, by their means over trials, as many on either side. Where users have several
-    scenarios, interval and test are over the users.
+    `before` and `after` are the means over `pairs` scenarios. `low` to `high` is the 95 % interval of the
+    mean change, null for fewer than three users. `better` and `worse` are numbers of scenarios, by their
+    means over equally many trials on each side. If users have several scenarios, the interval and the test
+    are over the users.
     """
 
     dimension: MeasureField
@@ -172,7 +183,7 @@ class Paired(Frozen):
 
     @property
     def gain(self) -> tuple[float, float | None, float | None]:
-        """The change and its interval, above 0 where they are for the better."""
+        """Return the change and its interval, with positive numbers for improvements."""
         if self.dimension.better == "high":
             return self.change, self.low, self.high
         low, high = (None if end is None else -end for end in (self.high, self.low))
@@ -180,10 +191,10 @@ class Paired(Frozen):
 
 
 class Difference(Paired):
-    """What became of one dimension since the baseline, and the least true drop that this many pairs find with
-    probability 0.8.
+    """The change of one dimension since the baseline.
 
-    `gated` dimensions are tested together (Holm); the others are only shown.
+    `detectable` is the smallest true drop that this number of pairs finds with a probability of 0.8.
+    Dimensions that are `gated` are tested together (Holm). The others are only shown.
     """
 
     gated: bool = False
@@ -198,13 +209,20 @@ class Difference(Paired):
         description="False if these scenarios are so few that not even a fall of all would be significant.",
     )
     regressed: bool = False
+    largest_drop: float | None = Field(
+        default=None,
+        description=(
+            "The largest drop that is not excluded at the level (one-sided), where a gate asks for it; null"
+            " for fewer than three users."
+        ),
+    )
 
 
 class Flip(Frozen):
-    """A scenario whose score changed; over several trials, its mean.
+    """A scenario whose score changed.
 
-    `nodeids` are those of the run's items; `records` are the files that hold their dialogues, so no stale
-    one.
+    With several trials, the scores are means. `nodeids` are those of the items of the run. `records` are the
+    files with their dialogues, without stale ones.
     """
 
     scenario: str
@@ -223,7 +241,7 @@ class Flip(Frozen):
 
 
 class Comparison(Frozen):
-    """The run held against a baseline, scenario by scenario."""
+    """The comparison of the run with a baseline, by scenario."""
 
     baseline: str = Field(description="The file, as it was given.")
     level: float = Field(description="Chance of any false alarm, over all dimensions together (Holm).")
@@ -252,8 +270,9 @@ class Comparison(Frozen):
 
 
 class Arm(Frozen):
-    """The same scenarios with the context withheld or another user's, and how much better the run itself was
-    (`lift`).
+    """A control: the same scenarios without the context, or with another user's.
+
+    `lift` says how much better the run itself was.
     """
 
     name: str
@@ -263,10 +282,11 @@ class Arm(Frozen):
 
 
 class Trials(Frozen):
-    """What running each scenario several times showed.
+    """The result of running each scenario several times.
 
-    `pass_k` holds pass^1 to pass^K: the chance that a scenario passes its thresholds in k trials out of k
-    (Yao et al. 2024, tau-bench). `spread` is the standard deviation within a scenario, pooled, by dimension.
+    `pass_k` holds pass^1 to pass^K. Each is the probability that a scenario passes its thresholds in k of k
+    trials (Yao et al. 2024, tau-bench). `spread` is the pooled standard deviation within a scenario, by
+    dimension.
     """
 
     count: int
@@ -275,9 +295,10 @@ class Trials(Frozen):
 
 
 class Results(Frozen):
-    """Everything about one run. Holds no clock times, so that equal runs give equal files.
+    """All results of one run.
 
-    Every figure is over the run itself, all trials; those of its controls are in `arms`.
+    They hold no clock times, so that equal runs give equal files. Every figure covers all trials of the run
+    itself. `arms` holds the figures of its controls.
     """
 
     model_config = ConfigDict(populate_by_name=True)
@@ -385,7 +406,7 @@ class Results(Frozen):
     @field_validator("settings")
     @classmethod
     def _readable(cls, settings: dict[str, Any]) -> dict[str, Any]:
-        # Reports read these; the others are only shown.
+        # Reports use these settings; they only show the others.
         for name, kind in _READ.items():
             if not isinstance(settings.get(name), (*kind, type(None))):
                 raise ValueError(
@@ -398,25 +419,30 @@ class Results(Frozen):
 
     @property
     def of_suite(self) -> Suite:
-        """The suite that was run."""
+        """Return the suite that was run."""
         return suite_named(self.suite)
 
     @property
     def valid_share(self) -> float:
-        """Share of items that could be scored, 0 to 1; 0 for none at all."""
+        """Return the share of items that could be scored, 0 to 1.
+
+        It is 0 if there are no items.
+        """
         return self.overall.scored / self.expected if self.expected else 0.0
 
     @property
     def expected(self) -> int:
-        """How many items of the run itself there are, with those that brought no result: lost with their
-        worker, or unevaluated.
+        """Return the number of items of the run itself.
+
+        It includes items without a result: those lost with their worker, and those that were not evaluated.
         """
         return self.overall.items + sum(map(len, self.missing.values()))
 
     @property
     def missing(self) -> dict[Cause, tuple[str, ...]]:
-        """Cause -> node ids of the items of the run itself that brought no result; what there is none of is
-        not in it.
+        """Return the node ids of the run's own items without a result, by cause.
+
+        A cause without items is left out.
         """
         by_cause: dict[Cause, tuple[str, ...]] = {"lost": self.lost, "unevaluated": self.unevaluated}
         controls = set(self.of_controls)
@@ -428,16 +454,17 @@ class Results(Frozen):
 
     @property
     def report_only(self) -> bool:
-        """True if the run was to measure, and nothing in it fails.
+        """True if the run only measures, and nothing in it fails.
 
-        Where nothing could be scored, nothing was measured.
+        It is false if nothing could be scored, because then nothing was measured.
         """
         return self.settings.get("report_only") is True and bool(self.overall.scored)
 
     @property
     def unjudged(self) -> bool:
-        """True if low items pass and no gate decides about scores:
-        all that was asked is that they are there.
+        """True if low items pass and no gate checks the scores.
+
+        The gates then only ask that the scores exist.
         """
         return (
             not self.report_only
@@ -447,8 +474,9 @@ class Results(Frozen):
 
     @property
     def went_wrong(self) -> bool:
-        """True if a score or the assistant failed the run, or would have: then a record that no longer fits
-        may be the better one.
+        """True if a score or the assistant made the run fail, or would have.
+
+        An outdated record may then be better than the new dialogue.
         """
         gates = any(
             not gate.passed and gate.value is not None and gate.kind != "valid" for gate in self.gates
@@ -457,14 +485,14 @@ class Results(Frozen):
 
     @property
     def own(self) -> tuple[Item, ...]:
-        """The items of the run itself, without its controls."""
+        """Return the items of the run itself, without its controls."""
         return tuple(i for i in self.items if not i.arm)
 
 
 def read_results(path: Path) -> Results:
-    """The results in a file that `write_json` wrote, of this version or the last.
+    """Return the results in a file that `write_json` wrote, in this version or the last.
 
-    Raises `DataError` saying in one line what is wrong with it.
+    Raise `DataError` with a text of one line if the file cannot be used.
     """
     return read_versioned(
         path,
@@ -477,14 +505,15 @@ def read_results(path: Path) -> Results:
 
 
 def write_json(results: Results, path: Path) -> None:
-    """Write the results to `path`, whose folder exists; the format is the JSON schema of
-    ``docs/reference/results.schema.json``.
+    """Write the results to `path`, whose folder must exist.
+
+    The format is the JSON schema of ``docs/reference/results.schema.json``.
     """
     write_atomically(path, text_of(results))
 
 
 def json_schema() -> dict[str, Any]:
-    """The published JSON schema of the results file."""
+    """Return the published JSON schema of the results file."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": RESULTS_SCHEMA,

@@ -1,4 +1,4 @@
-"""How figures and findings are called and written in every report alike."""
+"""The wording of figures and findings in all reports."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 _LEAST_P: Final = 0.001
-#: Why an item has no scores, in a sentence's end.
+#: The reason why an item has no scores, as the end of a sentence.
 CAUSES: Final[Mapping[Cause, str]] = {
     "assistant": "the assistant failed",
     "user-agent": "the simulated user failed",
@@ -29,35 +29,42 @@ CAUSES: Final[Mapping[Cause, str]] = {
 
 
 def control_names(suite: Suite) -> dict[str, str]:
-    """The run itself and its controls, as the page names them."""
+    """Return the names of the run itself and of its controls on the page."""
     return {"": "the run itself"} | {arm.name: arm.title or arm.word for arm in suite.arms}
 
 
 def signed(value: float) -> str:
-    """``+0.10``; nothing is below zero that rounds to it."""
+    """Return a text such as ``+0.10``.
+
+    A negative value that rounds to zero is written ``+0.00``.
+    """
     return f"{value:+.2f}".replace("-0.00", "+0.00")
 
 
 def p_text(p: float, sides: Literal["one-sided", "two-sided"] = "one-sided") -> str:
-    """``one-sided p = 0.016``, or ``one-sided p < 0.001``: that of a gate is of a drop, or of a lift."""
+    """Return ``one-sided p = 0.016``, or ``one-sided p < 0.001``.
+
+    The p of a gate is that of a drop, or of a lift.
+    """
     return f"{sides} p {'= ' if p >= _LEAST_P else ''}{p_value(p)}"
 
 
 def p_value(p: float) -> str:
-    """``0.016``, or ``< 0.001``."""
+    """Return ``0.016``, or ``< 0.001``."""
     return f"{p:.3f}" if p >= _LEAST_P else f"< {_LEAST_P}"
 
 
-#: Said of a run in which nothing decides about scores.
+#: The text for a run in which no gate checks the scores.
 UNJUDGED: Final = "no gate decides about the scores: this run passes however low they are"
-#: Said of a run under --personalens-gate none.
+#: The text for a run with --personalens-gate none.
 REPORT_ONLY: Final = "report only: nothing here fails the run"
 REPORTED_GATES: Final = "its gates are shown and do not count"
 
 
 def gate_outcome(gate: Gate, results: Results) -> str:
-    """``passed``, ``FAILED``, with what else a reader must know: nothing to decide it by, or that it does not
-    count.
+    """Return ``passed`` or ``FAILED``.
+
+    A note follows if the gate had no value to decide by, or if it does not count.
     """
     if gate.passed:
         return "passed"
@@ -66,8 +73,9 @@ def gate_outcome(gate: Gate, results: Results) -> str:
 
 
 def part_note(results: Results) -> str:
-    """How many dialogues the means are over, where these are a part of the run that says little of the whole;
-    else empty.
+    """Return how many dialogues the means cover, if these are only a part.
+
+    The text is empty if enough of the run could be scored.
     """
     if not results.complete:
         return f"of {count(results.overall.scored, 'dialogue')} only, a part of the run"
@@ -80,17 +88,23 @@ def part_note(results: Results) -> str:
 
 
 def count(number: int, what: str = "scenario") -> str:
-    """``1 scenario``, ``2 scenarios``."""
+    """Return ``1 scenario``, or ``2 scenarios``."""
     return f"{number} {what}{'s' if number != 1 else ''}"
 
 
 def over(scenarios: int, users: int, item: str = "scenario") -> str:
-    """``over 30 scenarios``, or ``over 160 scenarios of 2 users`` where users have several."""
+    """Return ``over 30 scenarios``, or ``over 160 scenarios of 2 users``.
+
+    The second form is for users with several scenarios.
+    """
     return f"over {count(scenarios, item)}" + (f" of {count(users, 'user')}" if users < scenarios else "")
 
 
 def unfound_text(verdict: Verdict) -> str:
-    """What to say of a model's quotes that nobody said; empty where there is nothing to say."""
+    """Return a note on the model's quotes that are not in the transcript.
+
+    It is empty if there is nothing to report.
+    """
     asked = ", also when the judge was asked again" if verdict.unsupported else ""
     if verdict.unfound_quotes:
         return f"not in the transcript: {count(verdict.unfound_quotes, 'quote')}{asked or ', dropped'}"
@@ -98,7 +112,10 @@ def unfound_text(verdict: Verdict) -> str:
 
 
 def quotes_note(results: Results) -> str:
-    """How many of the judge's quotes nobody said; empty where it quoted what was said."""
+    """Return how many of the judge's quotes are not in the transcript.
+
+    The text is empty if all of them are.
+    """
     if not results.unfound_quotes and not results.unsupported:
         return ""
     alone = (
@@ -110,9 +127,9 @@ def quotes_note(results: Results) -> str:
 
 
 def stale_note(results: Results) -> str:
-    """What to do about records that no longer fit; empty where there are none.
+    """Return advice on stale records, or an empty text if there are none.
 
-    No advice to accept what failed.
+    If the run failed, the text does not advise to accept the new dialogues.
     """
     stale = sum(item.record == "stale" for item in results.items)
     if not stale:
@@ -126,22 +143,22 @@ def stale_note(results: Results) -> str:
     )
 
 
-#: Said in the place of an interval.
+#: The text in place of an interval.
 NO_INTERVAL: Final = "too few for an interval"
 
 
 def signed_interval(low: float | None, high: float | None) -> str:
-    """``95 % -0.10 to +0.20``, or why there is no interval."""
+    """Return ``95 % -0.10 to +0.20``, or why there is no interval."""
     return NO_INTERVAL if low is None or high is None else f"95 % {signed(low)} to {signed(high)}"
 
 
 def share_text(least: float) -> str:
-    """``the floor is 90%``."""
+    """Return a text such as ``the floor is 90%``."""
     return f"the floor is {100 * least:.6g}%"
 
 
 def apart(value: float, other: float) -> tuple[str, str]:
-    """Both with two decimals, or as many as it takes to tell them apart."""
+    """Return both numbers with two decimals, or with more if they look equal."""
     for places in (2, 3, 4):
         texts = f"{value:.{places}f}", f"{other:.{places}f}"
         if texts[0] != texts[1]:
@@ -150,7 +167,7 @@ def apart(value: float, other: float) -> tuple[str, str]:
 
 
 def decision(difference: Difference) -> str:
-    """What the paired test found, in a word or three."""
+    """Return the result of the paired test in one to three words."""
     if not difference.gated:
         return NOT_GATED
     return DROPPED if difference.regressed else NOT_DROPPED
@@ -162,7 +179,10 @@ NOT_GATED: Final = "not gated"
 
 
 def sentence(difference: Difference, item: str = "scenario") -> str:
-    """The difference in one line, with the decision and what it could have found."""
+    """Return the difference in one line.
+
+    The line includes the decision, and the smallest drop that the test could have found.
+    """
     d = difference
     text = f"{signed(d.change)}, {signed_interval(d.low, d.high)}" + (
         f", {p_text(d.p)}" if d.dimension.sign * d.change < 0 else ""

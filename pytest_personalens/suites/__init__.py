@@ -1,1 +1,4 @@
-"""The suites: what is asked, measured and drawn in each, as one value a module."""
+"""The suites, one value in each module.
+
+A suite defines its scenarios, its measures and its draw.
+"""

@@ -1,4 +1,7 @@
-"""The first suite: dialogues of PersonaLens, in which an assistant does tasks for a user it knows."""
+"""The first suite: the dialogues of PersonaLens.
+
+An assistant does tasks for a user that it knows.
+"""
 
 from __future__ import annotations
 
@@ -16,11 +19,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pytest_personalens.core.dialogue import UserAgent
-    from pytest_personalens.core.settings import Settings
     from pytest_personalens.core.verdict import Judge
 
 _TC, _P = DEFAULT_DIMENSIONS
-#: The controls of the ablation beside D+I+S (paper, Table 4).
+#: The controls of the ablation, besides D+I+S (paper, Table 4).
 _ABLATION: Final = ("none", "D", "I", "S")
 
 
@@ -30,19 +32,19 @@ def _strata(drawn: Mapping[str, int]) -> Sequence[str]:
     return every_fifth_multi(drawn)
 
 
-def _open_dataset(spec: str, base: Path) -> Any:
+def _open_dataset(spec: str, base: Path, settings: Mapping[str, Any]) -> Any:
     from pytest_personalens.datasets import open_dataset
 
     return open_dataset(spec, base=base)
 
 
-def _asker() -> UserAgent:
+def _asker(settings: Mapping[str, Any]) -> UserAgent:
     from pytest_personalens.agents import EmbeddedUserAgent
 
     return EmbeddedUserAgent()
 
 
-def _scorer() -> Judge:
+def _scorer(settings: Mapping[str, Any]) -> Judge:
     from pytest_personalens.agents import EmbeddedJudge
 
     return EmbeddedJudge()
@@ -55,13 +57,15 @@ def _stranger(dataset: Any, seed: str, ref: Any) -> Any:
 
 
 def _given(context: str, arm: str) -> str:
-    """What the assistant may know: letters of D, I, S."""
+    """Return the letters of D, I, S that the assistant may know."""
     return {"": context, "swapped": context, "none": ""}.get(arm, arm)
 
 
-def _context(scenario: BaseScenario, given: str, other: BaseScenario | None) -> Context:
+def _context(
+    settings: Mapping[str, Any], scenario: BaseScenario, given: str, other: BaseScenario | None
+) -> Context:
     own = scenario.context(given)
-    # The moment is not the person's: it stays, so that who is known is all that differs.
+    # The situation does not belong to the person. It stays, so that the person is the only difference.
     return own if other is None else other.context(given).model_copy(update={"situation": own.situation})
 
 
@@ -78,16 +82,18 @@ def _facts(settings: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
-def _check(settings: Settings) -> None:
-    """Refuse a control in which the assistant would know what it does in the run itself, or what it does not
+def _check(settings: Mapping[str, Any]) -> None:
+    """Refuse a control that cannot be compared with the run itself.
+
+    In such a control, the assistant would know the same as in the run, or something that it does not know
     there.
     """
-    flag, known = "--personalens-control", settings.context
-    if set(_ABLATION) <= set(settings.control) and known != "DIS":
+    flag, known, controls = "--personalens-control", settings["context"], settings["control"]
+    if set(_ABLATION) <= set(controls) and known != "DIS":
         raise SpecError(
             f"{flag} ablation: the run itself is its last row, D+I+S; leave out --personalens-context"
         )
-    for control in settings.control:
+    for control in controls:
         if control in ("none", "swapped"):
             enough = bool(set(known) & set("DIS" if control == "none" else "DI"))
         else:
@@ -134,7 +140,7 @@ SUITE: Final = Suite(
     open_dataset=_open_dataset,
     asker=_asker,
     scorer=_scorer,
-    # It agrees with annotators on them no better than chance.
+    # On these, the embedded judge agrees with annotators no better than by chance.
     not_scored=(Dimension.NATURALNESS_USER, Dimension.COHERENCE_USER),
     read_context=letters,
     given=_given,

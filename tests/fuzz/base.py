@@ -4,6 +4,7 @@ once by runs without a fault.
 
 from __future__ import annotations
 
+import json
 import shutil
 import socket
 from collections.abc import Callable
@@ -130,6 +131,8 @@ def make_base(folder: Path, run: Runs) -> None:
     columns = [f"{kind}_{score}" for kind in ("sd", "md") for score in ("tcr", "p", "nat", "coh")]
     rows = [["name", *columns], ["theirs", "71", "2.4", "4", "4", "60", "2.2", "4", ""]]
     (folder / "rows.csv").write_text("".join(",".join(row) + "\n" for row in rows), encoding="utf-8")
+    outputs = [{"output": said, "true_label": said, "subreddit": "life"} for said in ("positive", "negative")]
+    (folder / "outputs.jsonl").write_text("\n".join(map(json.dumps, outputs)) + "\n", encoding="utf-8")
     for good in (True, False):
         _results(folder, run, good=good)
 

@@ -219,6 +219,10 @@ _COMMANDS: Final[dict[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
         ("alarm-1-adeola",),
         ("prompts", "protocol", "official-bugs", "user-agent", "context", "dimensions", "data"),
     ),
+    "score": (
+        ("outputs.jsonl", "--kind=sentiment"),
+        ("kind", "protocol", "gate", "report", "embedding", "nltk-data"),
+    ),
     "stats.__main__": ((), ("level", "power", "tests")),
 }
 _OWN_VALUES: Final[dict[str, tuple[str, ...]]] = {
@@ -237,7 +241,7 @@ def command(setup: Setup) -> Case:
         ),
     )
     _repository(setup)
-    for file in ("labels.jsonl", "rows.csv"):
+    for file in ("labels.jsonl", "rows.csv", "outputs.jsonl"):
         setup.take(file)
     for number in (1, 2):
         setup.take(setup.of_like(f"shard-{number}.json"))
@@ -274,5 +278,6 @@ def _passes_command(name: str) -> Callable[[str], bool]:
         "agreement": lambda text: "kappa" in text or "labelled" in text or "usage:" in text,
         "draw-for-annotation": lambda text: "dialogues are in" in text or "usage:" in text,
         "check-dataset": lambda text: "scenarios" in text or "Tables 8 and 9" in text or "usage:" in text,
+        "score": lambda text: "protocol" in text or "usage:" in text,
         "stats.__main__": lambda text: "| scenarios |" in text or "usage:" in text,
     }[name]

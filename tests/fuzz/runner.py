@@ -26,6 +26,8 @@ PATIENCE: Final = 100
 _MEMORY: Final = 3 << 30
 #: What pytest says of plugins that this process had imported before.
 _ALREADY_IMPORTED: Final = "-Wignore:Module already imported:pytest.PytestAssertRewriteWarning"
+#: The plugin of hypothesis imports all of it at the end of every run.
+_WITHOUT: Final = ("-p", "no:hypothesispytest")
 
 
 class Outcome(NamedTuple):
@@ -143,7 +145,7 @@ def command(case: Case) -> int:
         if case.module == "pytest":
             import pytest
 
-            return int(pytest.main([_ALREADY_IMPORTED, *case.arguments]))
+            return int(pytest.main([_ALREADY_IMPORTED, *_WITHOUT, *case.arguments]))
         from pytest_personalens.cli.command import main, run
 
         run(main)

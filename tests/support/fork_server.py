@@ -206,7 +206,7 @@ def _run(request: Request) -> int:
     import pytest
 
     sys.argv = [str(Path(pytest.__file__).with_name("__main__.py")), *request.arguments]
-    return pytest.console_main()
+    return int(pytest.main())
 
 
 if __name__ == "__main__":

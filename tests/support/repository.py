@@ -22,6 +22,8 @@ from pytest_personalens.core.scenario import Scenario
 from tests.support.fork_server import ForkServer
 
 ROOT = Path(__file__).resolve().parents[2]
+#: Without pytest's cache, and without the plugin of hypothesis, which imports all of it at the end of every run.
+_WITHOUT = ("-p", "no:cacheprovider", "-p", "no:hypothesispytest")
 
 
 class Repository:
@@ -43,7 +45,7 @@ class Repository:
         if server is None or not server.can(dict(os.environ)):
             return self.run_fresh(*args)
         folder = Path(tempfile.mkdtemp(prefix="runpytest-", dir=self.path))
-        command = [f"--basetemp={folder}", "-p", "no:cacheprovider", *args]
+        command = [f"--basetemp={folder}", *_WITHOUT, *args]
         print("running: pytest", *command)
         stdout, stderr, start = self.path / "stdout", self.path / "stderr", time.perf_counter()
         with stdout.open("w") as out, stderr.open("w") as err:
@@ -55,7 +57,7 @@ class Repository:
 
     def run_fresh(self, *args: str) -> pytest.RunResult:
         """pytest in a new process, which has imported nothing."""
-        return self.pytester.runpytest_subprocess("-p", "no:cacheprovider", *args)
+        return self.pytester.runpytest_subprocess(*_WITHOUT, *args)
 
     def python(self, *args: str) -> pytest.RunResult:
         """Run Python in a process of its own."""
@@ -68,7 +70,7 @@ class Repository:
 
     def inline(self, *args: str) -> pytest.RunResult:
         """pytest in this process: faster, for runs without workers."""
-        return self.pytester.runpytest_inprocess("-p", "no:cacheprovider", "-p", "no:xdist", *args)
+        return self.pytester.runpytest_inprocess(*_WITHOUT, "-p", "no:xdist", *args)
 
 
 @cache

@@ -111,7 +111,7 @@ def _odd_first(drawn: Mapping[str, int]) -> Sequence[str]:
     return sorted(("odd", "even"), key=lambda stratum: (drawn.get(stratum, 0), stratum == "even"))
 
 
-def _open(spec: str, base: Path) -> Any:
+def _open(spec: str, base: Path, settings: Mapping[str, Any]) -> Any:
     return Sums()
 
 
@@ -122,7 +122,7 @@ SUITE = Suite(
         Metric(name="largest", of=_largest, label="largest error", high=None, better="low", kinds=("large",)),
     ),
     gate_example="accuracy >= 0.5 or mae <= 3", thresholds={RIGHT: 1}, has_turns=False,
-    arms=(Arm(name="blind", word="blind"),), scenario=Sum, open_dataset=_open, asker=Asker, scorer=Scorer,
+    arms=(Arm(name="blind", word="blind"),), scenario=Sum, open_dataset=_open, asker=lambda settings: Asker(), scorer=lambda settings: Scorer(),
     defaults={"context": "result", "dimensions": ("right", "off")}, lacks=("user_model", "judge_model", "max_turns"),
     given=lambda context, arm: "" if arm else context, strata=_odd_first,
     about=lambda settings: f"given {settings['context'] or 'nothing'}",

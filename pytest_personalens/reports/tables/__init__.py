@@ -1,3 +1,4 @@
-"""Tables in the shape of the paper's, made from stored runs: Tables 3, 4, 10, 12 and 13, Figures 4 and 5; 8
-and 9 of a dataset.
+"""Tables in the form of the paper's tables.
+
+Stored runs give Tables 3, 4, 10, 12 and 13, and Figures 4 and 5. A dataset gives Tables 8 and 9.
 """

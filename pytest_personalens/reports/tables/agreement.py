@@ -1,4 +1,4 @@
-"""Agreement of a judge with people beside that of the paper: Table 5."""
+"""The agreement of a judge with people, compared with the paper's Table 5."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 
 
 def agreement_table(readings: Iterable[tuple[str, float | None, float | None, float | None]]) -> PaperTable:
-    """Table 5, of readings by their short names: the mean of the kappas against each annotator, that against
-    the majority, Fleiss' kappa.
+    """Return Table 5 for readings by their short names.
 
-    The first is what the paper gives; against the majority a judge looks better, because errors of single
-    annotators are voted down.
+    Each reading has the mean of the kappas with each annotator, the kappa with the majority, and Fleiss'
+    kappa. The paper gives the first. The kappa with the majority is higher, because the majority outvotes
+    errors of single annotators.
     """
     paper = published(5)
     rows = tuple(

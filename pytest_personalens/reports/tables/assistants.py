@@ -1,4 +1,7 @@
-"""Stored runs beside each other as the paper has its assistants: Table 3, and Table 12 of the user agent."""
+"""Stored runs in one table, by assistant.
+
+These are Table 3, and Table 12 of the user agent.
+"""
 
 from __future__ import annotations
 
@@ -35,11 +38,11 @@ def _columns(scores: dict[str, Dimension]) -> list[Column]:
 
 
 def assistant_tables(runs: Sequence[StoredRun], beside: Sequence[OtherRow] = ()) -> list[PaperTable]:
-    """Table 3: a row for each run, those of `beside` and the paper's; and, of several runs, their differences
-    from the first.
+    """Return Table 3, and for several runs their differences.
 
-    The task completion rate in percent, mean personalization, and the assistant's naturalness and coherence,
-    of single-domain (SD) and multi-domain (MD) tasks.
+    The table has a row for each run, the rows of `beside`, and the paper's rows. The columns are the task
+    completion rate in percent, mean personalization, and the assistant's naturalness and coherence, for
+    single-domain (SD) and multi-domain (MD) tasks.
     """
     given = [
         (row.name, *(figure(row.figures[column.key]) for column in _columns(_OF_ASSISTANT))) for row in beside
@@ -52,8 +55,9 @@ def assistant_tables(runs: Sequence[StoredRun], beside: Sequence[OtherRow] = ())
 
 
 def user_tables(runs: Sequence[StoredRun]) -> list[PaperTable]:
-    """Table 12: naturalness and coherence of the user agent, a row for each run; the paper has them for
-    single-domain tasks alone.
+    """Return Table 12: naturalness and coherence of the user agent.
+
+    There is a row for each run. The paper has these scores only for single-domain tasks.
     """
     legend = "Nat and Coh, of the user agent, from 1 to 5; the paper has them for SD tasks."
     return _tables(runs, 12, "the user agent, by assistant", _OF_USER, [*scenario_counts(runs), legend], [])

@@ -1,4 +1,7 @@
-"""What each part of the context is worth: Table 4, of one assistant in several settings."""
+"""The effect of each part of the context: Table 4.
+
+The table compares one assistant in several settings.
+"""
 
 from __future__ import annotations
 
@@ -29,8 +32,10 @@ _COLUMNS: Final = [
 
 
 class ContextItems(NamedTuple):
-    """What the assistant was told in some items: by the prompt "vanilla" nothing, else `letters` of D, I, S;
-    or another user's.
+    """The context that the assistant knew in some items.
+
+    It is `letters` of D, I, S, or another user's context. With the prompt "vanilla", the assistant knew
+    nothing.
     """
 
     letters: str
@@ -40,26 +45,26 @@ class ContextItems(NamedTuple):
 
     @property
     def short(self) -> str:
-        """Such as ``no-context`` or ``D+I+S``."""
+        """Return a name such as ``no-context`` or ``D+I+S``."""
         word = suite_named(FIRST_SUITE).arm_word
         told = word("swapped") if self.swapped else "+".join(self.letters) or word("none")
         return "vanilla" if self.vanilla else told
 
     @property
     def as_in_paper(self) -> str:
-        """Such as ``Base`` or ``Base + all``."""
+        """Return a name such as ``Base`` or ``Base + all``."""
         if self.vanilla or self.swapped:
             return "Vanilla" if self.vanilla else "Another user's"
         return "Base + all" if self.letters == "DIS" else " + ".join(["Base", *self.letters])
 
     @property
     def order(self) -> tuple[bool, bool, int, str]:
-        """The paper's: vanilla, base, one letter, all."""
+        """Return a sort key for the paper's order: vanilla, base, one letter, all."""
         return (not self.vanilla, self.swapped, len(self.letters), self.letters)
 
 
 def contexts_of(results: Results) -> list[ContextItems]:
-    """The settings that a run and its controls had, in the paper's order."""
+    """Return the settings of a run and its controls, in the paper's order."""
     vanilla = (
         bool(results.settings.get("assistant")) and results.settings.get("assistant_prompt") == "vanilla"
     )
@@ -77,10 +82,10 @@ def contexts_of(results: Results) -> list[ContextItems]:
 
 
 def context_tables(runs: Sequence[StoredRun]) -> list[PaperTable]:
-    """Table 4: a row for each setting that the runs and their controls had, and the paper's; then what each
-    is worth over Base.
+    """Return Table 4: a row for each setting of the runs and their controls.
 
-    Raises `SpecError` for runs of several assistants, and for two of them with the same setting.
+    The paper's rows follow, and then the lift of each setting over Base. Raise `SpecError` for runs of
+    several assistants, and for two runs with the same setting.
     """
     assistants = sorted({name for run in runs if (name := run.results.settings.get("assistant"))})
     if len(assistants) > 1:
@@ -142,10 +147,10 @@ def _other_than_context(runs: Sequence[StoredRun]) -> list[str]:
 
 
 def ablation_table(results: Results) -> PaperTable:
-    """What each part of the context is worth, for the summary of a run with controls: a row for each, with
-    its lift over no context.
+    """Return the effect of each part of the context, for a run's summary.
 
-    A lift is the mean difference over the scenarios that both scored.
+    There is a row for each setting, with its lift over no context. A lift is the mean difference over the
+    scenarios with scores in both.
     """
     found = contexts_of(results)
     base = next(

@@ -1,4 +1,4 @@
-"""How long the dialogues of a run are, and how diverse: Tables 13 and 10."""
+"""The length and the diversity of a run's dialogues: Tables 13 and 10."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from pytest_personalens.core.scenario import Kind
     from pytest_personalens.reports.tables.runs import StoredRun
 
-#: Words of each row of Table 10 that are compared, at most.
+#: The highest number of words of each row of Table 10 that are compared.
 MOST_WORDS: Final = 50_000
 _TOKEN: Final = re.compile(r"\w+(?:['\u2019]\w+)*|[^\w\s]")
 _LENGTHS: Final = ("dialogues", "turns", "tokens")
 
 
 def length_tables(runs: Sequence[StoredRun]) -> list[PaperTable]:
-    """Table 13: dialogues, turns a dialogue and tokens a turn, by kind.
+    """Return Table 13: dialogues, turns for each dialogue and tokens for each turn, by kind.
 
     A turn is a message of the user and the reply to it.
     """
@@ -64,11 +64,10 @@ def _lengths(dialogues: Sequence[Dialogue]) -> tuple[str, str, str]:
 
 
 def diversity_tables(runs: Sequence[StoredRun]) -> list[PaperTable]:
-    """Table 10: Dist-1, Dist-2, Ent-4 and Self-BLEU of the dialogues (paper, A.4), every row over the same
-    number of words.
+    """Return Table 10: Dist-1, Dist-2, Ent-4 and Self-BLEU of the dialogues.
 
-    The measures depend on how much text there is: as many words are taken of each row as the shortest one
-    has, 50,000 at most.
+    The paper defines them in A.4. The measures depend on the amount of text. Every row is therefore computed
+    over the same number of words: that of the shortest row, and at most 50,000.
     """
     texts = {
         f"{run.name} {short}" if len(runs) > 1 else f"this run {short}": _texts(_dialogues(run, kind))

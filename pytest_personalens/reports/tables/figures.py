@@ -1,4 +1,4 @@
-"""Figures 4 and 5 as tables: scores by domain, and personalization turn by turn."""
+"""Figures 4 and 5 as tables: scores by domain, and personalization by turn."""
 
 from __future__ import annotations
 
@@ -25,13 +25,15 @@ _SAID: Final[dict[Kinds, str]] = {
     "all": "single- and multi-domain tasks, each in all of its domains",
 }
 _BY_DOMAIN: Final = {"TCR %": Dimension.TASK_COMPLETION, "P": Dimension.PERSONALIZATION}
-#: Turns that are shown; few dialogues are longer, and a line of a terminal is not.
+#: The highest number of turns that are shown. Few dialogues are longer, and a line of a terminal has no more
+#: room.
 _MOST_TURNS: Final = 10
 
 
 def domain_tables(runs: Sequence[StoredRun], kinds: Kinds) -> list[PaperTable]:
-    """Figure 4: the task completion rate and personalization by domain, with the number of scenarios; a row
-    for each run.
+    """Return Figure 4: task completion rate and personalization by domain.
+
+    The table also has the number of scenarios, and a row for each run.
     """
     several = len(runs) > 1
     domains = sorted(
@@ -63,10 +65,10 @@ def _of_domain(run: StoredRun, domain: str, kinds: Kinds) -> Iterator[str]:
 
 
 def turn_tables(runs: Sequence[StoredRun], kinds: Kinds) -> list[PaperTable]:
-    """Figure 5: mean personalization as it stood after each reply of the assistant, by kind and domain; a
-    table for each run.
+    """Return Figure 5: mean personalization after each reply of the assistant.
 
-    The reply after the user's end is left out: it answers a goodbye. It needs the reading `p-turns`.
+    The rows are by kind and domain, and there is a table for each run. The reply after the user's end is left
+    out, because it answers a goodbye. The figure needs the reading `p-turns`.
     """
     return [_turns(run, kinds, several=len(runs) > 1) for run in runs]
 
@@ -104,7 +106,7 @@ def _turns(run: StoredRun, kinds: Kinds, *, several: bool) -> PaperTable:
 
 
 def _by_turn(items: Sequence[Item]) -> list[tuple[float, int]]:
-    """For each turn the mean by scenario, and the number of dialogues that had it."""
+    """Return the mean by scenario and the number of dialogues, for each turn."""
     turns = scores_by_turn((one.key, one.turns) for one in item_scores(items))
     return [(fmean(scenario_means(scores).values()), sum(map(len, scores.values()))) for scores in turns]
 

@@ -1,4 +1,4 @@
-"""Rows of means beside each other, and how far they lie from one of them."""
+"""Rows of means, and their differences from one of them."""
 
 from __future__ import annotations
 
@@ -22,12 +22,15 @@ if TYPE_CHECKING:
 SHORT: Final[dict[Kind, str]] = {"single": "SD", "multi": "MD"}
 
 
-#: Of fewer scenarios there is no interval: it would be the whole scale, or promise too much.
+#: The fewest scenarios with an interval. With fewer, it would be the whole scale, or appear too certain.
 _LEAST_PAIRS: Final = 3
 
 
 class Column(NamedTuple):
-    """The mean of a dimension over the items of a kind; `key` names it in the paper's rows and in files."""
+    """The mean of a dimension over the items of a kind.
+
+    `key` is its name in the paper's rows and in files.
+    """
 
     key: str
     kind: Kind
@@ -35,52 +38,59 @@ class Column(NamedTuple):
 
     @property
     def heading(self) -> str:
-        """Such as ``SD TCR %``; a reading of the user or of the assistant is said by the table's title."""
+        """Return a heading such as ``SD TCR %``.
+
+        The title of the table says if a reading is of the user or of the assistant.
+        """
         heading = self.dimension.names.paper_heading.removesuffix(".u")
         return f"{SHORT[self.kind]} {heading}{' %' if is_rate(self.dimension) else ''}"
 
     def of(self, items: Sequence[Item]) -> list[Item]:
-        """The items that it is a mean over."""
+        """Return the items of the column's kind."""
         return [item for item in items if item.evaluation.kind == self.kind]
 
     def mean(self, items: Sequence[Item]) -> float | None:
-        """See `mean_of`, over the items of the kind."""
+        """Return `mean_of` over the items of the kind."""
         return mean_of(self.of(items), self.dimension)
 
 
 def is_rate(dimension: Dimension) -> bool:
-    """True for what is printed in percent."""
+    """True for a dimension that is printed in percent."""
     return dimension is Dimension.TASK_COMPLETION
 
 
 def scaled(value: float, dimension: Dimension) -> float:
-    """A score or a difference of scores as tables have it: in percent for a rate."""
+    """Return a score or a difference for a table: in percent for a rate."""
     return 100 * value if is_rate(dimension) else value
 
 
 def mean_of(items: Sequence[Item], dimension: Dimension) -> float | None:
-    """The mean of `items` by scenario, as tables have it; None where nothing is scored on it."""
+    """Return the mean of `items` by scenario, in the form for tables.
+
+    It is None if no item has a score on the dimension.
+    """
     scores = scores_of(items, dimension)
     mean = round(fmean(scenario_means(scores).values()), 6) if scores else None
     return None if mean is None else scaled(mean, dimension)
 
 
 class Measured(NamedTuple):
-    """The items that a row is made of, and its name."""
+    """The items of a row, and its name."""
 
     name: str
     items: Sequence[Item]
 
     def cells(self, columns: Sequence[Column]) -> tuple[str, ...]:
-        """The row: its name, and each mean with two decimals as in the paper."""
+        """Return the row: its name, and each mean with two decimals as in the paper."""
         return (self.name, *(figure(column.mean(self.items)) for column in columns))
 
 
 def differences(
     rows: Sequence[Measured], base: Measured, columns: Sequence[Column], title: str
 ) -> PaperTable | None:
-    """How far each of `rows` lies from `base` in each of `columns`, corrected over all of them; None if
-    nothing can be compared.
+    """Return the difference of each of `rows` from `base` in each of `columns`.
+
+    The p-values are corrected over all of them. Return None if nothing can be compared.
     """
     found: list[tuple[Measured, Column, Contrast]] = []
     for row in rows:

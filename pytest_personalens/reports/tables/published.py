@@ -1,4 +1,4 @@
-"""The figures of the paper's tables, as they are printed there."""
+"""The figures of the paper's tables, as printed in the paper."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Final
 
-#: What the rows of the paper begin with, in a table of ours.
+#: The beginning of the names of the paper's rows.
 PAPER: Final = "paper: "
 
 
@@ -18,8 +18,9 @@ def _tables() -> Mapping[str, Any]:
 
 
 def published(table: int) -> dict[str, dict[str, str]]:
-    """The rows of one of the paper's tables (3, 4, 5, 10, 12 or 13): name -> column -> the figure as it is
-    printed there.
+    """Return the rows of one of the paper's tables.
+
+    `table` is 3, 4, 5, 10, 12 or 13. The result maps name -> column -> the figure as printed in the paper.
     """
     found = _tables()[f"table_{table}"]
     places = found.get("places", 2)
@@ -32,7 +33,7 @@ def published(table: int) -> dict[str, dict[str, str]]:
 
 
 def slips(table: int) -> list[str]:
-    """Where the paper is not at one with itself about a table of its own, a sentence each."""
+    """Return where the paper contradicts itself about a table, in sentences."""
     return list(_tables()[f"table_{table}"]["notes"])
 
 

@@ -1,4 +1,4 @@
-"""Rows of somebody else's table, from a CSV file."""
+"""Reads rows of another table from a CSV file."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-#: Columns of the file, and the scale of each: the task completion rate in percent, as the paper has it.
+#: Columns of the file, with the scale of each. The task completion rate is in percent, as in the paper.
 COLUMNS: Final = {
     f"{kind}_{score}": scale
     for kind in ("sd", "md")
@@ -21,8 +21,9 @@ COLUMNS: Final = {
 
 
 class OtherRow(NamedTuple):
-    """A row of somebody else's table: its name, and a figure for each of `COLUMNS`, None where the cell was
-    empty.
+    """A row of another table: its name, and a figure for each of `COLUMNS`.
+
+    A figure is None if the cell was empty.
     """
 
     name: str
@@ -30,9 +31,9 @@ class OtherRow(NamedTuple):
 
 
 def read_rows(path: Path) -> tuple[OtherRow, ...]:
-    """The rows of a CSV file with a column ``name`` and the `COLUMNS`; a cell may be empty.
+    """Return the rows of a CSV file with a column ``name`` and the `COLUMNS`.
 
-    Raises `DataError` in one line.
+    A cell may be empty. Raise `DataError` with a text of one line for an invalid file.
     """
     try:
         with no_device(path).open(encoding="utf-8-sig", newline="") as file:

@@ -1,4 +1,4 @@
-"""Stored runs by the names that tables give them."""
+"""Stored runs, with their names in tables."""
 
 from __future__ import annotations
 
@@ -17,22 +17,23 @@ if TYPE_CHECKING:
 
 
 class StoredRun(NamedTuple):
-    """The results of a run, and what a table calls it."""
+    """The results of a run, and its name in a table."""
 
     name: str
     results: Results
 
     def scenarios(self, kind: Kind) -> int:
-        """How many scenarios of a kind were scored."""
+        """Return how many scenarios of a kind were scored."""
         return len(
             {i.scenario_key for i in self.results.own if i.evaluation.scored and i.evaluation.kind == kind}
         )
 
 
 def named(read: Sequence[tuple[Path, Results]]) -> list[StoredRun]:
-    """Each run by its assistant; with its file where that does not tell runs apart.
+    """Return each run with the name of its assistant.
 
-    One alone is "this run" if its assistant is yours.
+    The name includes the file if several runs have the same assistant. A single run is "this run" if its
+    assistant is yours.
     """
     if len(read) == 1:
         return [StoredRun(_assistant(read[0][1]) or "this run", read[0][1])]
@@ -51,7 +52,7 @@ def _assistant(results: Results) -> str:
 
 
 def scenario_counts(runs: Sequence[StoredRun]) -> list[str]:
-    """How many scenarios each run scored, a sentence a run."""
+    """Return how many scenarios each run scored, one sentence for each run."""
     return [
         f"{run.name}: {run.scenarios('single'):,} single-domain (SD) and {run.scenarios('multi'):,}"
         " multi-domain (MD) scenarios scored."
@@ -60,8 +61,9 @@ def scenario_counts(runs: Sequence[StoredRun]) -> list[str]:
 
 
 def likeness(runs: Sequence[StoredRun], *, of_assistants: bool = True) -> list[str]:
-    """How far the runs compare with the paper, see `comparability`;
-    what is true of all of them is said once.
+    """Return how far the runs compare with the paper: see `comparability`.
+
+    A sentence that is true for all runs appears once.
     """
     said = [
         comparability(
@@ -79,7 +81,7 @@ def likeness(runs: Sequence[StoredRun], *, of_assistants: bool = True) -> list[s
 
 
 def unlike_each_other(runs: Sequence[StoredRun]) -> Iterator[str]:
-    """Why a difference from the first run may not be the assistant's."""
+    """Yield why a difference from the first run may not be due to the assistant."""
     for run in runs[1:]:
         yield from (
             f"{run.name} beside {runs[0].name}: {why}." for why in unlike(runs[0].results, run.results)

@@ -1,4 +1,4 @@
-"""A table as text in cells, for a terminal or for a page."""
+"""A table with text in its cells, for a terminal or for a page."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from pytest_personalens.reports.markup import escaped, markdown_table
 
 
 class PaperTable(NamedTuple):
-    """A table as text in cells; the first column names the rows. `notes` are sentences to print below it."""
+    """A table with text in its cells.
+
+    The first column names the rows. `notes` are sentences to print below it.
+    """
 
     title: str
     header: tuple[str, ...]
@@ -17,7 +20,7 @@ class PaperTable(NamedTuple):
     notes: tuple[str, ...] = ()
 
     def text(self) -> str:
-        """For a terminal."""
+        """Return the table as text for a terminal."""
         cells = [self.header, *self.rows]
         widths = [max(len(row[n]) for row in cells) for n in range(len(self.header))]
         lines = [
@@ -33,7 +36,10 @@ class PaperTable(NamedTuple):
         return "\n".join([harmless(self.title), "", *(line.rstrip() for line in lines), *below]) + "\n"
 
     def markdown(self) -> str:
-        """For a page: the same cells, with what others wrote made harmless."""
+        """Return the table as Markdown for a page.
+
+        All texts in it are escaped.
+        """
         lines = markdown_table(
             [escaped(cell) for cell in self.header], [[escaped(cell) for cell in row] for row in self.rows]
         )
@@ -42,5 +48,8 @@ class PaperTable(NamedTuple):
 
 
 def of_paper(number: str, what: str) -> str:
-    """The title of a table that is made as one of the paper's: "Table 3", "Figure 4"."""
+    """Return the title of a table that follows one of the paper's.
+
+    `number` is a text such as "Table 3" or "Figure 4".
+    """
     return f"{number} of the paper (Zhao et al., 2025): {what}"

@@ -1,4 +1,7 @@
-"""How evenly the values of the preference types of a dataset spread: Tables 8 and 9."""
+"""The distribution of a dataset's values for each preference type.
+
+These are Tables 8 and 9.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +14,12 @@ if TYPE_CHECKING:
 
 
 def type_table(data: Quality) -> PaperTable:
-    """Tables 8 and 9: for each preference type how many values are possible, how many occur, and Shannon
-    evenness (paper, Eq. 1).
+    """Return Tables 8 and 9.
 
-    Over all profiles, whatever the domains of interest, values as they are spelled: so the paper counts. Of
-    values from a list "# Gen." is never more than "# Poss." there; "observed" counts every value that occurs,
-    on the list or off it.
+    For each preference type, they give how many values are possible, how many occur, and Shannon evenness
+    (paper, Eq. 1). As in the paper, they cover all profiles with any domains of interest, and count values by
+    their spelling. For values from a list, "# Gen." in the paper is never more than "# Poss."; "observed"
+    counts every value that occurs, also one that is not on the list.
     """
     rows = [
         (

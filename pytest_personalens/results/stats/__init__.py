@@ -1,1 +1,1 @@
-"""Statistics of few scores: intervals, paired tests, and the smallest drop that a test finds."""
+"""Statistics for few scores: intervals, paired tests, and detectable drops."""

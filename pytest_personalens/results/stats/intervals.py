@@ -1,5 +1,6 @@
-"""How far a rate or a mean of scores can be trusted: intervals that hold for few scenarios, and for users
-with several.
+"""Confidence intervals of rates and mean scores.
+
+They hold for few scenarios, and for users with several scenarios.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from pytest_personalens.results.stats.quantiles import beta_quantile, t_quantile
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-#: Below so many scenarios, or users where they have several, an interval says nothing and none is given.
+#: The smallest number of scenarios, or of users if they have several, for which an interval has a meaning.
 LEAST: Final = 3
 
 Interval = tuple[float, float]
@@ -25,13 +26,16 @@ def interval(
     high: float | None,
     grid: float | Fraction = 1,
 ) -> Interval | None:
-    """The 95 % interval of the mean of values on the scale `low`..`high`, which `by_user` holds for the
-    scenarios of each user.
+    """Return the 95 % interval of the mean of values on a scale.
 
-    A rate of single scenarios, all of them 0 or 1 and each of another user, has the exact one
-    (`rate_interval`), any other mean that of `mean_interval`; of a rate, an end that would claim that nothing
-    or everything fails, though some did and some did not, is the exact one instead. None for fewer than three
-    users. Raises ValueError as `mean_interval` does.
+    The scale is `low` to `high`. `by_user` holds the values for the scenarios of each user.
+
+    A rate of single scenarios gets the exact interval (`rate_interval`). All its values are 0 or 1, and each
+    comes from another user. Any other mean gets the interval of `mean_interval`. If that interval of a rate
+    would begin at 0 or end at 1 although some scenarios passed and some failed, the end of the exact interval
+    replaces that end.
+
+    Return None for fewer than three users. Raise ValueError as `mean_interval` does.
     """
     found = mean_interval(by_user, low, high, grid=grid)
     if found is None or (low, high) != (0, 1):
@@ -45,13 +49,12 @@ def interval(
 
 
 def rate_interval(successes: float, total: int, *, level: float = 0.95) -> Interval:
-    """The exact interval of a rate (Clopper and Pearson 1934), both ends in 0..1; (0.0, 1.0) where `total` is
-    0.
+    """Return the exact interval of a rate (Clopper and Pearson 1934), within 0 to 1.
 
-    Over independent scenarios it holds the true rate with a probability of `level` or more, whatever the rate
-    and the total. `successes`, in 0..`total`, need not be whole: a scenario with several trials counts by its
-    share of successes, and the interval is then wider than it need be. Raises ValueError for anything out of
-    range.
+    For independent scenarios, it contains the true rate with a probability of `level` or more, for any rate
+    and any total. It is (0.0, 1.0) if `total` is 0. `successes`, from 0 to `total`, need not be whole: a
+    scenario with several trials counts by its share of successes. The interval is then wider than necessary.
+    Raise ValueError for a value out of range.
 
     >>> [round(end, 3) for end in rate_interval(27, 30)]
     [0.735, 0.979]
@@ -72,23 +75,25 @@ def mean_interval(
     level: float = 0.95,
     grid: float | Fraction = 1,
 ) -> Interval | None:
-    """An interval for the mean of values on the scale `low`..`high`, its ends within it; None for fewer than
-    three users.
+    """Return an interval for the mean of values on the scale `low` to `high`.
 
-    `by_user` holds the values of the scenarios of each user. What one user's scenarios have in common they
-    share, so it is the users that are counted: each by the mean of its values, weighted by their number.
+    Both ends are within the scale. Return None for fewer than three users.
 
-    It is Student's t interval of the users' means and of two more, one at `low` and one at `high`, with the
-    weight of a typical user. These stand for scores that so few have not shown, as the successes and failures
-    that Agresti and Coull (1998) add to a rate; without them few equal scores would claim to be certain. They
-    matter less and less as the sample grows, so there is no size from which another method takes over. How
-    often the interval holds is on the page Noise of the documentation, with the simulation.
+    `by_user` holds the values of each user's scenarios. The scenarios of one user resemble each other, so the
+    method counts users: each by the mean of its values, with their number as its weight.
 
-    Where the scale has no end (None), the further value stands a step of the `grid` beyond the outermost one
-    that was seen, and the interval may reach beyond it.
+    The result is Student's t interval of the users' means and of two extra values, one at `low` and one at
+    `high`, each with the weight of a typical user. The extra values stand for scores that a small sample has
+    not shown, as do the successes and failures that Agresti and Coull (1998) add to a rate. Without them, a
+    few equal scores would give an interval of no width. Their effect shrinks as the sample grows, so no other
+    method is needed for large samples. The page Noise of the documentation says how often the interval holds,
+    with the simulation.
 
-    Raises ValueError for a value off the scale, a user without a value, a scale without width and a level not
-    between 0 and 1.
+    If the scale has no end (None), the extra value lies one step of the `grid` beyond the outermost value
+    seen. The interval may then reach beyond that value.
+
+    Raise ValueError for a value outside the scale, a user without a value, a scale without width, and a level
+    that is not between 0 and 1.
 
     >>> [round(end, 2) for end in mean_interval([[4]] * 30, 1, 4)]
     [3.71, 4.0]
@@ -98,7 +103,7 @@ def mean_interval(
     if not lowest < highest:
         raise ValueError(f"expected a scale, found {low} to {high}")
     for value in (value for values in by_user for value in values):
-        if not lowest <= value <= highest or isinf(value):  # also what is no number at all
+        if not lowest <= value <= highest or isinf(value):  # this also refuses NaN
             raise ValueError(f"expected values from {lowest} to {highest}, found {value}")
     if not all(by_user):
         raise ValueError("expected at least one value of each user, found none")
@@ -116,7 +121,7 @@ def mean_interval(
     points += [(end, typical) for end in ends]
     weights = fsum(weight for _, weight in points)
     middle = fsum(value * weight for value, weight in points) / weights
-    # Of unequal weights, only so many users count.
+    # With unequal weights, the effective number of users is smaller.
     users = weights**2 / fsum(weight**2 for _, weight in points)
     squares = fsum((weight * (value - middle)) ** 2 for value, weight in points)
     reach = t_quantile(level, users - 1) * sqrt(squares / (1 - 1 / users)) / weights

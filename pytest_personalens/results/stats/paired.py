@@ -1,5 +1,6 @@
-"""Whether scores dropped between two runs over the same scenarios: tests that take nothing for granted but
-the pairs.
+"""Tests whether scores dropped between two runs of the same scenarios.
+
+The tests assume nothing except the pairs.
 """
 
 from __future__ import annotations
@@ -15,15 +16,17 @@ from pytest_personalens.results.stats.intervals import check_level
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-#: The square of the number of differences, times their sum, up to which all signs are counted: 0.2 s, for
-#: some 1,400 of a step or two.
+#: The limit of exact counting: the square of the number of differences, times their sum. Counting takes 0.2 s
+#: at this limit, for about 1,400 differences of one or two steps.
 _WORK: Final = 4_000_000_000
 _DRAWS: Final = 20_000
 
 
 class Test(NamedTuple):
-    """What a test found: the one-sided `p`, 0..1, and whether it is exact or drawn, with a standard error of
-    0.0015 near 0.05.
+    """The result of a test: the one-sided `p`, and whether it is `exact`.
+
+    p lies between 0 and 1. A p that is not exact comes from random draws. Its standard error is 0.0015 near
+    0.05.
     """
 
     p: float
@@ -31,17 +34,19 @@ class Test(NamedTuple):
 
 
 def sign_flip(differences: Sequence[Fraction | int]) -> Test:
-    """The paired randomization test (Fisher 1935; Edgington 1969) of a drop: how likely a sum as low as this,
-    or lower, is by chance.
+    """Return the paired randomization test (Fisher 1935; Edgington 1969) of a drop.
 
-    `differences` are after - before, one a user: of its one scenario, or the sum over its scenarios, which
-    need not be independent of each other. Had nothing changed, each could as well have had the other sign: p
-    is the share of all 2^n ways to give them signs whose sum is no higher than the one seen. Zeros say
-    nothing, and without another difference p is 1. For differences of one size this is McNemar's exact test.
+    Its p is the probability of a sum as low as this one, or lower, by chance.
 
-    All ways are counted; where that takes too long, for thousands of differences (but zeros) or for odd
-    fractions, p is (hits + 1) / (draws + 1) of 20,000 random signs (Phipson and Smyth 2010), the same for the
-    same differences in any order.
+    `differences` are after - before, one for each user: that of its only scenario, or the sum over its
+    scenarios, which need not be independent of each other. Without a change, each difference could as well
+    have the other sign. p is the share of all 2^n choices of signs whose sum is not higher than the one seen.
+    Zeros have no effect. If all differences are zero, p is 1. For differences of one size, this is McNemar's
+    exact test.
+
+    The function counts all choices of signs. That would take too long for thousands of nonzero differences,
+    or for fractions with large denominators. In that case p is (hits + 1) / (draws + 1) for 20,000 random
+    choices (Phipson and Smyth 2010). It is the same for the same differences in any order.
 
     >>> sign_flip([-1, -1, 0, -1, -1, 0, 1])
     Test(p=0.1875, exact=True)
@@ -58,26 +63,26 @@ def sign_flip(differences: Sequence[Fraction | int]) -> Test:
 
 
 def flipped(sizes: Sequence[int], fallen: int) -> float:
-    """The exact share of the ways to let each of `sizes` (whole, above 0) fall or not in which those that
-    fall sum to `fallen` or more.
+    """Return the exact share of choices in which at least `fallen` falls.
 
-    One long number holds, every `width` bits, in how many ways the next sum comes about; each size doubles
-    the ways.
+    Each of `sizes` (whole numbers above 0) falls or does not. The function counts the choices in which the
+    falling ones sum to `fallen` or more. One long integer holds, every `width` bits, the number of choices
+    for the next sum. Each size doubles the number of choices.
     """
     width = len(sizes) + 1
     ways = 1
     for size in sizes:
         ways += ways << (width * size)
-    # The digits of a number to the base b sum to the number modulo b - 1, as long as the sum is smaller than
-    # that.
+    # The sum of the digits of a number in base b equals the number modulo b - 1, if the sum is smaller than b
+    # - 1.
     return ((ways >> (width * fallen)) % ((1 << width) - 1)) / (1 << len(sizes))
 
 
 def mcnemar(broken: int, mended: int) -> float:
-    """The one-sided p of McNemar's test (1947), exact: that of `broken` or more of all changed pairs if each
-    broke by the toss of a coin.
+    """Return the one-sided p of McNemar's exact test (1947).
 
-    1.0 where nothing changed. Raises ValueError for a negative count.
+    It is the probability that `broken` or more of all changed pairs break, if each breaks with a probability
+    of one half. It is 1.0 if nothing changed. Raise ValueError for a negative count.
 
     >>> mcnemar(6, 0)
     0.015625
@@ -86,18 +91,17 @@ def mcnemar(broken: int, mended: int) -> float:
         raise ValueError(f"expected counts, found {broken} and {mended}")
     changed = broken + mended
     total, ways = 0, 1
-    for k in range(mended + 1):  # `broken` heads or more are `mended` tails or fewer
+    for k in range(mended + 1):  # `broken` or more pairs break exactly if `mended` or fewer are mended
         total += ways
         ways = ways * (changed - k) // (k + 1)
     return total / (1 << changed)
 
 
 def holm(ps: Sequence[float], level: float) -> list[bool]:
-    """Which of several hypotheses are rejected, in the order given, so that any of them is rejected wrongly
-    at `level` at most.
+    """Return which of several hypotheses are rejected, in the given order.
 
-    The step-down procedure of Holm (1979). Raises ValueError for a level not between 0 and 1 and for a p not
-    in 0..1.
+    The probability of any wrong rejection is at most `level`. This is the step-down procedure of Holm (1979).
+    Raise ValueError for a level that is not between 0 and 1, and for a p outside 0 to 1.
 
     >>> holm([0.04, 0.02], 0.05)
     [True, True]
@@ -114,7 +118,7 @@ def holm(ps: Sequence[float], level: float) -> list[bool]:
 
 
 def _units(differences: Sequence[Fraction | int]) -> list[int]:
-    """The differences but the zeros, in order, as multiples of the largest number that divides them all."""
+    """Return the nonzero differences in order, as multiples of their largest common divisor."""
     changed = [Fraction(difference) for difference in differences if difference]
     one = lcm(*(difference.denominator for difference in changed))
     whole = [difference.numerator * (one // difference.denominator) for difference in changed]
@@ -124,7 +128,7 @@ def _units(differences: Sequence[Fraction | int]) -> list[int]:
 
 def _drawn(units: Sequence[int], sizes: Sequence[int], fallen: int) -> float:
     chance = random.Random(repr(units))
-    # A random byte gives eight signs; what falls with each byte is looked up.
+    # A random byte gives eight signs. A table holds the sum that falls with each byte.
     tables = []
     for start in range(0, len(sizes), 8):
         sums = [0]

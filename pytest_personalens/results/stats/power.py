@@ -1,5 +1,6 @@
-"""How small a drop a gate can find, given how much scores differ between two runs of an assistant that did
-not change.
+"""The smallest drop that a gate can find.
+
+It depends on how much scores differ between two runs of an unchanged assistant.
 """
 
 from __future__ import annotations
@@ -19,22 +20,24 @@ from pytest_personalens.results.stats.paired import flipped
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-#: Drops are looked for in steps of this size: a point of a rate, a hundredth of a score.
+#: The size of a step between the drops that are tried: a percentage point of a rate, or a hundredth of a
+#: score.
 STEP: Final = Fraction(1, 100)
-#: Simulated pairs of runs, and scenarios in all of them: the power has a standard error of 0.013, and of 0.02
-#: for 1,000 scenarios.
+#: The number of simulated pairs of runs, and of scenarios in all of them. The standard error of the power is
+#: 0.013, and 0.02 for 1,000 scenarios.
 _RUNS, _SCENARIOS = 1000, 400_000
-#: The test itself is simulated for up to so many (differences times their sum), and else the normal
-#: distribution that it comes close to, which also decides, for more than a few scenarios, what is not close
-#: to the level.
+#: The exact test is simulated up to this limit (the number of differences times their sum). Beyond it, a
+#: normal distribution approximates the test. With more than a few scenarios, the approximation also decides
+#: the cases that are not close to the level.
 _EXACT, _FEW, _CLEAR = 10_000, 10, 0.5
 
 
 class Noise(NamedTuple):
-    """How much the score of a scenario differs between two runs without a change, in either direction.
+    """The random difference of a scenario's score between two runs without a change.
 
-    `sizes` of differences, above 0, and their `shares` of all scenarios, 0..1, of which the rest is without a
-    difference. Where users have several scenarios, it is that of each user's sum.
+    It may go in either direction. `sizes` are the sizes of the differences, above 0. `shares` are their
+    shares of all scenarios, 0 to 1; the other scenarios have no difference. If users have several scenarios,
+    the noise is that of each user's sum.
     """
 
     sizes: tuple[Fraction, ...]
@@ -42,14 +45,14 @@ class Noise(NamedTuple):
 
     @classmethod
     def seen(cls, differences: Sequence[Fraction | int], *, sums: bool = False) -> Noise:
-        """As in `differences`, at least one, and larger by one standard error of their mean square.
+        """Return the noise in `differences`, enlarged by one standard error of its mean square.
 
-        They are so by more of them; where all differ already and they are `sums` over a user's scenarios, by
-        larger ones.
+        There is at least one difference. The noise grows because more scenarios differ. If all differ already
+        and the differences are `sums` over a user's scenarios, the sizes grow instead.
 
-        Of two pairs of runs one happens to be the quieter, and would promise to find what is then missed more
-        often than it said. Where nothing differed at all, it is as if one scenario had, by a whole step: that
-        does not prove that nothing ever will.
+        Without this, two runs that happen to differ little would promise a detectable drop that is then
+        missed more often than stated. If nothing differs at all, the noise is that of one scenario with a
+        difference of a whole step, because equal runs do not prove that no run will ever differ.
         """
         counts = Counter(abs(Fraction(difference)) for difference in differences if difference)
         if not counts:
@@ -66,8 +69,9 @@ class Noise(NamedTuple):
 
     @classmethod
     def deviation(cls, sd: float) -> Noise:
-        """Differences of one step, with the standard deviation `sd`, 0..1: that of a rate of which sd^2 of
-        all scenarios flip.
+        """Return noise of one step with the standard deviation `sd`, 0 to 1.
+
+        It is the noise of a rate in which sd^2 of all scenarios flip.
         """
         if not 0 <= sd <= 1:
             raise ValueError(f"expected a standard deviation from 0 to 1, found {sd}")
@@ -83,12 +87,14 @@ def detectable(
     most: float = 1.0,
     step: Fraction | int = 1,
 ) -> float | None:
-    """The smallest true drop that a gate on these scenarios would find: see `smallest_drop`, for the
-    `Noise.seen` in the differences, where a score drops by a `step` of its scale (1: that of whole scores).
+    """Return the smallest true drop that a gate on these scenarios would find.
 
-    `by_user` holds those of each user's scenarios. If the assistant did change between the two runs, its
-    change counts as noise, and the drop told is too large rather than too small. Raises ValueError without a
-    difference, and as `smallest_drop` does.
+    This is `smallest_drop` for the `Noise.seen` in the differences. A score drops by one `step` of its scale
+    (1: whole scores).
+
+    `by_user` holds the differences of each user's scenarios. If the assistant did change between the two
+    runs, its change counts as noise. The result is then too large, and never too small. Raise ValueError
+    without a difference, and as `smallest_drop` does.
     """
     if not by_user or not all(by_user):
         raise ValueError("expected at least one difference")
@@ -100,9 +106,10 @@ def detectable(
 
 
 def step_of(grid: Fraction) -> Fraction:
-    """The step that `detectable` lets scores drop by: 100 of those it looks for drops in.
+    """Return the step by which `detectable` lets scores drop.
 
-    These are a hundredth of a whole score, and no finer than a finer grid.
+    It is 100 times the distance between two drops that `detectable` tries. That distance is a hundredth of a
+    whole score, or the grid if the grid is finer.
     """
     return 100 * min(grid, STEP)
 
@@ -116,18 +123,23 @@ def smallest_drop(
     power: float = 0.8,
     most: float = 1.0,
 ) -> float | None:
-    """The smallest true drop of the mean, a multiple of 0.01, that is found at a probability of `power`; None
-    if not even `most` is.
+    """Return the smallest true drop of the mean that is found with probability `power`.
 
-    `scenarios` are the numbers of them that each user has. Found is what fails a gate: `sign_flip` of the
-    users' sums has p <= `level`, and the mean dropped by more than `margin`. A score drops by one step in a
-    random share of the scenarios (a drop of 1.25 is one step everywhere and one more in a quarter), on top of
-    the `noise` of each user. The same drop is harder to find in fewer scenarios that drop further, or where
-    those of one user drop together, and easier in means over trials that drop one by one. `most` is the
-    largest drop there can be: the mean before, above the low end of the scale. Worked out by simulation with
-    a fixed seed: equal input gives an equal drop.
+    The drop is a multiple of 0.01. Return None if not even a drop of `most` is found.
 
-    Raises ValueError for a level or power not between 0 and 1, no user, and a user without a scenario.
+    `scenarios` holds the number of scenarios of each user. A drop is found if it fails a gate: `sign_flip` of
+    the users' sums has p <= `level`, and the mean dropped by more than `margin`.
+
+    In the simulation, a score drops by one step in a random share of the scenarios, in addition to the
+    `noise` of each user. A drop of 1.25 is one step in all scenarios and one more in a quarter of them. The
+    same mean drop is harder to find if fewer scenarios drop further, or if the scenarios of one user drop
+    together. It is easier to find in means over trials that drop one by one.
+
+    `most` is the largest possible drop: the mean before, minus the low end of the scale. The simulation has a
+    fixed seed, so equal input gives an equal result.
+
+    Raise ValueError for a level or power that is not between 0 and 1, for no user, and for a user without a
+    scenario.
     """
     check_level(level)
     check_level(power)
@@ -150,7 +162,10 @@ def smallest_drop(
 
 
 class _Changes(NamedTuple):
-    """The sum of the users' changes in a simulated pair of runs, that of their squares, and the changes."""
+    """The users' changes in a simulated pair of runs.
+
+    `total` is their sum, and `squares` is the sum of their squares.
+    """
 
     total: int
     squares: int
@@ -158,25 +173,26 @@ class _Changes(NamedTuple):
 
 
 class _Pair:
-    """One simulated pair of runs with one scenario a user: its noise, and from which size of the drop on it
-    loses a step.
+    """One simulated pair of runs with one scenario for each user.
+
+    It holds the noise, and for each scenario the drop from which on it loses a step.
     """
 
     def __init__(self, noise: Noise, scenarios: Sequence[int], one: int, chance: random.Random) -> None:
         self._one, self._scenarios = one, sum(scenarios)
         self._noise = _drawn(noise, len(scenarios), one, chance)
         self._from = sorted(chance.random() for _ in scenarios)
-        # With these sums a size of the drop is tried without a look at every scenario.
+        # These sums allow a drop to be tried without reading every scenario.
         self._sums = list(accumulate(self._noise, initial=0))
         self._squares = sum(change * change for change in self._noise)
 
     def found(self, drop: float, level: float, margin: float) -> bool:
-        """Whether the gate fails."""
+        """True if the gate fails."""
         changes = self._changes(drop)
         if -changes.total <= max(0.0, margin * self._scenarios * self._one):
             return False
-        # Sums of flipped signs lie two units apart: a sum is as likely as all that is nearer to it than to
-        # the next one.
+        # The sums of flipped signs lie two units apart. The probability of one sum is therefore that of the
+        # range from half-way to the sum before to half-way to the next.
         above = (-changes.total - 1) / sqrt(changes.squares) - NormalDist().inv_cdf(1 - level)
         if changes.squares > _EXACT or (len(self._noise) > _FEW and abs(above) > _CLEAR):
             return above >= 0
@@ -202,8 +218,9 @@ class _Pair:
 
 
 class _PairOfUsers(_Pair):
-    """The same with several scenarios of a user, which lose a step one by one; their noise is that of the
-    user's sum.
+    """A simulated pair of runs with several scenarios for each user.
+
+    The scenarios of a user lose a step one by one. The noise is that of the user's sum.
     """
 
     def __init__(self, noise: Noise, scenarios: Sequence[int], one: int, chance: random.Random) -> None:
@@ -220,7 +237,7 @@ class _PairOfUsers(_Pair):
 
 
 def _widened(size: Fraction, times: float) -> Fraction:
-    """So many times the size, up to the next of the fractions with the same denominator."""
+    """Return the size times a factor, rounded up to a fraction with the same denominator."""
     return Fraction(ceil(size * size.denominator * times), size.denominator)
 
 

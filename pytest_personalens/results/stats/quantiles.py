@@ -6,20 +6,21 @@ from functools import lru_cache
 from math import exp, lgamma, log, log1p, sqrt
 from typing import Final
 
-#: Steps of the continued fraction at most; it takes about the square root of the larger parameter.
+#: The highest number of steps of the continued fraction. It needs about the square root of the larger
+#: parameter.
 _STEPS: Final = 10_000
 _ENOUGH: Final = 1e-15
-#: In place of a zero in the continued fraction.
+#: Replaces a zero in the continued fraction.
 _TINY: Final = 1e-300
-#: Halvings of 0..1, after which both ends are the same float or nearly so.
+#: The number of halvings of 0 to 1, after which both ends are the same float or nearly so.
 _HALVINGS: Final = 60
 
 
 def beta_share(x: float, a: float, b: float) -> float:
-    """The share of the beta distribution with parameters `a` and `b`, both above 0, that lies below `x`,
-    0..1.
+    """Return the share of a beta distribution below `x`, 0 to 1.
 
-    Its continued fraction by Lentz's method (Press et al., Numerical Recipes, 6.4).
+    The parameters `a` and `b` are above 0. The function computes the continued fraction by Lentz's method
+    (Press et al., Numerical Recipes, 6.4).
     """
     if x <= 0 or x >= 1:
         return float(x >= 1)
@@ -43,7 +44,7 @@ def beta_share(x: float, a: float, b: float) -> float:
 
 @lru_cache(maxsize=1024)
 def beta_quantile(share: float, a: float, b: float) -> float:
-    """The `x` below which a `share`, 0..1, of the beta distribution lies."""
+    """Return the `x` below which a `share`, 0 to 1, of the beta distribution lies."""
     low, high = 0.0, 1.0
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
@@ -55,10 +56,9 @@ def beta_quantile(share: float, a: float, b: float) -> float:
 
 
 def t_quantile(level: float, freedom: float) -> float:
-    """The t within which, on either side of 0, a share `level`, 0..1, of Student's distribution with
-    `freedom` degrees of freedom lies.
+    """Return the t with a share `level` of Student's distribution between -t and t.
 
-    `freedom`, 1 or more, need not be whole.
+    `level` is between 0 and 1. `freedom`, the degrees of freedom, is 1 or more and need not be whole.
 
     >>> round(t_quantile(0.95, 30), 3)
     2.042

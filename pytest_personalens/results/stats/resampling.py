@@ -1,4 +1,7 @@
-"""Figures that are no mean of scenarios: their intervals, and whether they differ between two arms."""
+"""Intervals and tests of figures that are no mean of scenarios.
+
+The test is whether a figure differs between two arms.
+"""
 
 from __future__ import annotations
 
@@ -14,18 +17,17 @@ if TYPE_CHECKING:
 _Value = TypeVar("_Value")
 _SAMPLES: Final = 2_000
 _SWAPS: Final = 20_000
-#: Below so many pairs all ways to swap them are counted: no more than `_SWAPS`.
+#: Up to this number of users, all ways to swap them are counted: no more than `_SWAPS`.
 _FEW: Final = 14
 
 
 def bootstrap_interval(
     by_user: Sequence[Sequence[_Value]], figure: Callable[[Sequence[_Value]], float | None]
 ) -> Interval | None:
-    """The 95 % interval of a `figure` of all values: percentiles over 2,000 samples of the users, with
-    replacement (Efron 1979).
+    """Return the 95 % interval of a `figure` of all values, by bootstrap (Efron 1979).
 
-    Drawn with a fixed seed. None for fewer than three users, where most samples do not decide the figure, and
-    where nearly all of them have the same: so few alike do not make it certain.
+    The ends are percentiles over 2,000 samples of the users, with replacement. The samples have a fixed seed.
+    Return None for fewer than three users, and if most samples do not determine the figure.
     """
     if len(by_user) < LEAST:
         return None
@@ -46,11 +48,12 @@ def swap_test(
     by_user: Sequence[Sequence[tuple[_Value, _Value]]],
     gain: Callable[[Sequence[tuple[_Value, _Value]]], float],
 ) -> Test:
-    """The paired randomization test of a `gain` that is no mean: how likely one as large is by chance.
+    """Return the paired randomization test of a `gain` that is no mean.
 
-    `by_user` holds the (before, after) of each user's scenarios. Had the two arms been alike, those of each
-    user could as well have stood the other way round: p is the share of the ways to swap them whose gain is
-    no smaller. All ways are counted for up to 14 users, else 20,000 are drawn with a fixed seed.
+    Its p is the probability of a gain as large as this one by chance. `by_user` holds (before, after) of each
+    user's scenarios. If the two arms were alike, the two sides of each user could as well be swapped. p is
+    the share of all ways to swap them whose gain is at least as large. For up to 14 users, the function
+    counts all ways. For more users, it draws 20,000 with a fixed seed.
     """
     users, swapped = list(by_user), [[(after, before) for before, after in pairs] for pairs in by_user]
     seen = gain([pair for pairs in users for pair in pairs])

@@ -1,5 +1,6 @@
-"""What several trials of one scenario say that one cannot: how reliable success is, and how much a score
-varies by itself.
+"""Figures over several trials of one scenario.
+
+They say how reliable success is, and how much a score varies by itself.
 """
 
 from __future__ import annotations
@@ -14,12 +15,12 @@ if TYPE_CHECKING:
 
 
 def pass_hat(counts: Sequence[tuple[int, int]], k: int) -> float | None:
-    """pass^k (tau-bench, Yao et al. 2024): the probability, 0..1, that `k` trials of a scenario all pass, as
-    a mean over scenarios.
+    """Return pass^k, the mean probability that `k` trials all pass.
 
-    `counts` holds (passed, trials) of each scenario; out of its trials, k are taken in every possible way,
-    which estimates the probability without bias. Scenarios with fewer than k trials are left out; None where
-    none is left. Raises ValueError for a k below 1 and for more passed than trials.
+    It lies between 0 and 1 (tau-bench, Yao et al. 2024). `counts` holds (passed, trials) of each scenario.
+    The estimate takes k of a scenario's trials in every possible way, which makes it unbiased. Scenarios with
+    fewer than k trials are left out. Return None if no scenario is left. Raise ValueError for a k below 1,
+    and if more trials passed than there are.
 
     >>> pass_hat([(3, 4), (4, 4)], 2)
     0.75
@@ -33,18 +34,18 @@ def pass_hat(counts: Sequence[tuple[int, int]], k: int) -> float | None:
 
 
 def pass_share(passed: int, trials: int, k: int) -> float:
-    """The share, 0..1, of the ways to take `k` of a scenario's `trials`, at least k, in which all have
-    `passed`.
+    """Return the share of choices of `k` trials in which all trials passed.
+
+    The share lies between 0 and 1. A scenario has at least k `trials`, and `passed` of them passed.
     """
     return comb(passed, k) / comb(trials, k)
 
 
 def spread(scores: Sequence[Sequence[float | Fraction]]) -> float | None:
-    """How much a score varies by itself: the pooled standard deviation within scenarios, in steps of the
-    scale.
+    """Return the pooled standard deviation of a score within scenarios.
 
-    `scores` holds the scores of the trials of each scenario; those with fewer than two say nothing. None
-    where none is left.
+    It says how much a score varies by itself, in steps of the scale. `scores` holds the scores of the trials
+    of each scenario. Scenarios with fewer than two scores are left out. Return None if no scenario is left.
 
     >>> spread([[3, 4], [2, 2]])
     0.5

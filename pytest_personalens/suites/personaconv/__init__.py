@@ -1,1 +1,1 @@
-"""PersonaConvBench: does an assistant foresee what a user says, and how it is received?"""
+"""PersonaConvBench: the prediction of a user's replies and of their scores."""

@@ -8,7 +8,7 @@ from pytest_personalens.core.errors import DataError
 from pytest_personalens.suites.personaconv.fixed_protocol import FixedProtocol
 from pytest_personalens.suites.personaconv.index import open_index
 from pytest_personalens.suites.personaconv.official_protocol import OfficialProtocol
-from pytest_personalens.suites.personaconv.plan import by_reason, counted
+from pytest_personalens.suites.personaconv.plan import by_reason, counted, spelled
 from pytest_personalens.suites.personaconv.values import KINDS, Prediction, kind_of
 
 if TYPE_CHECKING:
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 
 
 class PostsDataset:
-    """Predictions made of posts, which are read from raw or processed files.
+    """Predictions from posts in raw or processed files.
 
-    `settings` are all that a run asks for: its context first, then its controls. `version` is a digest of the
-    files where none is given. Raises `DataError` for a file that is none of posts, or of which no post makes
-    an item; `SpecError` for settings that the data or the protocol does not have.
+    `settings` holds all settings of a run: its context first, then its controls. Without a `version`, a
+    digest of the files is used. Raise `DataError` for a file without posts, or if no post gives an item.
+    Raise `SpecError` for settings that the data or the protocol does not have.
     """
 
     def __init__(
@@ -61,44 +61,51 @@ class PostsDataset:
             )
 
     def posts(self, kind: Kind) -> int:
-        """How many posts the files hold: the items of a kind and what is left out of it."""
+        """Return the number of posts in the files.
+
+        It is the number of items of a kind, plus the posts that are left out of it.
+        """
         return len(self.items(kind)) + len(self.left_out(kind))
 
     @property
     def excluded(self) -> dict[Kind, dict[str, int]]:
-        """Kind -> reason -> how many posts make no item for it."""
+        """Return how many posts give no item, by kind and reason."""
         return by_reason(self._plan.left_out)
 
     def left_out(self, kind: Kind) -> Sequence[LeftOut]:
-        """Every post that makes no item of the kind, in the order of the file."""
+        """Return every post that gives no item of the kind, in file order."""
         return self._plan.left_out[kind]
 
     def items(self, kind: Kind) -> Sequence[ScenarioRef]:
-        """All items of a kind; in the official protocol in the order of the official file."""
+        """Return all items of a kind.
+
+        In the official protocol, they are in the order of the official file.
+        """
         return self._plan.items[kind]
 
     def domains(self) -> Sequence[str]:
-        """Every domain there is, as it is first spelled, in alphabetical order."""
-        names: dict[str, str] = {}
-        for of_user in self._plan.of_user.values():
-            for ref in of_user:
-                for domain in ref.domains:
-                    names.setdefault(domain.casefold(), domain)
-        return sorted(names.values(), key=str.casefold)
+        """Return every domain in its first spelling, in alphabetical order."""
+        return spelled(ref for of_user in self._plan.of_user.values() for ref in of_user)
 
     def users(self) -> Sequence[str]:
-        """The users of whom there is an item, in the order of the file."""
+        """Return the users with an item, in the order of the file."""
         return [user for user, refs in self._plan.of_user.items() if refs]
 
     def refs(self, user: str) -> Sequence[ScenarioRef]:
-        """The items of one user. Raises `DataError` for an unknown user."""
+        """Return the items of one user.
+
+        Raise `DataError` for an unknown user.
+        """
         try:
             return self._plan.of_user[user]
         except KeyError:
             raise DataError(self.name, f"no user {user!r} in it") from None
 
     def load(self, ref: ScenarioRef) -> Prediction:
-        """The whole item, with its requests. Raises `DataError` for a file that has changed meanwhile."""
+        """Return the whole item, with its requests.
+
+        Raise `DataError` for a file that has changed meanwhile.
+        """
         place = self._plan.places.get(ref)
         if place is None:
             raise DataError(self.name, f"no item {ref.id!r} in it")

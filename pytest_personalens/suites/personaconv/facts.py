@@ -1,4 +1,7 @@
-"""What an index keeps of a post, so that a draw reads the posts it draws and no others."""
+"""The facts that an index keeps of a post.
+
+They allow a draw to read only the posts that it draws.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,10 @@ _NO_POST: Final = "no-post"
 
 
 class Found(NamedTuple):
-    """A target by the digest of its id, with its class or its score; or the `reason` why there is none."""
+    """A target, by the digest of its id.
+
+    It has its class or its score, or the `reason` why there is no target.
+    """
 
     id: str
     label: str = ""
@@ -27,10 +33,13 @@ class Found(NamedTuple):
 class Facts(NamedTuple):
     """One post of a file, without its texts.
 
-    Where its bytes are; `time` and the times of `past` (the user's replies that a later post's history may
-    show) in microseconds; `identity` is the same for copies of a post. `fixed` has a target for each kind,
-    `scored` and `text` are the official targets of the scores and of next text, `own_text` that of next text
-    in NP-Conv; `in_pool` and `lends` tell whether the official scripts show it to others as a stranger's.
+    `file`, `start` and `size` are the place of its bytes. `time` is in microseconds. `past` holds the times
+    of the user's replies that the history of a later post may show, also in microseconds. `identity` is the
+    same for copies of a post.
+
+    `fixed` has a target for each kind. `scored` and `text` are the official targets of scores and of next
+    text, and `own_text` is that of next text in NP-Conv. `in_pool` and `lends` say if the official scripts
+    show the post in another user's request, as the post of a stranger.
     """
 
     file: int
@@ -51,7 +60,7 @@ class Facts(NamedTuple):
 
 
 def facts_of(file: int, stored: StoredPost) -> Facts:
-    """What there is to know of an entry of the file of that number."""
+    """Return the facts of an entry of the file with that number."""
     place = (file, stored.start, stored.size, stored.user)
     if not isinstance(stored.value, dict):
         none = Found("", reason=_NO_POST)
@@ -80,7 +89,10 @@ def facts_of(file: int, stored: StoredPost) -> Facts:
 
 
 def item_digest(post: Post, target: Comment) -> str:
-    """Eight characters that stand for a target wherever its post is in a file."""
+    """Return eight characters that identify a target.
+
+    They do not depend on the place of the post in a file.
+    """
     return digest_of(
         post.user, post.raw.get("timestamp"), text_in(post.raw, "title"), target.timestamp, target.body
     )

@@ -1,7 +1,7 @@
-"""Accuracy, F1, MCC and the errors of numbers, over answers.
+"""Accuracy, F1, MCC and errors of numbers, over answers.
 
-Ours, because they are computed thousands of times when they are resampled, and because importing scikit-learn
-takes seconds; the tests hold them equal to scikit-learn's.
+They are computed here, because resampling needs them thousands of times, and because the import of
+scikit-learn takes seconds. Tests check that they equal those of scikit-learn.
 """
 
 from __future__ import annotations
@@ -18,7 +18,10 @@ _OTHER: Final = {POSITIVE: NEGATIVE, NEGATIVE: POSITIVE}
 
 
 class Classes(NamedTuple):
-    """Counts of a prediction of two classes: true and false positives, false and true negatives."""
+    """The counts of a prediction of two classes.
+
+    They are true and false positives, then false and true negatives.
+    """
 
     tp: int
     fp: int
@@ -27,12 +30,15 @@ class Classes(NamedTuple):
 
     @property
     def items(self) -> int:
-        """All of them."""
+        """Return the number of all items."""
         return self.tp + self.fp + self.fn + self.tn
 
 
 def classes(truths: Sequence[str], answers: Sequence[str | None]) -> Classes:
-    """The counts; what was not read (None) counts as the class that is wrong."""
+    """Return the counts.
+
+    An answer that was not read (None) counts as the wrong class.
+    """
     read = [_OTHER[t] if a is None else a for t, a in zip(truths, answers, strict=True)]
     pairs = list(zip(truths, read, strict=True))
     return Classes(
@@ -44,17 +50,23 @@ def classes(truths: Sequence[str], answers: Sequence[str | None]) -> Classes:
 
 
 def accuracy(found: Classes) -> float | None:
-    """Share that is right, from 0 to 1; None of nothing."""
+    """Return the share of right answers, 0 to 1, or None without items."""
     return (found.tp + found.tn) / found.items if found.items else None
 
 
 def f1(found: Classes) -> float | None:
-    """F1 of the class positive, 0 where it is neither true nor told; None of nothing."""
+    """Return F1 of the class positive, or None without items.
+
+    It is 0 if the class is neither true nor predicted.
+    """
     return _f1(found.tp, found.fp, found.fn) if found.items else None
 
 
 def f1_weighted(found: Classes) -> float | None:
-    """F1 of both classes, each weighted by how often it is true; None of nothing."""
+    """Return the mean F1 of both classes, or None without items.
+
+    Each class has the number of its true items as its weight.
+    """
     if not found.items:
         return None
     positive = _f1(found.tp, found.fp, found.fn) * (found.tp + found.fn)
@@ -63,9 +75,10 @@ def f1_weighted(found: Classes) -> float | None:
 
 
 def mcc(found: Classes) -> float | None:
-    """Matthews' correlation, from -1 to 1.
+    """Return Matthews' correlation, from -1 to 1.
 
-    None where one class only is true: it says nothing then. 0 where one class only is told.
+    It is None if only one class is true, because it has no meaning then. It is 0 if only one class is
+    predicted.
     """
     tp, fp, fn, tn = found
     if not (tp + fn and tn + fp):
@@ -75,22 +88,28 @@ def mcc(found: Classes) -> float | None:
 
 
 def rmse(truths: Sequence[float], answers: Sequence[float]) -> float | None:
-    """The root of the mean squared error, in votes; None of nothing."""
+    """Return the root of the mean squared error, in votes, or None without items."""
     return math.sqrt(mean) if (mean := _mean([d * d for d in _errors(truths, answers)])) is not None else None
 
 
 def mae(truths: Sequence[float], answers: Sequence[float]) -> float | None:
-    """The mean error without its sign, in votes; None of nothing."""
+    """Return the mean absolute error, in votes, or None without items."""
     return _mean([abs(d) for d in _errors(truths, answers)])
 
 
 def log_error(truth: float, answer: float) -> float:
-    """How far two numbers are apart on a scale of logarithms that keeps their signs, from 0."""
+    """Return the distance of two numbers on a logarithmic scale that keeps their signs.
+
+    It is 0 or more.
+    """
     return abs(_signed_log(answer) - _signed_log(truth))
 
 
 def largest_share(truths: Sequence[float], answers: Sequence[float]) -> tuple[int, float] | None:
-    """The place of the item with the largest squared error, and its share of all; None without errors."""
+    """Return the place of the largest squared error, and its share of the total.
+
+    Return None if there are no errors.
+    """
     squares = [d * d for d in _errors(truths, answers)]
     total = sum(squares)
     if not total:
@@ -100,9 +119,10 @@ def largest_share(truths: Sequence[float], answers: Sequence[float]) -> tuple[in
 
 
 def skill(truths: Sequence[float], answers: Sequence[float]) -> float | None:
-    """1 - mae / the mae of telling each item the median of the others; None below two items.
+    """Return 1 minus the ratio of two mean absolute errors.
 
-    1 is perfect, 0 no better than the median, and below that worse.
+    The second error is that of a prediction by the median of the other items. 1 is perfect, 0 is no better
+    than the median, and a negative value is worse. Return None for fewer than two items.
     """
     error = mae(truths, answers)
     if error is None or len(truths) < 2:
@@ -113,9 +133,10 @@ def skill(truths: Sequence[float], answers: Sequence[float]) -> float | None:
 
 
 def best_of(candidates: Sequence[Sequence[float]]) -> tuple[float | None, float | None]:
-    """The mean over items of the best of each item's values, with zeros kept and with zeros left out.
+    """Return the mean over items of the best value of each item.
 
-    The official scripts of GPT leave them out.
+    The first result includes zeros, and the second leaves them out. The official scripts of GPT leave them
+    out.
     """
     best = [max(values) for values in candidates if values]
     return _mean(best), _mean([value for value in best if value])
@@ -134,7 +155,7 @@ def _signed_log(number: float) -> float:
 
 
 def _median_without(ordered: Sequence[float], value: float) -> float:
-    """The median of a sorted list without one of that value."""
+    """Return the median of a sorted list without one element of that value."""
     rest = list(ordered)
     rest.remove(value)
     middle = len(rest) // 2

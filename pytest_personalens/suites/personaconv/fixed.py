@@ -1,7 +1,7 @@
-"""What the protocol ``fixed`` asks for and shows: a history over posts, and nothing that came later.
+"""The rules of the protocol ``fixed``: its targets and the parts of its requests.
 
-The paper (arXiv 2505.14106) defines the tasks by a user's earlier conversations; the official scripts show
-none of them.
+A request has a history over posts, and nothing that came later than the target. The paper (arXiv 2505.14106)
+defines the tasks by a user's earlier conversations. The official scripts show none of them.
 """
 
 from __future__ import annotations
@@ -16,20 +16,23 @@ if TYPE_CHECKING:
     from pytest_personalens.suites.personaconv.posts import Comment, Post
     from pytest_personalens.suites.personaconv.values import Kind
 
-#: Earlier replies of the user, and comments of the thread, that are shown at most.
+#: The highest numbers of the user's earlier replies, and of comments of the thread, in a request.
 PAST: Final = 10
 CONVERSATION: Final = 30
-#: Characters of each text that are shown at most.
+#: The highest number of characters of each text in a request.
 ANSWERED: Final = 200
 TEXT: Final = 500
 CONTENT: Final = 1000
 PARENT: Final = 2000
-#: Least amount of the score whose sign is asked for.
+#: The smallest amount of a score whose sign is predicted.
 _AMOUNT: Final = 4
 
 
 def refused(post: Post) -> str:
-    """The reason why no prediction is made of the post, whatever the kind; empty if there is none."""
+    """Return why the post gives no prediction of any kind.
+
+    The text is empty if there is no such reason.
+    """
     if post.user in NOBODY:
         return "no-author"
     if post.author not in ("", post.user):
@@ -40,10 +43,10 @@ def refused(post: Post) -> str:
 
 
 def target_of(post: Post, kind: Kind) -> Comment | str:
-    """The user's latest reply in the post that can be asked for, or the reason why there is none.
+    """Return the user's latest reply in the post that can be a target.
 
-    It has a text, its parent has a text, and it is newer than its parent. The sign of a score is asked for
-    where the amount is 4 or more.
+    Return the reason if there is none. A target has a text, its parent has a text, and it is newer than its
+    parent. A target of sentiment has a score of amount 4 or more.
     """
     if reason := refused(post):
         return reason
@@ -59,21 +62,21 @@ def target_of(post: Post, kind: Kind) -> Comment | str:
 
 
 def label_of(target: Comment) -> str:
-    """The class of a target of sentiment."""
+    """Return the class of a target of sentiment."""
     return "positive" if (finite(target.score) or 0) > 0 else "negative"
 
 
 def truth_of(target: Comment, kind: Kind) -> str | float:
-    """What is to be foretold."""
+    """Return the true value of a prediction."""
     if kind == "sentiment":
         return label_of(target)
     return float(finite(target.score) or 0) if kind == "impact" else target.text
 
 
 def past_replies(post: Post) -> list[Comment]:
-    """The user's replies in the post that a later post's history may show, the oldest first.
+    """Return the user's replies in the post that a later history may show.
 
-    A reply that is older than its post has a wrong time.
+    The oldest comes first. A reply that is older than its post has a wrong time, and is left out.
     """
     asked = post.time
     if refused(post) not in ("", "no-domain") or asked is None:
@@ -82,7 +85,7 @@ def past_replies(post: Post) -> list[Comment]:
 
 
 def shown_past(past: Sequence[tuple[Post, Comment]], kind: Kind) -> list[dict[str, object]]:
-    """Earlier replies as a request shows them."""
+    """Return earlier replies in the form for a request."""
     return [
         {
             "domain": post.domain,
@@ -96,9 +99,9 @@ def shown_past(past: Sequence[tuple[Post, Comment]], kind: Kind) -> list[dict[st
 
 
 def conversation(post: Post, target: Comment) -> list[dict[str, object]]:
-    """What was said in the target's thread before it, the oldest first, without the parent.
+    """Return the comments in the target's thread before it, without its parent.
 
-    Nobody is named: who speaks is "the user" or a number.
+    The oldest comes first. There are no names: a speaker is "the user" or a number.
     """
     older = sorted((c for c in older_comments(post, target) if c is not target.parent), key=_order)
     names = {post.user: "the user"}
@@ -106,14 +109,14 @@ def conversation(post: Post, target: Comment) -> list[dict[str, object]]:
 
 
 def shown_parent(post: Post, target: Comment) -> dict[str, object]:
-    """What the target answers, as a request shows it."""
+    """Return the text that the target answers, in the form for a request."""
     by_user = target.parent is None or target.parent.author == post.user
     by = "the user" if by_user else "somebody else"
     return {"by": by, "text": answered(post, target)[:PARENT]}
 
 
 def older_comments(post: Post, target: Comment) -> list[Comment]:
-    """The comments with a text in the target's thread that are older than it."""
+    """Return the comments with a text in the target's thread that are older than it."""
     top, before = target.top, target.time
     return [
         comment
@@ -127,7 +130,10 @@ def older_comments(post: Post, target: Comment) -> list[Comment]:
 
 
 def answered(post: Post, reply: Comment) -> str:
-    """What a reply answers: a comment, or the text of the post; empty where it was removed."""
+    """Return the text that a reply answers.
+
+    It is a comment, or the text of the post. It is empty if the text was removed.
+    """
     return post.text if reply.parent is None else said(reply.parent.body)
 
 

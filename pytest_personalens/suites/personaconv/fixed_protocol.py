@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from pytest_personalens.core.errors import SpecError
@@ -27,9 +28,10 @@ _Past = list[tuple["Post", "Comment"]]
 
 
 class FixedProtocol:
-    """Asks for the latest reply in each post of a user who has replied in an earlier one.
+    """The protocol ``fixed``.
 
-    Raises `SpecError` for NP-Conv where there is no other user.
+    Its target is the latest reply in each post of a user who replied in an earlier post. Raise `SpecError`
+    for NP-Conv if there is no other user.
     """
 
     def __init__(
@@ -50,7 +52,7 @@ class FixedProtocol:
             for user, of_user in self._posts.items()
             if (times := [facts.past[0] for facts in of_user if facts.past])
         }
-        self._strangers = Strangers(self._posts, seed)
+        self._seed = seed
         self.plan = Plan(index.posts, kinds)
         users = [user for user in self._posts if user not in NOBODY]
         if "NP-Conv" in settings and len(users) < 2:
@@ -65,12 +67,20 @@ class FixedProtocol:
                 else:
                     self.plan.add(kind, place, facts.fixed[KINDS.index(kind)])
 
+    @cached_property
+    def _strangers(self) -> Strangers:
+        return Strangers(self._posts, self._seed)
+
     def truth(self, ref: ScenarioRef, post: Post) -> str | float:
-        """What is to be foretold."""
+        """Return the true value of the prediction."""
         return fixed.truth_of(_target(post, kind_of(ref)), kind_of(ref))
 
     def requests(self, ref: ScenarioRef, post: Post) -> tuple[dict[str, Request], dict[str, dict[str, str]]]:
-        """The request of each setting; and the past that stands in the context instead, domain -> text."""
+        """Return the request of each setting, and the past in the context.
+
+        The past is (domain -> text) for each setting. It is set only if the context holds the past instead of
+        the request.
+        """
         target = _target(post, kind_of(ref))
         requests: dict[str, Request] = {}
         interactions: dict[str, dict[str, str]] = {}
@@ -84,7 +94,7 @@ class FixedProtocol:
         return requests, interactions
 
     def _reason(self, facts: Facts, kind: Kind) -> str:
-        """Why the post makes no item of the kind; empty where it makes one."""
+        """Return why the post gives no item of the kind, or an empty text."""
         reason = facts.fixed[KINDS.index(kind)].reason
         if reason:
             return reason
@@ -96,7 +106,7 @@ class FixedProtocol:
 
     def _has_stranger(self, facts: Facts, kind: Kind) -> bool:
         others = self._strangers.number_before(facts.user, facts.time or 0)
-        if others == 0 or others > facts.comments:  # more than can take part in it
+        if others == 0 or others > facts.comments:  # there are more others than commenters, so one is free
             return others > 0
         post = self._index.read(facts)
         return self._stranger(facts, post, _target(post, kind)) is not None
@@ -121,7 +131,7 @@ class FixedProtocol:
         )
 
     def _replies_before(self, user: str, time: int) -> list[tuple[int, Facts]]:
-        """The user's replies before that time, by their times, the oldest first."""
+        """Return the user's replies before that time, the oldest first."""
         found = [
             (then, facts)
             for facts in self._posts.get(user, ())
@@ -130,7 +140,10 @@ class FixedProtocol:
         return sorted(found, key=lambda each: each[0])
 
     def _read_past(self, user: str, time: int) -> _Past:
-        """The user's replies before that time, the latest first, as many as a request shows at most."""
+        """Return the user's replies before that time, the latest first.
+
+        There are at most as many as a request may show.
+        """
         latest = self._replies_before(user, time)[-fixed.PAST :]
         posts = [self._index.read(facts) for facts in dict.fromkeys(facts for _, facts in latest)]
         found = [
@@ -146,7 +159,10 @@ class FixedProtocol:
 def request_parts(
     post: Post, target: Comment, kind: Kind, setting: Setting, past: _Past
 ) -> Iterator[tuple[str, str]]:
-    """The parts of a request by name, in order: a setting leaves parts out and changes nothing else."""
+    """Yield the parts of a request by name, in order.
+
+    A setting leaves parts out, and changes nothing else.
+    """
     words = words_of("fixed")
     yield "task", words.fill("task", kind)
     if past:
@@ -163,14 +179,20 @@ def request_parts(
 
 
 def _leaks(post: Post, target: Comment, past: _Past) -> tuple[str, ...]:
-    """What is shown although it is newer than the target; the protocol promises that there is nothing."""
+    """Return a leak if anything in the request is newer than the target.
+
+    The protocol promises that there is nothing newer.
+    """
     shown = [*fixed.older_comments(post, target), *(reply for _, reply in past)]
     newer = [comment for comment in shown if (comment.time or 0) >= (target.time or 0)]
     return ("newer-comments",) if newer else ()
 
 
 def _by_domain(past: _Past, kind: Kind) -> dict[str, str]:
-    """The past as the context of an assistant holds it: by domain, a line of JSON for each reply."""
+    """Return the past in the form of an assistant's context.
+
+    Each domain has a line of JSON for each reply.
+    """
     shown: dict[str, list[object]] = {}
     for entry in fixed.shown_past(past, kind):
         shown.setdefault(str(entry.pop("domain")), []).append(entry)
@@ -184,7 +206,7 @@ def _target(post: Post, kind: Kind) -> Comment:
 
 
 def _without_copies(posts: Sequence[Facts]) -> dict[str, list[Facts]]:
-    """User -> posts, the first of each that the file has more than once."""
+    """Return the posts of each user, without repeated copies of a post."""
     found: dict[str, dict[str, Facts]] = {}
     for facts in posts:
         found.setdefault(facts.user, {}).setdefault(facts.identity, facts)

@@ -1,4 +1,7 @@
-"""An index of the posts of large files in the user's cache folder: the files are read whole once only."""
+"""An index of the posts of large files, in the user's cache folder.
+
+The files are thus read completely only once.
+"""
 
 from __future__ import annotations
 
@@ -21,29 +24,37 @@ if TYPE_CHECKING:
 
     from pytest_personalens.suites.personaconv.posts import Post
 
-#: To be raised when an index of today would be misread, or when the same file would give other targets.
+#: Raise this number if the present code would misread an old index, or if the same file would give other
+#: targets.
 FORMAT: Final = 1
-#: Files of fewer bytes are read as fast as their index.
+#: Smaller files (in bytes) are read as fast as their index.
 _SMALL: Final = 1 << 20
 
 
 class Index(NamedTuple):
-    """The posts of files, by user in the order of the first post of each, and a digest of the files."""
+    """The posts of files, with a digest of the files.
+
+    The posts are sorted by user, in the order of each user's first post.
+    """
 
     files: tuple[Path, ...]
     digest: str
     posts: tuple[Facts, ...]
 
     def read(self, facts: Facts) -> Post:
-        """The whole post. Raises `DataError` if its file has changed meanwhile."""
+        """Return the whole post.
+
+        Raise `DataError` if its file has changed meanwhile.
+        """
         return read_post(facts.user, read_at(self.files[facts.file], facts.start, facts.size))
 
 
 def open_index(files: Sequence[Path]) -> Index:
-    """The index of the files: the stored one where they are unchanged, by size and time or else by digest.
+    """Return the index of the files.
 
-    One that is missing, damaged or of another version is built anew; one that cannot be written is not
-    stored. No process waits for another. Raises `DataError` for a file that is none of posts.
+    The stored index is used if the files are unchanged, by size and time or by digest. A missing, damaged or
+    outdated index is built again. An index that cannot be written is not stored. No process waits for
+    another. Raise `DataError` for a file without posts.
     """
     files = tuple(files)
     stamps = [_stamp(file) for file in files]
@@ -56,7 +67,7 @@ def open_index(files: Sequence[Path]) -> Index:
         if of_files == stamps:
             return index
         if [size for size, _ in of_files] == [size for size, _ in stamps] and _digest(files) == digest:
-            _store(index, stamps)  # copied or touched, and still the same
+            _store(index, stamps)  # copied or touched, but with the same content
             return index
     index = _build(files)
     _store(index, stamps)
@@ -64,7 +75,10 @@ def open_index(files: Sequence[Path]) -> Index:
 
 
 def index_file(files: Sequence[Path]) -> Path:
-    """Where the index of the files lies. Raises `RuntimeError` if the user has no home."""
+    """Return the path of the files' index.
+
+    Raise `RuntimeError` if the user has no home folder.
+    """
     name = hashlib.sha256(b"\0".join(os.fsencode(file.resolve()) for file in files)).hexdigest()[:16]
     return cache_folder() / f"personaconv-{name}.index"
 
@@ -118,16 +132,13 @@ def _load(files: Sequence[Path]) -> tuple[list[tuple[int, int]], str, tuple[Fact
     if data["format"] != FORMAT:
         return None
     stamps = [(size, time) for size, time in data["files"]]
-    return stamps, data["digest"], tuple(_facts(*entry) for entry in data["posts"])
+    return stamps, data["digest"], tuple([_facts(entry) for entry in data["posts"]])
 
 
-def _facts(*entry: Any) -> Facts:
-    facts = Facts(*entry)
-    sentiment, impact, text = facts.fixed
-    return facts._replace(
-        past=tuple(facts.past),
-        fixed=(Found(*sentiment), Found(*impact), Found(*text)),
-        scored=Found(*facts.scored),
-        text=Found(*facts.text),
-        own_text=Found(*facts.own_text),
-    )
+def _facts(entry: list[Any]) -> Facts:
+    *first, past, fixed, scored, text, own_text, in_pool, lends = entry
+    sentiment, impact, next_text = fixed
+    of_fixed = (Found(*sentiment), Found(*impact), Found(*next_text))
+    targets = (Found(*scored), Found(*text), Found(*own_text))
+    values: list[Any] = [*first, tuple(past), of_fixed, *targets, in_pool, lends]
+    return Facts(*values)

@@ -1,4 +1,4 @@
-"""What a request of the official protocol gives away, by name."""
+"""The leaks in a request of the official protocol, by name."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from pytest_personalens.suites.personaconv.posts import Comment
 
-#: Leak -> what the report says of it.
+#: Leak -> its text in the report.
 LEAKS: Final = {
     "sign": "the sign of the score is in the request",
     "post-score": "the post's score and time are in the request",
@@ -23,7 +23,10 @@ LEAKS: Final = {
 
 
 def newer(target: Comment, shown: Iterable[Comment]) -> bool:
-    """True if one of the comments shown is as new as the target, or newer; those without a time are not."""
+    """True if a comment in the request is at least as new as the target.
+
+    A comment without a time does not count.
+    """
     limit = target.time
     return limit is not None and any(
         (time := comment.time) is not None and time >= limit for comment in shown if comment is not target
@@ -31,7 +34,10 @@ def newer(target: Comment, shown: Iterable[Comment]) -> bool:
 
 
 def tells(text: str, shown: Iterable[str | None]) -> bool:
-    """True if one of the texts shown holds `text`, whatever their spaces and line ends are."""
+    """True if one of the texts in the request holds `text`.
+
+    Spaces and line ends do not count.
+    """
     words = " ".join(text.split())
     if not words:
         return False

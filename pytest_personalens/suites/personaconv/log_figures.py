@@ -1,4 +1,4 @@
-"""The figures of stored outputs: over all rows, and by domain."""
+"""The figures of stored outputs, over all rows and by domain."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
     from pytest_personalens.suites.personaconv.texts import TextScorer
     from pytest_personalens.suites.personaconv.values import Kind, ProtocolName
 
-#: Name of a figure -> its value; None where it says nothing.
+#: Name of a figure -> its value, or None if it has no meaning.
 Values = dict[str, float | None]
 
 
 class Figured(NamedTuple):
-    """A log with its figures: over all its rows, by domain, and item by item (line -> figure -> value).
+    """A log with its figures.
 
-    `best` has the means of the best candidate of each row, with zeros kept and left out, where rows have
-    several.
+    The figures are over all its rows, by domain, and by item (line -> figure -> value). If rows have several
+    candidates, `best` has the means of the best candidate of each row, with zeros and without them.
     """
 
     log: Log
@@ -36,26 +36,29 @@ class Figured(NamedTuple):
     best: dict[str, tuple[float | None, float | None]]
 
     def group(self, name: str) -> str | None:
-        """The domain of that name, in whatever case it is written; None where there is none."""
+        """Return the domain with that name in any case, or None."""
         if name in self.by_domain:
             return name
         alike = [domain for domain in self.by_domain if domain.casefold() == name.casefold()]
         return alike[0] if len(alike) == 1 else None
 
     def rows(self, domain: str = "") -> list[Scored]:
-        """The rows of a domain, or all of them."""
+        """Return the rows of a domain, or all rows."""
         return [row for row in self.log.rows if domain in ("", row.domain)]
 
     def count(self, metric: str, domain: str = "") -> int:
-        """How many rows a figure is over: numbers and texts are scored where they were read."""
+        """Return the number of rows for a figure.
+
+        Numbers and texts count only if they were read.
+        """
         over_all = metric == "parsed" or FIGURES[metric].kind == "sentiment"
         return sum(1 for row in self.rows(domain) if over_all or row.read)
 
 
 class Difference(NamedTuple):
-    """One log against another, by the lines that both have: what the first has more, and the p of a drop.
+    """The difference between two logs, over the lines in both.
 
-    `better` is positive where the first is better, whatever the figure's direction.
+    `better` is positive if the first log is better, for any direction of the figure. `p` is that of a drop.
     """
 
     metric: str
@@ -65,9 +68,10 @@ class Difference(NamedTuple):
 
 
 def figured(log: Log, kind: Kind, protocol: ProtocolName, texts: TextScorer | None = None) -> Figured:
-    """The figures of a log. `texts` is needed for next text.
+    """Return the figures of a log.
 
-    `fixed`: what was not read is a wrong class, and no number; `official`: as the log evaluators compute.
+    `texts` is needed for next text. With the protocol `fixed`, an answer that was not read is a wrong class,
+    and is left out of numbers. With `official`, the figures are those of the log evaluators.
     """
     candidates = {row.line: _candidates(row, kind, texts) for row in log.rows}
     items = {row.line: _item(row, candidates[row.line]) for row in log.rows}
@@ -80,7 +84,10 @@ def figured(log: Log, kind: Kind, protocol: ProtocolName, texts: TextScorer | No
 
 
 def difference(first: Figured, second: Figured, kind: Kind) -> Difference | str:
-    """What the first log has more than the second, by line; or why they cannot be paired."""
+    """Return the difference of the first log from the second, by line.
+
+    Return a reason if they cannot be paired.
+    """
     metric = PAIRED[kind]
     step = FIGURES[metric].step
     truths = {row.line: row.truth for row in second.log.rows}
@@ -104,14 +111,17 @@ def difference(first: Figured, second: Figured, kind: Kind) -> Difference | str:
 
 
 def rate_ends(metric: str, value: float | None, count: int) -> tuple[float, float] | None:
-    """The exact 95 % interval of a share of rows; None for anything else."""
+    """Return the exact 95 % interval of a share of rows.
+
+    Return None for other figures.
+    """
     if metric not in ("accuracy", "parsed") or value is None or not count:
         return None
     return rate_interval(value * count, count)
 
 
 def _candidates(row: Scored, kind: Kind, texts: TextScorer | None) -> list[dict[str, float]]:
-    """The values of each answer of a row that was read."""
+    """Return the values of each answer of a row that was read."""
     values = [answer.value for answer in row.answers if answer.value is not None]
     if kind == "sentiment":
         return [{"accuracy": float(value == row.truth)} for value in values]
@@ -122,7 +132,10 @@ def _candidates(row: Scored, kind: Kind, texts: TextScorer | None) -> list[dict[
 
 
 def _item(row: Scored, candidates: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    """The values of a row, each the mean over its candidates; a class that was not read is wrong."""
+    """Return the values of a row, each as the mean over its candidates.
+
+    A class that was not read is wrong.
+    """
     if not candidates:
         wrong = {"accuracy": 0.0} if isinstance(row.truth, str) and not row.read else {}
         return {**wrong, "parsed": float(row.read)}
@@ -169,7 +182,10 @@ def _classes(rows: Sequence[Scored], protocol: ProtocolName) -> Values:
 
 
 def _logged(found: figures.Classes) -> Values:
-    """F1 and MCC as the log evaluators have them: of one true class, its own F1 and an MCC of 0."""
+    """Return F1 and MCC as the log evaluators compute them.
+
+    If only one class is true, they use the F1 of that class and an MCC of 0.
+    """
     mcc = figures.mcc(found)
     turned = figures.Classes(found.tn, found.fn, found.fp, found.tp)
     one = figures.f1(found if found.tp + found.fn else turned)

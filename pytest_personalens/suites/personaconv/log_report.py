@@ -1,4 +1,4 @@
-"""What the figures of stored outputs look like: in a terminal, as Markdown, as a page and as JSON."""
+"""The figures of stored outputs as terminal text, Markdown, a page or JSON."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from pytest_personalens.suites.personaconv.values import Kind, ProtocolName
 
 SCHEMA: Final = "personalens-scores/1"
-#: From this share of all squared errors on, one row is told.
+#: The share of all squared errors from which on a single row is reported.
 _HEAVY: Final = 0.25
 
 
 class Decided(NamedTuple):
-    """A gate on a log: its value over so many rows, and whether it passed."""
+    """A gate on a log: its value over a number of rows, and its outcome."""
 
     gate: Gate
     log: str
@@ -35,7 +35,7 @@ class Decided(NamedTuple):
 
     @property
     def text(self) -> str:
-        """One line, with the interval of a share of rows."""
+        """Return one line, with the interval if the figure is a share of rows."""
         ends = rate_ends(self.gate.metric, self.value, self.rows)
         interval = f" ({ends[0]:.2f} to {ends[1]:.2f})" if ends else ""
         word = "passed" if self.passed else "FAILED"
@@ -44,7 +44,7 @@ class Decided(NamedTuple):
 
 
 class Scores(NamedTuple):
-    """All that a command computed of one file of outputs, or of two."""
+    """The results of the command for one or two files of outputs."""
 
     kind: Kind
     protocol: ProtocolName
@@ -60,13 +60,13 @@ class Scores(NamedTuple):
 
 
 def text(scores: Scores) -> str:
-    """For a terminal."""
+    """Return the scores as text for a terminal."""
     tables = [table.text() for table in _tables(scores)]
     return "\n".join([*tables, *_lines(scores)]).rstrip("\n") + "\n"
 
 
 def markdown(scores: Scores) -> str:
-    """For a comment on a pull request."""
+    """Return the scores as Markdown, for a comment on a pull request."""
     mark = "\u2705" if scores.passed else "\u274c"
     head = f"## {mark} personalens score: {scores.kind}\n"
     lines = [f"- {line}" for line in _lines(scores)]
@@ -74,7 +74,7 @@ def markdown(scores: Scores) -> str:
 
 
 def page(scores: Scores) -> str:
-    """A page without scripts."""
+    """Return the scores as a page without scripts."""
     body = "".join(_section(table) for table in _tables(scores))
     lines = "".join(f"<p>{_safe(line)}</p>" for line in _lines(scores))
     return (
@@ -87,7 +87,7 @@ def page(scores: Scores) -> str:
 
 
 def data(scores: Scores) -> str:
-    """As JSON, with every row that was ignored or not read."""
+    """Return the scores as JSON, with every row that was ignored or not read."""
     content = {
         "schema": SCHEMA,
         "suite": "personaconv",

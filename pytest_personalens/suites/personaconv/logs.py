@@ -1,4 +1,4 @@
-"""Outputs of other runs: the rows of a file in any of the formats that the official scripts write."""
+"""Reads stored outputs in any format that the official scripts write."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pytest_personalens.suites.personaconv.values import Kind, ProtocolName
 
 _CLASSES: Final = ("positive", "negative")
-#: Where a row has its output, the first that is there.
+#: The fields that may hold the output of a row. The first existing one counts.
 _OUTPUTS: Final = ("output", "predicted_label", "best_sbert_candidate_text")
 _MODELS: Final = "model_outputs"
 _BEST: Final = "best_candidate_text"
@@ -30,10 +30,10 @@ _FORMATS: Final = (
 
 
 class Scored(NamedTuple):
-    """One row with a truth: its line, from 1, its domain and what was answered.
+    """One row with a truth: its line (from 1), its domain and its answers.
 
-    `answers` has several only where a row of next text holds candidates. An answer that was not read keeps
-    its reason.
+    `answers` has several elements only if a row of next text holds candidates. An answer that was not read
+    keeps its reason.
     """
 
     line: int
@@ -48,7 +48,7 @@ class Scored(NamedTuple):
 
 
 class Ignored(NamedTuple):
-    """One row that no figure is over, and why."""
+    """One row that no figure covers, with the reason."""
 
     line: int
     reason: str
@@ -63,10 +63,10 @@ class Log(NamedTuple):
 
 
 def read_logs(path: Path, kind: Kind, protocol: ProtocolName) -> list[Log]:
-    """The outputs in a file, by model where it holds those of several.
+    """Return the outputs in a file, one log for each model.
 
-    `official` reads as the log evaluators do: a row without a readable answer is ignored. `fixed` keeps it,
-    as one that could not be read. Raises `DataError` where no row can be scored.
+    With `official`, rows are read as by the log evaluators: a row without a readable answer is ignored. With
+    `fixed`, such a row stays, as one that could not be read. Raise `DataError` if no row can be scored.
     """
     found: dict[str, tuple[list[Scored], list[Ignored]]] = {}
     unnamed: list[Ignored] = []
@@ -97,7 +97,10 @@ def read_logs(path: Path, kind: Kind, protocol: ProtocolName) -> list[Log]:
 
 
 def _rows(path: Path) -> Iterator[tuple[int, dict[str, Any] | str]]:
-    """Each row by its line, or why it is none; empty lines are none at all."""
+    """Yield each row with its line, or the reason why it is no row.
+
+    Empty lines are left out.
+    """
     try:
         with no_device(path).open("rb") as file:
             for number, line in enumerate(file, 1):
@@ -118,7 +121,10 @@ def _row(line: bytes, *, first: bool) -> dict[str, Any] | str:
 
 
 def _outputs(row: dict[str, Any]) -> Iterator[tuple[str, object]]:
-    """The outputs of a row, each with the name of its model where there are several."""
+    """Yield the outputs of a row, each with the name of its model.
+
+    The name is empty if there is only one model.
+    """
     models = row.get(_MODELS)
     if isinstance(models, dict) and models:
         for model, output in models.items():
@@ -161,7 +167,10 @@ def _truth(label: object, kind: Kind, protocol: ProtocolName) -> str | float | N
 
 
 def _number(label: object, protocol: ProtocolName) -> float | None:
-    """A number, or a text that is one; the log evaluators count a row whose number is none (NaN)."""
+    """Return a number, or the number in a text.
+
+    The log evaluators also count a row whose number is NaN.
+    """
     if isinstance(label, str):
         try:
             label = float(label)

@@ -1,4 +1,7 @@
-"""The figures of the suite, each with its range, its better end and its step; gates on them."""
+"""The figures of the suite with their ranges, and gates on them.
+
+Each figure also has its better end and its step.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +15,10 @@ if TYPE_CHECKING:
 
 
 class Figure(NamedTuple):
-    """A figure of a run: what kind it is of, its range, which end is better, and the step of its tests.
+    """A figure of a run: its kind, its range and its better end.
 
-    `high` is None where it has no end; `step` is None for what is no mean of items.
+    `step` is the step of its tests, or None if the figure is no mean of items. `high` is None if the range
+    has no upper end.
     """
 
     kind: Kind | None
@@ -25,7 +29,7 @@ class Figure(NamedTuple):
 
 
 _TEXT: Final = Figure("next-text", 0, 1, "high", 0.001)
-#: Name -> figure. ``parsed`` is the share of replies that could be read, of any kind.
+#: Name -> figure. ``parsed`` is the share of readable replies, of any kind.
 FIGURES: Final[dict[str, Figure]] = {
     "accuracy": Figure("sentiment", 0, 1, "high", 1),
     "f1": Figure("sentiment", 0, 1, "high"),
@@ -44,7 +48,7 @@ FIGURES: Final[dict[str, Figure]] = {
     "chars": _TEXT,
     "parsed": Figure(None, 0, 1, "high", 1),
 }
-#: The figure of each kind that two runs are compared by, item by item.
+#: The figure of each kind for the comparison of two runs, item by item.
 PAIRED: Final[dict[Kind, str]] = {"sentiment": "accuracy", "impact": "log-error", "next-text": "rouge1"}
 _GATE: Final = re.compile(
     r"\s*(?:(?P<group>[^:<>=]+):)?\s*(?P<metric>[\w-]+)\s*(?P<way>>=|≥|<=|≤)\s*(?P<value>-?[\d.]+)\s*(?P<percent>%?)\s*"
@@ -52,7 +56,10 @@ _GATE: Final = re.compile(
 
 
 class Gate(NamedTuple):
-    """What a figure must reach: `limit` is the least, or the most of what is better low."""
+    """A gate on a figure.
+
+    `limit` is the lowest value that passes, or the highest one if low values are good.
+    """
 
     group: str
     metric: str
@@ -60,21 +67,21 @@ class Gate(NamedTuple):
 
     @property
     def text(self) -> str:
-        """Such as ``Gaming: mae <= 60``."""
+        """Return a text such as ``Gaming: mae <= 60``."""
         way = ">=" if FIGURES[self.metric].better == "high" else "<="
         return f"{f'{self.group}: ' if self.group else ''}{self.metric} {way} {self.limit:g}"
 
     def passes(self, value: float | None) -> bool:
-        """True if the value reaches the limit; what has no value does not."""
+        """True if the value reaches the limit; a missing value does not."""
         if value is None or math.isnan(value):
             return False
         return value >= self.limit if FIGURES[self.metric].better == "high" else value <= self.limit
 
 
 def read_gate(text: str) -> Gate:
-    """The gate that ``[DOMAIN:] METRIC >= VALUE`` asks for; ``<=`` for errors.
+    """Return the gate that ``[DOMAIN:] METRIC >= VALUE`` describes.
 
-    Raises ValueError saying what it expected.
+    Errors need ``<=``. Raise ValueError for any other text; its message says what is expected.
     """
     found = _GATE.fullmatch(text)
     if found is None:

@@ -1,7 +1,7 @@
-"""Which posts the official prompt makers use, for which reply, and with which example.
+"""The rules of the official prompt makers: posts, targets and examples.
 
-Read in the official repository (branch Latest 72ee237) and checked against what its six prompt makers make of
-85 posts. What a function here calls by a number is a rule of theirs, odd ones included.
+They were read in the official repository (branch Latest 72ee237), and checked against the output of its six
+prompt makers for 85 posts. A number in a function here is one of their rules, even if it looks odd.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from pytest_personalens.suites.personaconv.posts import Comment, Post
 
-#: So many places on in the file, or among the samples, stands the stranger of NP-Conv.
+#: The distance of the stranger of NP-Conv, in places of the file or of the samples.
 OFFSET: Final = 200
 _AUTHORS: Final = 4
 _REPLIES: Final = 3
@@ -29,30 +29,42 @@ _MOST: Final = 1e300
 
 
 class Target(NamedTuple):
-    """The reply whose score or text is foretold, and the reply that is shown as an example, or None."""
+    """The target of a prediction, and the reply that is its example, or None.
+
+    The prediction is the score or the text of `reply`.
+    """
 
     reply: Comment
     example: Comment | None
 
 
 def score_of(comment: Comment) -> int | float | None:
-    """The score as the official scripts take it: any number, a boolean too, but no text."""
+    """Return the score as the official scripts take it.
+
+    It may be any number or a boolean, but no text.
+    """
     score = comment.score
     return score if isinstance(score, int | float) and not abs(score) > _MOST else None
 
 
 def sign(comment: Comment) -> str:
-    """The class of a score; what is no number above 0 is negative."""
+    """Return the class of a score.
+
+    A value that is no number above 0 is negative.
+    """
     return "positive" if (score_of(comment) or 0) > 0 else "negative"
 
 
 def amount(comment: Comment) -> int | float:
-    """The score without its sign; 0 where there is none."""
+    """Return the score without its sign, or 0 if there is none."""
     return abs(score_of(comment) or 0)
 
 
 def ranked(post: Post) -> list[Comment]:
-    """The user's replies that can be a target of sentiment and impact, the largest amount of score first."""
+    """Return the user's replies that can be a target of sentiment and impact.
+
+    The largest amount of score comes first.
+    """
     found = [
         (amount(reply), time, reply)
         for reply in post.replies
@@ -65,7 +77,7 @@ def ranked(post: Post) -> list[Comment]:
 
 
 def score_target(post: Post) -> Target | str:
-    """The target of sentiment and impact, or the reason why the post has none."""
+    """Return the target of sentiment and impact, or why the post has none."""
     if len(_authors(post)) < _AUTHORS:
         return "few-authors"
     if sum(1 for reply in post.replies if reply.text) < _REPLIES:
@@ -88,7 +100,10 @@ def in_pool(post: Post) -> bool:
 
 
 def latest(post: Post) -> list[Comment]:
-    """The user's replies with a body, even an empty one, and a time; the latest last."""
+    """Return the user's replies with a body and a time, the latest last.
+
+    The body may be empty.
+    """
     found = [
         (time, reply) for reply in post.replies if reply.body is not None and (time := reply.time) is not None
     ]
@@ -96,7 +111,7 @@ def latest(post: Post) -> list[Comment]:
 
 
 def text_target(post: Post) -> Target | str:
-    """The target of next text, or the reason why the post has none."""
+    """Return the target of next text, or the reason why the post has none."""
     replies = latest(post)
     if len(replies) < 2:
         return "few-replies"
@@ -110,7 +125,10 @@ def text_target(post: Post) -> Target | str:
 
 
 def own_text_target(post: Post) -> Comment | str:
-    """The target of next text in NP-Conv, which asks less of the post itself; or why there is none."""
+    """Return the target of next text in NP-Conv, or why there is none.
+
+    NP-Conv has fewer conditions on the post itself.
+    """
     replies = latest(post)
     if not replies:
         return "few-replies"
@@ -118,25 +136,29 @@ def own_text_target(post: Post) -> Comment | str:
 
 
 def lends_thread(post: Post) -> bool:
-    """True for a post whose thread and example NP-Conv of next text may show for another post."""
+    """True if NP-Conv of next text may show the post's thread for another post."""
     target = text_target(post)
     return isinstance(target, Target) and _filled(target.reply)
 
 
 def parent_text(post: Post, reply: Comment) -> str:
-    """What was answered: a comment, or the text of the post; empty where it was removed."""
+    """Return the text that a reply answers.
+
+    It is a comment, or the text of the post. It is empty if the text was removed.
+    """
     return said(post.content) if reply.parent is None else reply.parent.text
 
 
 def one_line(text: str) -> str:
-    """A text as a label of next text has it."""
+    """Return a text in the form of a label of next text."""
     return text.replace("\r\n", " ").replace("\n", " ").replace("\r", " ").strip()
 
 
 def in_order(scores: Sequence[tuple[int, int | float]]) -> tuple[list[int], list[int]]:
-    """The samples in the order of their file, and those dropped, of (place, score) in the order of the posts.
+    """Return the samples in the order of their file, and the dropped ones.
 
-    The lower half of the positives of the whole file is dropped, rounded down.
+    `scores` holds (place, score) in the order of the posts. The lower half of all positive samples of the
+    file is dropped, rounded down.
     """
     negatives = [place for place, score in scores if not score > 0]
     positives = [place for place, _ in sorted((s for s in scores if s[1] > 0), key=lambda s: abs(s[1]))]
@@ -153,7 +175,7 @@ def _filled(reply: Comment) -> bool:
 
 
 def _threads(post: Post) -> int:
-    """Threads that hold the user, and whose first comment has an answer."""
+    """Return the number of threads with the user whose first comment has an answer."""
     answered = {comment.parent.number for comment in post.comments if comment.parent is not None}
     return len({top.number for reply in post.replies if (top := reply.top).number in answered})
 

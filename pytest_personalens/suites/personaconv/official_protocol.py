@@ -20,14 +20,15 @@ if TYPE_CHECKING:
     from pytest_personalens.suites.personaconv.posts import Comment, Post
     from pytest_personalens.suites.personaconv.values import Kind, Request, Setting
 
-#: What the scripts show of a domain that a post does not name.
+#: The scripts' text for a domain that a post does not name.
 _NO_DOMAIN: Final = {"sentiment": "", "impact": "N/A", "next-text": ""}
 
 
 class Row(NamedTuple):
-    """A sample as the official files have it; the ids are positions, ``u1p1-c1-c2``.
+    """A sample in the form of the official files.
 
-    `example` is None where the scripts invent one or show none.
+    The ids are positions, such as ``u1p1-c1-c2``. `example` is None if the scripts invent an example or show
+    none.
     """
 
     user: str
@@ -40,8 +41,8 @@ class Row(NamedTuple):
 class OfficialProtocol:
     """The samples of the official prompt makers.
 
-    Their order in NP-Conv of impact is drawn anew each time; ours is drawn from the seed. Raises `SpecError`
-    for NP-Conv of next text beside another setting: it is of other posts.
+    The official scripts draw their order in NP-Conv of impact anew each time. Here the seed decides it. Raise
+    `SpecError` for NP-Conv of next text together with another setting, because it uses other posts.
     """
 
     def __init__(
@@ -66,7 +67,7 @@ class OfficialProtocol:
         self._drawn_places = {ref: place for place, ref in enumerate(self._drawn)}
 
     def truth(self, ref: ScenarioRef, post: Post) -> str | float:
-        """What is to be foretold."""
+        """Return the true value of the prediction."""
         if ref.kind == "next-text":
             return official.one_line(official.latest(post)[-1].body or "")
         target = _target(post)
@@ -75,11 +76,14 @@ class OfficialProtocol:
         return float(official.score_of(target) or 0)
 
     def requests(self, ref: ScenarioRef, post: Post) -> tuple[dict[str, Request], dict[str, dict[str, str]]]:
-        """The request of each setting; the official scripts put nothing into a context."""
+        """Return the request of each setting.
+
+        The second result is empty, because the official scripts put nothing into a context.
+        """
         return {setting: self._request(ref, post, setting) for setting in self._settings}, {}
 
     def rows(self, kind: Kind, setting: Setting) -> list[Row]:
-        """All samples of a kind, in the order of the official file."""
+        """Return all samples of a kind, in the order of the official file."""
         return [self._row(ref, setting) for ref in self.plan.items[kind]]
 
     def _row(self, ref: ScenarioRef, setting: Setting) -> Row:
@@ -112,7 +116,7 @@ class OfficialProtocol:
         return f"{self.name(self.plan.places[ref])}-{example.path}"
 
     def name(self, place: int) -> str:
-        """The official id of the post in that place."""
+        """Return the official id of the post in that place."""
         user, post = self.plan.numbers[place]
         return f"u{user}p{post}"
 
@@ -127,7 +131,7 @@ class OfficialProtocol:
         return score_request(kind_of(ref), setting, post, name, strange)
 
     def _strange_reply(self, ref: ScenarioRef) -> tuple[Post, str, Comment]:
-        """The post, its id and the reply that NP-Conv shows as the example of a score."""
+        """Return the example of a score in NP-Conv: the post, its id and the reply."""
         if ref.kind == "sentiment":
             place = self._pool[(self.plan.places[ref] + official.OFFSET) % len(self._pool)]
         else:
@@ -137,7 +141,7 @@ class OfficialProtocol:
         return post, self.name(place), official.ranked(post)[0]
 
     def _lender(self, place: int) -> int:
-        """The place of the post whose thread NP-Conv of next text shows."""
+        """Return the place of the post whose thread NP-Conv of next text shows."""
         return (place + official.OFFSET) % len(self._index.posts)
 
     def _read(self, place: int) -> Post:

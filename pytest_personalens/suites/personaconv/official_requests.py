@@ -1,4 +1,7 @@
-"""The requests of the protocol ``official``: what the official prompt makers show, in words of our own."""
+"""The requests of the protocol ``official``.
+
+They have the content of the official prompts, in the words of this package.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ if TYPE_CHECKING:
     from pytest_personalens.suites.personaconv.posts import Comment, Post
     from pytest_personalens.suites.personaconv.values import Kind, Setting
 
-#: Characters of a post's text that are shown, and of a parent's in P-Conv.
+#: The highest number of characters of a post's text, and of a parent's text in P-Conv.
 _CONTENT: Final = 500
 _STRANGE_CONTENT: Final = {"sentiment": 150, "impact": 300}
 _PARENT: Final = 100
@@ -28,9 +31,10 @@ _INVENTED_SCORE: Final = {"P-Conv": 25, "P-NonConv": 18, "NP-Conv": 25}
 def score_request(
     kind: Kind, setting: Setting, post: Post, name: str, stranger: tuple[Post, str, Comment] | None = None
 ) -> Request:
-    """The request of sentiment or impact; `name` is the official id of the post.
+    """Return the request of sentiment or impact.
 
-    `stranger` is the post, its id and the reply that NP-Conv shows as an example.
+    `name` is the official id of the post. `stranger` is the example of NP-Conv: the post, its id and the
+    reply.
     """
     target = official.score_target(post)
     assert not isinstance(target, str), "the index says that there is one"
@@ -65,7 +69,10 @@ def score_request(
 def text_request(
     setting: Setting, post: Post, name: str, stranger: tuple[Post, str] | None = None
 ) -> Request:
-    """The request of next text; `stranger` is the post, and its id, whose thread NP-Conv shows."""
+    """Return the request of next text.
+
+    `stranger` is the post, and its id, whose thread NP-Conv shows.
+    """
     target = official.latest(post)[-1]
     words = words_of("official")
     parts, shown, leaks = [("task", words.fill("task", "next-text"))], [], []
@@ -109,7 +116,10 @@ def text_request(
 
 
 def _own_example(kind: Kind, setting: Setting, target: Target) -> Comment | None:
-    """The user's second reply by amount of score; none where the official scripts invent one."""
+    """Return the user's second reply by amount of score.
+
+    Return None if the official scripts invent an example.
+    """
     if setting != "P-Conv" or target.example is None:
         return None
     return target.example if kind == "impact" or official.amount(target.example) > 0 else None
@@ -145,7 +155,7 @@ def _card(kind: Kind, setting: Setting, post: Post, name: str, reply: Comment) -
 
 
 def _parent(post: Post, reply: Comment) -> dict[str, Any]:
-    """Who and what a reply answers."""
+    """Return the author, the text and the score that a reply answers."""
     parent = reply.parent
     if parent is None:
         return {"author": post.author, "text": post.content, "score": post.raw.get("score")}
@@ -157,7 +167,7 @@ def _thread(post: Post, reply: Comment) -> list[Comment]:
 
 
 def _below(post: Post, reply: Comment) -> frozenset[int]:
-    """The numbers of a reply and of all that answers it."""
+    """Return the numbers of a reply and of everything below it."""
     found = {reply.number}
     for comment in post.comments:  # parents come before their answers
         if comment.parent is not None and comment.parent.number in found:
@@ -166,13 +176,16 @@ def _below(post: Post, reply: Comment) -> frozenset[int]:
 
 
 def _from_on(post: Post, reply: Comment) -> frozenset[int]:
-    """The numbers of a reply, of what stands after it under the same parent, and of all that answers them."""
+    """Return the numbers of a reply and its later siblings, with everything below."""
     later = [c for c in post.comments if c.parent is reply.parent and c.number >= reply.number]
     return frozenset(number for comment in later for number in _below(post, comment))
 
 
 def _stored(post: Post, name: str, kept: Collection[int], *, top: Comment | None = None) -> Mapping[str, Any]:
-    """The post, or one thread of it, with its ids as the official scripts give them and the comments kept."""
+    """Return the post, or one of its threads, with the kept comments.
+
+    The ids are those of the official scripts.
+    """
     nodes: dict[int, dict[str, Any]] = {}
     root = {**_public(post.raw), "id": name, "parent_id": None, "type": "post", "comments": []}
     for comment in post.comments:

@@ -1,4 +1,4 @@
-"""Opens what a path holds: posts in the raw or processed layout, or prompt files."""
+"""Opens a path: posts in the raw or processed layout, or prompt files."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from pytest_personalens.suites.personaconv.values import History, Kind, ProtocolName, Setting
 
 _HEAD: Final = 1 << 16
-#: How the first row of a prompt file begins: with one of its keys, and no list behind it.
+#: The beginning of the first row of a prompt file: one of its keys, and no list after it.
 _PROMPTS: Final = re.compile(
     r'\s*\{\s*"(?:post_data_store|prediction_task|user|prompt|true_label|subreddit)"\s*:\s*[^\[\s]'
 )
-#: Beginnings of files that are something else.
+#: The first bytes of files with other content.
 _OTHER: Final = {
     b"PK\x03\x04": "is a ZIP archive, whatever its name says; unpack it, and give the file in it",
     b"\x1f\x8b": "is compressed (gzip); unpack it",
@@ -47,11 +47,11 @@ def open_posts(
     history: History = "request",
     seed: str = "personalens",
 ) -> PostsDataset | PromptsDataset:
-    """The predictions of a file or folder, told apart by content and not by name.
+    """Return the predictions of a file or folder, by its content and not its name.
 
-    `settings` are all that a run asks for, its context first. A folder with a ``dataset.toml`` has its name
-    and version from there. Raises `DataError` for what holds neither posts nor prompts, and `SpecError` for
-    prompt files under another protocol than the official one.
+    `settings` holds all settings of a run, its context first. A folder with a ``dataset.toml`` has its name
+    and version from there. Raise `DataError` if there are neither posts nor prompts. Raise `SpecError` for
+    prompt files with another protocol than the official one.
     """
     files = _files(path)
     of_prompts = [file for file in files if _holds_prompts(file)]
@@ -81,7 +81,7 @@ def open_posts(
 
 
 def _files(path: Path) -> list[Path]:
-    """The file itself, or the data files of a folder."""
+    """Return the file itself, or the data files of a folder."""
     try:
         if not path.is_dir():
             no_device(path)
@@ -98,7 +98,10 @@ def _files(path: Path) -> list[Path]:
 
 
 def _holds_prompts(file: Path) -> bool:
-    """True for rows of prompts. Raises `DataError` for what is no text, or an object of something else."""
+    """True for rows of prompts.
+
+    Raise `DataError` for a file that is empty, no text, or another known format.
+    """
     try:
         with file.open("rb") as stream:
             head = stream.read(_HEAD)

@@ -1,4 +1,4 @@
-"""Which posts make an item of which kind, and why the others make none."""
+"""Decides which posts give an item of a kind, and why the others give none."""
 
 from __future__ import annotations
 
@@ -9,14 +9,17 @@ from pytest_personalens.core.scenario import ScenarioRef
 from pytest_personalens.suites.personaconv.values import UNKNOWN_DOMAIN, stratum_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from pytest_personalens.suites.personaconv.facts import Facts, Found
     from pytest_personalens.suites.personaconv.values import Kind
 
 
 class LeftOut(NamedTuple):
-    """A post that makes no item: its user, its number among the user's posts (from 1), and the reason."""
+    """A post that gives no item: its user, its number and the reason.
+
+    The number counts the user's posts, from 1.
+    """
 
     user: str
     number: int
@@ -24,10 +27,10 @@ class LeftOut(NamedTuple):
 
 
 class Plan:
-    """The items of a dataset, and what was left out: for each kind they add up to the posts.
+    """The items of a dataset, and the posts that are left out.
 
-    `of_user` holds each user's items and `items` each kind's, in the order of the protocol; `places` has the
-    post of each.
+    For each kind, both together are all posts. `of_user` holds the items of each user, and `items` those of
+    each kind, in the order of the protocol. `places` has the post of each item.
     """
 
     def __init__(self, posts: Sequence[Facts], kinds: Sequence[Kind]) -> None:
@@ -39,7 +42,10 @@ class Plan:
         self._posts = posts
 
     def add(self, kind: Kind, place: int, found: Found) -> None:
-        """Take the target of the post in that place, or leave the post out where it is there already."""
+        """Add the target of the post in that place.
+
+        If the target is already there, leave the post out.
+        """
         facts = self._posts[place]
         domains = (facts.domain or UNKNOWN_DOMAIN,)
         ref = ScenarioRef(facts.user, f"{kind}-{found.id}", kind, domains, stratum_of(kind, found.label))
@@ -51,17 +57,28 @@ class Plan:
         self.items[kind].append(ref)
 
     def leave_out(self, kind: Kind, place: int, reason: str) -> None:
-        """Count the post in that place as none of the kind."""
+        """Count the post in that place as no item of the kind."""
         self.left_out[kind].append(LeftOut(self._posts[place].user, self.numbers[place][1], reason))
 
 
 def by_reason(left_out: Mapping[Kind, Sequence[LeftOut]]) -> dict[Kind, dict[str, int]]:
-    """How many posts were left out, by kind and reason, the most frequent reason first."""
+    """Return how many posts were left out, by kind and reason.
+
+    The most frequent reason comes first.
+    """
     return {kind: dict(Counter(each.reason for each in of).most_common()) for kind, of in left_out.items()}
 
 
+def spelled(refs: Iterable[ScenarioRef]) -> list[str]:
+    """The domains of items, each as it is first spelled, in alphabetical order."""
+    names: dict[str, str] = {}
+    for ref in refs:
+        names.setdefault(ref.domains[0].casefold(), ref.domains[0])
+    return sorted(names.values(), key=str.casefold)
+
+
 def counted(excluded: Mapping[Kind, Mapping[str, int]]) -> str:
-    """The counts as one line of an error."""
+    """Return the counts as one line of an error."""
     return "; ".join(
         f"{kind}: {', '.join(f'{number} {reason}' for reason, number in reasons.items()) or 'nothing'}"
         for kind, reasons in excluded.items()
@@ -69,7 +86,10 @@ def counted(excluded: Mapping[Kind, Mapping[str, int]]) -> str:
 
 
 def _numbers(posts: Sequence[Facts]) -> list[tuple[int, int]]:
-    """The number of each post's user, and of the post among the user's, both from 1."""
+    """Return the number of each post's user, and its number among the user's posts.
+
+    Both count from 1.
+    """
     users: dict[str, int] = {}
     of_user: Counter[str] = Counter()
     numbers = []

@@ -1,4 +1,4 @@
-"""A post and its comments, as the files of the benchmark hold them."""
+"""A post and its comments, as in the files of the benchmark."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-#: What stands where a text was taken away.
+#: The texts that replace a removed text.
 MARKERS: Final = frozenset({"[removed]", "[deleted]"})
 _LONGEST_MARKER: Final = max(map(len, MARKERS))
-#: What the official code calls the author of a raw post that names none.
+#: The official code's name for the author of a raw post without one.
 UNKNOWN_AUTHOR: Final = "UNKNOWN_AUTHOR"
-#: Names that stand for nobody, or for many people at once.
+#: Names that stand for nobody, or for many people together.
 NOBODY: Final = MARKERS | {"", UNKNOWN_AUTHOR}
 _START: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)
@@ -24,9 +24,10 @@ _MICROSECOND: Final = timedelta(microseconds=1)
 
 @dataclass(slots=True, eq=False)
 class Comment:
-    """One comment; `number` counts from 1 in the order in which the file has the post's comments.
+    """One comment of a post.
 
-    `parent` is None for an answer to the post itself. `body` is None where the file has no text.
+    `number` counts from 1 in the order of the post's comments in the file. `parent` is None for an answer to
+    the post itself. `body` is None if the file has no text.
     """
 
     number: int
@@ -39,17 +40,17 @@ class Comment:
 
     @property
     def time(self) -> int | None:
-        """Microseconds since 1970; None if it cannot be read."""
+        """Return microseconds since 1970, or None if the time cannot be read."""
         return moment(self.timestamp)
 
     @property
     def text(self) -> str:
-        """The body; empty where it was removed."""
+        """Return the body, or an empty text if it was removed."""
         return said(self.body)
 
     @property
     def top(self) -> Comment:
-        """The first comment of its thread."""
+        """Return the first comment of its thread."""
         comment = self
         while comment.parent is not None:
             comment = comment.parent
@@ -57,7 +58,7 @@ class Comment:
 
     @property
     def path(self) -> str:
-        """The numbers from the top of its thread down, as in ``c1-c4``."""
+        """Return the numbers from the top of its thread down, such as ``c1-c4``."""
         numbers, comment = [], self
         while True:
             numbers.append(f"c{comment.number}")
@@ -68,7 +69,10 @@ class Comment:
 
 @dataclass(slots=True, eq=False)
 class Post:
-    """One post of `user`, the key that it stands under; `replies` are the comments that are the user's."""
+    """One post of `user`, which is the key of the post in the file.
+
+    `replies` are the comments of this user.
+    """
 
     user: str
     raw: Mapping[str, Any]
@@ -77,38 +81,44 @@ class Post:
 
     @property
     def author(self) -> str:
-        """Who the post itself says has written it; empty if it does not."""
+        """Return the author that the post itself names, or an empty text."""
         return text_in(self.raw, "author")
 
     @property
     def domain(self) -> str:
-        """Its subreddit; empty if it names none."""
+        """Return the subreddit, or an empty text if it names none."""
         return text_in(self.raw, "__sub__")
 
     @property
     def title(self) -> str:
-        """Its title; empty if it has none."""
+        """Return the title, or an empty text if it has none."""
         return text_in(self.raw, "title")
 
     @property
     def content(self) -> str:
-        """Its text; a link has none."""
+        """Return the text; a link has none."""
         return text_in(self.raw, "content")
 
     @property
     def text(self) -> str:
-        """Its text under any of the names that files use; empty where it was removed."""
+        """Return the text under any of the names that files use.
+
+        It is empty if the text was removed.
+        """
         names = ("content", "body", "selftext")
         return next((text for name in names if (text := said(text_in(self.raw, name)))), "")
 
     @property
     def time(self) -> int | None:
-        """Microseconds since 1970; None if it cannot be read."""
+        """Return microseconds since 1970, or None if the time cannot be read."""
         return moment(self.raw.get("timestamp"))
 
 
 def read_post(user: str, raw: Mapping[str, Any]) -> Post:
-    """The post with its comments in the order of the file. Entries that are no objects are passed over."""
+    """Return the post with its comments in the order of the file.
+
+    Entries that are no objects are left out.
+    """
     comments: list[Comment] = []
     waiting: list[tuple[Comment | None, Iterator[object]]] = [(None, iter(_listed(raw.get("comments"))))]
     while waiting:
@@ -135,20 +145,26 @@ def read_post(user: str, raw: Mapping[str, Any]) -> Post:
 
 
 def text_in(raw: Mapping[str, Any], name: str) -> str:
-    """The text under the name; empty where there is none."""
+    """Return the text under the name, or an empty text."""
     value = raw.get(name)
     return value if isinstance(value, str) else ""
 
 
 def said(body: str | None) -> str:
-    """The text of a body; empty where it holds none or was removed."""
+    """Return the text of a body.
+
+    It is empty if the body has no text or was removed.
+    """
     text = "" if body is None else body.strip()
     removed = not text or (len(text) <= _LONGEST_MARKER and text.lower() in MARKERS)
     return "" if body is None or removed else body
 
 
 def moment(timestamp: object) -> int | None:
-    """Microseconds since 1970 of an ISO time, which is UTC where it names no zone; None for anything else."""
+    """Return the microseconds since 1970 of an ISO time, or None for anything else.
+
+    A time without a zone is in UTC.
+    """
     return _moment(timestamp) if isinstance(timestamp, str) else None
 
 
@@ -162,12 +178,15 @@ def _moment(timestamp: str) -> int | None:
 
 
 def finite(score: object) -> int | float | None:
-    """A score that is a finite number; None for anything else, a boolean among it."""
+    """Return a score that is a finite number, or None for anything else.
+
+    A boolean is no number here.
+    """
     if isinstance(score, bool) or not isinstance(score, int | float):
         return None
     try:
         return score if math.isfinite(score) else None
-    except OverflowError:  # an integer that no float can hold
+    except OverflowError:  # the integer is too large for a float
         return None
 
 

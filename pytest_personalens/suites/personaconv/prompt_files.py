@@ -1,4 +1,7 @@
-"""Files that the official prompt makers wrote, as a dataset: requests are theirs, byte for byte."""
+"""Files of the official prompt makers as a dataset.
+
+Their requests are used byte for byte.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pytest_personalens.core.errors import DataError, SpecError
 from pytest_personalens.core.scenario import ScenarioRef
-from pytest_personalens.suites.personaconv.plan import LeftOut, by_reason, counted
+from pytest_personalens.suites.personaconv.plan import LeftOut, by_reason, counted, spelled
 from pytest_personalens.suites.personaconv.values import (
     UNKNOWN_DOMAIN,
     Prediction,
@@ -24,14 +27,15 @@ if TYPE_CHECKING:
 
     from pytest_personalens.suites.personaconv.values import Kind, ProtocolName, Setting
 
-#: Put before the ids of one of the prompt makers.
+#: The prefix of the ids of one of the prompt makers.
 _PREFIX: Final = "task_"
-#: What the name of a file says of its setting, as the official prompt makers name theirs; the first counts.
+#: The words in a file's name that give its setting, as the official prompt makers use them. The first match
+#: counts.
 _NAMED: Final[tuple[tuple[str, Setting], ...]] = (("rand", "NP-Conv"), ("without", "P-NonConv"))
 
 
 class _Row(NamedTuple):
-    """One row: where its line is, and all of it but the request."""
+    """One row: the place of its line, and all its fields except the request."""
 
     start: int
     size: int
@@ -53,11 +57,12 @@ class _File(NamedTuple):
 
 
 class PromptsDataset:
-    """The rows of prompt files, one item each; the protocol is official.
+    """The rows of prompt files, one item for each; the protocol is official.
 
-    Each file is of one kind and one setting; its name tells the setting ("Without", "Rand", else P-Conv),
-    unless it is the only file. Rows of scores are paired by their targets, rows of next text by line and
-    label. Raises `DataError` for a file that is none, and `SpecError` for a setting that no file has.
+    Each file has one kind and one setting. Its name gives the setting ("Without", "Rand", else P-Conv),
+    unless it is the only file. Rows of scores are paired by their targets, and rows of next text by line,
+    user and label. Raise `DataError` for a file that is no prompt file, and `SpecError` for a setting without
+    a file.
     """
 
     protocol: ProtocolName = "official"
@@ -79,41 +84,50 @@ class PromptsDataset:
             raise DataError(name, f"no row makes an item: {counted(self.excluded)}")
 
     def posts(self, kind: Kind) -> int:
-        """How many rows the file of the kind holds: its items and what is left out of it."""
+        """Return the number of rows in the file of the kind.
+
+        It is the number of its items, plus the rows that are left out.
+        """
         return len(self.items(kind)) + len(self.left_out(kind))
 
     @property
     def excluded(self) -> dict[Kind, dict[str, int]]:
-        """Kind -> reason -> how many rows make no item."""
+        """Return how many rows give no item, by kind and reason."""
         return by_reason(self._left_out)
 
     def left_out(self, kind: Kind) -> Sequence[LeftOut]:
-        """Every row that makes no item of the kind; the number is that of its line."""
+        """Return every row that gives no item of the kind.
+
+        Its number is that of its line.
+        """
         return self._left_out.get(kind, [])
 
     def items(self, kind: Kind) -> Sequence[ScenarioRef]:
-        """All items of a kind, in the order of their file."""
+        """Return all items of a kind, in the order of their file."""
         return [ref for ref in self._rows if ref.kind == kind]
 
     def domains(self) -> Sequence[str]:
-        """Every domain there is, as it is first spelled, in alphabetical order."""
-        names: dict[str, str] = {}
-        for ref in self._rows:
-            names.setdefault(ref.domains[0].casefold(), ref.domains[0])
-        return sorted(names.values(), key=str.casefold)
+        """Return every domain in its first spelling, in alphabetical order."""
+        return spelled(self._rows)
 
     def users(self) -> Sequence[str]:
-        """The users of whom there is an item, in the order of the files."""
+        """Return the users with an item, in the order of the files."""
         return list(dict.fromkeys(ref.user for ref in self._rows))
 
     def refs(self, user: str) -> Sequence[ScenarioRef]:
-        """The items of one user. Raises `DataError` for an unknown user."""
+        """Return the items of one user.
+
+        Raise `DataError` for an unknown user.
+        """
         if found := [ref for ref in self._rows if ref.user == user]:
             return found
         raise DataError(self.name, f"no user {user!r} in it")
 
     def load(self, ref: ScenarioRef) -> Prediction:
-        """The whole item. Raises `DataError` for a file that has changed meanwhile."""
+        """Return the whole item.
+
+        Raise `DataError` for a file that has changed meanwhile.
+        """
         rows = self._rows.get(ref)
         if rows is None:
             raise DataError(self.name, f"no item {ref.id!r} in it")
@@ -191,7 +205,7 @@ def _read(path: Path) -> _File:
 
 
 def _row(line: bytes, start: int, number: int) -> _Row | str:
-    """The row in a line, or the reason why it is none."""
+    """Return the row in a line, or the reason why it is no row."""
     data = _object(line)
     task = data.get("prediction_task") if data else None
     place = (start, len(line), number)
@@ -240,7 +254,10 @@ def _domain(data: dict[str, Any]) -> str:
 
 
 def _keyed(rows: Sequence[_Row], kind: Kind) -> Iterator[tuple[tuple[object, ...], _Row]]:
-    """Each row with what it is paired by: its target, or its place among the rows, user and label."""
+    """Yield each row with the key that pairs it.
+
+    The key is the target, or the place among the rows with user and label.
+    """
     for place, row in enumerate(rows):
         yield ((place, row.user, row.label) if kind == "next-text" else (row.target,)), row
 

@@ -1,4 +1,4 @@
-"""Reads what was answered: a class, a number or a text."""
+"""Reads an answer: a class, a number or a text."""
 
 from __future__ import annotations
 
@@ -16,37 +16,41 @@ if TYPE_CHECKING:
 
 _LABELS: Final = ("positive", "negative")
 _THOUGHT: Final = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL | re.IGNORECASE)
-#: What may stand around an answer: fences, quotes and emphasis.
+#: Marks that may surround an answer: fences, quotes and emphasis.
 _FENCE: Final = re.compile(r"\A```\w*\s*\n(.*?)\n?\s*```\Z", re.DOTALL)
 _AROUND: Final = "*_`\"'\u201c\u201d\u2018\u2019\u00ab\u00bb \t\r\n"
 _NUMBER: Final = re.compile(r"[-+\u2212]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:[eE][-+]?\d+)?")
-#: What the live scripts take for a number in a text, and what the log evaluators do.
+#: The form of a number in a text, for the live scripts and for the log evaluators.
 _LIVE_NUMBER: Final = re.compile(r"[-+]?\b\d+(?:\.\d+)?\b")
 _LOG_NUMBER: Final = re.compile(r"-?\d+(?:\.\d+)?")
 _LOG_THOUGHT: Final = re.compile(r"<think>.*?</think>", re.DOTALL)
 _LOG_LABEL: Final = re.compile(r"\b(positive|negative)\b")
-#: The most characters of a class or a number that are looked through.
+#: The highest number of characters that are searched for a class or a number.
 _LONGEST: Final = 100_000
 _SHOWN: Final = 60
 
 
 class Answer(NamedTuple):
-    """What was read: a class, a number or a text; None with the `reason` why nothing could be."""
+    """The answer that was read: a class, a number or a text.
+
+    The value is None if nothing could be read; `reason` says why.
+    """
 
     value: str | float | None
     reason: str = ""
 
     @property
     def read(self) -> bool:
-        """True if it could be read."""
+        """True if the answer could be read."""
         return self.value is not None
 
 
 def read_answer(reply: object, kind: Kind, protocol: ProtocolName = "fixed") -> Answer:
-    """The answer in a reply: a text, a mapping with ``answer``, or a text that as a whole is such an object.
+    """Return the answer in a reply.
 
-    ``fixed`` takes exactly one class, or exactly one finite number, with fences, quotes, emphasis, thoughts
-    and a closing full stop aside. ``official`` takes what the live scripts take.
+    A reply is a text, a mapping with ``answer``, or a text that is such an object as JSON. With ``fixed``,
+    the answer is exactly one class or exactly one finite number. Fences, quotes, emphasis, thoughts and a
+    closing full stop are ignored. With ``official``, the answer is that of the live scripts.
     """
     answer = _answer_in(reply)
     if isinstance(answer, Answer):
@@ -60,9 +64,12 @@ def read_answer(reply: object, kind: Kind, protocol: ProtocolName = "fixed") -> 
 
 
 def read_logged(output: object, kind: Kind) -> Answer:
-    """The answer in a stored output as the official log evaluators read it: the last class, or number."""
+    """Return the answer in a stored output, as the official log evaluators read it.
+
+    It is the last class or number.
+    """
     if kind == "next-text":
-        if isinstance(output, list):  # candidates: the first counts, with its thoughts
+        if isinstance(output, list):  # of several candidates, the first counts, with its thoughts
             output = next((each for each in output if isinstance(each, str)), None)
         elif isinstance(output, str):
             output = _LOG_THOUGHT.sub("", output).strip()
@@ -80,7 +87,10 @@ def read_logged(output: object, kind: Kind) -> Answer:
 
 
 def _answer_in(reply: object) -> object:
-    """What a mapping answers, or a text that is one; an `Answer` where it answers nothing."""
+    """Return the answer of a mapping, or of a JSON text with one.
+
+    Return an `Answer` with a reason if there is no answer.
+    """
     if isinstance(reply, str):
         if reply.lstrip()[:1] != "{":
             return reply
@@ -147,7 +157,7 @@ _READERS: Final = {
 
 
 def _bare(text: str) -> str:
-    """The text without thoughts, and without what may stand around an answer."""
+    """Return the text without thoughts and without marks around an answer."""
     text = _THOUGHT.sub("", text).strip()
     if fenced := _FENCE.match(text):
         text = fenced[1]

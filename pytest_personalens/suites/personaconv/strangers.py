@@ -1,4 +1,7 @@
-"""Another user for an item of the protocol ``fixed``: whose past is shown in NP-Conv."""
+"""Another user for an item of the protocol ``fixed``.
+
+NP-Conv shows the past of that user.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Strangers:
-    """For each item one other user, by chance but always the same for a seed."""
+    """Draws one other user for each item, always the same for a seed."""
 
     def __init__(self, posts: Mapping[str, Sequence[Facts]], seed: str) -> None:
         self._posts = {user: of_user for user, of_user in posts.items() if user not in NOBODY}
@@ -28,17 +31,16 @@ class Strangers:
         self._seed = seed
 
     def number_before(self, user: str, time: int) -> int:
-        """How many other users have said something before that time."""
+        """Return how many other users wrote something before that time."""
         own = self._times.get(user) or [time]
         return bisect_left(self._first, time) - (own[0] < time)
 
     def of(self, facts: Facts, time: int, *, least: int, taking_part: Collection[str]) -> str | None:
-        """A user who is none of those `taking_part` and has `least` replies before that time.
+        """Return a user with `least` replies before that time, or None.
 
-        The draw hangs on the post and the seed, and on nothing that is to be foretold.
-
-        One who was in the post's domain before is preferred; where nobody has as many, who has most of them
-        is taken. None if nobody has any.
+        The user is none of those `taking_part`. The draw depends on the post and the seed, and on nothing
+        that is to be predicted. It prefers users who were in the post's domain before. If no user has `least`
+        replies, it takes the one with the most. Return None if no user has any.
         """
         mark, best, most = _digest(self._seed, facts.identity), None, 0
         domain = facts.domain.casefold()

@@ -1,7 +1,8 @@
-"""Reads posts one by one out of a file of any size.
+"""Reads posts one by one from a file of any size.
 
-The standard library's decoder reads one post at a time out of a window of text: that is as fast as
-``json.load`` and holds a megabyte of a file of 200. So no library for streams is needed.
+The standard library's decoder reads one post at a time from a window of text. That is as fast as
+``json.load``, and holds only one megabyte of a file of 200 megabytes. For this reason, no streaming library
+is needed.
 """
 
 from __future__ import annotations
@@ -22,14 +23,14 @@ if TYPE_CHECKING:
 
 _WINDOW: Final = 1 << 20
 _SPACE: Final = re.compile(r"[ \t\n\r]*")
-#: An error so near the end of the window may be due to the text that is not yet in it.
+#: An error within this distance from the end of the window may be due to text that is not read yet.
 _NEAR: Final = 32
 _DECODER: Final = json.JSONDecoder()
 DEEP: Final = "a post is nested too deeply to be read; take it out"
 
 
 class StoredPost(NamedTuple):
-    """One entry of a file: whose it is, where its bytes are, and what it holds."""
+    """One entry of a file: its user, the place of its bytes, and its value."""
 
     user: str
     start: int
@@ -38,15 +39,19 @@ class StoredPost(NamedTuple):
 
 
 class PostFile:
-    """The posts of one file, in its order; after the last one, `digest` is that of the whole file."""
+    """The posts of one file, in its order.
+
+    After the last post, `digest` is that of the whole file.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path, self.digest = path, ""
 
     def __iter__(self) -> Iterator[StoredPost]:
-        """Every entry, told apart by content: an object of author -> posts, or one array of posts.
+        """Yield every entry of the file.
 
-        Raises `DataError` for what is neither, or is no JSON.
+        The file holds an object of author -> posts, or one array of posts; its content decides which. Raise
+        `DataError` for other content, or for invalid JSON.
         """
         try:
             with no_device(self.path).open("rb") as file:
@@ -58,7 +63,10 @@ class PostFile:
 
 
 def read_at(path: Path, start: int, size: int) -> dict[str, Any]:
-    """The post whose bytes are there. Raises `DataError` if the file has changed meanwhile."""
+    """Return the post with these bytes.
+
+    Raise `DataError` if the file has changed meanwhile.
+    """
     try:
         with path.open("rb") as file:
             file.seek(start)
@@ -93,33 +101,33 @@ def _entries(window: _Window) -> Iterator[StoredPost]:
 
 
 class _Window:
-    """A part of a file as text, which moves on as it is read."""
+    """A part of a file as text, which moves forward while it is read."""
 
     def __init__(self, path: Path, file: BinaryIO) -> None:
         self.path, self.hash = path, hashlib.sha256()
         self._file, self._decoder = file, codecs.getincrementaldecoder("utf-8")()
         self._text, self._at, self._ended = "", 0, False
-        #: Bytes of the file before the character that is counted up to.
+        #: The number of bytes of the file before the character up to which bytes are counted.
         self._bytes, self._counted = 0, 0
         self._more(_WINDOW)
         if self._text.startswith("\ufeff"):
             self._at = 1
 
     def error(self, problem: str) -> DataError:
-        """What is wrong at the place that is read."""
+        """Return an error about the present place."""
         if not self.peek():
             return DataError(self.path, "ends too early: it was cut off; get it again")
         return DataError(self.path, f"{problem} (at byte {self._place() + 1:,})")
 
     def peek(self) -> str:
-        """The next character that is no space; empty at the end."""
+        """Return the next character that is no space, or an empty text at the end."""
         while True:
             self._at += len(_SPACE.match(self._text, self._at)[0])  # type: ignore[index]  # may be empty
             if self._at < len(self._text) or not self._more(_WINDOW):
                 return self._text[self._at : self._at + 1]
 
     def names(self) -> Iterator[str]:
-        """The keys of an object; the caller reads the value of each."""
+        """Yield the keys of an object; the caller reads the value of each."""
         for _ in self._between("{", "}"):
             _, _, key = self.value()
             if not isinstance(key, str):
@@ -128,12 +136,12 @@ class _Window:
             yield key
 
     def array(self) -> Iterator[tuple[int, int, object]]:
-        """The values of a list, each with the place and number of its bytes."""
+        """Yield the values of a list, each with the place and number of its bytes."""
         for _ in self._between("[", "]"):
             yield self.value()
 
     def value(self) -> tuple[int, int, object]:
-        """The next value, with the place and number of its bytes."""
+        """Return the next value, with the place and number of its bytes."""
         self.peek()
         wanted = _WINDOW
         while True:
@@ -146,7 +154,7 @@ class _Window:
                 if self._ended or not (within_text or error.pos > len(self._text) - _NEAR):
                     self._at = len(self._text) if within_text else error.pos
                     raise self.error(f"not valid JSON: {error.msg}") from None
-            except ValueError as error:  # a number of thousands of digits
+            except ValueError as error:  # a number has thousands of digits
                 raise self.error(f"not valid JSON: {error}") from None
             else:
                 if end < len(self._text) or self._ended:
@@ -170,14 +178,14 @@ class _Window:
         self._at += 1
 
     def _place(self) -> int:
-        """The number of bytes before what is read next."""
+        """Return the number of bytes before the next character."""
         passed = self._text[self._counted : self._at]
         self._bytes += len(passed) if passed.isascii() else len(passed.encode())
         self._counted = self._at
         return self._bytes
 
     def _more(self, size: int) -> bool:
-        """Read on; False at the end of the file."""
+        """Read the next part of the file; return False at its end."""
         self._place()
         content = self._file.read(size)
         self.hash.update(content)

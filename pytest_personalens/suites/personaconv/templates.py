@@ -1,4 +1,7 @@
-"""The words of the requests, and texts of others as lines that no text can close."""
+"""The words of the requests.
+
+Texts of others are written as lines that they cannot end themselves.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ if TYPE_CHECKING:
     from pytest_personalens.suites.personaconv.values import ProtocolName
 
 _FOLDER: Final = Path(__file__).parent / "templates"
-#: What JSON leaves as it is, and some programs take for the end of a line.
+#: Characters that JSON does not escape, and that some programs take for the end of a line.
 _LINE_ENDS: Final = re.compile("[\x7f-\x9f\u2028\u2029]")
 
 
@@ -30,7 +33,10 @@ class Words:
         self._parts, self.digest = parts, digest
 
     def fill(self, part: str, variant: str = "any", **fields: object) -> str:
-        """The part's text for a variant, or for any, with its fields filled in."""
+        """Return the part's text for a variant, with its fields filled in.
+
+        A variant without a text has the text of "any".
+        """
         texts = self._parts[part]
         template = Template(texts.get(variant, texts.get("any", "")))
         return template.substitute({name: clean(str(value)) for name, value in fields.items()})
@@ -38,13 +44,13 @@ class Words:
 
 @once
 def words_of(protocol: ProtocolName) -> Words:
-    """The template of the protocol, with a digest of it."""
+    """Return the template of the protocol, with its digest."""
     content = (_FOLDER / f"{protocol}.toml").read_bytes()
     return Words(tomllib.loads(content.decode("utf-8")), hashlib.sha256(content).hexdigest()[:12])
 
 
 def lines(values: Iterable[object]) -> str:
-    """Each value as one line of JSON, whatever its texts hold."""
+    """Return each value as one line of JSON, for any content of its texts."""
     return "\n".join(_line(value) for value in values)
 
 

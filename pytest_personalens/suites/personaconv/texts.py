@@ -1,4 +1,7 @@
-"""How like a text is to the one that was foretold: ROUGE, BLEU, METEOR, n-grams of characters, SBERT."""
+"""The similarity of a text to the true one.
+
+The measures are ROUGE, BLEU, METEOR, n-grams of characters, and SBERT.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,8 @@ if TYPE_CHECKING:
 
     Embedding = Callable[[Sequence[str]], Sequence[Sequence[float]]]
 
-#: A reply is scored on so many of its words and signs: ROUGE-L takes time as their number squared.
+#: The highest number of words and signs of a reply that are scored. The time of ROUGE-L grows with the square
+#: of this number.
 _TOKENS: Final = 1000
 _TOKEN: Final = re.compile(r"\w+|[^\w\s]")
 _GRAMS: Final = (3, 4, 5)
@@ -31,11 +35,12 @@ _EXTRA: Final = ("nltk", "rouge-score")
 
 
 class TextScorer:
-    """Scores texts by measure: rouge1, rougeL, bleu, meteor or meteor-es, sbert or chars, from 0 to 1.
+    """Scores texts by measure, from 0 to 1.
 
-    METEOR needs the WordNet of a folder of NLTK's data (`nltk_data`); without one, ``meteor-es`` has its
-    stages of exact words and stems alone. SBERT needs an embedding; without one, ``chars`` is the cosine of
-    n-grams of characters. Raises `SpecError` where the extra is missing, or the folder or embedding is none.
+    The measures are rouge1, rougeL, bleu, meteor or meteor-es, and sbert or chars. METEOR needs WordNet in a
+    folder of NLTK's data (`nltk_data`). Without it, ``meteor-es`` has only the stages of exact words and
+    stems. SBERT needs an embedding. Without one, ``chars`` is the cosine of n-grams of characters. Raise
+    `SpecError` if the extra is missing, or if the folder or the embedding is invalid.
     """
 
     def __init__(self, *, nltk_data: Path | None = None, embedding: str = "") -> None:
@@ -45,22 +50,25 @@ class TextScorer:
         self.meteor = "meteor" if nltk_data else "meteor-es"
         self.likeness = "sbert" if embedding else "chars"
         if nltk_data is not None:
-            _ = self._wordnet, self._split  # what is not there is told before anything is asked
+            _ = self._wordnet, self._split  # missing data is reported before the run asks anything
 
     @property
     def measures(self) -> tuple[str, ...]:
-        """The names of its measures, in the order of reports."""
+        """Return the names of its measures, in the order of reports."""
         return ("rouge1", "rougeL", "bleu", self.meteor, self.likeness)
 
     @property
     def identity(self) -> str:
-        """All that its values depend on, in one line."""
+        """Return everything that its values depend on, in one line."""
         tokenizer = "punkt" if self._data else "punkt untrained"
         named = f", sbert by {self._spec}" if self._spec else ""
         return f"texts/1 ({self._versions}, {tokenizer}, {self.meteor}, {self.likeness}{named})"
 
     def values(self, truth: str, reply: str) -> dict[str, float]:
-        """Measure -> value of a reply against the true text; a reply is read as far as its 1,000th word."""
+        """Return the value of each measure for a reply and the true text.
+
+        A reply is read up to its 1,000th word.
+        """
         reply = _head(reply)
         rouge = self._rouge.score(truth, reply)
         true_tokens, tokens = self._tokens(truth), self._tokens(reply)
@@ -80,7 +88,10 @@ class TextScorer:
 
     @cached_property
     def _split(self) -> Callable[[str], list[str]]:
-        """What splits a text into sentences: trained where NLTK's data is given."""
+        """Return a function that splits a text into sentences.
+
+        It is a trained one if there is a folder of NLTK's data.
+        """
         from nltk.tokenize import punkt
 
         if self._data is None:
@@ -105,7 +116,7 @@ class TextScorer:
         folder = self._found("corpora/wordnet")
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # of other languages, which METEOR here does not ask for
+                warnings.simplefilter("ignore")  # about other languages, which METEOR does not use here
                 reader = WordNetCorpusReader(folder, None)
         except (OSError, ValueError, AssertionError) as error:
             raise SpecError(f"{folder}: is no WordNet: {error_text(error)}") from None
@@ -113,7 +124,10 @@ class TextScorer:
         return reader
 
     def _found(self, name: str) -> Any:
-        """A package of NLTK's data, unpacked or not; NLTK reads in folders only that it is told of."""
+        """Return a package of NLTK's data, unpacked or not.
+
+        NLTK reads only from folders in its search path.
+        """
         from nltk import data
 
         root = str(Path(self._data or "").resolve())
@@ -151,9 +165,10 @@ class TextScorer:
 
 
 def open_embedding(spec: str) -> Embedding:
-    """The embedding of a spec: ``sentence-transformers:PATH``, or ``module:attribute`` (texts -> vectors).
+    """Return the embedding of a spec.
 
-    Raises `SpecError`. Nothing is downloaded: the path is that of a folder.
+    A spec is ``sentence-transformers:PATH``, or ``module:attribute`` (texts -> vectors). The path is that of
+    a folder, and nothing is downloaded. Raise `SpecError` for an invalid spec.
     """
     module, colon, attribute = spec.partition(":")
     if not colon or not attribute:
@@ -163,7 +178,7 @@ def open_embedding(spec: str) -> Embedding:
     sys.path.insert(0, str(Path.cwd()))
     try:
         found = getattr(importlib.import_module(module), attribute)
-    except Exception as error:  # whatever the module does when it is imported
+    except Exception as error:  # an import may raise anything
         raise SpecError(
             f"embedding: cannot take {attribute!r} from {module!r}: {error_text(error)}"
         ) from None
@@ -175,12 +190,15 @@ def open_embedding(spec: str) -> Embedding:
 
 
 def checked(embedding: Embedding, spec: str) -> Embedding:
-    """The embedding, which raises `SpecError` unless it gives one finite vector for each text."""
+    """Return the embedding with a check of its vectors.
+
+    It raises `SpecError` unless there is one finite vector for each text.
+    """
 
     def vectors(texts: Sequence[str]) -> Sequence[Sequence[float]]:
         try:
             found = [[float(number) for number in vector] for vector in embedding(texts)]
-        except Exception as error:  # of somebody else's
+        except Exception as error:  # a custom embedding may raise anything
             raise SpecError(f"embedding {spec}: {error_text(error)}") from None
         alike = len({len(vector) for vector in found}) == 1 and len(found) == len(texts)
         if not alike or not all(math.isfinite(number) for vector in found for number in vector):
@@ -191,7 +209,7 @@ def checked(embedding: Embedding, spec: str) -> Embedding:
 
 
 class _NoSynonyms:
-    """A WordNet that knows no word."""
+    """A WordNet without words."""
 
     def synsets(self, *_: object) -> list[object]:
         return []
@@ -206,7 +224,7 @@ def _sentence_transformer(folder: Path) -> Embedding:
         raise SpecError("embedding: sentence-transformers is not installed; install it") from None
     try:
         model = SentenceTransformer(str(folder), local_files_only=True)
-    except Exception as error:  # of somebody else's
+    except Exception as error:  # the library may raise anything
         raise SpecError(f"embedding: {folder} is no model: {error_text(error)}") from None
     return checked(model.encode, str(folder))
 
@@ -247,7 +265,10 @@ def _grams(text: str) -> Counter[str]:
 
 
 def _cosine(first: Any, second: Any) -> float:
-    """The cosine of two vectors as mappings; 0 where one of them is empty."""
+    """Return the cosine of two vectors as mappings.
+
+    It is 0 if one of them is empty.
+    """
     length = math.sqrt(sum(v * v for v in first.values())) * math.sqrt(sum(v * v for v in second.values()))
     if not length:
         return 0.0

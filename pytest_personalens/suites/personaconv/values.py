@@ -1,4 +1,4 @@
-"""The values of the suite: its kinds and settings, a prediction to be made, and what is asked for it."""
+"""The values of the suite: kinds, settings, predictions and requests."""
 
 from __future__ import annotations
 
@@ -12,32 +12,33 @@ from pytest_personalens.core.scenario import BaseScenario, Context, Frozen, Scen
 
 Kind = Literal["sentiment", "impact", "next-text"]
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
-#: What an assistant is given: the user's past, the conversation, both, or a stranger's past instead.
+#: The parts that an assistant gets in the protocol fixed. P-Conv: the user's past and the conversation.
+#: P-NonConv: the past only. NP-Conv: a stranger's past and the conversation. none: neither.
 Setting = Literal["P-Conv", "P-NonConv", "NP-Conv", "none"]
 SETTINGS: Final[tuple[Setting, ...]] = get_args(Setting)
 ProtocolName = Literal["fixed", "official"]
-#: Where the user's past stands: in the request, or in the context that an assistant is given.
+#: The place of the user's past: in the request, or in the context of the assistant.
 History = Literal["request", "context"]
-#: What the log evaluators call a domain that is not named.
+#: The log evaluators' name for a domain without one.
 UNKNOWN_DOMAIN: Final = "UNKNOWN"
 
 
 class Request(Frozen):
-    """What an assistant is asked, in named parts, and the leaks that are in it."""
+    """The request to an assistant, in named parts, with its leaks."""
 
     parts: tuple[tuple[str, Text], ...]
     leaks: tuple[str, ...] = ()
 
     @property
     def text(self) -> str:
-        """The whole request, as one message."""
+        """Return the whole request, as one message."""
         return "\n\n".join(text for _, text in self.parts)
 
 
 class Prediction(BaseScenario):
-    """One prediction to be made: its requests by setting, and the truth.
+    """One prediction to make: its requests by setting, and the truth.
 
-    `interactions` holds, by setting, the past that stands in the context instead (domain -> text).
+    `interactions` holds the past that the context has instead of the request, by setting (domain -> text).
     """
 
     takes_answers: ClassVar[bool] = True
@@ -51,25 +52,28 @@ class Prediction(BaseScenario):
 
     @property
     def task_id(self) -> str:
-        """The kind with the digest of the target."""
+        """Return the kind with the digest of the target."""
         return self.task
 
     def context(self, given: str) -> Context:
-        """What the assistant may know of the user in a setting."""
+        """Return what the assistant may know of the user in a setting."""
         return Context(user=self.user, interactions=self.interactions.get(given, {}))
 
 
 def kind_of(ref: ScenarioRef) -> Kind:
-    """The kind of an item of ours."""
+    """Return the kind of an item of this suite."""
     return cast("Kind", ref.kind)
 
 
 def stratum_of(kind: Kind, label: str) -> str:
-    """What an item counts for in a draw: the class of a sentiment, else its kind."""
+    """Return the stratum of an item in a draw.
+
+    It is the kind with the class for sentiment, and empty otherwise: then the kind itself counts.
+    """
     return f"{kind}-{label}" if kind == "sentiment" else ""
 
 
 def digest_of(*parts: object) -> str:
-    """Eight characters that stand for these texts."""
-    content = json.dumps(parts, sort_keys=True).encode()  # ASCII, and half an emoji does not harm it
+    """Return eight characters that identify these texts."""
+    content = json.dumps(parts, sort_keys=True).encode()  # the result is ASCII, so half an emoji does no harm
     return hashlib.sha256(content).hexdigest()[:8]

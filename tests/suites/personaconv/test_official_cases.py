@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from pytest_personalens.suites.personaconv.dataset import PostsDataset
+from pytest_personalens.suites.personaconv.leaks import LEAKS
 from pytest_personalens.suites.personaconv.official_protocol import OfficialProtocol, Row
 from pytest_personalens.suites.personaconv.open import open_posts
-from pytest_personalens.suites.personaconv.values import KINDS, Kind, Setting
+from pytest_personalens.suites.personaconv.values import KINDS, SETTINGS, Kind, Setting
 from tests.suites.personaconv.trees import CASES, MINIMAL, NO_REFERENCE, people, written
 
 #: Their id of the example that they invent.
@@ -133,6 +134,25 @@ def test_the_least_post_that_the_scripts_accept() -> None:
     truths = {kind: dataset.load(dataset.items(kind)[0]).truth for kind in KINDS}
     text = "Correction: daily when it is above 30 degrees."
     assert truths == {"sentiment": "positive", "impact": 42.0, "next-text": text}
+
+
+@pytest.mark.skipif(not CASES.is_dir(), reason=NO_REFERENCE)
+def test_every_leak_has_a_name() -> None:
+    found: set[str] = set()
+    for setting in SETTINGS[:3]:
+        dataset = cases(setting)
+        for kind in KINDS:
+            for ref in dataset.items(kind):
+                found.update(dataset.load(ref).requests[setting].leaks)
+    assert found == set(LEAKS) - {"same-user"}
+
+
+def test_a_stranger_may_be_the_same_user(tmp_path: Path) -> None:
+    path = written(tmp_path, people(users=1, posts=6))
+    dataset = open_posts(path, protocol="official", kinds=KINDS[::2], settings=("NP-Conv",))
+    for kind in KINDS[::2]:
+        for ref in dataset.items(kind):
+            assert "same-user" in dataset.load(ref).requests["NP-Conv"].leaks
 
 
 def test_the_strangers_of_impact_are_drawn_from_the_seed(tmp_path: Path) -> None:

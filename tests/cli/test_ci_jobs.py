@@ -1,0 +1,169 @@
+"""``action.yml`` and the GitLab template: sound by their schemas, and their scripts run against a server that
+plays the API.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.forge import Forge, forge
+from tests.support.repository import ROOT, Repository
+
+yaml = pytest.importorskip("yaml", reason="PyYAML is not installed")
+BASH = shutil.which("bash") or pytest.skip("there is no bash", allow_module_level=True)
+ACTION, TEMPLATE = ROOT / "action.yml", ROOT / "gitlab" / "personalens.yml"
+BOT = """
+    import pytest
+
+    @pytest.fixture
+    def personalens_assistant(personalens_context):
+        seen = ", ".join(personalens_context.interactions)
+        return lambda messages: f"I've booked it for 19:30, reference QX77. Seen to: {seen}."
+"""
+
+
+@pytest.mark.parametrize(("file", "schema"), [(ACTION, "github-actions"), (TEMPLATE, "gitlab-ci")])
+def test_it_fits_its_schema(file: Path, schema: str) -> None:
+    pytest.importorskip("check_jsonschema", reason="check-jsonschema is not installed")
+    command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", f"vendor.{schema}", str(file)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_page_holds_the_workflow_and_every_input() -> None:
+    page = (ROOT / "docs/how-to/ci-action.md").read_text(encoding="utf-8")
+    workflow = (ROOT / "docs/how-to/ci/github-action.yml").read_text(encoding="utf-8")
+    assert f"```yaml\n{workflow}```\n" in page
+    inputs = yaml.safe_load(ACTION.read_text(encoding="utf-8"))["inputs"]
+    assert all(f"| `{name}` |" in page for name in inputs)
+    used = yaml.safe_load(workflow)["jobs"]["knows-its-users"]["steps"][-1]["with"]
+    assert set(used) <= set(inputs)
+
+
+def test_no_script_of_the_action_holds_an_expression() -> None:
+    """What an input or a branch's name holds must be no command."""
+    steps = yaml.safe_load(ACTION.read_text(encoding="utf-8"))["runs"]["steps"]
+    assert not [step["name"] for step in steps if "${{" in step.get("run", "")]
+
+
+class Job:
+    """A repository, the scripts of the job's steps, and the API."""
+
+    def __init__(self, repo: Repository, api: Forge, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.repo, self.api = repo, api
+        self.outputs, self.summary = repo.path / "outputs", repo.path / "summary.md"
+        known = {n: v for n, v in os.environ.items() if not n.startswith(("GITHUB_", "CI_", "GITLAB_"))}
+        self.environment = {**known, "PYTHON": sys.executable, "CI": "true"}
+
+    def script(self, script: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        """Run a script as the runner does."""
+        return subprocess.run(
+            [str(BASH), "--noprofile", "--norc", "-e", "-o", "pipefail", "-c", script],
+            cwd=self.repo.path, env={**self.environment, **environment}, capture_output=True, text=True,
+            check=False,
+        )  # fmt: skip
+
+    def github(self, step: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        """Run a step of the action, of a pull request unless the environment says otherwise."""
+        steps = yaml.safe_load(ACTION.read_text(encoding="utf-8"))["runs"]["steps"]
+        found: dict[str, Any] = next(one for one in steps if one.get("name") == step)
+        runner = {
+            "GITHUB_ACTIONS": "true", "GITHUB_API_URL": self.api.url, "GITHUB_REPOSITORY": "acme/bot",
+            "GITHUB_REF": "refs/pull/7/merge", "GITHUB_TOKEN": "s3cret", "GITHUB_OUTPUT": str(self.outputs),
+            "GITHUB_STEP_SUMMARY": str(self.summary), "BASELINE": ".personalens-baseline.json", "REFRESH": "false",
+            "SAMPLE": "4", "GATE": "", "ARGS": "-p no:cacheprovider", "NAME": "run", "MAX_AGE": "30",
+        }  # fmt: skip
+        given = set(found["env"]) - {"GITHUB_TOKEN"}
+        assert given <= {*runner, "PYTHON", "CODE"}, "the test gives what the step gives"
+        return self.script(found["run"], **{**runner, **environment})
+
+
+@pytest.fixture
+def job(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Iterator[Job]:
+    repo = Repository(pytester)
+    repo.write(conftest=BOT)
+    with forge() as api:
+        yield Job(repo, api, monkeypatch)
+
+
+def test_the_action_saves_a_baseline_on_main_and_compares_a_pull_request_with_it(job: Job) -> None:
+    first = job.github("Run", GATE="tcr >= 0")
+    assert "::warning title=personalens::There is no baseline" in first.stdout
+    assert job.outputs.read_text() == "exit-code=0\n"
+    assert job.github("Run", GATE="tcr >= 0", REFRESH="true", GITHUB_REF="refs/heads/main").returncode == 0
+    assert (job.repo.path / ".personalens-baseline.json").is_file()
+    compared = job.github("Run", GATE="tcr >= 0")
+    assert "compared with .personalens-baseline.json: 4 scenarios" in compared.stdout
+    assert "personalens" in job.summary.read_text()
+    assert (job.repo.path / "personalens-report/results.json").is_file()
+
+    done = job.github("Comment")
+    assert done.stdout.splitlines()[-1] == "comment: written", done.stderr
+    assert job.github("Comment").stdout.splitlines()[-1] == "comment: updated"
+    (text,) = job.api.comments.values()
+    assert "The baseline does not say which commit it is of" in text, "this folder is no checkout"
+
+
+def test_a_gate_that_fails_fails_the_action_at_its_end(job: Job) -> None:
+    done = job.github("Run", GATE="p >= 4, tcr >= 1")
+    assert done.returncode == 0, "the comment and the artifact are still to come"
+    assert job.outputs.read_text() == "exit-code=1\n"
+    assert job.github("Result", CODE="1").returncode == 1
+    assert job.github("Result", CODE="0").returncode == 0
+    job.github("Comment")
+    (text,) = job.api.comments.values()
+    assert "FAILED" in text
+
+
+def test_arguments_are_words_and_no_commands(job: Job) -> None:
+    job.github(
+        "Run",
+        ARGS="-p no:cacheprovider --personalens-gate 'tcr >= 0' $(touch pwned) `touch pwned`; touch pwned",
+    )
+    assert not (job.repo.path / "pwned").exists()
+    assert job.outputs.read_text() == "exit-code=4\n"
+    job.outputs.unlink()
+    job.github("Run", ARGS="-p no:cacheprovider --personalens-gate 'tcr >= 0, p >= 1'", GATE="$(touch pwned)")
+    assert not (job.repo.path / "pwned").exists()
+
+
+def test_a_refused_comment_warns_and_does_not_fail(job: Job) -> None:
+    job.github("Run")
+    job.api.refuse = {"POST": [403]}
+    done = job.github("Comment")
+    assert done.returncode == 0
+    assert "::warning title=personalens::The comment was not written" in done.stdout
+    assert "403" in done.stderr
+
+
+def test_the_template_fetches_the_baseline_of_main_and_comments(job: Job) -> None:
+    found = yaml.safe_load(TEMPLATE.read_text(encoding="utf-8"))[".personalens"]
+    script = "\n".join(line for line in found["script"] if not line.startswith("pip install"))
+    script = script.replace("python -m", f"{sys.executable} -m")
+    if shutil.which("curl") is None:
+        pytest.skip("there is no curl")
+    common = {
+        **{name: str(value) for name, value in found["variables"].items()}, "PERSONALENS_SAMPLE": "4",
+        "PERSONALENS_ARGS": "-p no:cacheprovider", "GITLAB_CI": "true", "CI_API_V4_URL": job.api.url,
+        "CI_PROJECT_ID": "42", "CI_DEFAULT_BRANCH": "main", "CI_JOB_NAME": "personalens", "CI_JOB_TOKEN": "s3cret",
+    }  # fmt: skip
+    request = {**common, "CI_MERGE_REQUEST_IID": "7", "PERSONALENS_GITLAB_TOKEN": "s3cret"}
+    first = job.script(script, **request)
+    assert "There is no baseline of main yet" in first.stdout
+    main = job.script(script, **common, CI_COMMIT_BRANCH="main")
+    assert main.returncode == 0, main.stdout + main.stderr
+    baseline = job.repo.path / "personalens/baseline.json"
+    job.api.artifacts["personalens/baseline.json"] = baseline.read_bytes()
+    baseline.unlink()
+    second = job.script(script, **request)
+    assert "compared with personalens/baseline.json: 4 scenarios" in second.stdout
+    assert second.stdout.splitlines()[-1] == "comment: updated"
+    assert len(job.api.comments) == 1
