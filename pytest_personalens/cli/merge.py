@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from shutil import get_terminal_size
 from typing import TYPE_CHECKING
 
 from pytest_personalens.cli.command import Parser, errors_told, tell, value_of
@@ -17,7 +18,9 @@ from pytest_personalens.core.option_types import report
 from pytest_personalens.core.parse import list_parts
 from pytest_personalens.core.safe_text import harmless
 from pytest_personalens.reports.files import Files, checked, write_files
+from pytest_personalens.reports.gate_failure import gate_failure
 from pytest_personalens.reports.terminal import summary_lines
+from pytest_personalens.results.explanation import explanations
 from pytest_personalens.results.shards import Shard, merge, read_shards
 
 if TYPE_CHECKING:
@@ -49,6 +52,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     for text, _ in summary_lines(merged, verbose=options.verbose, written=written.done):
         print(harmless(text))
+    for explained in explanations(merged):
+        print(f"\ngate {explained.gate.name}:")
+        for line in gate_failure(explained, merged, merged.scenarios, width=get_terminal_size().columns):
+            print(line)
     failed = [item.nodeid for item in merged.items if item.failed]
     if failed:
         print(harmless(f"failed items: {len(failed)}, whose runs say why; the first is {failed[0]}"))

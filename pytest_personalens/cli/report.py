@@ -23,6 +23,7 @@ from pytest_personalens.reports.markdown import markdown_report
 from pytest_personalens.reports.terminal import summary_lines
 from pytest_personalens.results.baseline import baseline_of, terms_of
 from pytest_personalens.results.comparison import compare_with_baseline
+from pytest_personalens.results.earlier import with_earlier
 from pytest_personalens.results.stored import read_computed
 
 if TYPE_CHECKING:
@@ -92,6 +93,7 @@ def _compared(results: Results, before: Results, name: str) -> Results:
     try:
         baseline = baseline_of(before)
         if whole and results.own and not baseline.refuses(terms_of(results)):
+            results = with_earlier(results, baseline)
             comparison = compare_with_baseline(baseline, results, name=name, level=_LEVEL, margins={})
     except SpecError:
         pass  # nothing was scored: the figures are still shown side by side

@@ -17,6 +17,7 @@ from pytest_personalens.core.scenario import BaseScenario, Frozen
 from pytest_personalens.core.tool_calls import shown
 from pytest_personalens.core.usage import Usage
 from pytest_personalens.core.verdict import Verdict
+from pytest_personalens.results.earlier import Earlier, codes_in, scores_in
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -98,6 +99,22 @@ def record_of(evaluation: Evaluation, scenario: BaseScenario) -> Record:
         ),
         usage=evaluation.usage,
     ).sealed()
+
+
+def earlier_by(record: Record | None, evaluation: Evaluation) -> Earlier | None:
+    """What the item was by its record; None where that holds the same dialogue, or there is none.
+
+    Scores of another judge are no measure of these.
+    """
+    if record is None or numbered(record.dialogue.messages) == numbered(evaluation.dialogue.messages):
+        return None
+    verdicts = [s.verdict for s in record.verdicts] if record.judge == evaluation.judge else []
+    return Earlier(
+        source="record",
+        scores=scores_in(verdicts),
+        reasons=codes_in(verdicts),
+        messages=record.dialogue.messages,
+    )
 
 
 def read_record(text: str, where: str) -> Record:

@@ -31,7 +31,7 @@ from pytest_personalens.plugin.items import is_to_be_evaluated, spec_of
 from pytest_personalens.plugin.keys import IN_TURN, RUN, SETTINGS, is_worker
 from pytest_personalens.plugin.option_checks import check_paths, gates_without_sample
 from pytest_personalens.plugin.options import add_options, read_settings
-from pytest_personalens.plugin.pytest_internals import run_instead_of_tests, shorten_crash
+from pytest_personalens.plugin.pytest_internals import Failed, run_instead_of_tests, shorten_crash
 
 # Heavy modules are imported when a run first needs them, because a plain pytest run must not become slower.
 if TYPE_CHECKING:
@@ -164,8 +164,10 @@ def pytest_report_header(config: pytest.Config) -> str | None:
 def pytest_configure_node(node: Any) -> None:
     if RUN in node.config.stash:
         from pytest_personalens.plugin.budget import BUDGET
+        from pytest_personalens.plugin.failures import WIDTH, columns
 
         node.workerinput[BUDGET] = node.config.stash[RUN].budget_folder
+        node.workerinput[WIDTH] = columns(node.config)
         if DEATHS in node.config.stash and node.config.stash[DEATHS].count:
             node.workerinput[IN_TURN] = True
 
@@ -208,14 +210,24 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
                 report.user_properties.append((PROPERTY, result.model_dump_json()))
             # JUnit reads these properties from the report of the teardown.
             item.user_properties.extend(junit_properties(result))
-            if call.excinfo is not None and isinstance(call.excinfo.value, pytest.fail.Exception):
-                shorten_crash(report)  # otherwise the output would show every dialogue twice
+            raised = None if call.excinfo is None else call.excinfo.value
+            if isinstance(raised, Failed):
+                _show(item.config, report, raised)
         elif is_to_be_evaluated(item):
             case = spec_of(item)
             report.user_properties.append(
                 (UNEVALUATED, json.dumps([case.control, case.ref.kind, *case.ref.domains]))
             )
     return report
+
+
+def _show(config: pytest.Config, report: pytest.TestReport, raised: Failed) -> None:
+    from pytest_personalens.plugin.failures import ItemFailed, show_failure
+
+    if isinstance(raised, ItemFailed) and not raised.pytrace:
+        show_failure(config, report, raised)
+    else:
+        shorten_crash(report)  # otherwise the output would show every dialogue twice
 
 
 def pytest_assertrepr_compare(op: str, left: object, right: object) -> list[str] | None:

@@ -17,11 +17,12 @@ from pytest_personalens.core.options import keys_of
 from pytest_personalens.core.parse import ALL, size_text
 from pytest_personalens.core.redaction import redacted
 from pytest_personalens.engine.source import origin
-from pytest_personalens.plugin.gate_reports import report_gate
+from pytest_personalens.plugin.gate_reports import RedGates, red_gates, report_gate, scores_text
 from pytest_personalens.plugin.input_errors import errors_in_one_line
 from pytest_personalens.plugin.missing import missing_items
 from pytest_personalens.plugin.option_checks import refuse_an_empty_run
 from pytest_personalens.plugin.outputs import Outputs
+from pytest_personalens.plugin.pytest_internals import colour_failure
 from pytest_personalens.plugin.run_baseline import baseline_of_run, refuse_baseline
 from pytest_personalens.reports.files import WrittenFiles
 from pytest_personalens.results.gate_expressions import with_groups
@@ -70,9 +71,14 @@ class Controller:
         #: True once the run was ended before its last item.
         self._left = False
         self._internal_error = False
+        #: True once all items have run.
+        self._ended = False
         self._results: Results | None = None
         self._written = WrittenFiles()
         self._outputs = Outputs(config, settings)
+        self._red = RedGates({})
+        #: What was wrong with items, as it was printed.
+        self._told: set[str] = set()
         self._demands = Requirements.of(settings, baseline_of_run(config, settings))
         self._watch: JudgeCheck | None = None
         if settings.adopt_judge or settings.check_judge:
@@ -110,7 +116,10 @@ class Controller:
             self._items[nodeid] = item
         return here
 
+    @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        # First of all: others print the report, and ask for the scores of its item.
+        colour_failure(report, told=self._told)
         if report.when == "teardown" or (report.when != "call" and report.failed):
             self._finished.add(report.nodeid)
         if report.when not in ("setup", "call", "teardown"):
@@ -157,7 +166,10 @@ class Controller:
             return (yield)
         self._outputs.set_aside()
         try:
-            result = yield
+            try:
+                result = yield
+            finally:
+                self._ended = True
         except BaseException:
             # After -x, --maxfail or Ctrl-C, the existing results are reported. No gate is decided, because a
             # part does not stand for the whole.
@@ -182,10 +194,32 @@ class Controller:
             self._results = self._judged(self._watch, self._results)
         self._write()
         if self._results is not None and not self._results.report_only:
-            for gate in self._results.gates:
-                session.testscollected += 1  # one by one: the progress neither falls nor passes 100 %
-                report_gate(self._config, gate)
+            self._report_gates(session, self._results)
         return result
+
+    def _report_gates(self, session: pytest.Session, results: Results) -> None:
+        if not all(gate.passed for gate in results.gates):
+            from pytest_personalens.plugin.keys import RUN
+
+            self._red = red_gates(self._config, self._config.stash[RUN], results, self._written.pages)
+        for gate in results.gates:
+            session.testscollected += 1  # one by one: the progress neither goes back nor ends at 108 %
+            report_gate(self._config, gate, self._red.failures.get(gate.name))
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_report_teststatus(
+        self, report: pytest.CollectReport | pytest.TestReport, config: pytest.Config
+    ) -> tuple[str, str, tuple[str, dict[str, bool]]] | None:
+        """Under ``-v``, the scores of an item beside its outcome."""
+        item = self._items.get(report.nodeid)
+        # Less has no word, and what others made of an item (a rerun, an xfail) is theirs to say.
+        # And not in the short summary, where it would take the room of what was wrong.
+        plain = not self._ended and report.outcome in ("passed", "failed") and not hasattr(report, "wasxfail")
+        if item is None or report.when != "call" or not plain or config.get_verbosity() < 1:
+            return None
+        low = item.status == "low"
+        letter, colour = ("F", "red") if report.failed else (".", "yellow" if low else "green")
+        return report.outcome, letter, (f"{report.outcome.upper()}{scores_text(item)}", {colour: True})
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> Generator[None, Any, Any]:
@@ -228,7 +262,12 @@ class Controller:
             from pytest_personalens.plugin.summary import write_summary
 
             write_summary(
-                terminalreporter, self._results, self._written, knows=knows, infrastructure=infrastructure
+                terminalreporter,
+                self._results,
+                self._written,
+                knows=knows,
+                infrastructure=infrastructure,
+                next_steps=self._red.next_steps,
             )
         if self._died_unexplained:
             who = f"worker{'s' * (len(self._died) > 1)} {', '.join(self._died)} died"

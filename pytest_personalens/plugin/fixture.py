@@ -11,12 +11,14 @@ from pytest_personalens.core.evaluation import Evaluation, unscored
 from pytest_personalens.core.safe_text import harmless
 from pytest_personalens.engine.assistant import own_traceback, takes_context
 from pytest_personalens.engine.job import work
-from pytest_personalens.engine.record import first_difference
+from pytest_personalens.engine.record import earlier_by, first_difference
+from pytest_personalens.plugin.failures import ItemFailed, ItemFailure
 from pytest_personalens.plugin.items import asks_for_context, spec_of, test_of
 from pytest_personalens.plugin.keys import ITEM_KEY, SECONDS
 from pytest_personalens.plugin.prefetch import prefetcher_of
-from pytest_personalens.plugin.prepare import job_of, rerun, store_of
-from pytest_personalens.reports.transcript import difference_lines, failure_text
+from pytest_personalens.plugin.prepare import job_of, rerun_command, store_of
+from pytest_personalens.reports.failure_layout import error_lines
+from pytest_personalens.reports.transcript import difference_lines, failure_headline, failure_lines
 from pytest_personalens.results.shortfalls import shortfalls_of
 from pytest_personalens.results.values import Item
 
@@ -86,10 +88,10 @@ class Personalens:
         is skipped if the user agent or the judge is at fault and a gate checks the share of scored items. It
         is also skipped if nothing may fail the run.
         """
+        __tracebackhide__ = True
         evaluation = self.evaluate()
         result = self._item.stash[ITEM_KEY]
         if result.status == "uncounted":
-            message = failure_text(evaluation, self.scenario, result.shortfalls, self._rerun())
             if evaluation.cause == "budget":
                 pytest.skip(f"not run to its end: {harmless(evaluation.detail)}")
             spared = {"item": (), "gate": ("user-agent", "judge"), "nothing": (evaluation.cause,)}[
@@ -98,15 +100,13 @@ class Personalens:
             if evaluation.cause in spared:
                 pytest.skip(f"not scored: {evaluation.cause}: {harmless(evaluation.detail)}")
             if evaluation.cause == "record":
-                pytest.fail("\n".join([harmless(evaluation.detail), *self._difference]), pytrace=False)
-            self._fail(message)
+                raise ItemFailed(ItemFailure(harmless(evaluation.detail), self._record_lines))
+            self._fail(result)
         if result.status == "low" and self._settings.fails_on == "item" and not self.control:
-            pytest.fail(
-                failure_text(evaluation, self.scenario, result.shortfalls, self._rerun()), pytrace=False
-            )
+            self._fail(result)
         return evaluation
 
-    def _fail(self, message: str) -> NoReturn:
+    def _fail(self, result: Item) -> NoReturn:
         # A debugger (--pdb) opens at the end of the traceback, in the assistant's own code if there is any.
         # The traceback is printed only if the user asks for it.
         __tracebackhide__ = True
@@ -114,7 +114,19 @@ class Personalens:
         shown = trace is not None and (
             self._item.config.option.tbstyle == "long" or self._item.config.option.fulltrace
         )
-        raise pytest.fail.Exception(message, pytrace=shown).with_traceback(trace)
+        evaluation, scenario, rerun = result.evaluation, self.scenario, rerun_command(self._item)
+
+        def lines(width: int, brief: bool) -> list[str]:
+            return failure_lines(
+                evaluation, scenario, result.shortfalls, result.earlier, rerun, width=width, brief=brief
+            )
+
+        headline = failure_headline(evaluation, result.shortfalls)
+        raise ItemFailed(ItemFailure(headline, lines), pytrace=shown).with_traceback(trace)
+
+    def _record_lines(self, width: int, brief: bool) -> list[str]:
+        detail = self._item.stash[ITEM_KEY].evaluation.detail
+        return [*error_lines(detail, width), *(f"    {line}" for line in self._difference)]
 
     def _result_of_item(self) -> Item:
         store = store_of(self._item, self._run, self.scenario)
@@ -140,11 +152,14 @@ class Personalens:
             lost = {"verdicts": (), "cause": "record", "detail": str(error)}
             return self._result(done.evaluation.model_copy(update=lost))
         root, file = self._item.config.rootpath, store.path
-        return self._result(
+        result = self._result(
             done.evaluation,
             record,
             (file.relative_to(root) if file.is_relative_to(root) else file).as_posix(),
         )
+        if record == "replayed":
+            return result
+        return result.model_copy(update={"earlier": earlier_by(stored, done.evaluation)})
 
     def _sees_context(self) -> bool:
         agents = self._run.participants.agents(self._context, self._settings.thresholds)
@@ -182,6 +197,3 @@ class Personalens:
                 "given_user": (other.user if (other := self._run.stranger(self._spec)) is not None else ""),
             }
         )
-
-    def _rerun(self) -> str:
-        return rerun(self._item)

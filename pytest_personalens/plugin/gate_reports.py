@@ -2,18 +2,75 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
-from pytest_personalens.core.node_ids import gate_id
+from pytest_personalens.core.node_ids import CaseId, gate_id
+from pytest_personalens.core.options import OPTIONS
 from pytest_personalens.core.safe_text import harmless
+from pytest_personalens.plugin.failures import GateFailure
+from pytest_personalens.plugin.prepare import command_for
 
 if TYPE_CHECKING:
-    from pytest_personalens.results.values import Gate, Item
+    from collections.abc import Callable, Mapping, Sequence
+
+    from pytest_personalens.plugin.run import Run
+    from pytest_personalens.results.explanation import Explanation
+    from pytest_personalens.results.values import Gate, Item, Results
+    from pytest_personalens.results.worst_cases import WorstCase
 
 
-def report_gate(config: pytest.Config, gate: Gate) -> None:
+class RedGates(NamedTuple):
+    """What the gates that failed print, by their names, and what to do next: a command, and the page."""
+
+    failures: Mapping[str, GateFailure]
+    next_steps: tuple[str, ...] = ()
+
+
+def red_gates(config: pytest.Config, run: Run, results: Results, pages: Sequence[str]) -> RedGates:
+    """Why the gates failed that did; `pages` are the HTML reports that this run wrote."""
+    from pytest_personalens.reports.explanation import sentence_of
+    from pytest_personalens.reports.gate_failure import gate_failure
+    from pytest_personalens.results.explanation import explanations
+
+    found = explanations(results)
+    cases = [case for explained in found for case in explained.cases]
+    scenarios = run.scenarios([case.item for case in cases])
+    brief = config.option.tbstyle == "short"
+
+    def lines(explained: Explanation) -> Callable[[int], list[str]]:
+        if config.option.tbstyle == "line":
+            return lambda width: []
+        return lambda width: [*gate_failure(explained, results, scenarios, width=width, brief=brief)]
+
+    failures = {
+        explained.gate.name: GateFailure(
+            gate_id(explained.gate.name), harmless(sentence_of(explained, results)), lines(explained)
+        )
+        for explained in found
+    }
+    again = [f"again:  {_command(config, cases)}"] if cases else []
+    page = ", ".join(pages) or "add --personalens-report report.html"
+    return RedGates(failures, (*again, f"page:   {page}"))
+
+
+def _command(config: pytest.Config, cases: Sequence[WorstCase]) -> str:
+    """The command that runs these dialogues alone and prints them, as items that fail by their scores."""
+    gates = [o.ini for o in OPTIONS if o.shapes == "gate" and o.on != "command line" and config.getini(o.ini)]
+    words = [word for ini in gates for word in ("-o", f"{ini}=")]
+    # What passes its threshold would print nothing.
+    spared = [case.verdict for case in cases if case.item.status == "passed"]
+    least = {v.dimension.short: v.score + v.dimension.sign * float(v.dimension.grid) for v in spared}
+    words += [
+        word for short, score in least.items() for word in ("--personalens-threshold", f"{short}={score:g}")
+    ]
+    items = [case.item for case in cases]
+    ids = [str(CaseId(item.evaluation.scenario, item.arm, item.trial)) for item in items]
+    return command_for(config, [item.nodeid for item in items], cases=ids, words=words)
+
+
+def report_gate(config: pytest.Config, gate: Gate, failure: GateFailure | None) -> None:
     """Report the gate as a test.
 
     The summary line, JUnit and the exit status follow from this report.
@@ -25,7 +82,7 @@ def report_gate(config: pytest.Config, gate: Gate) -> None:
     hook.pytest_runtest_logstart(nodeid=nodeid, location=location)
     for when, longrepr in (
         ("setup", None),
-        ("call", None if gate.passed else harmless(gate.message)),
+        ("call", failure),
         ("teardown", None),
     ):
         report = pytest.TestReport(
@@ -34,10 +91,17 @@ def report_gate(config: pytest.Config, gate: Gate) -> None:
             keywords={},
             outcome=outcome if when == "call" else "passed",
             when=when,  # type: ignore[arg-type]
-            longrepr=longrepr,
+            longrepr=longrepr,  # type: ignore[arg-type]  # pytest asks for its `toterminal` alone
         )
         hook.pytest_runtest_logreport(report=report)
     hook.pytest_runtest_logfinish(nodeid=nodeid, location=location)
+
+
+def scores_text(item: Item) -> str:
+    """The scores of an item, by the names of its readings: `` (tc 1, p 3)``; empty where it has none."""
+    verdicts = item.evaluation.verdicts if item.evaluation.scored else ()
+    scores = ", ".join(f"{v.dimension.short} {v.score}" for v in verdicts)
+    return f" ({scores})" if scores else ""
 
 
 def junit_properties(item: Item) -> list[tuple[str, str]]:

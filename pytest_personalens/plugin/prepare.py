@@ -19,6 +19,8 @@ from pytest_personalens.plugin.items import dialogue_of, spec_of
 from pytest_personalens.plugin.records import RecordStore
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import pytest
 
     from pytest_personalens.core.scenario import BaseScenario, Context
@@ -73,28 +75,41 @@ def job_of(item: pytest.Item, run: Run, store: RecordStore, context: Context) ->
     )
 
 
-def rerun(item: pytest.Item) -> str:
+def rerun_command(item: pytest.Item) -> str:
     """Return the command that runs this item alone.
 
     It has the options of this run that shape the item.
     """
-    config = item.config
-    words = ["pytest", *_configuration(config)]
+    return command_for(item.config, [item.nodeid], cases=[spec_of(item).id])
+
+
+def command_for(
+    config: pytest.Config, nodeids: Sequence[str], *, cases: Sequence[str], words: Sequence[str] = ()
+) -> str:
+    """Return the command that runs these items alone, with the options that shape them, and more `words`.
+
+    `cases` are the ids of the items' cases, which name those of the built-in suite.
+    """
+    line = ["pytest", *_configuration(config)]
     # The shard is left out, because the item is in the whole sample too.
     for o in (
         o for o in OPTIONS if o.shapes in ("sample", "dialogue", "score", "record") and o.key != "shard"
     ):
         setting = config.getoption(o.ini, None)
         for value in setting if isinstance(setting, list) else [setting] if setting is not None else []:
-            words += [o.long, str(value)]
-    # The command cannot name a file of the built-in suite.
-    if file_of(item.nodeid) == BUILT_IN:
-        words += ["-k", f"[{spec_of(item).id}]"]
-    else:
-        words.append(
-            f"{os.path.relpath(item.path, config.invocation_params.dir)}::{within_file(item.nodeid)}"
-        )
-    return redacted(shlex.join(words))
+            line += [o.long, str(value)]
+    line += words
+    # The built-in suite has no file that could be named.
+    built_in = [
+        f"[{case}]" for nodeid, case in zip(nodeids, cases, strict=True) if file_of(nodeid) == BUILT_IN
+    ]
+    if built_in:
+        line += ["-k", " or ".join(built_in)]
+    for nodeid in nodeids:
+        if file_of(nodeid) != BUILT_IN:
+            file = os.path.relpath(config.rootpath / file_of(nodeid), config.invocation_params.dir)
+            line.append(f"{file}::{within_file(nodeid)}")
+    return redacted(shlex.join(line))
 
 
 def record_command(config: pytest.Config) -> str:
@@ -117,4 +132,6 @@ def _configuration(config: pytest.Config) -> list[str]:
     """
     file = config.getoption("inifilename", default=None)
     values = config.getoption("override_ini", default=None) or []
-    return [*(["-c", str(file)] if file else []), *(word for value in values for word in ("-o", str(value)))]
+    # pytest 9 turns --strict-markers and its like into such values; they make no other run.
+    shaping = [str(value) for value in values if not str(value).startswith("strict")]
+    return [*(["-c", str(file)] if file else []), *(word for value in shaping for word in ("-o", value))]

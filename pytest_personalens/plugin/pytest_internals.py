@@ -5,10 +5,15 @@ If an upgrade of theirs changes such a name, only this module must change.
 
 from __future__ import annotations
 
+import os
 from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from _pytest._code.code import ReprEntry, ReprExceptionInfo, ReprFileLocation, ReprTraceback
+from _pytest._io import TerminalWriter as TerminalWriter
 from _pytest.main import wrap_session
+from _pytest.outcomes import Failed as Failed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -73,6 +78,69 @@ def write_beside(writer: Any, text: str) -> None:
     """
     writer._file.write(text)  # noqa: SLF001
     writer._file.flush()  # noqa: SLF001
+
+
+def terminal_width(config: pytest.Config) -> int | None:
+    """The columns of the terminal that pytest reports to; None where it reports to none."""
+    reporter = config.pluginmanager.getplugin("terminalreporter")
+    return None if reporter is None else int(terminal_writer(reporter).fullwidth)
+
+
+def failed_at(
+    report: pytest.TestReport, lines: Sequence[str], headline: str, *, brief: bool, place: bool
+) -> None:
+    """Make `lines` what the report of a failure prints, `headline` its line in the short summary.
+
+    The place is that of pytest's own report, which leaves out what hides itself: the line of the test. Where
+    it is to be shown, it stands first in a `brief` report, as pytest has it, and else last.
+    """
+    crash = getattr(report.longrepr, "reprcrash", None)
+    path, number = (crash.path, crash.lineno) if crash is not None else (report.location[0], 0)
+    # The built-in suite is no file of the repository's.
+    ours = Path(path).parent == Path(__file__).parent
+    shown = ReprFileLocation(_from_here(path), number, "Failed") if place and not ours else None
+    style: Any = "short" if brief else "value"
+    entry = ReprEntry([*lines], None, None, shown, style)
+    report.longrepr = ReprExceptionInfo(
+        ReprTraceback([entry], None, style), ReprFileLocation(path, number, headline)
+    )
+
+
+def _from_here(path: str) -> str:
+    try:
+        return os.path.relpath(path)
+    except (OSError, ValueError):  # the working directory is gone, or on another drive
+        return path
+
+
+class _Coloured(ReprEntry):
+    """Lines that are each in the colour of its own mark, and no source of Python's."""
+
+    def _write_entry_lines(self, tw: TerminalWriter) -> None:
+        from pytest_personalens.reports.failure_layout import style_of
+
+        for line in self.lines:
+            tw.line(line, **style_of(line))
+
+
+def colour_failure(report: pytest.TestReport, *, told: set[str]) -> None:
+    """Colour the report of `failed_at`, where it is printed: only pytest's own entries may travel.
+
+    What is wrong, if it was `told` of another item of the same fault, stands there without what led to it.
+    """
+    from pytest_personalens.reports.failure_layout import ERROR, NOT_SCORED
+
+    traceback: Any = getattr(report.longrepr, "reprtraceback", None)
+    entries = traceback.reprentries if isinstance(traceback, ReprTraceback) else ()
+    if len(entries) == 1 and entries[0].lines and entries[0].lines[0].startswith(ERROR):
+        (one,) = entries
+        wrong = [line for line in one.lines if line.startswith(ERROR)]
+        fault = "\n".join(wrong)
+        if fault.startswith(NOT_SCORED) and fault in told:
+            one.lines = [*wrong, "    (as above)", one.lines[-1]]
+        told.add(fault)
+        place = getattr(one, "reprfileloc", None)
+        traceback.reprentries = [_Coloured(one.lines, None, None, place, one.style)]
 
 
 def syrupy_session(config: pytest.Config) -> object:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.errors import error_text, short_repr
 from pytest_personalens.core.safe_text import harmless
+from pytest_personalens.plugin.failures import columns
 from pytest_personalens.plugin.keys import RUN
 from pytest_personalens.plugin.prepare import record_command
 from pytest_personalens.plugin.run import KEPT_NOWHERE
@@ -13,6 +14,8 @@ from pytest_personalens.reports.terminal import summary_lines
 from pytest_personalens.results.wording import UNJUDGED
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import pytest
 
     from pytest_personalens.reports.files import WrittenFiles
@@ -31,18 +34,19 @@ def write_summary(
     *,
     knows: bool,
     infrastructure: bool,
+    next_steps: Sequence[str],
 ) -> None:
     """Write the section ``personalens`` of the terminal summary, and further notes.
 
     `knows` says that an assistant that was asked could see the user's context. `infrastructure` says that no
-    failure was the assistant's.
+    failure was the assistant's. `next_steps` are lines on what to do about failed gates.
     """
     run = reporter.config.stash[RUN]
     if run.state.history:
         reporter.write_line(f"this run {run.state.history}")
     if run.keeps and run.folder is None:
         reporter.write_line(f"personalens: {KEPT_NOWHERE}", yellow=True)
-    _write_section(reporter, results, written)
+    _write_section(reporter, results, written, next_steps)
     if run.settings.control and results.items and not knows:
         reporter.write_line(_WITHHOLDS_NOTHING, yellow=True)
     if results.unjudged:
@@ -60,17 +64,27 @@ def write_summary(
         reporter.write_line(line)
 
 
-def _write_section(reporter: pytest.TerminalReporter, results: Results, written: WrittenFiles) -> None:
+def _write_section(
+    reporter: pytest.TerminalReporter, results: Results, written: WrittenFiles, next_steps: Sequence[str]
+) -> None:
     verbosity, records = reporter.config.get_verbosity(), _about_records(reporter.config, results)
     reporter.write_sep("=", "personalens")
     lines = summary_lines(
-        results, verbose=verbosity > 0, domains=verbosity >= 0, written=written.done, records=records
+        results,
+        verbose=verbosity > 0,
+        domains=verbosity >= 0,
+        written=written.done,
+        records=records,
+        explained=bool(next_steps),
+        width=columns(reporter.config),
     )
     for text, style in lines:
         reporter.write_line(harmless(text), **dict.fromkeys(style, True))
     if results.items or results.uncounted:  # a shard may have no items
         for line in _further_lines(reporter.config, results):
             reporter.write_line(harmless(line))
+    for line in next_steps:
+        reporter.write_line(harmless(line))
 
 
 def _further_lines(config: pytest.Config, results: Results) -> list[str]:

@@ -17,8 +17,11 @@ _MOST_LISTED: Final = 10
 _LONGEST: Final = 100
 
 
-def outcome_lines(results: Results, *, verbose: bool) -> Iterator[str]:
-    """Yield the lines, or none if the run has no such results."""
+def outcome_lines(results: Results, *, verbose: bool, listed: bool = True) -> Iterator[str]:
+    """Yield the lines, or none if the run has no such results.
+
+    Scores that changed are left out if not `listed`.
+    """
     if results.trials is not None:
         passes = ", ".join(
             f"pass^{k} {'-' if p is None else f'{p:.2f}'}" for k, p in enumerate(results.trials.pass_k, 1)
@@ -47,7 +50,7 @@ def outcome_lines(results: Results, *, verbose: bool) -> Iterator[str]:
     if results.comparison is not None:
         # A measure with a gate is reported there.
         gated = any(gate.kind == "regression" for gate in results.gates)
-        yield from _comparison(results, results.comparison, verbose=verbose, gated=gated)
+        yield from _comparison(results, results.comparison, verbose=verbose, gated=gated, listed=listed)
 
 
 def low_lines(results: Results) -> list[str]:
@@ -79,25 +82,30 @@ def _lift(lift: Paired) -> str:
     return f"{sentence}: lift {signed(gain)} ({signed_interval(low, high)}, {p_text(lift.p)})"
 
 
-def _comparison(results: Results, comparison: Comparison, *, verbose: bool, gated: bool) -> Iterator[str]:
+def _comparison(
+    results: Results, comparison: Comparison, *, verbose: bool, gated: bool, listed: bool
+) -> Iterator[str]:
     compared = count(comparison.compared, results.of_suite.item)
     yield f"compared with {comparison.baseline}: {compared}, at the level {comparison.level:g}"
     for difference in comparison.differences:
         if not (gated and difference.gated):
             yield f"  {sentence(difference, results.of_suite.item)}"
     items = {item.nodeid: item for item in results.own}
-    yield from _flips([f for f in comparison.flips if f.fell], "worse", items, verbose=verbose)
-    yield from _flips([f for f in comparison.flips if not f.fell], "better", items, verbose=verbose)
+    worse = [flip for flip in comparison.flips if flip.fell]
+    better = [flip for flip in comparison.flips if not flip.fell]
+    if listed:
+        yield from _flips(worse, "worse", items, most=len(worse) if verbose else _MOST_LISTED)
+        # What got better is good to know, but nobody needs to look at it.
+        yield from _flips(better, "better", items, most=len(better) if verbose else 0)
     for why, scenarios in comparison.left_out.items():
-        listed = f": {', '.join(scenarios)}" if verbose else ""
-        yield f"  not compared, {why}: {len(scenarios)}{listed}"
+        names = f": {', '.join(scenarios)}" if verbose else ""
+        yield f"  not compared, {why}: {len(scenarios)}{names}"
 
 
-def _flips(flips: list[Flip], way: str, items: Mapping[str, Item], *, verbose: bool) -> Iterator[str]:
+def _flips(flips: list[Flip], way: str, items: Mapping[str, Item], *, most: int) -> Iterator[str]:
     if not flips:
         return
-    # Better scores are listed only on request, because nobody needs to look at them.
-    shown = flips if verbose else flips[:_MOST_LISTED] if way == "worse" else []
+    shown = flips[:most]
     number = f"{count(len(flips), 'score')} {way} than then"
     yield f"  {number}:" if shown else f"  {number} (-v lists them)"
     for flip in shown:

@@ -46,14 +46,15 @@ class Files(NamedTuple):
 
 @dataclass
 class WrittenFiles:
-    """Lines on the files that were written or failed, and GitHub annotations."""
+    """Lines on the files that were written or failed, GitHub annotations, and the HTML pages."""
 
     done: list[str] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     annotations: list[str] = field(default_factory=list)
+    pages: list[str] = field(default_factory=list)
 
-    def attempt(self, what: str, path: Path | str, write: Callable[[], object]) -> None:
-        """Write one file.
+    def attempt(self, what: str, path: Path | str, write: Callable[[], object]) -> bool:
+        """Write one file, and return False if it failed.
 
         A problem with it must not affect the others.
         """
@@ -72,6 +73,8 @@ class WrittenFiles:
             )
         else:
             self.done.append(f"{what}: {path}")
+            return True
+        return False
 
 
 def write_files(
@@ -96,7 +99,8 @@ def write_files(
     for path in files.kind("html"):
         from pytest_personalens.reports.html import write_html
 
-        written.attempt("report", path, partial(write_html, results, path, before=before))
+        if written.attempt("report", path, partial(write_html, results, path, before=before)):
+            written.pages.append(str(path))
     if files.github:
         _tell_github(results, written, before, root or Path.cwd(), lines)
     if (baseline := files.save_baseline) is not None:

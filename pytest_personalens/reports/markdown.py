@@ -12,7 +12,9 @@ from pytest_personalens.core.usage import Usage
 from pytest_personalens.reports.beside import moved_table, overlap, side_by_side
 from pytest_personalens.reports.crashes import crash_groups, crashes_title
 from pytest_personalens.reports.failures import failure_row, failures, verdict_line
+from pytest_personalens.reports.markdown_failure import failure_section
 from pytest_personalens.reports.markup import code, escaped, figure, interval_text, markdown_table
+from pytest_personalens.results.explanation import explanations
 from pytest_personalens.results.wording import decision, gate_outcome, p_value, part_note, quotes_note
 
 if TYPE_CHECKING:
@@ -65,6 +67,9 @@ def _sections(results: Results, before: Results | None, link: str) -> Iterator[S
             ("", f"**{escaped(crashed[0].upper() + crashed[1:])}:**", "", *ways),
             what="what the assistant failed of",
         )
+    for explained in explanations(results):
+        what = f"why the gate {explained.gate.name} failed"
+        yield Section(tuple(failure_section(explained, results)), what=what)
     if results.gates:
         yield _titled("### Gates", _gates(results), "gates")
     if results.overall.items:
@@ -126,9 +131,9 @@ def _gates(results: Results) -> list[str]:
             interval_text(gate.low, gate.high),
             figure(gate.limit),
         )
-        for gate in results.gates
+        for gate in sorted(results.gates, key=lambda gate: gate.passed)
     )
-    return markdown_table(("gate", "outcome", "", "value", "95 % interval", "floor"), rows, words=3)
+    return markdown_table(("gate", "outcome", "measured", "value", "95 % interval", "floor"), rows, words=3)
 
 
 def _totals(results: Results) -> Iterator[Section]:

@@ -9,6 +9,7 @@ from pytest_personalens.core.usage import Usage
 from pytest_personalens.reports.comparison import low_lines, outcome_lines
 from pytest_personalens.reports.crashes import crash_groups, crashes_title
 from pytest_personalens.reports.drift import drift_lines
+from pytest_personalens.reports.markup import short_line
 from pytest_personalens.results.wording import (
     CAUSES,
     REPORT_ONLY,
@@ -31,13 +32,22 @@ _LONGEST: Final = 300
 
 
 def summary_lines(
-    results: Results, *, verbose: bool, domains: bool = True, written: Sequence[str] = (), records: str = ""
+    results: Results,
+    *,
+    verbose: bool,
+    domains: bool = True,
+    written: Sequence[str] = (),
+    records: str = "",
+    explained: bool = False,
+    width: int = 0,
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield the lines of the summary, each with the names of its markup.
 
     The names are bold, red, yellow and green, and a line may have none. With `domains`, there is a line for
-    each domain.
+    each domain. If the failed gates were `explained` before, the rest is short: lists are counted, and a
+    passed gate has one line of `width` columns.
     """
+    short = explained and not verbose
     if results.drift is not None:
         for number, line in enumerate(drift_lines(results.drift)):
             yield line, () if number else ("bold",) if results.drift.passed else ("bold", "red")
@@ -49,23 +59,24 @@ def summary_lines(
     if part := part_note(results):
         yield f"scores {part}:", ("yellow",)
     plain = [
-        *(_table(results, domains=domains) if results.items or results.uncounted else ()),
-        "",
-        *outcome_lines(results, verbose=verbose),
-        *_notes(results, verbose=verbose, records=records),
+        *(_table(results, domains=domains, short=short) if results.items or results.uncounted else ()),
+        *([] if short else [""]),
+        *outcome_lines(results, verbose=verbose, listed=not short),
+        *_notes(results, verbose=verbose, records=records, short=short),
         *usage_table(results.usage, results.usd),
     ]
     yield from ((line, ()) for line in plain)
-    for gate in results.gates:
+    for gate in sorted(results.gates, key=lambda gate: gate.passed):
         colour = "green" if gate.passed else "yellow" if results.report_only else "red"
-        yield f"gate {gate.name}: {gate_outcome(gate, results)}, {gate.message}", (colour,)
+        line = f"gate {gate.name}: {gate_outcome(gate, results)}, {gate.message}"
+        yield short_line(line, width) if short and gate.passed and width else line, (colour,)
     if results.report_only and not (results.lost or any(item.failed for item in results.items)):
         note = f"{REPORT_ONLY}, {REPORTED_GATES}" if results.gates else REPORT_ONLY
         yield f"{note} (--personalens-gate none)", ("yellow",)
     yield from ((line, ()) for line in written)
 
 
-def _table(results: Results, *, domains: bool) -> Iterator[str]:
+def _table(results: Results, *, domains: bool, short: bool) -> Iterator[str]:
     shown = {k: name for k, name in results.of_suite.headings().items() if k in results.overall.figures}
     wide = {key: max(7, len(heading) + 1) for key, heading in shown.items()}
     yield f"{'':14}{'items':>6}{'scored':>8}" + "".join(
@@ -76,6 +87,9 @@ def _table(results: Results, *, domains: bool) -> Iterator[str]:
         *(results.kinds if len(results.kinds) > 1 else ()),
         *(results.domains if domains else ()),
     ]
+    if short:  # and those with a gate of their own
+        gated = {gate.name.rpartition(": ")[0] for gate in results.gates}
+        groups = [results.overall, *(group for group in groups[1:] if group.name in gated)]
     for group in groups:
         yield f"{group.name:14}{group.items:6}{group.scored:8}" + "".join(
             f"{_figure(group, key):>{wide[key]}}" for key in shown
@@ -87,7 +101,7 @@ def _figure(group: Group, key: str) -> str:
     return "-" if mean is None or mean.value is None else f"{mean.value:.2f}"
 
 
-def _notes(results: Results, *, verbose: bool, records: str) -> Iterator[str]:
+def _notes(results: Results, *, verbose: bool, records: str, short: bool) -> Iterator[str]:
     if results.settings.get("shard"):
         number, of = results.settings["shard"]
         yield (
@@ -107,19 +121,20 @@ def _notes(results: Results, *, verbose: bool, records: str) -> Iterator[str]:
             f"sample: {results.requested} scenarios asked for; there are only {results.drawn}, and all of"
             " them are in it"
         )
-    if results.turns is not None and results.turns.value is not None:
+    if results.turns is not None and results.turns.value is not None and not short:
         yield f"dialogues: {results.turns.value:.1f} user turns on average" + _usage(results)
     if results.by_turn:
         # Only the first turns are shown, because few dialogues have the later ones.
         means = ", ".join(f"{n}: {m.value:.2f} ({m.count})" for n, m in enumerate(results.by_turn[:8], 1))
         yield f"personalization after each turn of the assistant (dialogues), goodbyes left out: {means}"
     states = Counter(i.record for i in results.items if i.record != "none")
-    if states:
+    stale = "" if records else stale_note(results)
+    if states and not (short and stale):
         yield "records: " + ", ".join(
             f"{states[s]} {s}" for s in ("replayed", "written", "stale") if states[s]
         )
-        if not records and (stale := stale_note(results)):
-            yield stale
+    if stale:
+        yield stale
     if quotes := quotes_note(results):
         yield quotes
     for cause, number in results.uncounted.items():
@@ -130,7 +145,9 @@ def _notes(results: Results, *, verbose: bool, records: str) -> Iterator[str]:
     if records:
         yield records
     low = low_lines(results)
-    if low:
+    if low and short:
+        yield f"below a threshold: {count(len(low))} (-v lists them)"
+    elif low:
         yield "below threshold:"
         shown = low if verbose else low[:_MOST_LISTED]
         yield from (f"  {line}" for line in shown)

@@ -1,13 +1,16 @@
-"""A transcript and its verdicts as text for a terminal."""
+"""A failing item as text for a terminal: what is wrong, who asked for what, the transcript, the readings."""
 
 from __future__ import annotations
 
-import textwrap
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+from pytest_personalens.core.dimensions import Dimension
 from pytest_personalens.core.safe_text import harmless, one_line
-from pytest_personalens.core.tool_calls import shown
+from pytest_personalens.core.tool_calls import shown as shown_calls
+from pytest_personalens.reports.failure_layout import error_lines, wrapped
 from pytest_personalens.reports.markup import short_line
+from pytest_personalens.reports.reason_text import OUTCOMES, why
+from pytest_personalens.results.reasons import costs_of
 from pytest_personalens.results.wording import unfound_text
 
 if TYPE_CHECKING:
@@ -17,19 +20,21 @@ if TYPE_CHECKING:
     from pytest_personalens.core.message import Message
     from pytest_personalens.core.scenario import BaseScenario
     from pytest_personalens.core.verdict import Verdict
+    from pytest_personalens.results.earlier import Earlier
     from pytest_personalens.results.shortfalls import Shortfall
 
-_WIDTH = 100
-_LONGEST_MESSAGE = 2_000
-_LONGEST_REASON = 200
+#: Columns of a difference, whose place is not known to be a terminal.
+_WIDTH: Final = 100
+_LONGEST_MESSAGE: Final = 2_000
+_LONGEST_REASON: Final = 200
 #: Tool calls of one turn that are shown.
-_MOST_CALLS = 10
-#: Number of equal characters that are shown before a difference far into a text.
-_BEFORE = 20
+_MOST_CALLS: Final = 10
+#: So much of what is the same is shown before a difference far into a text.
+_BEFORE: Final = 20
 
 
 def difference_lines(before: str, now: str) -> list[str]:
-    """Return two texts as lines with `-` and `+`, cut to their first difference."""
+    """Two texts as a line each, `-` and `+`, cut down to where they begin to differ."""
     same = next(
         (n for n, (a, b) in enumerate(zip(before, now, strict=False)) if a != b), min(len(before), len(now))
     )
@@ -42,99 +47,134 @@ def _excerpt(text: str, start: int) -> str:
     return ("..." if start else "") + shown + ("..." if start + _WIDTH < len(text) else "")
 
 
-def failure_text(
-    evaluation: Evaluation, scenario: BaseScenario, shortfalls: Sequence[Shortfall], rerun: str
-) -> str:
-    """Return the text of a failing item.
-
-    It gives the problem, the user with the wish, the transcript, the verdicts, and the command to run the
-    item again.
-    """
-    # Each line is escaped alone, because names, places and devices come from a dataset that a stranger or a
-    # model may have written.
-    return "\n".join(one_line(line) for line in _lines(evaluation, scenario, shortfalls, rerun))
-
-
-def _lines(
-    evaluation: Evaluation, scenario: BaseScenario, shortfalls: Sequence[Shortfall], rerun: str
-) -> Iterator[str]:
+def failure_headline(evaluation: Evaluation, shortfalls: Sequence[Shortfall]) -> str:
+    """What is wrong with an item, in a line for the short summary: ``p 1 < 2: asks for Seat (window)``."""
     if evaluation.cause:
         whose = evaluation.cause if evaluation.cause == "lost" else f"{evaluation.cause} at fault"
-        yield f"not scored, {whose}: {harmless(evaluation.detail)}"
-    else:
-        yield "; ".join(_shortfall(evaluation, shortfall) for shortfall in shortfalls)
+        return one_line(f"not scored, {whose}: {harmless(evaluation.detail)}")
+    told = "; ".join(f"{s}{_because(evaluation, s)}" for s in shortfalls)
+    return one_line(harmless(told))
+
+
+def failure_lines(
+    evaluation: Evaluation,
+    scenario: BaseScenario,
+    shortfalls: Sequence[Shortfall],
+    earlier: Earlier | None,
+    rerun: str,
+    *,
+    width: int,
+    brief: bool = False,
+) -> list[str]:
+    """What a failing item prints, in lines of at most `width` columns but for the command that runs it again.
+
+    `brief` leaves out who asked, what went well, and all turns but those that cost the score.
+    """
     low = {shortfall.dimension for shortfall in shortfalls}
     failed = [verdict for verdict in evaluation.verdicts if verdict.dimension in low]
-    for verdict in failed:
-        yield from _verdict(verdict)
-    yield ""
-    yield scenario.who
+    lines = [*_wrong(evaluation, scenario, shortfalls, width), ""]
+    if not brief:
+        lines += [*_who(evaluation, scenario, width), ""]
+    lines += [*_turns(evaluation, failed, earlier, width, brief=brief), ""]
+    if not brief:
+        for verdict in evaluation.verdicts:
+            lines += _reading(verdict, width, passed=verdict not in failed)
+    # Each line by itself: names, places and devices come from a dataset, which somebody else or a model may
+    # have written.
+    return [one_line(line) for line in (*lines, f"again:  {rerun}")]
+
+
+def _wrong(
+    evaluation: Evaluation, scenario: BaseScenario, shortfalls: Sequence[Shortfall], width: int
+) -> Iterator[str]:
+    if evaluation.cause:
+        yield from error_lines(failure_headline(evaluation, shortfalls), width)
+    for shortfall in shortfalls:
+        measure = shortfall.dimension
+        wrong = (
+            "task not completed"
+            if measure == Dimension.TASK_COMPLETION
+            else f"{measure.names.title.lower()} {shortfall.score}, {shortfall.limit} or"
+            f" {'more' if measure.better == 'high' else 'less'} is wanted"
+        )
+        yield from error_lines(f"{wrong}{_because(evaluation, shortfall, scenario)}", width)
+
+
+def _because(evaluation: Evaluation, shortfall: Shortfall, scenario: BaseScenario | None = None) -> str:
+    verdict = next((v for v in evaluation.verdicts if v.dimension == shortfall.dimension), None)
+    told = "" if verdict is None else why(verdict, costs_of(verdict), scenario)
+    if scenario is None:
+        told = short_line(told, _LONGEST_REASON)
+    return f": {told}" if told else ""
+
+
+def _who(evaluation: Evaluation, scenario: BaseScenario, width: int) -> Iterator[str]:
+    yield from wrapped("", scenario.who, width)
+    became = {
+        f"{reason.domain}, {reason.type}:": f"  ({OUTCOMES[reason.code]})"
+        for verdict in evaluation.verdicts
+        for reason in verdict.reasons
+        if reason.code in OUTCOMES
+    }
     for what, text in scenario.facts:
-        yield from _wrap(f"{what + ':':8}", text)
-    yield ""
-    marked = {e.turn for v in failed for e in v.evidence}
-    for turn, message in enumerate(evaluation.dialogue.messages):
-        yield from _calls(message)
-        text = message.content
-        if len(text) > _LONGEST_MESSAGE:
-            text = f"{text[:_LONGEST_MESSAGE]} [... {len(text) - _LONGEST_MESSAGE:,} more characters]"
-        yield from _wrap(f"{'>' if turn in marked else ' '}{turn:3} {message.role:9} ", text)
+        outcome = next((outcome for about, outcome in became.items() if text.startswith(about)), "")
+        yield from wrapped(f"{what + ':':8}", f"{text}{outcome}", width)
+
+
+def _turns(
+    evaluation: Evaluation, failed: Sequence[Verdict], earlier: Earlier | None, width: int, *, brief: bool
+) -> Iterator[str]:
+    messages = evaluation.dialogue.messages
+    marked = {e.turn for v in failed for e in v.evidence} | {
+        r.turn for v in failed for r in costs_of(v) if r.code != "ignores" and r.turn is not None
+    }
+    before = () if earlier is None else earlier.messages
+    pairs = enumerate(zip(before, messages, strict=False))
+    parting = next((turn for turn, (then, now) in pairs if then != now), None)
+    shown = {turn + step for turn in marked for step in (-1, 0)} if brief and marked else range(len(messages))
+    for turn, message in enumerate(messages):
+        if turn not in shown:
+            continue
+        yield from _calls(message, width)
+        if turn == parting:
+            yield from wrapped(f"  - {turn:2} recorded  ", _cut(before[turn].content), width)
+        sign = "+" if turn == parting else " "
+        label = f"{'>' if turn in marked else ' '} {sign} {turn:2} {message.role:9} "
+        yield from wrapped(label, _cut(message.content), width)
     if evaluation.dialogue.truncated:
         yield "     [the turn limit ended the dialogue]"
-    yield ""
-    for verdict in evaluation.verdicts:
-        if verdict not in failed:
-            yield from _verdict(verdict)
-    yield f"again:  {rerun}"
 
 
-def _calls(message: Message) -> Iterator[str]:
+def _calls(message: Message, width: int) -> Iterator[str]:
     """What the assistant did before it said its turn, a line a call."""
-    lines = shown(message)
-    yield from (f"       called {line}" for line in lines[:_MOST_CALLS])
+    lines = shown_calls(message)
+    for line in lines[:_MOST_CALLS]:
+        yield from wrapped("         called ", line, width)
     if len(lines) > _MOST_CALLS:
-        yield f"       [... {len(lines) - _MOST_CALLS:,} more]"
+        yield f"         [... {len(lines) - _MOST_CALLS:,} more]"
 
 
-def _shortfall(evaluation: Evaluation, shortfall: Shortfall) -> str:
-    """Return the missed threshold, with the judge's reason.
-
-    An example is ``p 1 < 2: asks for what is known: Price Range, $20-$60``.
-    """
-    why = next(
-        (
-            verdict.justification
-            for verdict in evaluation.verdicts
-            if verdict.dimension == shortfall.dimension
-        ),
-        "",
-    )
-    return f"{shortfall}: {short_line(why, _LONGEST_REASON)}" if why.strip() else str(shortfall)
+def _cut(text: str) -> str:
+    if len(text) <= _LONGEST_MESSAGE:
+        return text
+    return f"{text[:_LONGEST_MESSAGE]} [... {len(text) - _LONGEST_MESSAGE:,} more characters]"
 
 
-def _verdict(verdict: Verdict) -> Iterator[str]:
+def _reading(verdict: Verdict, width: int, *, passed: bool) -> Iterator[str]:
+    """A reading: its score and the judge's sentence; of a low one all that was not said by its reasons."""
     measure = verdict.dimension
-    of_scale = f" of {measure.low:g}-{measure.high:g}" if measure.span is not None else ""
+    of_scale = f" ({measure.range_text()})" if measure.span is not None else ""
     is_rate = measure.span == 1 and measure.grid == 1
     score = ("yes" if verdict.score else "no") if is_rate else f"{verdict.score}{of_scale}"
-    yield from _wrap(f"{verdict.dimension.value.replace('_', ' ')}: {score}. ", verdict.justification)
-    for evidence in verdict.evidence:
+    title = measure.names.title.lower()
+    yield from wrapped(f"{title}: ", f"{score}, {verdict.justification}", width, hang="  ")
+    if passed:
+        return
+    for evidence in () if costs_of(verdict) else verdict.evidence:
         note = f" ({evidence.note})" if evidence.note else ""
-        yield from _wrap(f"  turn {evidence.turn}: ", f'"{evidence.quote}"{note}')
+        yield from wrapped(f"  turn {evidence.turn}: ", f'"{evidence.quote}"{note}', width)
     for label, found in (("observed", verdict.observations), ("better", verdict.improvements)):
         for one in found:
-            yield from _wrap(f"  {label}: ", one)
+            yield from wrapped(f"  {label}: ", one, width)
     if unfound := unfound_text(verdict):
         yield f"  {unfound}"
-
-
-def _wrap(label: str, text: str) -> Iterator[str]:
-    indent = " " * min(len(label), 14)
-    first = True
-    for line in harmless(text).splitlines() or [""]:
-        lines = textwrap.wrap(
-            line, _WIDTH, initial_indent=label if first else indent, subsequent_indent=indent
-        )
-        # The line is escaped again, because the wrap may have put another text at its start.
-        yield from map(harmless, lines or ([label] if first else []))
-        first = False

@@ -14,11 +14,13 @@ from pydantic import ConfigDict, Field, model_validator
 
 from pytest_personalens.core.errors import DataError, SpecError
 from pytest_personalens.core.jsonfile import read_versioned, schema_of
+from pytest_personalens.core.message import Message
 from pytest_personalens.core.scenario import Frozen
 from pytest_personalens.core.settings import OFFICIAL_PROMPTS
 from pytest_personalens.core.suite import suite_named
 from pytest_personalens.core.suite_names import FIRST_SUITE
-from pytest_personalens.core.verdict import MeasureField, ScoreField, SuiteField
+from pytest_personalens.core.verdict import MeasureField, ReasonCode, ScoreField, SuiteField
+from pytest_personalens.results.earlier import codes_in, scores_in
 from pytest_personalens.results.first_version import OLD_SCHEMA
 from pytest_personalens.results.provenance import Provenance
 from pytest_personalens.results.values import RESULTS_SCHEMA, read_results
@@ -74,6 +76,12 @@ class Entry(Frozen):
         default="", description="Digest of the scenario's content; empty in baselines of earlier versions."
     )
     setup: dict[str, str] = Field(default_factory=dict)
+    reasons: dict[MeasureField, tuple[ReasonCode, ...]] = Field(
+        default_factory=dict, description="The codes of the judge's reasons, each once."
+    )
+    messages: tuple[Message, ...] = Field(
+        default=(), exclude=True, description="What was said, where the baseline is a results file."
+    )
 
     @model_validator(mode="after")
     def _on_scale(self) -> Entry:
@@ -174,9 +182,7 @@ def baseline_of(results: Results) -> Baseline:
                 task=item.key[1],
                 test=item.key[2],
                 trial=item.trial,
-                scores=(
-                    {v.dimension: v.score for v in item.evaluation.verdicts} if item.evaluation.scored else {}
-                ),
+                scores=scores_in(item.evaluation.verdicts) if item.evaluation.scored else {},
                 cause=item.evaluation.cause,
                 content=item.content,
                 setup={
@@ -184,6 +190,8 @@ def baseline_of(results: Results) -> Baseline:
                     for what, value in setup_of_item(item).items()
                     if value != terms.setup.get(what)
                 },
+                reasons=codes_in(item.evaluation.verdicts) if item.evaluation.scored else {},
+                messages=item.evaluation.dialogue.messages,
             )
             for item in sorted(results.own, key=lambda item: (*item.key, item.trial))
         ),

@@ -13,6 +13,7 @@ from pytest_personalens.core.measure import measure_named
 from pytest_personalens.core.suite import Metric
 from pytest_personalens.results.controls import gain_of, passes_of
 from pytest_personalens.results.drop_gate import drop_gate, undecided_drop
+from pytest_personalens.results.earlier import with_earlier
 from pytest_personalens.results.gate_expressions import check_expressions, control_of, measure_of
 from pytest_personalens.results.means import by_user, figure_of
 from pytest_personalens.results.stats.intervals import interval
@@ -395,6 +396,7 @@ def conclude(results: Results, demands: Requirements) -> Results:
 
         margins = {measure_named(name): margin for name, margin in s.margin}
         bounded = {measure_of(gate, results.of_suite) for gate in demands.gates if gate.metric == "drop"}
+        results = with_earlier(results, demands.baseline)
         comparison = compare_with_baseline(
             demands.baseline,
             results,

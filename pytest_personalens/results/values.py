@@ -22,6 +22,7 @@ from pytest_personalens.core.suite_names import FIRST_SUITE
 from pytest_personalens.core.usage import Usage
 from pytest_personalens.core.verdict import MeasureField, SuiteField
 from pytest_personalens.results.drift import Drift
+from pytest_personalens.results.earlier import Earlier
 from pytest_personalens.results.first_version import OLD_SCHEMA, upgraded
 from pytest_personalens.results.provenance import Provenance
 from pytest_personalens.results.shortfalls import StoredShortfall
@@ -72,6 +73,10 @@ class Item(Frozen):
         description="Digest of the scenario's content, by which a later run knows whether it is the same.",
     )
     test: str = Field(default="", description="The test: file, function and its own parameters.")
+    earlier: Earlier | None = Field(
+        default=None,
+        description="What it was before, by the baseline or by a record that holds another dialogue.",
+    )
 
     @property
     def key(self) -> tuple[str, ...]:

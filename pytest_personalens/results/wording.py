@@ -136,7 +136,7 @@ def stale_note(results: Results) -> str:
         return ""
     if results.went_wrong:
         differing = f"{stale} of {count(len(results.items), 'dialogue')} differ from their records"
-        return f"{differing}; look at what failed before you record them anew"
+        return f"{differing}; see why before you record anew"
     return (
         f"{count(stale, 'record')} {'is' if stale == 1 else 'are'} stale; bring them up to date with"
         " --personalens-record new"

@@ -168,7 +168,7 @@ def test_a_dialogue_that_no_worker_survives_is_not_scored_and_the_others_are(
     ), "three items; the item, and both gates, for which too few are scored"
     result.stdout.fnmatch_lines(
         [
-            "books-4-tinashe: not scored, lost: the cluster gave this dialogue up: KilledWorker: *",
+            "E   not scored, lost: the cluster gave this dialogue up: *",
             "not scored: 1, the worker died",
         ]
     )

@@ -159,18 +159,20 @@ def test_a_failing_item_shows_what_it_takes_to_understand_it(repo: Repository) -
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(
         [
-            "task not completed: *; p ? < 3: *",
-            "task completion: no. *",
-            "personalization: ? of 1-4. *",
+            "E   task not completed: *",
+            "E   personalization ?, 3 or more is wanted: *",
             "wants: *",
             "goal: *",
             "known: *",
             "*0 user *",
             "*1 assistant I will see. *x1b[[]31mred*",
+            "task completion: no, *",
+            "personalization: ? (1 to 4), *",
             (
                 "again:  pytest --personalens-sample 1 --personalens-seed 'my seed' --personalens-threshold"
                 " 'p>=3' 'test_bot.py::test_bot[[]*[]]'"
             ),
+            "test_bot.py:*: Failed",
         ]
     )
     assert "\x1b[31mred" not in result.stdout.str()
@@ -211,8 +213,9 @@ def test_a_dialogue_is_printed_once(repo: Repository, where: str, monkeypatch: p
     ],
 )
 def test_a_faulty_assistant_fails_its_item_with_the_transcript_so_far(
-    repo: Repository, answer: str, told: str
+    repo: Repository, answer: str, told: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("COLUMNS", "400")  # what was wrong is wrapped to the terminal
     repo.write(
         conftest=f"""
         import pytest
@@ -611,12 +614,12 @@ def test_the_reading_that_failed_stands_first_and_marks_its_turns_alone(repo: Re
     result = repo.inline("--personalens-sample", "1", "--personalens-judge-model", "own")
     result.stdout.fnmatch_lines(
         [
-            "p 1 < 2: asks again",
-            "personalization: 1 of 1-4. asks again",
+            "E   personalization 1, 2 or more is wanted: asks again",
             "wants: *",
-            "task completion: yes. done",
+            "task completion: yes, done",
+            "personalization: 1 (1 to 4), asks again",
             "again: *",
         ]
     )
-    marked = [line[:4] for line in result.outlines if re.match(r">\s+\d+ (user|assistant)", line)]
-    assert marked == [">  1"]
+    marked = [line[:6] for line in result.outlines if re.match(r">\s+\d+ (user|assistant)", line)]
+    assert marked == [">    1"]

@@ -34,7 +34,7 @@ from pytest_personalens.reports.markup import code, escaped
 from pytest_personalens.reports.tables.assistants import assistant_tables, user_tables
 from pytest_personalens.reports.tables.contexts import ablation_table
 from pytest_personalens.reports.tables.runs import StoredRun
-from pytest_personalens.reports.transcript import failure_text
+from pytest_personalens.reports.transcript import failure_lines
 from pytest_personalens.results.gates import check_again
 from pytest_personalens.results.shortfalls import Shortfall, shortfalls_of
 from pytest_personalens.results.summary import group, summarize
@@ -230,11 +230,12 @@ def test_what_a_model_says_is_text_in_markdown() -> None:
         "li",
         "strong",
         "code",
+        "pre",
     }
     assert {name.strip("/") for name in re.findall(r"<(/?\w+)", page)} == allowed
     assert page.count("<details>") == page.count("</details>")
     # Outside code, GitHub links what only looks like a link or a name.
-    bare = html.unescape(re.sub(r"<code>.*?</code>", "", page, flags=re.DOTALL))
+    bare = html.unescape(re.sub(r"<code[^>]*>.*?</code>", "", page, flags=re.DOTALL))
     for tempting in ("@everyone", "#1", "GH-2", "https://", "www.evil"):
         assert tempting not in bare, tempting
     assert "## " not in bare
@@ -374,7 +375,9 @@ def test_no_report_has_a_line_that_a_runner_takes_for_a_command() -> None:
     made = hostile_results()
     # The words of a transcript are wrapped, and any of them may come to begin a line.
     long = " ".join(["word"] * 17 + ["::error::x"] * 60) + " ##[error]x\n::add-mask::x\n  ::debug::x"
-    printed = failure_text(item(1, p=1, said=long).evaluation, wanting(long), [Shortfall(P, 1, 2)], "pytest")
+    evaluation = item(1, p=1, said=long).evaluation
+    lines = failure_lines(evaluation, wanting(long), [Shortfall(P, 1, 2)], None, "pytest", width=80)
+    printed = "\n".join(lines)
     assert "error" in printed
     shown = [
         printed,

@@ -78,7 +78,7 @@ def test_a_drop_fails_and_names_the_scenarios_that_flipped(saved: Repository) ->
     shutil.rmtree(saved.path / "__personalens__")  # or the verdicts would be replayed
     worse = ids(saved)[:7]
     lower(saved, "tc", worse)
-    result, comparison = compared(saved, "--junitxml", "junit.xml", "--personalens-record=new")
+    result, comparison = compared(saved, "--junitxml", "junit.xml", "--personalens-record=new", "-v")
     assert result.ret == 1
     result.assert_outcomes(passed=22, failed=1)
     result.stdout.fnmatch_lines(
@@ -111,14 +111,14 @@ def test_a_stale_record_is_not_shown_as_the_transcript_of_a_drop(saved: Reposito
     conftest = saved.path / "conftest.py"
     conftest.write_text(conftest.read_text().replace('"fine"', '"What do you want?"'))
     lower(saved, "tc", ids(saved)[:7])
-    result, comparison = compared(saved, "--personalens-report=run.md")
+    result, comparison = compared(saved, "--personalens-report=run.md", "-v")
     assert result.ret == 1
     result.stdout.fnmatch_lines([f"    {min(ids(saved)[:7])}: tc 1 -> 0, told"])
     assert {item["record"] for item in saved.results()["items"]} == {"stale"}
     assert all("records" not in flip or flip["records"] == [] for flip in comparison["flips"])
     assert "__personalens__" not in (saved.path / "run.md").read_text()
     result.stdout.fnmatch_lines(
-        ["20 of 20 dialogues differ from their records; look at what failed before you record them anew"]
+        ["20 of 20 dialogues differ from their records; see why before you record anew"]
     )
     result.stdout.no_fnmatch_line("*--personalens-record new*")
 

@@ -18,6 +18,7 @@ def _conftest(name: str) -> str:
 BOT: Final = _conftest("example")
 TOLD: Final = _conftest("told")
 PAID: Final = _conftest("paid")
+REASONS: Final = _conftest("reasons")
 #: `PAID` with an assistant that calls a tool in each turn.
 ACTING: Final = PAID + _conftest("acting")
 TEST: Final = """

@@ -1,0 +1,74 @@
+"""Failures of items and gates as pytest prints its own: by ``--tb``, in colour, with the place."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from pytest_personalens.plugin.pytest_internals import Failed, failed_at, terminal_width
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import pytest
+
+    from pytest_personalens.plugin.pytest_internals import TerminalWriter
+
+#: By this name a worker is told how wide the terminal is.
+WIDTH: Final = "personalens_width"
+_DEFAULT_WIDTH: Final = 80
+#: Where the width is not known: of a failure that is no report.
+_PLAIN_WIDTH: Final = 100
+
+
+class ItemFailure(NamedTuple):
+    """What is wrong with an item in one line, and the lines that it prints for a width, briefly or not."""
+
+    headline: str
+    lines: Callable[[int, bool], list[str]]
+
+
+class ItemFailed(Failed):
+    """Raised for an item that fails by its scores, or for want of them."""
+
+    def __init__(self, failure: ItemFailure, *, pytrace: bool = False) -> None:
+        super().__init__("\n".join((failure.headline, *failure.lines(_PLAIN_WIDTH, False))), pytrace=pytrace)
+        self.failure = failure
+
+
+def columns(config: pytest.Config) -> int:
+    """The width of the terminal that is reported to, also in a worker; not to be asked in captured code."""
+    told = getattr(config, "workerinput", {}).get(WIDTH)
+    return int(told) if told else terminal_width(config) or _DEFAULT_WIDTH
+
+
+def show_failure(config: pytest.Config, report: pytest.TestReport, failed: ItemFailed) -> None:
+    """Make the report of a failed item what ``--tb`` asks for."""
+    style = config.option.tbstyle
+    lines = [] if style == "line" else failed.failure.lines(columns(config), style == "short")
+    failed_at(report, lines, failed.failure.headline, brief=style == "short", place=bool(lines))
+
+
+class GateFailure:
+    """Why a gate failed, as pytest asks for it: lines for the terminal, and one for the short summary."""
+
+    def __init__(self, gate_id: str, headline: str, lines: Callable[[int], list[str]]) -> None:
+        self.reprcrash = _Crash(gate_id, headline)
+        self._lines = lines
+
+    def toterminal(self, writer: TerminalWriter) -> None:
+        """Write the lines, each in the colour of its mark."""
+        from pytest_personalens.reports.failure_layout import style_of
+
+        for line in self._lines(writer.fullwidth):
+            writer.line(line, **style_of(line))
+
+    def __str__(self) -> str:
+        return "\n".join(self._lines(_PLAIN_WIDTH))
+
+
+class _Crash(NamedTuple):
+    gate_id: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.gate_id}: {self.message}"

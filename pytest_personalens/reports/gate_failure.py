@@ -1,0 +1,61 @@
+"""A failed gate on a terminal: why, the reasons added up, and the exchanges that cost most."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from pytest_personalens.reports.explanation import (
+    case_reason,
+    case_title,
+    excerpt,
+    reasons_of,
+    sentence_of,
+    turns_of,
+    unscored_lines,
+)
+from pytest_personalens.reports.failure_layout import error_lines, wrapped
+from pytest_personalens.reports.markup import short_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from pytest_personalens.core.scenario import BaseScenario
+    from pytest_personalens.results.explanation import Explanation
+    from pytest_personalens.results.values import Results
+    from pytest_personalens.results.worst_cases import WorstCase
+
+_SIGNS: Final = {"": "      user ", "-": "    - then ", "+": "    + now  "}
+
+
+def gate_failure(
+    explained: Explanation,
+    results: Results,
+    scenarios: Mapping[str, BaseScenario],
+    *,
+    width: int,
+    brief: bool = False,
+) -> Iterator[str]:
+    """The lines, those of an error first. `brief` leaves the exchanges out; `scenarios` are by their ids."""
+    yield from error_lines(_capital(sentence_of(explained, results)), width)
+    if reasons := reasons_of(explained):
+        yield from wrapped("dialogues by reason: ", reasons, width, hang="    ")
+    for line in unscored_lines(explained, results):
+        yield from wrapped("  ", line, width, hang="      ")
+    for case in () if brief else explained.cases:
+        yield from _case(case, scenarios.get(case.item.evaluation.scenario), width)
+
+
+def _case(case: WorstCase, scenario: BaseScenario | None, width: int) -> Iterator[str]:
+    yield from wrapped("", case_title(case, scenario), width, hang="    ")
+    if case.exchange is not None:
+        for turn in turns_of(case.exchange):
+            label = _SIGNS[turn.sign]
+            quote = case.exchange.quote if turn.sign == "+" else ""
+            yield f"{label}{excerpt(turn.text, quote, max(20, width - len(label)))}"
+    yield from wrapped(
+        "      why: ", short_line(case_reason(case, scenario), 2 * width - 30), width, hang="           "
+    )
+
+
+def _capital(sentence: str) -> str:
+    return sentence[:1].upper() + sentence[1:]

@@ -1,0 +1,87 @@
+"""Why dialogues lost points: the judge's reasons added up, with their change since before."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from pytest_personalens.core.dimensions import Dimension
+from pytest_personalens.results.earlier import codes_in, earlier_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pytest_personalens.core.measure import Measure, Score
+    from pytest_personalens.core.verdict import Reason, ReasonCode, Verdict
+    from pytest_personalens.results.values import Item
+
+#: What speaks against a reading, the gravest first.
+COSTS: Final[Mapping[Measure, tuple[ReasonCode, ...]]] = {
+    Dimension.TASK_COMPLETION: ("refused", "wrong", "handed-back", "promised", "proposed", "missing"),
+    Dimension.PERSONALIZATION: ("contradicts", "asks-known", "recites", "ignores", "uses-stated"),
+}
+
+
+class ReasonCount(NamedTuple):
+    """In how many dialogues a reason was given.
+
+    `change` is that over the `known` ones of the `scored` dialogues; None where nothing is known of before.
+    """
+
+    code: ReasonCode
+    dialogues: int
+    change: int | None
+    known: int
+    scored: int
+
+
+def reason_counts(items: Sequence[Item], measure: Measure) -> tuple[ReasonCount, ...]:
+    """What speaks against a reading in scored items, what grew most first; none that no dialogue has."""
+    scored = [item for item in items if item.evaluation.scored]
+    now = [set(codes_in(item.evaluation.verdicts).get(measure, ())) for item in scored]
+    then = [
+        None
+        if (earlier := earlier_of(item)) is None or not earlier.scores
+        else set(earlier.reasons.get(measure, ()))
+        for item in scored
+    ]
+    known = sum(codes is not None for codes in then)
+    dialogues = Counter(code for codes in now for code in codes)
+    changes = Counter[str]()
+    for codes, before in zip(now, then, strict=True):
+        if before is not None:
+            changes.update(codes)
+            changes.subtract(before)
+    costs = COSTS.get(measure, ())
+    found = [
+        ReasonCount(code, dialogues[code], changes[code] if known else None, known, len(scored))
+        for code in costs
+        if dialogues[code]
+    ]
+    return tuple(sorted(found, key=lambda r: (-(r.change or 0), -r.dialogues, costs.index(r.code))))
+
+
+def commonest_sentences(items: Sequence[Item], measure: Measure) -> list[tuple[str, int]]:
+    """What the judge says of dialogues in the worse half of a scale, with how often, the commonest first."""
+    verdicts = [verdict for item in items if (verdict := verdict_on(item, measure)) is not None]
+    said = Counter(verdict.justification for verdict in verdicts if _in_lower_half(verdict.score, measure))
+    return sorted(said.items(), key=lambda pair: (-pair[1], pair[0]))
+
+
+def _in_lower_half(score: Score, measure: Measure) -> bool:
+    if measure.low is None or measure.high is None:
+        return True
+    middle = (measure.low + measure.high) / 2
+    return not measure.is_worse(middle, score)
+
+
+def costs_of(verdict: Verdict) -> list[Reason]:
+    """The reasons that speak against the reading, in the judge's order."""
+    costs = COSTS.get(verdict.dimension, ())
+    return [reason for reason in verdict.reasons if reason.code in costs]
+
+
+def verdict_on(item: Item, measure: Measure) -> Verdict | None:
+    """The item's reading on a dimension; None where it is not scored."""
+    verdicts = item.evaluation.verdicts if item.evaluation.scored else ()
+    return next((verdict for verdict in verdicts if verdict.dimension == measure), None)

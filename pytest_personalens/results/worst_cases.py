@@ -1,0 +1,106 @@
+"""The dialogues that lost most on a reading, each with the exchange that cost the score."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from pytest_personalens.results.earlier import earlier_of
+from pytest_personalens.results.reasons import costs_of, verdict_on
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_personalens.core.measure import Measure, Score
+    from pytest_personalens.core.message import Message
+    from pytest_personalens.core.verdict import Verdict
+    from pytest_personalens.results.values import Item
+
+
+class Exchange(NamedTuple):
+    """One reply of the assistant: the message that it answers, and the reply at the same turn before.
+
+    `asked` and `recorded` are empty where there is none; `quote` is what the judge saw in the reply.
+    """
+
+    turn: int
+    asked: str
+    reply: str
+    recorded: str
+    quote: str
+
+
+class WorstCase(NamedTuple):
+    """An item, its reading on the dimension, its score before where it is known, and the costly exchange."""
+
+    item: Item
+    verdict: Verdict
+    before: Score | None
+    exchange: Exchange | None
+
+
+def worst_cases(items: Sequence[Item], measure: Measure) -> list[WorstCase]:
+    """One case a scenario and test, the largest loss first, then the lowest score; none with the highest."""
+    best = measure.high if measure.better == "high" else measure.low
+    cases = [
+        WorstCase(item, verdict, _before(item, measure), costly_exchange(item, verdict))
+        for item in items
+        if (verdict := verdict_on(item, measure)) is not None and verdict.score != best
+    ]
+    cases.sort(key=_order)
+    first: dict[tuple[str, ...], WorstCase] = {}
+    for case in cases:
+        first.setdefault(case.item.key, case)
+    return list(first.values())
+
+
+def _before(item: Item, measure: Measure) -> Score | None:
+    earlier = earlier_of(item)
+    return None if earlier is None else earlier.scores.get(measure)
+
+
+def _order(case: WorstCase) -> tuple[object, ...]:
+    measure, score = case.verdict.dimension, case.verdict.score
+    lost = 0 if case.before is None else measure.sign * (case.before - score)
+    # Of equal ones, those that lost on every reading, and whose old reply can be shown beside the new one.
+    others = sum(_share(verdict) for verdict in case.item.evaluation.verdicts)
+    shown = case.exchange is not None and bool(case.exchange.recorded)
+    return (-lost, measure.sign * score, others, not shown, case.item.nodeid)
+
+
+def _share(verdict: Verdict) -> float:
+    """How far a score lies from the worst end of its scale; 0 for a scale without ends."""
+    measure, span = verdict.dimension, verdict.dimension.span
+    return abs(verdict.score - measure.worst) / span if span and measure.worst is not None else 0.0
+
+
+def costly_exchange(item: Item, verdict: Verdict) -> Exchange | None:
+    """The exchange that cost the score; None where the assistant said nothing.
+
+    The turns that the judge's reasons and quotes are about; of these the one where the dialogue departs from
+    what was said before, if it is among them. Where the judge names none: that reply, or the last one.
+    """
+    messages = item.evaluation.dialogue.messages
+    replies = [turn for turn, message in enumerate(messages) if message.role == "assistant"]
+    if not replies:
+        return None
+    earlier = earlier_of(item)
+    before = () if earlier is None else earlier.messages
+    named = [reason.turn for reason in costs_of(verdict)] + [evidence.turn for evidence in verdict.evidence]
+    blamed = [turn for turn in named if turn is not None and turn in replies]
+    parting = _parting(before, messages)
+    turn = parting if parting in (blamed or replies) else (*blamed, replies[-1])[0]
+    assert turn is not None
+    recorded = before[turn].content if turn < len(before) and before[turn].role == "assistant" else ""
+    return Exchange(
+        turn,
+        messages[turn - 1].content if turn else "",
+        messages[turn].content,
+        recorded if recorded != messages[turn].content else "",
+        next((evidence.quote for evidence in verdict.evidence if evidence.turn == turn), ""),
+    )
+
+
+def _parting(before: Sequence[Message], now: Sequence[Message]) -> int | None:
+    """The first turn at which two dialogues differ; None where one of them ends before."""
+    pairs = zip(before, now, strict=False)
+    return next((turn for turn, (then, message) in enumerate(pairs) if then != message), None)

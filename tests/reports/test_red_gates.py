@@ -1,0 +1,234 @@
+"""A gate or an item that failed says why, for whom, and what to do next."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import xml.etree.ElementTree as ET
+
+import pytest
+
+from tests.support.repository import Repository
+from tests.support.scripted_agents import REASONS, TOLD_AGENTS
+
+ARGS = ("--personalens-sample", "12", *TOLD_AGENTS)
+GATE = ("--personalens-gate", "tcr >= 0.5, p >= 2.5")
+
+
+@pytest.fixture
+def bot(repo: Repository, monkeypatch: pytest.MonkeyPatch) -> Repository:
+    """A repository with records of a bot that knows its users, and forgets them from now on."""
+    monkeypatch.setenv("COLUMNS", "80")
+    for name in ("CI", "BUILD_NUMBER", "FORGETS", "SILENT"):
+        monkeypatch.delenv(name, raising=False)
+    repo.write(conftest=REASONS)
+    repo.inline(*ARGS, "--personalens-record", "new").assert_outcomes(passed=12)
+    monkeypatch.setenv("FORGETS", "1")
+    return repo
+
+
+def end_of(result: pytest.RunResult) -> list[str]:
+    """The lines from the failures on."""
+    lines = [*result.outlines]
+    return lines[next(n for n, line in enumerate(lines) if "= FAILURES =" in line) :]
+
+
+def columns_of(lines: list[str], width: int) -> int:
+    """How many lines of a terminal they take."""
+    return sum(max(1, -(-len(line) // width)) for line in lines)
+
+
+def test_a_red_gate_says_why_for_whom_and_what_to_do(bot: Repository) -> None:
+    result = bot.inline(*ARGS, *GATE)
+    result.assert_outcomes(passed=14, failed=1)
+    result.stdout.fnmatch_lines(
+        [
+            "_* gate[[]p[]] _*",
+            "E   Personalization is 1.00, and 2.50 is wanted; it was 3.00 in the records: 12",
+            "E   of 12 people worse, 0 better; it asks for what it was told in 12 dialogues",
+            "dialogues by reason: asks for what it was told 12 (+12); change since the",
+            "    records were written",
+            "*: P 3 -> 1",
+            "      user Please book me a seat.",
+            "    - then Your window seat is booked.",
+            "    + now  Gladly. Which seat would you like, and which row of the house is i...",
+            "      why: asks for Seat Type (window)",
+            "*: P 3 -> 1",
+            "    - then *",
+            "=* personalens *=",
+            "below a threshold: 12 scenarios (-v lists them)",
+            "gate p: FAILED, *",
+            "gate tcr: passed, *",
+            "gate valid: passed, *",
+            "again:  pytest *",
+            "page:   add --personalens-report report.html",
+            "FAILED personalens::gate[[]p[]] - Personalization is 1.00, and 2.50 is wanted; it*",
+        ]
+    )
+    assert columns_of(end_of(result), 80) <= 40
+    command = next(line for line in result.outlines if line.startswith("again:")).split("pytest ", 1)[1]
+    bot.inline(*shlex.split(command)).assert_outcomes(failed=2)
+
+
+def test_a_gate_that_passes_beside_a_red_one_has_one_line(bot: Repository) -> None:
+    result = bot.inline(*ARGS, *GATE)
+    passed = [line for line in result.outlines if re.match(r"gate \w+: passed", line)]
+    assert len(passed) == 2 and all(len(line) <= 80 for line in passed)
+    whole = bot.inline(*ARGS, *GATE, "-v")
+    assert any(line.endswith(">= 0.50 over 12 scenarios") for line in whole.outlines)
+    whole.stdout.fnmatch_lines(["below threshold:", "  *: p 1 < 2"])
+
+
+def test_the_command_of_a_red_gate_leaves_out_the_gates_of_the_configuration(bot: Repository) -> None:
+    (bot.path / "pytest.ini").write_text("[pytest]\npersonalens_gate = p >= 3\n")
+    result = bot.inline(*ARGS, "--personalens-threshold", "p=1")
+    command = next(line for line in result.outlines if line.startswith("again:")).split("pytest ", 1)[1]
+    assert "personalens_gate=" in shlex.split(command)
+    bot.inline(*shlex.split(command)).assert_outcomes(
+        failed=2
+    )  # though their scores pass the run's threshold
+
+
+@pytest.mark.parametrize(
+    ("kept", "recorded"), [("base.json", True), ("base.json", False), ("results.json", False)]
+)
+def test_a_drop_from_a_baseline_names_its_reasons_and_their_change(
+    bot: Repository, monkeypatch: pytest.MonkeyPatch, kept: str, recorded: bool
+) -> None:
+    monkeypatch.delenv("FORGETS")
+    bot.inline(*ARGS, "--personalens-save-baseline", "base.json", "--personalens-report", "results.json")
+    monkeypatch.setenv("FORGETS", "1")
+    if not recorded:
+        for file in bot.path.glob("__personalens__/**/*.json"):
+            file.unlink()
+    result = bot.inline(*ARGS, "--personalens-baseline", kept)
+    result.stdout.fnmatch_lines(
+        [
+            "E   Personalization fell from 3.00 to 1.00: 12 of 12 people worse, 0 better; it",
+            "E   asks for what it was told in 12 dialogues",
+            "dialogues by reason: asks for what it was told 12 (+12); change since the",
+            "    baseline",
+        ]
+    )
+    # A baseline of scores alone holds no dialogue.
+    shown = any(line == "    - then Your window seat is booked." for line in result.outlines)
+    assert shown == (recorded or kept == "results.json")
+
+
+def test_a_judge_without_reasons_is_quoted(bot: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SILENT", "1")
+    for file in bot.path.glob("__personalens__/**/*.json"):
+        file.unlink()
+    result = bot.inline(*ARGS, *GATE)
+    result.stdout.fnmatch_lines(["dialogues by reason: asks again 12", "      why: asks again"])
+
+
+def test_a_red_gate_obeys_tb(bot: Repository) -> None:
+    shown = {style: bot.inline(*ARGS, *GATE, f"--tb={style}").outlines for style in ("short", "line", "no")}
+    assert not any("- then" in line for lines in shown.values() for line in lines)
+    assert any(line.startswith("dialogues by reason") for line in shown["short"])
+    assert any(line.startswith("personalens::gate[p]: Personalization is 1.00") for line in shown["line"])
+    assert not any(line.startswith("E  ") for line in (*shown["line"], *shown["no"]))
+
+
+def test_a_red_gate_in_junit(bot: Repository) -> None:
+    bot.inline(*ARGS, *GATE, "--junitxml", "junit.xml")
+    (failure,) = ET.parse(bot.path / "junit.xml").iter("failure")
+    assert failure.attrib["message"].startswith("Personalization is 1.00, and 2.50 is wanted")
+    assert "+ now" in (failure.text or "")
+
+
+def test_a_failing_item_is_shown_as_pytest_shows_failures(bot: Repository) -> None:
+    result = bot.inline(*ARGS[:1], "1", *TOLD_AGENTS, "--color=yes")
+    red = "\x1b[31m\x1b[1m"
+    for line in (
+        f"{red}E   personalization 1, 2 or more is wanted: asks for Seat Type (window)\x1b[0m",
+        "\x1b[31m  -  1 recorded  Your window seat is booked.\x1b[0m",
+        "\x1b[32m> +  1 assistant Gladly. Which seat would you like, and which row of the house\x1b[0m",
+        "\x1b[1m\x1b[31mtest_bot.py\x1b[0m:3: Failed",
+    ):
+        assert line in result.outlines
+    result.stdout.fnmatch_lines(["*FAILED*test_bot.py::*test_bot[[]*[]]* - p 1 < 2: asks for*"])
+
+
+@pytest.mark.parametrize("width", [80, 140])
+def test_a_failing_item_fits_the_terminal(
+    bot: Repository, monkeypatch: pytest.MonkeyPatch, width: int
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    lines = end_of(bot.inline(*ARGS))
+    assert max(len(line) for line in lines if not line.startswith("again:")) <= width
+    assert any(len(line) > width - 20 for line in lines if line.startswith(("goal:", "wants:", "        ")))
+
+
+def test_a_failing_item_obeys_tb_also_in_a_worker(bot: Repository) -> None:
+    args = (*ARGS[:1], "2", *TOLD_AGENTS)
+    short = bot.run(*args, "-n", "1", "--tb=short")
+    short.stdout.fnmatch_lines(
+        [
+            "test_bot.py:3: Failed",
+            "E   personalization 1, 2 or more is wanted: *",
+            "",
+            "     0 user *",
+            "again: *",
+        ]
+    )
+    assert not any(line.startswith("wants:") for line in short.outlines)
+    (line, *_) = (line for line in bot.inline(*args, "--tb=line").outlines if "test_bot.py:3" in line)
+    assert line.endswith("test_bot.py:3: p 1 < 2: asks for Seat Type (window)")
+    none = bot.inline(*args, "--tb=no")
+    assert not any("Which seat" in line for line in none.outlines)
+
+
+def test_v_shows_scores_beside_each_item(bot: Repository) -> None:
+    result = bot.inline(*ARGS[:1], "1", *TOLD_AGENTS, "-v")
+    result.stdout.fnmatch_lines(["test_bot.py::test_bot[[]*[]] FAILED (tc 1, p 1)*"])
+    result.stdout.fnmatch_lines(["FAILED test_bot.py::test_bot[[]*[]] - p 1 < 2*"])
+    passing = bot.inline(*ARGS[:1], "1", *TOLD_AGENTS, *GATE[:1], "tcr >= 0", "-v")
+    passing.stdout.fnmatch_lines(["test_bot.py::test_bot[[]*[]] PASSED (tc 1, p 1)*"])
+
+
+def test_the_same_fault_is_told_whole_once(bot: Repository) -> None:
+    bot.write(conftest=REASONS.replace("ASKS if os", "{}['user'] if os"))
+    result = bot.inline(*ARGS[:1], "3", *TOLD_AGENTS)
+    result.assert_outcomes(failed=3)
+    lines = end_of(result)
+    assert sum(line.startswith("wants:") for line in lines) == 1
+    assert sum(line == "    (as above)" for line in lines) == 2
+    assert sum(line.startswith("again:") for line in lines) == 3
+    result.stdout.fnmatch_lines(
+        ["E   not scored, assistant at fault: the assistant raised KeyError: 'user'*"]
+    )
+
+
+def test_a_pull_request_reads_why_before_all_else(bot: Repository) -> None:
+    bot.inline(*ARGS, *GATE, "--personalens-report", "run.md")
+    page = (bot.path / "run.md").read_text(encoding="utf-8")
+    why, _, gates = page.partition("### Gates")
+    assert "**Personalization is 1.00, and 2.50 is wanted; it was 3.00 in the records" in why
+    assert "| asks for what it was told | 12 | +12 |" in why
+    diff = "```diff\n  user: Please book me a seat.\n- Your window seat is booked.\n+ Gladly. Which seat"
+    assert why.count(diff) == 2 and "<details>" not in why
+    rows = [
+        line.split(" | ")[0] for line in gates.splitlines() if line.startswith(("| p ", "| tcr ", "| valid "))
+    ]
+    assert rows == ["| p", "| tcr", "| valid"]
+
+
+def test_merged_shards_say_why_a_gate_failed(bot: Repository) -> None:
+    files = [f"{number}.json" for number in (1, 2)]
+    for number, file in enumerate(files, 1):
+        bot.inline(*ARGS, *GATE, f"--personalens-shard={number}/2", "--personalens-report", file)
+    result = bot.python("-m", "pytest_personalens", "merge", *files)
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(["gate p:", "E   Personalization is 1.00, *", "    + now  Gladly. *"])
+
+
+def test_too_few_scenarios_are_not_told_as_a_drop(bot: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+    few = (*ARGS[:1], "3", *TOLD_AGENTS)
+    monkeypatch.delenv("FORGETS")
+    bot.inline(*few, "--personalens-save-baseline", "base.json")
+    result = bot.inline(*few, "--personalens-baseline", "base.json")
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(["E   P 3.00 -> 3.00 * over 3 scenarios:*"])
+    assert "fell from" not in result.stdout.str() and "rose from" not in result.stdout.str()
