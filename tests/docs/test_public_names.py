@@ -19,8 +19,8 @@ PAGES = sorted(
     [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "example_project").rglob("*.py")]
 )
 COMMANDS = (
-    "report", "history", "merge", "agreement", "draw-for-annotation", "check-dataset", "show-prompts", "score", "sample-size", "train",
-    "robustness",
+    "report", "history", "comment", "merge", "agreement", "draw-for-annotation", "check-dataset", "show-prompts", "score", "sample-size",
+    "train", "robustness",
 )  # fmt: skip
 
 
