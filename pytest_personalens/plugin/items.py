@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 PARAM: Final = "_personalens_param"
 
 #: Fixtures of these packages never give the context to an assistant.
-_NEVER_TELLS: Final = ("pytest_personalens.", "_pytest.", "syrupy", "xdist", "pytest_")
+_NEVER_TELLS: Final = ("pytest_personalens.", "_pytest.", "ctrf.", "syrupy", "xdist", "pytest_")
 
 
 class ItemSpec(NamedTuple):
