@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 import time
 from functools import partial
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from pytest_personalens.core.errors import RecordError
@@ -57,7 +56,7 @@ class Job(NamedTuple):
     resumable: bool = False
     broken_off: Record | None = None
     votes: tuple[StoredVerdict, ...] = ()
-    spent: Mapping[str, Usage] = MappingProxyType({})
+    spent: Mapping[str, Usage] = {}
 
 
 class Keep(Protocol):
