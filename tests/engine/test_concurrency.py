@@ -456,5 +456,5 @@ def test_the_live_line_keeps_to_the_terminal_and_out_of_pytests_lines(
     wide = on_a_terminal([*args, *LENIENT, *more], slow.path, columns=160)
     without = re.sub(r"\x1bD\x1bM|\x1b7\x1b\[1B\r+[^\x1b]*\x1b\[K\x1b8|\x1b\[[0-9;]*m", "", wide)
     last = next(line for line in without.splitlines() if "[100%]" in line)
-    assert re.fullmatch(r"test_bot\.py(::test_bot\S+ PASSED| \.{12}) +\[100%\]\s*", last)
+    assert re.fullmatch(r"test_bot\.py(::test_bot\S+ PASSED \(tc \d, p \d\)| \.{12}) +\[100%\]\s*", last)
     assert len(last.rstrip()) in (159, 160), "at the edge, as pytest puts it"
