@@ -14,7 +14,7 @@ from pytest_personalens.core.atomic_write import write_atomically
 from pytest_personalens.core.evaluation import Cause, Evaluation
 from pytest_personalens.core.gate import Direction
 from pytest_personalens.core.jsonfile import read_versioned, text_of
-from pytest_personalens.core.measure import Better
+from pytest_personalens.core.measure import Better, Measure, Score  # noqa: F401 (pydantic 2.9 reads `Shortfall` here)
 from pytest_personalens.core.node_ids import without_parameters
 from pytest_personalens.core.scenario import Frozen
 from pytest_personalens.core.suite import Suite, suite_named
