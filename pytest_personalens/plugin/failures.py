@@ -43,7 +43,7 @@ def columns(config: pytest.Config) -> int:
 
 def show_failure(config: pytest.Config, report: pytest.TestReport, failed: ItemFailed) -> None:
     """Make the report of a failed item what ``--tb`` asks for."""
-    style = config.option.tbstyle
+    style = getattr(config.option, "tbstyle", "auto")
     lines = [] if style == "line" else failed.failure.lines(columns(config), style == "short")
     failed_at(report, lines, failed.failure.headline, brief=style == "short", place=bool(lines))
 

@@ -37,10 +37,11 @@ def red_gates(config: pytest.Config, run: Run, results: Results, pages: Sequence
     found = explanations(results)
     cases = [case for explained in found for case in explained.cases]
     scenarios = run.scenarios([case.item for case in cases])
-    brief = config.option.tbstyle == "short"
+    style = getattr(config.option, "tbstyle", "auto")  # an option of the terminal, which -p no:terminal turns off
+    brief = style == "short"
 
     def lines(explained: Explanation) -> Callable[[int], list[str]]:
-        if config.option.tbstyle == "line":
+        if style == "line":
             return lambda width: []
         return lambda width: [*gate_failure(explained, results, scenarios, width=width, brief=brief)]
 

@@ -361,7 +361,7 @@ def test_another_result_is_other_evidence_for_the_judge_and_none_for_the_user(
     monkeypatch.setenv("RESULT", "no table left")
     bought.inline(*RUN).stdout.fnmatch_lines(
         [
-            "*the tool calls of the assistant's turn 1 differ*",
+            "E *the tool calls of the assistant's turn 1*",
             "*- book(people=2) -> ok",
             "*+ book(people=2) -> no table left",
         ]

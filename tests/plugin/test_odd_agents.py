@@ -167,7 +167,7 @@ def test_a_mark_that_holds_anything(repo: Repository, keyword: str) -> None:
 def test_a_judge_that_leaves_beside_another_reading(told: Repository, leaves: str) -> None:
     """What ends a reading in a thread of its own ends the item, and is no item without that reading."""
     judge = TOLD.replace('paid = os.environ.get("JUDGE"', 'paid, parallel = os.environ.get("JUDGE"').replace(
-        '"judge 1"), False\n        def', '"judge 1"), False, True\n        def'
+        '"judge 1"), False', '"judge 1"), False, True'
     )
     told.write(
         conftest=judge.replace(
@@ -228,8 +228,7 @@ def test_a_verdict_made_past_its_checks(told: Repository, fields: str) -> None:
     )
     told.write(
         conftest=TOLD.replace(
-            'Verdict(dimension=dimension, score=low if f"{dimension.short}:{scenario.id}" in'
-            ' listed("low.txt") else high, justification="told")',
+            'Verdict(dimension=dimension, score=score, justification="told")',
             made,
         )
     )

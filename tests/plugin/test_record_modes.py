@@ -266,12 +266,9 @@ def test_a_stale_item_shows_the_first_reply_that_differs(
         result = paid.run(*args)
         result.stdout.fnmatch_lines(
             [
-                (
-                    f"*the record is stale (the assistant's turn {turn} differs); record it with"
-                    " --personalens-record new"
-                ),
-                f"- answer {turn}",
-                f"+ answer {turn}\\nand more\\x1b[[]2J",
+                f"E *(the assistant's turn {turn} differs)*",
+                f"    - answer {turn}",
+                f"    + answer {turn}\\nand more\\x1b[[]2J",
             ]
         )
 
@@ -287,9 +284,9 @@ def test_a_difference_far_into_a_long_reply_is_shown_in_short(paid: Repository) 
         )
         result = paid.run(*args, *(("--personalens-record=new",) if end == "until noon" else ()))
     result.stdout.re_match_lines(
-        [r"^(E +)?- \.\.\..*until noon.*\.\.\.$", r"^(E +)?\+ \.\.\..*until nine.*\.\.\.$"]
+        [r"^    - \.\.\..*until noon.*\.\.\.$", r"^    \+ \.\.\..*until nine.*\.\.\.$"]
     )
-    assert all(len(line) < 130 for line in result.outlines if re.match(r"(E +)?[-+] \.\.\.", line))
+    assert all(len(line) < 130 for line in result.outlines if re.match(r" +[-+] \.\.\.", line))
 
 
 def test_another_dimension_is_said_to_be_missing(paid: Repository) -> None:

@@ -22,7 +22,7 @@ def test_the_progress_never_runs_backwards(told: Repository) -> None:
 
 
 def test_a_low_scenario_of_several_tests_names_the_test(told: Repository) -> None:
-    told.write(conftest=TOLD.replace("score=low if f", "score=low if True or f"))
+    told.write(conftest=TOLD.replace("score = low if f", "score = low if True or f"))
     assert " in test_" not in str(told.inline(*ARGS, *GATES).stdout)
     told.write(test_more="def test_other(personalens):\n    personalens.check()\n")
     lines = [

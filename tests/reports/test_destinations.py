@@ -53,7 +53,7 @@ def test_results_that_are_the_baseline_of_the_next_run_stay_it(told: Repository)
         "[pytest]\npersonalens_baseline = results.json\npersonalens_report = results.json\n"
     )
     assert told.inline(*ARGS, "-o", "personalens_baseline=").ret == 0
-    told.write(conftest=TOLD.replace("score=low if", "score=low if True or"))
+    told.write(conftest=TOLD.replace("score = low if", "score = low if True or"))
     assert [told.inline(*ARGS).ret for _ in range(2)] == [4, 4]
 
 

@@ -37,7 +37,7 @@ def test_means_over_the_few_that_did_not_crash_pass_nothing(told: Repository) ->
 
 
 def test_low_scores_that_no_gate_decides_about_are_said(told: Repository) -> None:
-    told.write(conftest=TOLD.replace("score=low if f", "score=low if True or f"))
+    told.write(conftest=TOLD.replace("score = low if f", "score = low if True or f"))
     args = (*ARGS, "--personalens-save-baseline", "base.json", "--personalens-report", "page.html")
     told.run(*args).stdout.fnmatch_lines(
         ["personalens: no gate decides about the scores: this run passes however low they are"]

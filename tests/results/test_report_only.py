@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import pytest
 
 from tests.support.repository import Repository
@@ -9,7 +11,7 @@ from tests.support.scripted_agents import TOLD, TOLD_AGENTS
 
 ARGS = ("--personalens-sample", "10", *TOLD_AGENTS)
 NOTHING = ("--personalens-gate", "none")
-LOW = TOLD.replace("score=low if f", "score=low if True or f")
+LOW = TOLD.replace("score = low if f", "score = low if True or f")
 SAID = "report only: nothing here fails the run"
 
 
@@ -134,7 +136,7 @@ def test_a_dialogue_that_could_not_be_scored_is_counted_and_fails_nothing(
     result.stdout.fnmatch_lines([f"not scored: {crashed}, the assistant failed"])
 
 
-FAULTS = {
+FAULTS: Final[dict[str, dict[str, str]]] = {
     "the assistant": {"conftest": crashing(">= 0")},
     "the judge": {"conftest": TOLD.replace('listed("faults.txt")', "[scenario.id]")},
     "the user": {"conftest": TOLD.replace("return UserTurn(", "1 / 0\n            return UserTurn(")},

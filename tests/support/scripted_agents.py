@@ -4,15 +4,25 @@ from __future__ import annotations
 
 from pathlib import Path
 from textwrap import indent
-from typing import Final
+from typing import Final, SupportsIndex
 
 from tests.support.repository import ROOT
 
 
-def _conftest(name: str) -> str:
+class Text(str):
+    """A text whose `replace` finds what it is to replace: a test that changes nothing tests nothing."""
+
+    __slots__ = ()
+
+    def replace(self, old: str, new: str, /, *count: SupportsIndex) -> Text:
+        assert old in self, f"not in the conftest: {old}"
+        return Text(super().replace(old, new, *count))
+
+
+def _conftest(name: str) -> Text:
     """A file of `conftests`, indented as texts in tests are, so that the two can be put together."""
     text = (Path(__file__).parent / "conftests" / f"{name}.py").read_text(encoding="utf-8")
-    return indent(text.replace('"example_project"', repr(str(ROOT / "example_project"))), "    ")
+    return Text(indent(text.replace('"example_project"', repr(str(ROOT / "example_project"))), "    "))
 
 
 BOT: Final = _conftest("example")

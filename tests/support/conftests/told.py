@@ -29,11 +29,8 @@ class Judge:
         if scenario.id in listed("faults.txt"):
             raise RuntimeError("not today")
         low, high = dimension.scale
-        return Verdict(
-            dimension=dimension,
-            score=low if f"{dimension.short}:{scenario.id}" in listed("low.txt") else high,
-            justification="told",
-        )
+        score = low if f"{dimension.short}:{scenario.id}" in listed("low.txt") else high
+        return Verdict(dimension=dimension, score=score, justification="told")
 
 
 def pytest_personalens_user_agent(spec):
