@@ -50,12 +50,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         f"personalens: {len(shards)} of {shards[0].of} shards of a run over {merged.drawn} scenarios of"
         f" {merged.dataset}"
     )
-    for text, _ in summary_lines(merged, verbose=options.verbose, written=written.done):
+    explained, width = explanations(merged), get_terminal_size().columns
+    for one in explained:
+        print(f"gate {one.gate.name}:")
+        print(*gate_failure(one, merged, merged.scenarios, width=width), "", sep="\n")
+    for text, _ in summary_lines(
+        merged, verbose=options.verbose, written=written.done, explained=bool(explained), width=width
+    ):
         print(harmless(text))
-    for explained in explanations(merged):
-        print(f"\ngate {explained.gate.name}:")
-        for line in gate_failure(explained, merged, merged.scenarios, width=get_terminal_size().columns):
-            print(line)
     failed = [item.nodeid for item in merged.items if item.failed]
     if failed:
         print(harmless(f"failed items: {len(failed)}, whose runs say why; the first is {failed[0]}"))

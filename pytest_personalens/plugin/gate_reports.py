@@ -37,7 +37,9 @@ def red_gates(config: pytest.Config, run: Run, results: Results, pages: Sequence
     found = explanations(results)
     cases = [case for explained in found for case in explained.cases]
     scenarios = run.scenarios([case.item for case in cases])
-    style = getattr(config.option, "tbstyle", "auto")  # an option of the terminal, which -p no:terminal turns off
+    style = getattr(
+        config.option, "tbstyle", "auto"
+    )  # an option of the terminal, which -p no:terminal turns off
     brief = style == "short"
 
     def lines(explained: Explanation) -> Callable[[int], list[str]]:
