@@ -31,7 +31,7 @@ def command_line(settings: Mapping[str, Any], suite: Suite, *, of_item: bool = F
     for option in OPTIONS:
         value, default = settings.get(option.key), defaults.get(option.key, option.default)
         # A results file holds lists where the settings have tuples.
-        default = list(default) if isinstance(default, tuple) else default
+        value, default = (list(v) if isinstance(v, tuple) else v for v in (value, default))
         if option.shapes == "report" or value in (None, [], (), False, default):
             continue
         # Not the shard: the item is in the whole sample too.

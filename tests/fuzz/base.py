@@ -84,10 +84,10 @@ BOTS: Final = 'nothing = None\n\n\ndef bad(messages):\n    return "I cannot do t
 
 #: Two dialogues with the embedded agents, which a gate decides about.
 RUN: Final = ("--personalens-sample=2", "--personalens-users=kit,aino", "--personalens-gate=tcr >= 0.5")
-#: Twelve with agents that say what they are told to.
+#: Twelve with agents that say what they are told to, of as many users as a comparison needs.
 TOLD: Final = (
     "--personalens-sample=12",
-    "--personalens-users=kit,aino",
+    "--personalens-users=kit,aino,bartek,kirra,amara,gustavo",
     "--personalens-user-model=told",
     "--personalens-judge-model=told",
 )

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 import xml.etree.ElementTree as ET
+import zlib
 
 import pytest
 
@@ -47,9 +49,9 @@ def test_markdown_and_junit_count_them(acted: Repository) -> None:
 def test_the_page_holds_them_with_their_turn(acted: Repository) -> None:
     acted.inline(*RUN)
     page = (acted.path / "page.html").read_text(encoding="utf-8")
-    found = re.search(r'<script type="application/json"[^>]*>(.*?)</script>', page, re.DOTALL)
-    assert found is not None
-    data = json.loads(found[1])
+    packed = re.search(r'<script type="text/plain" id="dialogues">(.*?)</script>', page, re.DOTALL)
+    assert packed is not None
+    data = json.loads(zlib.decompress(base64.b64decode(packed[1])))
     who, text, calls = data["items"][0]["messages"][1]
     assert (who, data["texts"][text]) == (1, "answer 1")
     assert [[data["texts"][n] for n in call] for call in calls] == [["book(people=2)", NASTY]]

@@ -322,7 +322,7 @@ FIRST_BAD = (
 def test_the_reason_beside_a_drop_is_that_of_the_trial_that_fell(told: Repository) -> None:
     assert told.inline(*ARGS, *SAVE, "--personalens-trials", "3").ret == 0
     told.write(conftest=FIRST_BAD)
-    result = told.inline(*ARGS, *BASE, "--personalens-trials", "3")
+    result = told.inline(*ARGS, *BASE, "--personalens-trials", "3", "-v")
     worse = [line for line in result.outlines if ": tc 1 -> 0.67" in line or ": p 4 -> 3" in line]
     assert worse
     assert all("heard bad" in line for line in worse)

@@ -50,7 +50,8 @@ def test_a_report_of_version_1_says_what_one_of_version_2_says(
 
 def test_a_baseline_of_version_1_is_what_its_results_make_today() -> None:
     then, today = read_baseline(BASELINE), baseline_of(read_results(RESULTS))
-    assert (then.terms, then.entries) == (today.terms, today.entries)
+    without = tuple(entry.model_copy(update={"messages": (), "reasons": {}}) for entry in today.entries)
+    assert (then.terms, then.entries) == (today.terms, without), "a file of version 1 keeps scores alone"
     written = today.model_copy(update={"plugin": then.plugin}).text()
     assert written == BASELINE.read_text(encoding="utf-8")
 

@@ -211,7 +211,7 @@ def test_the_gates_of_the_merge(scripted: Repository) -> None:
     settings = read(scripted, "merged.json")["settings"]
     assert (settings["shard"], settings["gate"]) == (
         None,
-        [["", "tcr", 0.1], ["", "p", 3.9], ["", "valid", 1.0]],
+        [["", "tcr", 0.1, ">=", "", ""], ["", "p", 3.9, ">=", "", ""], ["", "valid", 1.0, ">=", "", ""]],
     )
 
 
@@ -348,7 +348,7 @@ FAULTS: dict[str, tuple[Callable[[str], str], str]] = {
     "truncated": (lambda text: text[:3000], "b.json: not valid JSON (*); fetch it or run its tests again"),
     "not JSON at all": (lambda text: "", "b.json: not valid JSON (*"),
     "a list": (lambda text: "[]", "b.json: not a results file of this version: its schema is 'None', not 'personalens-results/2'*"),
-    "another schema": (edited(lambda d: d.update(schema="personalens-results/2")), "b.json: not a results file of this version: its schema is 'personalens-results/2', *"),
+    "another schema": (edited(lambda d: d.update(schema="personalens-results/3")), "b.json: not a results file of this version: its schema is 'personalens-results/3', *"),
     "another version": (edited(lambda d: d.update(plugin="0.0.1")), "b.json: written by pytest-personalens '0.0.1', this is '*'; use one version in all jobs"),
     "a field too many": (edited(lambda d: d["items"][0].update(mood="good")), "b.json: items.0.mood: extra inputs are not permitted*"),
     "another sample": (lambda text: setting(sample=5)(edited(lambda d: d.update(requested=5, drawn=5))(text)), "a.json and b.json are not of one run: sample is 4 in the first, 5 in the second"),
