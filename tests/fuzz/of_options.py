@@ -278,6 +278,7 @@ def _passes_command(name: str) -> Callable[[str], bool]:
         "agreement": lambda text: "kappa" in text or "labelled" in text or "usage:" in text,
         "draw-for-annotation": lambda text: "dialogues are in" in text or "usage:" in text,
         "check-dataset": lambda text: "scenarios" in text or "Tables 8 and 9" in text or "usage:" in text,
+        "show-prompts": lambda text: "=== " in text or "usage:" in text,
         "score": lambda text: "protocol" in text or "usage:" in text,
         "stats.__main__": lambda text: "| scenarios |" in text or "usage:" in text,
     }[name]
