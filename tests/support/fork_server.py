@@ -94,8 +94,9 @@ class ForkServer:
 
     def close(self) -> None:
         """End the server."""
-        assert self._process.stdin is not None
-        self._process.stdin.close()
+        for stream in (self._process.stdin, self._process.stdout):
+            assert stream is not None
+            stream.close()
         self._process.wait()
         self._folder.cleanup()
 
