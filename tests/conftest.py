@@ -33,6 +33,11 @@ def empty_repo(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Re
         "HELPBOT",
     ):
         monkeypatch.delenv(name, raising=False)
+    # The same run prints the same on a developer's terminal and in CI, where pytest cuts no summary.
+    monkeypatch.setenv("CI", "true")
+    monkeypatch.delenv("COLUMNS", raising=False)
+    for name in [name for name in os.environ if name.startswith("GITHUB_")]:
+        monkeypatch.delenv(name)
     return Repository(pytester)
 
 

@@ -109,7 +109,7 @@ def _parser() -> argparse.ArgumentParser:
         action="append",
         default=[],
         metavar="PATH",
-        help="write a page (PATH.html, needs the extra html) or the table (PATH.md); may be repeated",
+        help="write a page (PATH.html) or the table (PATH.md); may be repeated",
     )
     parser.add_argument(
         "--badge", type=Path, metavar="PATH.svg", help="write the last run's TCR and P as a badge"

@@ -131,7 +131,7 @@ def _parser() -> argparse.ArgumentParser:
         default=[],
         metavar="PATH|github",
         help=(
-            "write the results of the whole run as JSON (PATH.json), a page (PATH.html, needs the extra html)"
+            "write the results of the whole run as JSON (PATH.json), a page (PATH.html)"
             " or a summary (PATH.md); github: the summary of the step and annotations, in GitHub Actions; may"
             " be repeated"
         ),

@@ -143,7 +143,7 @@ def _parser() -> argparse.ArgumentParser:
         default=[],
         metavar="PATH|-|github",
         help=(
-            "write a page (PATH.html, needs the extra html) or Markdown for a comment on a pull request"
+            "write a page (PATH.html) or Markdown for a comment on a pull request"
             " (PATH.md; -: to standard output); github: the summary of the step and annotations, in GitHub"
             " Actions; may be repeated"
         ),

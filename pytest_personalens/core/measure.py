@@ -120,6 +120,11 @@ class Measure(str):
         within = (self.low is None or score >= self.low) and (self.high is None or score <= self.high)
         return within and (self.on_grid(score) == score)
 
+    def check(self, score: Score) -> None:
+        """Raise `ValueError` for a score outside the range or off the grid."""
+        if not self.holds(score):
+            raise ValueError(f"{self.value} is scored {self.range_text()}, not {score:g}")
+
     def on_grid(self, score: float) -> Score:
         """Return the nearest score on the grid."""
         return round(score) if self.grid == 1 else float(self.exact(score))

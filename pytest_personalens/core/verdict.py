@@ -146,10 +146,7 @@ class Verdict(Frozen):
     @model_validator(mode="after")
     def _on_scale(self) -> Verdict:
         for score in (self.score, *self.turns, *(v.score for v in self.votes)):
-            if not self.dimension.holds(score):
-                raise ValueError(
-                    f"{self.dimension.value} is scored {self.dimension.range_text()}, not {score:g}"
-                )
+            self.dimension.check(score)
         return self
 
 

@@ -50,9 +50,7 @@ class AdoptedJudge(Frozen):
         readings = [(d, s) for d, scores in self.verdicts.items() for s in scores.values()]
         readings += [(d, s) for item in self.scores.values() for d, s in item.scores.items()]
         for dimension, score in readings:
-            low, high = dimension.scale
-            if not low <= score <= high:
-                raise ValueError(f"{dimension.value} is scored {low} to {high}, not {score}")
+            dimension.check(score)
         return self
 
     def text(self) -> str:

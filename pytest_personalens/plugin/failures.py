@@ -35,6 +35,11 @@ class ItemFailed(Failed):
         self.failure = failure
 
 
+def traceback_style(config: pytest.Config) -> str:
+    """Return the value of ``--tb``, an option of the terminal, or its default under ``-p no:terminal``."""
+    return str(getattr(config.option, "tbstyle", "auto"))
+
+
 def columns(config: pytest.Config) -> int:
     """The width of the terminal that is reported to, also in a worker; not to be asked in captured code."""
     told = getattr(config, "workerinput", {}).get(WIDTH)
@@ -43,7 +48,7 @@ def columns(config: pytest.Config) -> int:
 
 def show_failure(config: pytest.Config, report: pytest.TestReport, failed: ItemFailed) -> None:
     """Make the report of a failed item what ``--tb`` asks for."""
-    style = getattr(config.option, "tbstyle", "auto")
+    style = traceback_style(config)
     lines = [] if style == "line" else failed.failure.lines(columns(config), style == "short")
     failed_at(report, lines, failed.failure.headline, brief=style == "short", place=bool(lines))
 

@@ -12,7 +12,7 @@ from pytest_personalens.core.safe_text import harmless
 from pytest_personalens.engine.assistant import own_traceback, takes_context
 from pytest_personalens.engine.job import work
 from pytest_personalens.engine.record import earlier_by, first_difference
-from pytest_personalens.plugin.failures import ItemFailed, ItemFailure
+from pytest_personalens.plugin.failures import ItemFailed, ItemFailure, traceback_style
 from pytest_personalens.plugin.items import asks_for_context, spec_of, test_of
 from pytest_personalens.plugin.keys import ITEM_KEY, SECONDS
 from pytest_personalens.plugin.prefetch import prefetcher_of
@@ -112,7 +112,7 @@ class Personalens:
         __tracebackhide__ = True
         trace = own_traceback(self._raised) if self._raised is not None else None
         shown = trace is not None and (
-            self._item.config.option.tbstyle == "long" or self._item.config.option.fulltrace
+            traceback_style(self._item.config) == "long" or self._item.config.getoption("fulltrace", False)
         )
         evaluation, scenario, rerun = result.evaluation, self.scenario, rerun_command(self._item)
 

@@ -9,7 +9,7 @@ import pytest
 from pytest_personalens.core.node_ids import CaseId, gate_id
 from pytest_personalens.core.options import OPTIONS
 from pytest_personalens.core.safe_text import harmless
-from pytest_personalens.plugin.failures import GateFailure
+from pytest_personalens.plugin.failures import GateFailure, traceback_style
 from pytest_personalens.plugin.prepare import command_for
 
 if TYPE_CHECKING:
@@ -37,9 +37,7 @@ def red_gates(config: pytest.Config, run: Run, results: Results, pages: Sequence
     found = explanations(results)
     cases = [case for explained in found for case in explained.cases]
     scenarios = run.scenarios([case.item for case in cases])
-    style = getattr(
-        config.option, "tbstyle", "auto"
-    )  # an option of the terminal, which -p no:terminal turns off
+    style = traceback_style(config)
     brief = style == "short"
 
     def lines(explained: Explanation) -> Callable[[int], list[str]]:

@@ -28,7 +28,8 @@ _MARK: Final = re.compile(r"(?P<error>E   )|(?P<turn>>)?\s{0,5}(?:(?P<before>- )
 def wrapped(label: str, text: str, width: int, *, hang: str | None = None) -> Iterator[str]:
     """`text` behind its label, in lines of at most `width` columns; further ones begin with `hang`.
 
-    A label of spaces is indented anew; ``E`` stands at every line of an error.
+    A label of spaces is indented anew; ``E`` stands at every line of an error. A longer word, such as a path,
+    stays whole, so that it can be copied.
     """
     if hang is None:
         hang = " " * min(len(label), _HANG)
@@ -40,6 +41,7 @@ def wrapped(label: str, text: str, width: int, *, hang: str | None = None) -> It
             initial_indent=label if first else hang,
             subsequent_indent=hang,
             break_on_hyphens=False,
+            break_long_words=False,
         )
         # Once more: what stood within a line may begin one now.
         yield from map(harmless, lines or ([label.rstrip()] if first else []))

@@ -86,8 +86,7 @@ class Entry(Frozen):
     @model_validator(mode="after")
     def _on_scale(self) -> Entry:
         for measure, score in self.scores.items():
-            if not measure.holds(score):
-                raise ValueError(f"{measure.value} is scored {measure.range_text()}, not {score:g}")
+            measure.check(score)
         return self
 
     @property

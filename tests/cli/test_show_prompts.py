@@ -7,28 +7,10 @@ from pathlib import Path
 import pytest
 
 from pytest_personalens.cli.command import main
-from tests.engine.test_protocols_on_the_wire import PROTOCOLS, answer
+from tests.engine.test_protocols_on_the_wire import MODELS, PROTOCOLS, RUN, answer
 from tests.support.endpoint import Endpoint
 from tests.support.official_tree import write_code, write_data
 from tests.support.repository import Repository
-
-RUN = (
-    "--personalens-sample",
-    "1",
-    "--personalens-kind",
-    "multi",
-    "--personalens-data",
-    ".",
-    "--personalens-record=live",
-)
-MODELS = (
-    "--personalens-user-model",
-    "openai:user",
-    "--personalens-judge-model",
-    "openai:judge",
-    "--personalens-assistant",
-    "openai:bot",
-)
 
 
 @pytest.fixture

@@ -411,19 +411,15 @@ def on_a_terminal(args: Sequence[str], folder: Path, *, columns: int) -> str:
     return seen.decode()
 
 
+#: Twelve dialogues, two side by side, as the command of a process.
+TWO_AT_ONCE = (
+    *(sys.executable, "-m", "pytest", "-p", "no:cacheprovider"),
+    *("--personalens-sample", "12", "--personalens-concurrency", "2"),
+)
+
+
 def test_a_live_line_on_a_terminal_and_nowhere_else(slow: Repository) -> None:
-    args = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-p",
-        "no:cacheprovider",
-        "--personalens-sample",
-        "12",
-        "--personalens-concurrency",
-        "2",
-        *LENIENT,
-    ]
+    args = [*TWO_AT_ONCE, *LENIENT]
     seen = on_a_terminal(args, slow.path, columns=100)
     lines = re.findall(r"\x1b7\x1b\[1B\r+(personalens: [^\x1b]*)\x1b\[K\x1b8", seen)
     assert lines
@@ -439,21 +435,11 @@ def test_a_live_line_on_a_terminal_and_nowhere_else(slow: Repository) -> None:
 def test_the_live_line_keeps_to_the_terminal_and_out_of_pytests_lines(
     slow: Repository, more: tuple[str, ...]
 ) -> None:
-    args = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-p",
-        "no:cacheprovider",
-        "--personalens-sample",
-        "12",
-        "--personalens-concurrency",
-        "2",
-    ]
-    seen = on_a_terminal([*args, *LENIENT, *more], slow.path, columns=40)
+    args = [*TWO_AT_ONCE, *LENIENT, *more]
+    seen = on_a_terminal(args, slow.path, columns=40)
     lines = re.findall(r"\x1b7\x1b\[1B\r+(personalens: [^\x1b]*)\x1b\[K\x1b8", seen)
     assert max(map(len, lines)) == 39, "cut where the terminal ends"
-    wide = on_a_terminal([*args, *LENIENT, *more], slow.path, columns=160)
+    wide = on_a_terminal(args, slow.path, columns=160)
     without = re.sub(r"\x1bD\x1bM|\x1b7\x1b\[1B\r+[^\x1b]*\x1b\[K\x1b8|\x1b\[[0-9;]*m", "", wide)
     last = next(line for line in without.splitlines() if "[100%]" in line)
     assert re.fullmatch(r"test_bot\.py(::test_bot\S+ PASSED \(tc \d, p \d\)| \.{12}) +\[100%\]\s*", last)

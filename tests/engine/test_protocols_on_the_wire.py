@@ -30,6 +30,13 @@ INTENT, GOAL, OPENING, REPLY, USER_ID = (
 MARKS: Final = {*SITUATION, *PEOPLE, *PREFERENCES, *SUMMARIES, INTENT, GOAL, OPENING, REPLY, USER_ID, "pref-crime", "past-books", "description of MD-task-1"}  # fmt: skip
 PERSON: Final = {*PEOPLE, *PREFERENCES, *SUMMARIES, *SITUATION, INTENT}
 BOT: Final = ("--personalens-assistant", "openai:bot")
+#: A model in each role.
+MODELS: Final = ("--personalens-user-model", "openai:user", "--personalens-judge-model", "openai:judge", *BOT)
+#: The one task that spans two domains.
+RUN: Final = (
+    *("--personalens-sample", "1", "--personalens-kind", "multi", "--personalens-data", "."),
+    "--personalens-record=live",
+)
 PROTOCOLS: Final = {
     "default": (),
     "paper": ("--personalens-protocol", "paper"),
@@ -76,17 +83,7 @@ def wire(empty_repo: Repository, endpoint: Endpoint) -> Repository:
 def calls(repo: Repository, endpoint: Endpoint, protocol: str, *more: str) -> dict[str, list[Call]]:
     """Model -> its calls in a run of the one task that spans two domains."""
     endpoint.calls.clear()
-    models = ("--personalens-user-model", "openai:user", "--personalens-judge-model", "openai:judge", *BOT)
-    run = (
-        "--personalens-sample",
-        "1",
-        "--personalens-kind",
-        "multi",
-        "--personalens-data",
-        ".",
-        "--personalens-record=live",
-    )
-    repo.inline(*run, *models, *PROTOCOLS[protocol], *more).assert_outcomes(passed=1)
+    repo.inline(*RUN, *MODELS, *PROTOCOLS[protocol], *more).assert_outcomes(passed=1)
     return {
         name: [call for call in endpoint.calls if call.model == name] for name in ("user", "bot", "judge")
     }
@@ -147,24 +144,8 @@ def test_an_unreadable_answer_is_not_asked_for_again_under_the_paper_protocol(
     wire: Repository, endpoint: Endpoint
 ) -> None:
     endpoint.answer = lambda call: Reply("Hm.") if call.model == "judge" else answer(call)
-    run = (
-        "--personalens-sample",
-        "1",
-        "--personalens-data",
-        ".",
-        "--personalens-record=live",
-        "--personalens-dimensions",
-        "p",
-        *BOT,
-    )
-    models = (
-        "--personalens-user-model",
-        "openai:user",
-        "--personalens-judge-model",
-        "openai:judge",
-        *PROTOCOLS["paper"],
-    )
-    result = wire.inline(*run, *models)
+    run = ("--personalens-sample", "1", "--personalens-data", ".", "--personalens-record=live")
+    result = wire.inline(*run, *MODELS, *PROTOCOLS["paper"], "--personalens-dimensions", "p")
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["*unreadable verdict on p: expected one line 'Score: ...', found 0*"])
     assert sum(call.model == "judge" for call in endpoint.calls) == 1

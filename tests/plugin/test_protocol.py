@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.engine.test_protocols_on_the_wire import answer
+from tests.engine.test_protocols_on_the_wire import MODELS, answer
 from tests.support.endpoint import Endpoint, Reply
 from tests.support.official_tree import write_code, write_data
 from tests.support.repository import Repository, records
@@ -23,14 +23,6 @@ RUN = (
     ".",
     "--personalens-gate",
     "none",
-)
-MODELS = (
-    "--personalens-user-model",
-    "openai:user",
-    "--personalens-judge-model",
-    "openai:judge",
-    "--personalens-assistant",
-    "openai:bot",
 )
 PAPER = ("--personalens-protocol", "paper")
 OFFICIAL = ("--personalens-prompts", "official:.")

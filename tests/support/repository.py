@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -105,6 +106,11 @@ def run_at_once(script: str, *arguments: str) -> None:
     for one in running:
         assert one.communicate(timeout=600)[1] == ""
         assert one.returncode == 0
+
+
+def unwrapped(result: pytest.RunResult) -> str:
+    """What was printed, with what is wrong in one line: where it is wrapped depends on the folder's name."""
+    return re.sub(r"\nE   ", " ", result.stdout.str())
 
 
 def calls(repo: Repository) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from pytest_personalens.agents.language.slots import NUMBER_WORDS
 from pytest_personalens.agents.language.slots import times as slot_times
 from pytest_personalens.agents.language.text import stem
 
@@ -19,21 +20,7 @@ _SUM: Final = re.compile(
     rf"(?:(?<![a-z])({_SIGN})\.?\s?(\d(?:[\d,]*\d)?(?:\.\d+)?)|(?<![:.\d])(\d(?:[\d,]*\d)?(?:\.\d+)?)\s?({_SIGN})(?![a-z]))"
 )
 _SUM_RANGE: Final = re.compile(rf"(?<![a-z])({_SIGN})\s?(\d[\d,]*)\s?(?:-|to)\s?(\d[\d,]*)(?!\d)")
-_UNITS: Final = (
-    "zero",
-    "one",
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
-    "twelve",
-)
+_UNITS: Final = NUMBER_WORDS[:13]
 _NUMBERS: Final = {w: i for i, w in enumerate(_UNITS)} | {"fourteen": 14, "fifteen": 15, "twenty": 20, "thirty": 30, "forty": 40, "sixty": 60, "ninety": 90, "a": 1, "an": 1}  # fmt: skip
 _COUNT: Final = re.compile(
     rf"(?<![\d.:,$€£-])\b(\d{{1,3}}|{'|'.join(w for w in _NUMBERS if len(w) > 2)})[ -]([a-z]+)\b"

@@ -9,7 +9,8 @@ import re
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-_UNITS: Final = [
+#: The numbers from 0 to 19, each as a word.
+NUMBER_WORDS: Final = (
     "zero",
     "one",
     "two",
@@ -30,14 +31,14 @@ _UNITS: Final = [
     "seventeen",
     "eighteen",
     "nineteen",
-]
+)
 _TENS: Final = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
 _WORDS: Final = (
-    {w: i for i, w in enumerate(_UNITS)}
+    {w: i for i, w in enumerate(NUMBER_WORDS)}
     | {w: 10 * (i + 2) for i, w in enumerate(_TENS)}
     | {"a dozen": 12, "dozen": 12, "half": 30, "quarter": 15}
 )
-_NUMBER_WORD: Final = "|".join([*_UNITS[1:], *_TENS])
+_NUMBER_WORD: Final = "|".join([*NUMBER_WORDS[1:], *_TENS])
 _DAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _DAY_FORMS: Final = {form: i for i, d in enumerate(_DAYS) for form in (d, d[:3], d[:4], d + "s")} | {
     "tues": 1,
