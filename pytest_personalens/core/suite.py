@@ -42,6 +42,10 @@ class Metric:
     better: Better = "high"
     #: The kinds whose answers it uses; empty for all.
     kinds: tuple[str, ...] = ()
+    #: True if it also uses the answers that were not read and have no value.
+    counts_unread: bool = False
+    #: Why `of` returned None, for a gate that then fails.
+    undecided: str = "what was answered does not decide it"
     #: Other names that a gate may use for it.
     aliases: tuple[str, ...] = ()
 
@@ -122,15 +126,22 @@ class Suite:
     scenario: type[BaseScenario]
     #: Spec, root folder and settings -> its dataset. It raises `DataError`.
     open_dataset: Callable[[str, Path, SettingsByName], Any]
-    #: Settings -> the user agent and the judge if no model plays these roles.
+    #: Settings -> the user agent and the judge if no model plays these roles. The setting ``kind`` is that of
+    #: the item, or empty. ``root`` is the folder at which relative paths start.
     asker: Callable[[SettingsByName], UserAgent]
     scorer: Callable[[SettingsByName], Judge]
-    #: Measures that this scorer does not give.
-    not_scored: tuple[Measure, ...] = ()
+    #: Opens what this scorer needs before the run begins. It raises `SpecError` for what is missing.
+    prepare: Callable[[SettingsByName], None] = lambda settings: None
+    #: Settings -> the measures that this scorer does not give, each with what to do for it.
+    not_scored: Callable[[SettingsByName], Mapping[Measure, str]] = lambda settings: {}
+    #: Identity of the judge of an item -> that of the judge of its run, which two runs must have in common.
+    judge_of_run: Callable[[str], str] = str
     #: Option key -> its default, if it differs from the default in the table of options.
     defaults: Mapping[str, Any] = field(default_factory=dict)
     #: Keys of the options that have no meaning in this suite.
     lacks: Collection[str] = ()
+    #: The values of the option protocol, with the default first.
+    protocols: tuple[str, ...] = ("default", "paper")
     #: Reads the option context. It raises ValueError.
     read_context: Callable[[str], str] = str.strip
     #: Context of the run and name of an arm -> what the assistant gets in this arm.

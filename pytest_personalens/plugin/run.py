@@ -174,11 +174,11 @@ class Run:
             e.scenario: ScenarioRef(e.user, e.task, e.kind, e.domains)
             for e in (item.evaluation for item in items)
         }
-        return {id_: self.dataset.load(ref) for id_, ref in sorted(refs.items())}
+        return {id_: self._of_run(self.dataset.load(ref)) for id_, ref in sorted(refs.items())}
 
     def contents(self) -> dict[tuple[str, str], str]:
         """Return the digest of each scenario that was loaded ahead, by user and task."""
-        return {(ref.user, ref.task): scenario.digest for ref, scenario in self._loaded.items()}
+        return {(ref.user, ref.task): self._of_run(one).digest for ref, one in self._loaded.items()}
 
     def scenario(self, case: ItemSpec) -> BaseScenario:
         """Return the whole scenario of an item.
@@ -188,6 +188,11 @@ class Run:
         ahead = self._loaded.pop(case.ref, None)
         whole = ahead if ahead is not None else self.dataset.load(case.ref)
         return self.suite.situated(case.settings._asdict(), whole, case.given, self._other(case))
+
+    def _of_run(self, scenario: BaseScenario) -> BaseScenario:
+        """Return a scenario as the run itself has it, without a control."""
+        given = self.suite.given(self.settings.context, "")
+        return self.suite.situated(self.settings._asdict(), scenario, given, None)
 
     def _other(self, case: ItemSpec) -> BaseScenario | None:
         other = self.stranger(case)
@@ -226,12 +231,16 @@ class Run:
             + (f", controls {', '.join(map(self.suite.arm_word, s.control))}" if s.control else "")
             + (f", assistant {s.assistant}" if s.assistant else "")
             + (f", {self.state.history}" if self.state.history else "")
-            + (f" ({s.assistant_prompt})" if "assistant" in self.participants.models() else "")
+            + (
+                f" ({s.assistant_prompt})"
+                if "assistant" in self.participants.models() and "assistant_prompt" not in self.suite.lacks
+                else ""
+            )
             + self._protocol()
             + (
                 "; the embedded judge gives no reading of"
                 f" {', '.join(measure_named(d).short for d in s.not_read)}"
-                if s.not_read
+                if s.not_read and self.suite.has_turns
                 else ""
             )
             + (
@@ -250,7 +259,8 @@ class Run:
         s, untold = self.settings, self.participants.untold()
         mended = f", bugs {s.official_bugs}" if s.protocol_in_force == "official" else ""
         reach = f"; it does not reach the {' and the '.join(untold)}, which no model plays" if untold else ""
-        named = f", protocol {s.protocol_in_force}{mended}{reach}" if s.protocol_in_force != "default" else ""
+        told = self.participants.recipe.told.named
+        named = f", protocol {told}{mended}{reach}" if told else ""
         return (f", user agent with {s.user_agent}" if s.user_agent != "plain" else "") + named
 
     @property
