@@ -121,6 +121,14 @@ class Suite:
     thresholds: Mapping[Measure, float] = field(default_factory=dict)
     #: True if it makes sense to count the turns of its dialogues.
     has_turns: bool = True
+    #: True if its kinds have measures of their own, so that each gets a table in the summary.
+    table_by_kind: bool = False
+    #: What its items are made of, in the singular, where some of it gives no item.
+    made_of: str = "entry"
+    #: Why something gives no item, or what a request gives away -> its words in reports.
+    words: Mapping[str, str] = field(default_factory=dict)
+    #: A kind and the items of the run itself -> further lines under the table of the kind.
+    notes: Callable[[str, Sequence[Any]], Iterator[str]] = lambda kind, items: iter(())
 
     #: The class of its scenarios.
     scenario: type[BaseScenario]
@@ -132,7 +140,8 @@ class Suite:
     scorer: Callable[[SettingsByName], Judge]
     #: Opens what this scorer needs before the run begins. It raises `SpecError` for what is missing.
     prepare: Callable[[SettingsByName], None] = lambda settings: None
-    #: Settings -> the measures that this scorer does not give, each with what to do for it.
+    #: Settings -> the measures that this scorer does not give, each with the reason, a semicolon and what to
+    #: do. The text is empty if there is nothing to do.
     not_scored: Callable[[SettingsByName], Mapping[Measure, str]] = lambda settings: {}
     #: Identity of the judge of an item -> that of the judge of its run, which two runs must have in common.
     judge_of_run: Callable[[str], str] = str
@@ -154,6 +163,13 @@ class Suite:
     situated: Callable[[SettingsByName, BaseScenario, str, BaseScenario | None], BaseScenario] = (
         lambda settings, scenario, given, other: scenario
     )
+    #: Dataset -> by kind, the number of its items, and by reason that of what gave none.
+    source: Callable[[Any], tuple[Mapping[str, int], Mapping[str, Mapping[str, int]]]] = lambda dataset: (
+        {},
+        {},
+    )
+    #: Dataset -> a line for each thing that gave no item.
+    left_out: Callable[[Any], Iterator[str]] = lambda dataset: iter(())
     #: Number of drawn scenarios by stratum -> strata, beginning with the one to draw next.
     strata: Callable[[Mapping[str, int]], Sequence[str]] | None = None
     #: Dataset, seed and scenario by name -> another user's scenario, for an arm that swaps. It raises

@@ -112,10 +112,12 @@ def largest_share(truths: Sequence[float], answers: Sequence[float]) -> tuple[in
 
     Return None if there are no errors.
     """
-    squares = [d * d for d in _errors(truths, answers)]
-    total = sum(squares)
-    if not total:
+    errors = _errors(truths, answers)
+    most = max(map(abs, errors), default=0.0)
+    if not most:
         return None
+    squares = [(error / most) ** 2 for error in errors]  # so that none overflows
+    total = sum(squares)
     place = max(range(len(squares)), key=squares.__getitem__)
     return place, squares[place] / total
 

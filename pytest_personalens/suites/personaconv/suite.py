@@ -19,6 +19,7 @@ from pytest_personalens.suites.personaconv.metrics import (
     ROUGE1,
     SBERT,
 )
+from pytest_personalens.suites.personaconv.notes import WORDS, notes
 from pytest_personalens.suites.personaconv.roles import Asker, Scorer, of_run
 from pytest_personalens.suites.personaconv.values import (
     KINDS,
@@ -29,7 +30,7 @@ from pytest_personalens.suites.personaconv.values import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from pytest_personalens.core.measure import Measure
     from pytest_personalens.core.scenario import BaseScenario
@@ -118,12 +119,12 @@ def _prepare(settings: Mapping[str, Any]) -> None:
 
 def _not_scored(settings: Mapping[str, Any]) -> dict[Measure, str]:
     lacking: dict[Measure, str] = {}
-    if settings["nltk_data"]:
-        lacking[METEOR_ES] = "METEOR is scored instead, because personalens_nltk_data names WordNet"
+    if settings.get("nltk_data"):
+        lacking[METEOR_ES] = "METEOR is scored instead; leave personalens_nltk_data out"
     else:
         lacking[METEOR] = "no WordNet given; set personalens_nltk_data, or use meteor-es"
-    if settings["embedding"]:
-        lacking[CHARS] = "SBERT is scored instead, because personalens_embedding names an embedding"
+    if settings.get("embedding"):
+        lacking[CHARS] = "SBERT is scored instead; leave personalens_embedding out"
     else:
         lacking[SBERT] = "no embedding named; set personalens_embedding, or use chars"
     return lacking
@@ -133,6 +134,21 @@ def _situated(
     settings: Mapping[str, Any], scenario: BaseScenario, given: str, other: BaseScenario | None
 ) -> BaseScenario:
     return scenario.in_setting(given) if isinstance(scenario, Prediction) else scenario
+
+
+def _source(dataset: Any) -> tuple[dict[str, int], dict[str, dict[str, int]]]:
+    excluded = getattr(dataset, "excluded", None)  # a dataset of a plugin has none
+    if not isinstance(excluded, dict):
+        return {}, {}
+    return {kind: len(dataset.items(kind)) for kind in excluded}, excluded
+
+
+def _left_out(dataset: Any) -> Iterator[str]:
+    for kind, reasons in _source(dataset)[1].items():
+        if reasons:
+            yield f"left out, {kind}:"
+        for user, number, reason in dataset.left_out(kind):
+            yield f"  post {number} of {user}: {WORDS.get(reason, reason)}"
 
 
 def _check(settings: Mapping[str, Any]) -> None:
@@ -170,6 +186,12 @@ SUITE: Final = Suite(
     arms=tuple(Arm(name=name, word=setting, title=setting) for name, setting in _ARMS.items()),
     thresholds={CORRECT: 1},
     has_turns=False,
+    table_by_kind=True,
+    made_of="post",
+    words=WORDS,
+    notes=notes,
+    source=_source,
+    left_out=_left_out,
     scenario=Prediction,
     open_dataset=_open_dataset,
     asker=_asker,
