@@ -25,10 +25,11 @@ from pytest_personalens.plugin.outputs import Outputs
 from pytest_personalens.plugin.pytest_internals import colour_failure
 from pytest_personalens.plugin.run_baseline import baseline_of_run, refuse_baseline
 from pytest_personalens.reports.files import WrittenFiles
+from pytest_personalens.results.conclusion import Requirements, conclude
 from pytest_personalens.results.gate_expressions import with_groups
-from pytest_personalens.results.gates import Requirements, conclude
+from pytest_personalens.results.item import Item
 from pytest_personalens.results.summary import summarize, with_drift
-from pytest_personalens.results.values import Item, Results
+from pytest_personalens.results.values import Results
 
 if TYPE_CHECKING:
     from collections.abc import Generator

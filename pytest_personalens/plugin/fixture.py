@@ -19,8 +19,8 @@ from pytest_personalens.plugin.prefetch import prefetcher_of
 from pytest_personalens.plugin.prepare import job_of, rerun_command, store_of
 from pytest_personalens.reports.failure_layout import error_lines
 from pytest_personalens.reports.transcript import difference_lines, failure_headline, failure_lines
+from pytest_personalens.results.item import Item
 from pytest_personalens.results.shortfalls import shortfalls_of
-from pytest_personalens.results.values import Item
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from pytest_personalens.engine.dask import Cluster
     from pytest_personalens.plugin.items import ItemSpec
     from pytest_personalens.results.baseline import ComparisonTerms
-    from pytest_personalens.results.values import Item
+    from pytest_personalens.results.item import Item
 
 
 #: A sample up to this size is loaded completely before the first item runs. Of a larger sample, only the

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
     from pytest_personalens.core.scenario import BaseScenario
     from pytest_personalens.core.verdict import Reason, ReasonCode, Verdict
-    from pytest_personalens.results.values import Item, Results
+    from pytest_personalens.results.item import Item
+    from pytest_personalens.results.values import Results
 
 _MAIN: Final = (Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION)
 _SHADES: Final = 5

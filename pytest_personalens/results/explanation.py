@@ -16,8 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from pytest_personalens.core.measure import Measure, Score
+    from pytest_personalens.results.figures import Gate
+    from pytest_personalens.results.item import Item
     from pytest_personalens.results.reasons import ReasonCount
-    from pytest_personalens.results.values import Gate, Item, Results
+    from pytest_personalens.results.values import Results
     from pytest_personalens.results.worst_cases import WorstCase
 
 #: Dialogues that are shown over all gates together.

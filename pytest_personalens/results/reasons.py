@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from pytest_personalens.core.measure import Measure, Score
     from pytest_personalens.core.verdict import Reason, ReasonCode, Verdict
-    from pytest_personalens.results.values import Item
+    from pytest_personalens.results.item import Item
 
 #: What speaks against a reading, the gravest first.
 COSTS: Final[Mapping[Measure, tuple[ReasonCode, ...]]] = {

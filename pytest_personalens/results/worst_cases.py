@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pytest_personalens.core.measure import Measure, Score
     from pytest_personalens.core.message import Message
     from pytest_personalens.core.verdict import Verdict
-    from pytest_personalens.results.values import Item
+    from pytest_personalens.results.item import Item
 
 
 class Exchange(NamedTuple):

@@ -19,9 +19,10 @@ from pytest_personalens.results.comparison import compare_with_baseline
 from pytest_personalens.results.controls import controls_of, trials_of
 from pytest_personalens.results.earlier import with_earlier
 from pytest_personalens.results.gates import check_gates
+from pytest_personalens.results.item import Item
 from pytest_personalens.results.shortfalls import shortfalls_of
 from pytest_personalens.results.summary import summarize
-from pytest_personalens.results.values import Item, Results
+from pytest_personalens.results.values import Results
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
