@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Final
 from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.once import once
 from pytest_personalens.engine.job import Job, JobResult, work
-from pytest_personalens.engine.participants import Participants, ParticipantSpecs
+from pytest_personalens.engine.participant_specs import ParticipantSpecs
+from pytest_personalens.engine.participants import Participants
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
