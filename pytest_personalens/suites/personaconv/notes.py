@@ -10,7 +10,7 @@ from pytest_personalens.suites.personaconv.leaks import LEAKS
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pytest_personalens.results.values import Item
+    from pytest_personalens.results.item import Item
 
 #: Why a post gives no item of a kind, or the name of a leak -> its words.
 WORDS: Final = {

@@ -144,7 +144,7 @@ def test_what_is_not_read_counts_where_it_can(threads: Repository) -> None:
     assert all(value in ("positive", "negative") for value in said)
     official = ("--personalens-protocol", "official")
     threads.inline(*SUITE, "60", KIND, "sentiment", *official, GATE, "accuracy >= 0, valid >= 0", *REPORT)
-    truths, said = answers(threads, "sentiment")
+    _, said = answers(threads, "sentiment")
     assert None in said
     read = sum(value is not None for value in said)
     assert f"over {read} predictions" in gates(threads)["accuracy"]["message"]
