@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from pytest_personalens.core.measure import Measure
-    from pytest_personalens.core.scenario import BaseScenario
+    from pytest_personalens.core.scenario import BaseScenario, Context
     from pytest_personalens.suites.personaconv.texts import TextScorer
     from pytest_personalens.suites.personaconv.values import Kind
 
@@ -109,6 +109,21 @@ def _texts(folder: str, embedding: str | None, root: str) -> TextScorer:
 
     data = Path(folder) if folder else None
     return TextScorer(nltk_data=data, embedding=embedding or "", root=root)
+
+
+def _played(settings: Mapping[str, Any], model: Any, meter: Any, context: Context) -> Any:
+    from pytest_personalens.suites.personaconv.model_assistant import ModelPredictor
+
+    official = settings["protocol"] == "official"
+    return ModelPredictor(model, meter, context, kind=settings["kind"], official=official)
+
+
+def _stored_replies(spec: str, settings: Mapping[str, Any]) -> Any:
+    from pytest_personalens.suites.personaconv.outputs import PREFIX, StoredOutputs
+
+    if not spec.startswith(PREFIX):
+        return None
+    return StoredOutputs(Path(settings["root"]) / Path(spec.removeprefix(PREFIX)).expanduser())
 
 
 def _prepare(settings: Mapping[str, Any]) -> None:
@@ -197,6 +212,9 @@ SUITE: Final = Suite(
     asker=_asker,
     scorer=_scorer,
     prepare=_prepare,
+    played=_played,
+    stored_replies=_stored_replies,
+    controls_request=lambda settings: settings["history"] == "request",
     not_scored=_not_scored,
     judge_of_run=of_run,
     defaults={
