@@ -1,4 +1,4 @@
-"""The pytest plugin: hooks, fixtures, options, records, and the controller."""
+"""The pytest plugin: hooks, fixtures, records, and the controller."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.reports.reason_text import DOES, OUTCOMES, reason_text, why
-from pytest_personalens.results.earlier import earlier_of
+from pytest_personalens.results.before_run import earlier_of
 from pytest_personalens.results.reasons import COSTS, costs_of, reason_counts, verdict_on
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_personalens.core.gate import GateExpression
 from pytest_personalens.core.measure import measure_named
-from pytest_personalens.results.earlier import with_earlier
+from pytest_personalens.results.before_run import with_earlier
 from pytest_personalens.results.gate_expressions import check_expressions, measure_of
 from pytest_personalens.results.gates import check_gates
 

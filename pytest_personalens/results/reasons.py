@@ -6,7 +6,8 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.core.dimensions import Dimension
-from pytest_personalens.results.earlier import codes_in, earlier_of
+from pytest_personalens.results.before_run import earlier_of
+from pytest_personalens.results.earlier import codes_in
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

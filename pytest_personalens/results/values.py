@@ -15,9 +15,9 @@ from pytest_personalens.core.evaluation import Cause
 from pytest_personalens.core.jsonfile import read_versioned, text_of
 from pytest_personalens.core.scenario import Frozen
 from pytest_personalens.core.suite import Suite, suite_named
+from pytest_personalens.core.suite_field import SuiteField
 from pytest_personalens.core.suite_names import FIRST_SUITE
 from pytest_personalens.core.usage import Usage
-from pytest_personalens.core.verdict import SuiteField
 from pytest_personalens.results.changes import Arm, Comparison
 from pytest_personalens.results.drift import Drift
 from pytest_personalens.results.figures import Gate, Group, Mean, Trials

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_personalens.results.earlier import earlier_of
+from pytest_personalens.results.before_run import earlier_of
 from pytest_personalens.results.reasons import costs_of, verdict_on
 
 if TYPE_CHECKING:
