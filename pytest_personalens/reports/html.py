@@ -14,6 +14,7 @@ from pytest_personalens.reports import overview
 from pytest_personalens.reports.changes import changes_of
 from pytest_personalens.reports.command_line import command_line, thresholds_in_force
 from pytest_personalens.reports.legends import LEGENDS
+from pytest_personalens.reports.moves import moves_of
 from pytest_personalens.reports.page_charts import (
     LEAST_FOR_A_CHART,
     charts_of,
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
 
 TITLE: Final = "Personalization report"
 _STYLES: Final = ("base.css", "charts.css", "reasons.css", "dialogue.css", "beside.css", "print.css")
-_SCRIPTS: Final = ("data.js", "table.js", "csv.js", "beside.js", "dialogue.js", "page.js")
+_SCRIPTS: Final = ("data.js", "hits.js", "table.js", "csv.js", "beside.js", "dialogue.js", "page.js")
 #: Longer lists stand in the table of scenarios, which can be filtered.
 _MOST_FLIPS: Final = 200
 
@@ -133,6 +134,7 @@ def _figures(results: Results, before: Results | None) -> dict[str, Any]:
         "reason_charts": reason_charts(results),
         "heat": heat_map(results),
         "most_preferences": MOST_PREFERENCES,
+        "moves": moves_of(results),
         "legends": LEGENDS,
         "total": sum(results.usage.values(), Usage()),
         "command": command_line(results.settings, results.of_suite),

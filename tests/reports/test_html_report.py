@@ -263,6 +263,31 @@ def test_search_and_filters(page: Page, file: Path) -> None:
     assert page.console() == []
 
 
+def hits(page: Page) -> list[str]:
+    """The words that the page marks as found, in their order."""
+    marked = "[...(CSS.highlights.get('hit') || [])].map((r) => r.toString().toLowerCase())"
+    return list(page.js(f"return {marked}"))
+
+
+def test_what_a_search_found_is_marked_in_rows_and_transcripts(page: Page, file: Path) -> None:
+    page.open(file)
+    assert hits(page) == []
+    page.keys("/", "USER3 persuasion")
+    assert set(hits(page)) == {"user3"}, "the rows hold no transcript"
+    page.keys("\ue007", "\ue007")
+    assert page.js("return document.getElementById('report').hidden")
+    said = " ".join(page.texts(".chat .bubble")).lower()
+    assert hits(page).count("persuasion") >= said.count("persuasion") > 0
+    in_chat = "return [...CSS.highlights.get('hit')].some((r) => document.querySelector('.chat').contains(r.startContainer))"
+    assert page.js(in_chat)
+    page.keys("\ue00c")
+    assert set(hits(page)) == {"user3"}
+    page.keys("/", "\ue00c")
+    assert (page.js("return search.value"), hits(page)) == ("", [])
+    page.keys("(a+", "\ue003")
+    assert page.console() == []
+
+
 def test_a_transcript_by_keyboard(page: Page, file: Path) -> None:
     page.open(file)
     page.keys("j", "j")

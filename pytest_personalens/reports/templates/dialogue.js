@@ -78,6 +78,7 @@ function bubble(words, quotes) {
   more.addEventListener("click", () => {
     element.replaceChildren(...marked(words, quotes).flat(2));
     more.remove();
+    markHits(...article.querySelectorAll(".who, .sides"));
   });
   return [element, more];
 }

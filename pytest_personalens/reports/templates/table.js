@@ -57,6 +57,10 @@ function filters() {
   const kinds = [...new Set(data.items.map((i) => i.kind))];
   if (kinds.length > 1) list.push(["kind", "Kind", [["", "any"], ...kinds.map((k) => [k, `${k}-domain`, (i) => i.kind === k])]]);
   const scores = [...new Set(data.items.map((i) => i.scores.get("personalization")))].filter((s) => s != null).sort();
+  if (data.items.some((i) => i.beforeP && i.beforeP !== i.scores.get("personalization"))) {
+    const old = [...new Set(data.items.map((i) => i.beforeP))].filter(Boolean).sort();
+    list.push(["before", "Personalization before", [["", "any"], ...old.map((s) => [String(s), String(s), (i) => i.beforeP === s])]]);
+  }
   if (scores.length > 1) list.push(["p", "Personalization", [["", "any"], ...scores.map((s) => [String(s), String(s), (i) => i.scores.get("personalization") === s])]]);
   return list;
 }
@@ -147,6 +151,7 @@ function draw(all) {
   table.tHead.replaceChildren(make("tr", {}, heading("worst", "Status"), heading("scenario", "Scenario"),
     columns.map((d) => heading(d.key, d.column, d.key === "task_completion" || d.key === "personalization" ? "num" : "num wide")), heading("turns", "Turns", "num wide")));
   table.tBodies[0].replaceChildren(...state.rows.slice(from, to).map(row));
+  markHits(table.tBodies[0]);
   const count = (n) => n.toLocaleString("en");
   const total = data.items.length;
   document.getElementById("count").textContent = state.found.length === total ? `${count(total)} dialogues` : `${count(state.found.length)} of ${count(total)} dialogues`;
