@@ -138,6 +138,8 @@ def _row(
         "why": text(row_reason(item, scenario)),
         "wants": text(_wants(scenario)),
         "reasons": sorted({(r.code, text(r.type)) for r in told(item)}),
+        "tokens": sum(used.tokens for used in e.usage.values()),
+        "usd": item.usd,
         "turns": sum(m.role == "user" for m in e.dialogue.messages),
         "trial": item.trial if item.trial != 1 else 0,
         "arm": item.arm,

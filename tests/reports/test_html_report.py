@@ -14,6 +14,7 @@ from collections import Counter
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 import pytest
 
@@ -409,6 +410,26 @@ def test_five_thousand_dialogues(page: Page, tmp_path: Path) -> None:
     assert page.text("#page") == "1\N{EN DASH}100 of 5,000"
     page.click("#forth")
     assert page.text("#page") == "101\N{EN DASH}200 of 5,000"
+
+
+def test_tokens_and_dollars_have_columns_where_there_are_any(page: Page, tmp_path: Path) -> None:
+    results = rich_results(6, trials=2)
+    paid = [i.model_copy(update={"usd": 0.01 * (n // 2)}) for n, i in enumerate(results.items)]
+    write_html(results.model_copy(update={"items": tuple(paid)}), tmp_path / "paid.html")
+    page.open(tmp_path / "paid.html")
+    assert page.texts("#rows thead button")[-2:] == ["Tokens", "US$"]
+    page.click("[data-sort=usd]")
+    assert page.texts("#rows tbody td:last-child") == [f"{0.02 * n:.4f}" for n in (5, 4, 3, 2, 1, 0)]
+    assert page.texts("#rows tbody td:nth-last-child(2)") == ["1,960"] * 6
+    page.go("#item=" + quote(paid[2].nodeid))
+    assert "Tokens 980, US$ 0.0100" in page.text(".beside")
+    free = [
+        i.model_copy(update={"evaluation": i.evaluation.model_copy(update={"usage": {}})})
+        for i in results.items
+    ]
+    write_html(results.model_copy(update={"items": tuple(free)}), tmp_path / "free.html")
+    page.open(tmp_path / "free.html")
+    assert page.texts("#rows thead button")[-1] == "Turns"
 
 
 def test_what_counts_dialogues_leads_to_just_those(page: Page, tmp_path: Path) -> None:
