@@ -70,6 +70,20 @@ def test_a_red_gate_says_why_for_whom_and_what_to_do(bot: Repository) -> None:
     bot.inline(*shlex.split(command)).assert_outcomes(failed=2)
 
 
+def test_an_annotation_of_a_red_gate_has_the_sentence_of_the_terminal(
+    bot: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(bot.path / "summary.md"))
+    result = bot.inline(*ARGS, *GATE, "--personalens-report", "github")
+    told = next(line for line in result.outlines if line.startswith("::error title=personalens%3A gate p::"))
+    sentence = (
+        "Personalization is 1.00, and 2.50 is wanted; it was 3.00 in the records: 12 of 12 people worse,"
+        " 0 better; it asks for what it was told in 12 dialogues"
+    )
+    assert told.split("::")[2].split("%0A")[0] == sentence
+    assert sentence in " ".join(" ".join(result.outlines).replace("E   ", "").split())
+
+
 def test_a_gate_that_passes_beside_a_red_one_has_one_line(bot: Repository) -> None:
     result = bot.inline(*ARGS, *GATE)
     passed = [line for line in result.outlines if re.match(r"gate \w+: passed", line)]
