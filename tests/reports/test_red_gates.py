@@ -137,6 +137,46 @@ def test_a_judge_without_reasons_is_quoted(bot: Repository, monkeypatch: pytest.
     result.stdout.fnmatch_lines(["dialogues by reason: asks again 12", "      why: asks again"])
 
 
+def test_a_task_whose_parts_are_all_done_is_told_as_such(
+    bot: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done = """return Verdict(dimension=dimension, score=0, justification="not reached", reasons=(
+                Reason(code="done", part="a seat", turn=1), Reason(code="done", part="its price")))"""
+    bot.write(
+        conftest=REASONS.replace('return Verdict(dimension=dimension, score=1, justification="booked")', done)
+    )
+    for file in bot.path.glob("__personalens__/**/*.json"):
+        file.unlink()
+    result = bot.inline(*ARGS, *GATE, "--personalens-report", "run.md", "--personalens-report", "run.html")
+    result.stdout.fnmatch_lines(
+        [
+            "dialogues by reason: each part of the task is seen as done, but not the task as",
+            "    a whole 12",
+            "    + now  Gladly. Which seat*",
+            "      why: each part of the task is seen as done, but not the task as a whole;",
+            "           no reply has words of “its price”",
+        ]
+    )
+    page = (bot.path / "run.md").read_text(encoding="utf-8")
+    assert "| each part of the task is seen as done, but not the task as a whole | 12 |" in page
+
+
+def test_a_goodbye_cost_nothing(bot: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SILENT", "1")
+    quoted = "evidence=(Evidence.of(1, dialogue.messages[1].content),),"
+    ends = '"Thank you, bye.", done=bool(transcript)'
+    bot.write(
+        conftest=REASONS.replace(quoted, "").replace(
+            ends, '("Bye.", "And row 3, please.")[len(transcript) < 3], done=len(transcript) > 2'
+        )
+    )
+    for file in bot.path.glob("__personalens__/**/*.json"):
+        file.unlink()
+    result = bot.inline(*ARGS, *GATE)
+    result.stdout.fnmatch_lines(["      user *And row 3, please.", "    + now  Your window seat is booked."])
+    assert not any(line == "      user Bye." for line in result.outlines)
+
+
 def test_a_red_gate_obeys_tb(bot: Repository) -> None:
     shown = {style: bot.inline(*ARGS, *GATE, f"--tb={style}").outlines for style in ("short", "line", "no")}
     assert not any("- then" in line for lines in shown.values() for line in lines)
