@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import gc
 import hashlib
 import json
 import re
@@ -92,6 +93,18 @@ def test_equal_results_give_equal_pages() -> None:
         for seed in ("1", "2")
     }
     assert len(digests) == 1
+
+
+@pytest.mark.parametrize("broken", [False, True])
+def test_the_garbage_collector_goes_on_after_a_page(monkeypatch: pytest.MonkeyPatch, broken: bool) -> None:
+    results = rich_results(2)
+    if broken:
+        monkeypatch.setattr("pytest_personalens.reports.html.payload", None)
+        with pytest.raises(TypeError):
+            html_page(results)
+    else:
+        html_page(results)
+    assert gc.isenabled()
 
 
 def test_the_page_asks_nobody_for_anything(file: Path) -> None:
