@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from pytest_personalens.results.explanation import Explanation
-    from pytest_personalens.results.values import Item, Results
+    from pytest_personalens.results.item import Item
+    from pytest_personalens.results.values import Results
 
 #: The environment variable with the file of the step's summary.
 SUMMARY: Final = "GITHUB_STEP_SUMMARY"
