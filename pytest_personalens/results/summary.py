@@ -56,7 +56,7 @@ def summarize(
     The order does not depend on the order of `items`. `prices` are the prices of the models, by role.
     """
     suite = suite_named(settings.get("suite", FIRST_SUITE))
-    ordered = tuple(sorted(items, key=lambda i: i.nodeid))
+    ordered = tuple(_with_dollars(item, prices) for item in sorted(items, key=lambda i: i.nodeid))
     own = [i for i in ordered if not i.arm]
     scored = [i for i in own if i.evaluation.scored]
     causes: Counter[Cause] = Counter(i.evaluation.cause for i in own if not i.evaluation.scored)
@@ -155,6 +155,11 @@ def _dollars(usage: Mapping[str, Usage], prices: Mapping[str, Price]) -> dict[st
     return {
         p: round(prices[role_of(p)].of(used), 6) for p, used in sorted(usage.items()) if role_of(p) in prices
     }
+
+
+def _with_dollars(item: Item, prices: Mapping[str, Price]) -> Item:
+    usd = _dollars(item.evaluation.usage, prices)
+    return item.model_copy(update={"usd": round(sum(usd.values()), 6)}) if usd else item
 
 
 def _by_turn(scored: Sequence[Item]) -> Iterator[Mean]:
