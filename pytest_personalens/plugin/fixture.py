@@ -10,8 +10,8 @@ from pytest_personalens.core.errors import RecordError
 from pytest_personalens.core.evaluation import Evaluation, unscored
 from pytest_personalens.core.safe_text import harmless
 from pytest_personalens.engine.assistant import own_traceback, takes_context
-from pytest_personalens.engine.job import work
 from pytest_personalens.engine.record import earlier_by, first_difference
+from pytest_personalens.engine.work import work
 from pytest_personalens.plugin.failures import ItemFailed, ItemFailure, traceback_style
 from pytest_personalens.plugin.items import asks_for_context, spec_of, test_of
 from pytest_personalens.plugin.keys import ITEM_KEY, SECONDS
@@ -19,8 +19,8 @@ from pytest_personalens.plugin.prefetch import prefetcher_of
 from pytest_personalens.plugin.prepare import job_of, rerun_command, store_of
 from pytest_personalens.reports.failure_layout import error_lines
 from pytest_personalens.reports.transcript import difference_lines, failure_headline, failure_lines
+from pytest_personalens.results.item import Item
 from pytest_personalens.results.shortfalls import shortfalls_of
-from pytest_personalens.results.values import Item
 
 if TYPE_CHECKING:
     from collections.abc import Callable

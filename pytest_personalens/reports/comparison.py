@@ -11,7 +11,9 @@ from pytest_personalens.results.wording import count, p_text, sentence, signed, 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from pytest_personalens.results.values import Comparison, Flip, Item, Paired, Results
+    from pytest_personalens.results.changes import Comparison, Flip, Paired
+    from pytest_personalens.results.item import Item
+    from pytest_personalens.results.values import Results
 
 _MOST_LISTED: Final = 10
 _LONGEST: Final = 100

@@ -19,7 +19,8 @@ from pytest_personalens.reports.markdown import markdown_report
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from pytest_personalens.results.values import Item, Results
+    from pytest_personalens.results.item import Item
+    from pytest_personalens.results.values import Results
 
 #: The environment variable with the file of the step's summary.
 SUMMARY: Final = "GITHUB_STEP_SUMMARY"

@@ -20,7 +20,8 @@ from pytest_personalens.results.wording import decision, gate_outcome, p_value, 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from pytest_personalens.results.values import Comparison, Flip, Paired, Results
+    from pytest_personalens.results.changes import Comparison, Flip, Paired
+    from pytest_personalens.results.values import Results
 
 #: The limit in bytes. A comment on a pull request may have 65,536 characters.
 COMMENT_LIMIT: Final = 60_000

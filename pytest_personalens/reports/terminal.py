@@ -24,7 +24,8 @@ from pytest_personalens.results.wording import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from pytest_personalens.results.values import Group, Results
+    from pytest_personalens.results.figures import Group
+    from pytest_personalens.results.values import Results
 
 
 _MOST_LISTED: Final = 20

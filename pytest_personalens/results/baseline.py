@@ -18,8 +18,9 @@ from pytest_personalens.core.message import Message
 from pytest_personalens.core.scenario import Frozen
 from pytest_personalens.core.settings import OFFICIAL_PROMPTS
 from pytest_personalens.core.suite import suite_named
+from pytest_personalens.core.suite_field import SuiteField
 from pytest_personalens.core.suite_names import FIRST_SUITE
-from pytest_personalens.core.verdict import MeasureField, ReasonCode, ScoreField, SuiteField
+from pytest_personalens.core.verdict import MeasureField, ReasonCode, ScoreField
 from pytest_personalens.results.earlier import codes_in, scores_in
 from pytest_personalens.results.first_version import OLD_SCHEMA
 from pytest_personalens.results.provenance import Provenance
@@ -29,7 +30,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from pytest_personalens.results.values import Item, Results
+    from pytest_personalens.results.item import Item
+    from pytest_personalens.results.values import Results
 
 BASELINE_SCHEMA: Final = "personalens-baseline/1"
 _JUDGE: Final = "the judge"

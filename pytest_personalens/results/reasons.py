@@ -6,14 +6,15 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.core.dimensions import Dimension
-from pytest_personalens.results.earlier import codes_in, earlier_of
+from pytest_personalens.results.before_run import earlier_of
+from pytest_personalens.results.earlier import codes_in
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pytest_personalens.core.measure import Measure, Score
     from pytest_personalens.core.verdict import Reason, ReasonCode, Verdict
-    from pytest_personalens.results.values import Item
+    from pytest_personalens.results.item import Item
 
 #: What speaks against a reading, the gravest first.
 COSTS: Final[Mapping[Measure, tuple[ReasonCode, ...]]] = {

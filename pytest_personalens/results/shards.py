@@ -17,8 +17,8 @@ from pytest_personalens.core.options import keys_of
 from pytest_personalens.core.scenario import Frozen
 from pytest_personalens.core.settings import Settings
 from pytest_personalens.results.baseline import read_baseline, refusal, terms_of
+from pytest_personalens.results.conclusion import Requirements, conclude
 from pytest_personalens.results.gate_expressions import with_groups
-from pytest_personalens.results.gates import Requirements, conclude
 from pytest_personalens.results.stored import read_computed
 from pytest_personalens.results.summary import summarize
 

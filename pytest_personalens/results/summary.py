@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 from pytest_personalens.core.suite import suite_named
 from pytest_personalens.core.suite_names import FIRST_SUITE
 from pytest_personalens.core.usage import Usage
+from pytest_personalens.results.figures import Figure, Group, Mean
+from pytest_personalens.results.item import Item
 from pytest_personalens.results.means import (
     Estimate,
     answers_of,
@@ -23,7 +25,7 @@ from pytest_personalens.results.means import (
     scores_by_turn,
     scores_of,
 )
-from pytest_personalens.results.values import Figure, Group, Item, Mean, Results
+from pytest_personalens.results.values import Results
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

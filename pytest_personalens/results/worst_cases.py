@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_personalens.results.earlier import earlier_of
+from pytest_personalens.results.before_run import earlier_of
 from pytest_personalens.results.reasons import costs_of, verdict_on
 
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pytest_personalens.core.measure import Measure, Score
     from pytest_personalens.core.message import Message
     from pytest_personalens.core.verdict import Verdict
-    from pytest_personalens.results.values import Item
+    from pytest_personalens.results.item import Item
 
 
 class Exchange(NamedTuple):

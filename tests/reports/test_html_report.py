@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_personalens.reports.html import html_page, write_html
+from pytest_personalens.results.figures import Gate
 from pytest_personalens.results.stats.intervals import rate_interval
-from pytest_personalens.results.values import Gate, Results
+from pytest_personalens.results.values import Results
 from tests.support.browser import Page, axe_source, start
 from tests.support.rich_results import HOSTILE, rich_results
 

@@ -35,21 +35,13 @@ from pytest_personalens.reports.tables.assistants import assistant_tables, user_
 from pytest_personalens.reports.tables.contexts import ablation_table
 from pytest_personalens.reports.tables.runs import StoredRun
 from pytest_personalens.reports.transcript import failure_lines
+from pytest_personalens.results.changes import Arm, Comparison, Difference, Flip, Paired
+from pytest_personalens.results.figures import Gate, Trials
 from pytest_personalens.results.gates import check_again
+from pytest_personalens.results.item import Item
 from pytest_personalens.results.shortfalls import Shortfall, shortfalls_of
 from pytest_personalens.results.summary import group, summarize
-from pytest_personalens.results.values import (
-    Arm,
-    Comparison,
-    Difference,
-    Flip,
-    Gate,
-    Item,
-    Paired,
-    Results,
-    Trials,
-    write_json,
-)
+from pytest_personalens.results.values import Results, write_json
 
 ROOT = Path(__file__).resolve().parents[2]
 CI = ROOT / "docs/how-to/ci"
