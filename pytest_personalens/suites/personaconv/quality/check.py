@@ -121,7 +121,7 @@ class _Seen:
         """Return the targets of sentiment, each with its domain."""
         found = []
         for ref in plan.items["sentiment"]:
-            facts = self._index.posts[plan.places[ref]]
+            facts = self._index.posts[plan.place(ref)]
             target = fixed.target_of(self._index.read(facts), "sentiment")
             assert not isinstance(target, str), "the index says that there is one"
             reply = Labelled(facts.user, target.text, fixed.label_of(target) == "positive")
