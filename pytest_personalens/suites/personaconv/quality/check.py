@@ -60,6 +60,7 @@ def check_data(spec: str, words: int) -> DataCheck | None:
     name, version = named(path)
     of_domains = seen.targets(plans["fixed"])
     targets = [target for _, target in of_domains]
+    sample = within_words(seen.texts, words)
     quality = PostsQuality(
         dataset=f"{name} {version or index.digest[:12]}",
         users=len(plans["fixed"].of_user),
@@ -76,8 +77,8 @@ def check_data(spec: str, words: int) -> DataCheck | None:
         by_majority=guesses.by_majority(targets),
         by_words=guesses.by_words(targets, seen.labelled),
         by_earlier_labels=guesses.by_earlier_labels(targets),
-        sample_words=words,
-        self_bleu=self_bleu(within_words(seen.texts, words)),
+        sample_words=sum(map(len, sample)),
+        self_bleu=self_bleu(sample),
         findings=tuple(seen.findings),
     )
     return DataCheck(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from pydantic import BaseModel, ConfigDict
 
@@ -22,7 +22,7 @@ class PostsQuality(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    schema_version: Literal["personaconv-quality/1"] = "personaconv-quality/1"
+    schema_version: Literal["personalens-posts-quality/1"] = "personalens-posts-quality/1"
     dataset: str
     users: int
     posts: int
@@ -46,7 +46,7 @@ class PostsQuality(BaseModel):
 def rows(data: PostsQuality) -> list[tuple[str, str, str]]:
     """Return a row for each measure: its words, its value, and the goal for the embedded posts."""
     low, high = data.comments_range
-    shares = data.positive.values() or [0.0]
+    shares = data.positive.values()
     return [
         ("users", f"{data.users:,}", "40"),
         ("posts (domains)", f"{data.posts:,} ({len(data.domains)})", "160 (10)"),
@@ -55,7 +55,11 @@ def rows(data: PostsQuality) -> list[tuple[str, str, str]]:
         ("deepest thread", f"{data.depth}", "8"),
         ("scores", f"{data.score_range[0]:g} to {data.score_range[1]:g}", "-150 to 1500"),
         *((f"items, {kind}", f"{number:,}", "120") for kind, number in data.items["fixed"].items()),
-        ("positive targets by domain", f"{min(shares):.0%}-{max(shares):.0%}", "35-65%"),
+        (
+            "positive targets by domain",
+            f"{min(shares):.0%}-{max(shares):.0%}" if shares else "-",
+            "35-65%",
+        ),
         ("guess: commonest class", _share(data.by_majority), "0.55 at most"),
         ("guess: words of the reply alone", _share(data.by_words), "0.65 at most"),
         ("guess: the user's earlier classes", _share(data.by_earlier_labels), "0.60-0.80"),
@@ -83,5 +87,5 @@ def domain_lines(data: PostsQuality) -> Iterator[str]:
         yield f"{domain or '(none)':<20}{posts:>8,}{share:>10}"
 
 
-def _share(value: Any) -> str:
+def _share(value: float | None) -> str:
     return "-" if value is None else f"{value:.2f}"
