@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from pytest_personalens.core.suite import Metric, Suite
-    from pytest_personalens.results.figures import Arm, Figure, Group
+    from pytest_personalens.results.changes import Arm
+    from pytest_personalens.results.figures import Figure, Group
     from pytest_personalens.results.item import Item
     from pytest_personalens.results.values import Results
 

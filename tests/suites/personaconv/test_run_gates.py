@@ -140,7 +140,7 @@ def test_what_is_not_read_counts_where_it_can(threads: Repository) -> None:
     missed = len(unread["sentiment"]) + len(unread["impact"])
     assert gates(threads)["parsed"]["value"] == pytest.approx(1 - missed / 60, abs=1e-6)
     # In the official protocol it leaves the denominator.
-    truths, said = answers(threads, "sentiment")
+    _, said = answers(threads, "sentiment")
     assert all(value in ("positive", "negative") for value in said)
     official = ("--personalens-protocol", "official")
     threads.inline(*SUITE, "60", KIND, "sentiment", *official, GATE, "accuracy >= 0, valid >= 0", *REPORT)
