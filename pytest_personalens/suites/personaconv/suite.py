@@ -32,6 +32,7 @@ from pytest_personalens.suites.personaconv.values import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from pytest_personalens.core.data_check import DataCheck
     from pytest_personalens.core.measure import Measure
     from pytest_personalens.core.scenario import BaseScenario
     from pytest_personalens.suites.personaconv.texts import TextScorer
@@ -109,6 +110,12 @@ def _texts(folder: str, embedding: str | None, root: str) -> TextScorer:
 
     data = Path(folder) if folder else None
     return TextScorer(nltk_data=data, embedding=embedding or "", root=root)
+
+
+def _check_data(spec: str, words: int) -> DataCheck | None:
+    from pytest_personalens.suites.personaconv.quality import check_data
+
+    return check_data(spec, words)
 
 
 def _prepare(settings: Mapping[str, Any]) -> None:
@@ -217,4 +224,5 @@ SUITE: Final = Suite(
     terms=_terms,
     about=_about,
     facts=_facts,
+    check_data=_check_data,
 )  # fmt: skip
