@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from pytest_personalens.core.data_check import DataCheck
     from pytest_personalens.core.dialogue import UserAgent
     from pytest_personalens.core.evaluation import Answer
     from pytest_personalens.core.scenario import BaseScenario, Context
@@ -204,7 +205,10 @@ class Suite:
     terms: Callable[[SettingsByName], dict[str, str]] = lambda settings: {}
     #: Settings by name -> further text in the header about how the items are run.
     about: Callable[[SettingsByName], str] = lambda settings: ""
-    #: The same arguments -> facts for reports, by the name of the fact.
+    #: Spec of a dataset and a number of words to compare -> what `check-dataset` tells about it, or None if
+    #: it is no data of this suite. It raises `DataError`.
+    check_data: Callable[[str, int], DataCheck | None] = lambda spec, words: None
+    #: Settings by name -> facts for reports, by the name of the fact.
     facts: Callable[[SettingsByName], dict[str, str]] = lambda settings: {}
 
     @property

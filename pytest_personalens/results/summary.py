@@ -59,7 +59,7 @@ def summarize(
     `drawn_from` and `excluded` say what the dataset has, by kind.
     """
     suite = suite_named(settings.get("suite", FIRST_SUITE))
-    ordered = tuple(sorted(items, key=lambda i: i.nodeid))
+    ordered = tuple(_with_dollars(item, prices) for item in sorted(items, key=lambda i: i.nodeid))
     own = [i for i in ordered if not i.arm]
     scored = [i for i in own if i.evaluation.scored]
     causes: Counter[Cause] = Counter(i.evaluation.cause for i in own if not i.evaluation.scored)
@@ -167,6 +167,11 @@ def _dollars(usage: Mapping[str, Usage], prices: Mapping[str, Price]) -> dict[st
     return {
         p: round(prices[role_of(p)].of(used), 6) for p, used in sorted(usage.items()) if role_of(p) in prices
     }
+
+
+def _with_dollars(item: Item, prices: Mapping[str, Price]) -> Item:
+    usd = _dollars(item.evaluation.usage, prices)
+    return item.model_copy(update={"usd": round(sum(usd.values()), 6)}) if usd else item
 
 
 def _by_turn(scored: Sequence[Item]) -> Iterator[Mean]:

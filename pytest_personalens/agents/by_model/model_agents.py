@@ -64,17 +64,17 @@ class ModelAgents:
 
     def __init__(self, settings: PromptSettings | None = None, root: Path | None = None) -> None:
         self._settings = settings or PromptSettings()
-        given, root = self._settings.prompts, root or Path()
+        prompts, root = self._settings.prompts, root or Path()
         self._official: OfficialPrompts | None = None
-        if given and self._settings.official:
+        if prompts and self._settings.official:
             self._official = _official(
-                root / given.removeprefix(OFFICIAL_PROMPTS), self._settings.official_bugs
+                root / prompts.removeprefix(OFFICIAL_PROMPTS), self._settings.official_bugs
             )
             return
         from pytest_personalens.agents.by_model.prompts import Prompts
 
         self._prompts: Prompts = Prompts(
-            root / given if given else None,
+            root / prompts if prompts else None,
             protocol="paper" if self._settings.protocol == "paper" else "default",
         )
 

@@ -32,6 +32,7 @@ from pytest_personalens.suites.personaconv.values import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from pytest_personalens.core.data_check import DataCheck
     from pytest_personalens.core.measure import Measure
     from pytest_personalens.core.scenario import BaseScenario, Context
     from pytest_personalens.suites.personaconv.texts import TextScorer
@@ -124,6 +125,12 @@ def _stored_replies(spec: str, settings: Mapping[str, Any]) -> Any:
     if not spec.startswith(PREFIX):
         return None
     return StoredOutputs(Path(settings["root"]) / Path(spec.removeprefix(PREFIX)).expanduser())
+
+
+def _check_data(spec: str, words: int) -> DataCheck | None:
+    from pytest_personalens.suites.personaconv.quality import check_data
+
+    return check_data(spec, words)
 
 
 def _prepare(settings: Mapping[str, Any]) -> None:
@@ -235,4 +242,5 @@ SUITE: Final = Suite(
     terms=_terms,
     about=_about,
     facts=_facts,
+    check_data=_check_data,
 )  # fmt: skip
