@@ -273,7 +273,7 @@ def test_merged_shards_say_why_a_gate_failed(bot: Repository) -> None:
     files = [f"{number}.json" for number in (1, 2)]
     for number, file in enumerate(files, 1):
         bot.inline(*ARGS, *GATE, f"--personalens-shard={number}/2", "--personalens-report", file)
-    result = bot.python("-m", "pytest_personalens", "merge", *files)
+    result = bot.command("merge", *files)
     assert result.ret == 1
     result.stdout.fnmatch_lines(["gate p:", "E   Personalization is 1.00, *", "    + now  Gladly. *"])
 
