@@ -54,9 +54,7 @@ def read_reply(reply: object) -> Reply:
     if isinstance(reply, (list, tuple)) and reply and all(map(is_message, reply)):
         own = _after_what_was_given(reply)
         return Reply(_turn(own, listed=True), [_own(message) for message in own])
-    raise AssistantFault(
-        f"the assistant returned {type(reply).__name__}; it must return text (str){_text_in(reply)}"
-    )
+    raise AssistantFault(_odd(reply))
 
 
 def is_message(value: object) -> bool:
@@ -274,6 +272,17 @@ def _data(value: object) -> Any:
         return vars(value)
     slots = [name for kind in type(value).__mro__ for name in getattr(kind, "__slots__", ())]
     return {name: getattr(value, name) for name in slots if hasattr(value, name)} or str(value)
+
+
+def _odd(reply: object) -> str:
+    """Return what is wrong with a value that is no reply."""
+    if isinstance(reply, (list, tuple)) and any(map(is_message, reply)):
+        number, odd = next((n, one) for n, one in enumerate(reply, 1) if not is_message(one))
+        return (
+            f"message {number} of the list that the assistant returned is {type(odd).__name__} without"
+            " content or tool_calls; it must have one of them"
+        )
+    return f"the assistant returned {type(reply).__name__}; it must return text (str){_text_in(reply)}"
 
 
 def _text_in(reply: object) -> str:

@@ -146,6 +146,15 @@ def test_of_a_whole_conversation_only_what_follows_the_last_user_message_counts(
         ([*acting(call())[:1]], "has tool calls and no text; the last one must be its text"),
         ([{"content": "hi"}], "message 1 of the list that the assistant returned has the role None"),
         ([{"role": "narrator", "content": "hi"}], "has the role 'narrator'; it must be assistant or tool"),
+        (
+            [acting(call())[0], {"role": "tool"}],
+            "message 2 of the list that the assistant returned is dict without",
+        ),
+        (
+            [None, *acting(call())],
+            "message 1 of the list that the assistant returned is NoneType without content",
+        ),
+        ([], "the assistant returned list; it must return text"),
         ({"content": 5}, "a message whose content is int; it must be text"),
         ({"content": "hi", "tool_calls": "book"}, "tool_calls are str; they must be a list"),
         ({"content": "hi", "tool_calls": [{"name": "f"}]}, "a tool call of the assistant names no function"),
