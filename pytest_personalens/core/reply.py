@@ -81,7 +81,8 @@ def field(value: object, name: str) -> Any:
     """
     if isinstance(value, Mapping):
         return value.get(name)
-    return getattr(value, name) if has(value, name) else None
+    # A class may name an attribute, as slots do, that an object of it does not have.
+    return getattr(value, name, None) if has(value, name) else None
 
 
 def text_of(content: object) -> str | None:

@@ -109,7 +109,9 @@ def test_objects_with_slots_are_messages(scenario: Scenario) -> None:
 
     def assistant(messages: AssistantMessages) -> object:
         seen.append(messages)
-        return [Said("assistant", None, [call()]), Said("assistant", TEXT, [])]
+        last = Said("assistant", TEXT, [])
+        del last.tool_calls
+        return [Said("assistant", None, [call()]), last]
 
     user = ScriptedUser(UserTurn("hello"), UserTurn("bye", done=True))
     outcome = converse(scenario, assistant, user)
@@ -163,6 +165,11 @@ def test_of_a_whole_conversation_only_what_follows_the_last_user_message_counts(
         ({"content": "x" * 100_001}, "100,001 characters"),
         ({"content": " "}, "an empty text"),
         (iter([5]), "the assistant's stream yielded int; it must yield text or deltas"),
+        (
+            iter([{"choices": {"x": 1}}]),
+            "the assistant's stream yielded dict that cannot be read: KeyError: 0",
+        ),
+        (iter([{"tool_calls": [{"index": []}]}]), "yielded dict that cannot be read: TypeError: unhashable"),
         (iter(["x" * 60_000] * 2), "more than 100,000 characters"),
         (iter([{"content": {}}]), "a delta whose content is no text"),
         (iter(()), "an empty text"),
