@@ -24,7 +24,7 @@ COSTS: Final[Mapping[Measure, tuple[ReasonCode, ...]]] = {
 
 
 #: Of a judge whose score is low though its reasons find each part of the task done.
-AS_A_WHOLE: Final = "each part of the task is seen as done, but not the task as a whole"
+AS_A_WHOLE: Final = "each part is seen as done, but not the task as a whole"
 
 
 class ReasonCount(NamedTuple):

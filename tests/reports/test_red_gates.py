@@ -150,15 +150,14 @@ def test_a_task_whose_parts_are_all_done_is_told_as_such(
     result = bot.inline(*ARGS, *GATE, "--personalens-report", "run.md", "--personalens-report", "run.html")
     result.stdout.fnmatch_lines(
         [
-            "dialogues by reason: each part of the task is seen as done, but not the task as",
-            "    a whole 12",
+            "dialogues by reason: each part is seen as done, but not the task as a whole 12",
             "    + now  Gladly. Which seat*",
-            "      why: each part of the task is seen as done, but not the task as a whole;",
-            "           no reply has words of “its price”",
+            "      why: each part is seen as done, but not the task as a whole; no reply has",
+            "           words of “its price”",
         ]
     )
     page = (bot.path / "run.md").read_text(encoding="utf-8")
-    assert "| each part of the task is seen as done, but not the task as a whole | 12 |" in page
+    assert "| each part is seen as done, but not the task as a whole | 12 |" in page
 
 
 def test_a_goodbye_cost_nothing(bot: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
