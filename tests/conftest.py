@@ -15,6 +15,8 @@ with suppress(ImportError):
     # A run in this process forgets what it imported, and numpy cannot be imported twice.
     import numpy as np  # noqa: F401
 
+# Measures are known by name in the whole process: a run that imports them again would know others.
+from pytest_personalens.core import verdict as verdict
 from pytest_personalens.core.scenario import Scenario, Situation, Task
 from tests.support.endpoint import Endpoint, play
 from tests.support.repository import ROOT, Repository
