@@ -15,6 +15,7 @@ from pytest_personalens.core.errors import (
     UserAgentFault,
     ends_the_run,
     error_text,
+    short_repr,
 )
 from pytest_personalens.core.message import AssistantMessages as AssistantMessages
 from pytest_personalens.core.message import Message as Message
@@ -209,6 +210,8 @@ def _reply(
         ) from error
     if scenario.takes_answers and isinstance(reply, dict) and "answer" in reply:
         reply = _answer_text(reply)
+    elif scenario.takes_answers and isinstance(reply, dict) and "content" not in reply:
+        raise AssistantFault(f"the assistant returned a mapping without 'answer': {short_repr(reply, 60)}")
     try:
         return read_reply(reply)
     except PersonalensError:

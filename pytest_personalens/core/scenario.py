@@ -16,6 +16,8 @@ from pydantic import (
     model_serializer,
 )
 
+from pytest_personalens.core.suite_names import FIRST_SUITE
+
 Kind = Literal["single", "multi"]
 _ROUNDS: Final[dict[Kind, int]] = {"single": 20, "multi": 30}
 
@@ -156,6 +158,8 @@ class BaseScenario(Frozen):
 
     #: True if a reply may be a mapping with the field ``answer``, or JSON text of one.
     takes_answers: ClassVar[bool] = False
+    #: The name of the suite that it belongs to.
+    suite: ClassVar[str] = FIRST_SUITE
 
     id: str
     user: str
@@ -176,6 +180,14 @@ class BaseScenario(Frozen):
         A round is a message of the assistant and one of the user. An option may set another number.
         """
         return 1
+
+    @property
+    def unrecorded(self) -> tuple[str, ...]:
+        """Return the texts of the user of which a record holds digests only.
+
+        They are data of others, which must not lie in a repository.
+        """
+        return ()
 
     @property
     def digest(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.measure import Better, Measure, add_measures
@@ -68,6 +68,22 @@ class Metric:
     def read_in(self) -> tuple[str, ...]:
         """Return the kinds of items that the figure is about; empty means all."""
         return self.measure.kinds if self.measure is not None else self.kinds
+
+
+class StoredReplies(Protocol):
+    """Replies of an earlier run, by the id of their item."""
+
+    @property
+    def items(self) -> Collection[str]:
+        """Return the ids of the items with a reply."""
+        ...
+
+    def of_item(self, item: str) -> Callable[[Any], object]:
+        """Return the assistant of an item.
+
+        It raises `AssistantFault` if there is no reply for it.
+        """
+        ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -139,6 +155,13 @@ class Suite:
     #: the item, or empty. ``root`` is the folder at which relative paths start.
     asker: Callable[[SettingsByName], UserAgent]
     scorer: Callable[[SettingsByName], Judge]
+    #: Settings, a model, its meter and a context -> the assistant that the model plays. Without it, the model
+    #: is told what the first suite tells it.
+    played: Callable[[SettingsByName, Any, Any, Context], Any] | None = None
+    #: A value of the option assistant that only this suite has -> the stored replies that play the assistant.
+    stored_replies: Callable[[str, SettingsByName], StoredReplies | None] = lambda spec, settings: None
+    #: Settings -> True if a control changes what the user says, and not only the context.
+    controls_request: Callable[[SettingsByName], bool] = lambda settings: False
     #: Opens what this scorer needs before the run begins. It raises `SpecError` for what is missing.
     prepare: Callable[[SettingsByName], None] = lambda settings: None
     #: Settings -> the measures that this scorer does not give, each with the reason, a semicolon and what to

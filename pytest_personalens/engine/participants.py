@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from pytest_personalens.agents.by_model.model_assistant import ModelAssistant
     from pytest_personalens.agents.by_model.official.agents import OfficialAssistant
     from pytest_personalens.core.dialogue import UserAgent
+    from pytest_personalens.core.suite import StoredReplies
     from pytest_personalens.core.usage import Price
     from pytest_personalens.core.verdict import Judge
     from pytest_personalens.models.meter import Budget
@@ -88,6 +89,8 @@ class Participants:
         self._user_agent = self._role("user_agent", recipe.user_model, "--personalens-user-model")
         self._judge = self._role("judge", recipe.judge_model, "--personalens-judge-model")
         self._service: Reliable | None = None
+        #: Replies of an earlier run that play the assistant.
+        self.stored_replies: StoredReplies | None = None
         self._assistant = self._open_assistant()
         roles = {"user agent": self._user_agent, "judge": self._judge, "assistant": self._assistant}
         self._played: dict[str, Model] = {role: who for role, who in roles.items() if isinstance(who, Model)}
@@ -101,11 +104,13 @@ class Participants:
         """
         return ModelAgents(self.recipe.told, Path(self.recipe.root))
 
-    def agents(self, context: Context, thresholds: Mapping[str, int | float], kind: str = "") -> Agents:
+    def agents(
+        self, context: Context, thresholds: Mapping[str, int | float], kind: str = "", case: str = ""
+    ) -> Agents:
         """Return agents for one evaluation.
 
         `context` is what an assistant of this package may know. `thresholds` decide if there are further
-        votes. `kind` is that of the item.
+        votes. `kind` is that of the item, and `case` its id with its control and its trial.
         """
         settings = {**self._settings, "kind": kind}
         meter = Meter(budget=self.budget, prices=self._prices, total=self.total, before=self.go_on)
@@ -123,19 +128,30 @@ class Participants:
             judge = VotingJudge(judge, further or judge, votes=self.recipe.judge_votes, thresholds=limits)
         played: ModelAssistant | OfficialAssistant | None = None
         if "assistant" in models:
-            played = self.model_agents.assistant(
-                models["assistant"], meter, setting=self.recipe.assistant_prompt, context=context
-            )
+            played = self.played(models["assistant"], meter, context, kind)
         user_agent: UserAgent = self._user_agent or self._suite.asker(settings)
         if "user agent" in models:
             user_agent = self.model_agents.user_agent(models["user agent"], meter)
         assistant = None if played is not None else self._assistant
+        if self.stored_replies is not None:
+            assistant = self.stored_replies.of_item(case)
         service: ServiceAssistant | None = None
         if self._service is not None:
             from pytest_personalens.models.services.assistant import ServiceAssistant
 
             service = ServiceAssistant(self._service, meter, context)
         return Agents(user_agent, judge, assistant, played, meter, service)
+
+    def played(
+        self, model: Model, meter: Meter, context: Context, kind: str
+    ) -> ModelAssistant | OfficialAssistant:
+        """Return the assistant that a model plays for an item of that kind."""
+        if self._suite.played is not None:
+            own: ModelAssistant = self._suite.played({**self._settings, "kind": kind}, model, meter, context)
+            return own
+        return self.model_agents.assistant(
+            model, meter, setting=self.recipe.assistant_prompt, context=context
+        )
 
     @property
     def paid(self) -> bool:
@@ -235,6 +251,9 @@ class Participants:
 
             Template(request)  # a bad one is told whoever the assistant is
         if not spec:
+            return None
+        self.stored_replies = self._suite.stored_replies(spec, self._settings)
+        if self.stored_replies is not None:
             return None
         model = self._model(spec, "--personalens-assistant")
         if model is not None:

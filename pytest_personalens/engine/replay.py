@@ -51,7 +51,8 @@ class Replay:
         voted: Callable[[], None] = lambda: None,
     ) -> None:
         self.evidence = EvidenceDigests(scenario)
-        self.records, self.may_spend, self.where = records, may_spend, where
+        self._scenario, self.may_spend, self.where = scenario, may_spend, where
+        self.records = [record.restored(scenario) for record in records]
         self._elsewhere, self._before = elsewhere, before
         #: Votes on verdicts that are not decided yet. Those of the run that was broken off come first.
         self.votes = list(votes)
@@ -70,7 +71,7 @@ class Replay:
             if (answer := find(record)) is not None:
                 return answer
         for record in self._elsewhere() if self._elsewhere is not None and paid else ():
-            if (answer := find(record)) is not None:
+            if (answer := find(record.restored(self._scenario))) is not None:
                 with self._lock:
                     self.questions += 1
                 return answer

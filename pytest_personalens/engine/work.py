@@ -35,7 +35,7 @@ def work(job: Job, participants: Participants, assistant: Assistant, keep: Keep 
     more.
     """
     started = time.perf_counter()
-    agents = participants.agents(job.context, job.thresholds, job.scenario.kind)
+    agents = participants.agents(job.context, job.thresholds, job.scenario.kind, job.case)
     others = job.elsewhere.records if job.elsewhere is not None else None
     latest: list[Evaluation] = []
     raised: list[Exception] = []
@@ -96,7 +96,8 @@ def work(job: Job, participants: Participants, assistant: Assistant, keep: Keep 
             raised=raised,
         )
     if agents.played is None and job.resumable:
-        under_test = ResumedAssistant(under_test, replay, job.broken_off)
+        broken_off = job.broken_off and job.broken_off.restored(job.scenario)
+        under_test = ResumedAssistant(under_test, replay, broken_off)
     with dialogue_span(job) as tell:
         evaluation = evaluate(
             job.scenario,

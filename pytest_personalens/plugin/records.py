@@ -183,6 +183,11 @@ class RecordStore:
         try:
             self._text = _read(self.path)
             record = read_record(self._text, str(self.path)) if self._text is not None else None
+            if record is not None and record.suite != self.scenario.suite:
+                raise RecordError(
+                    f"{self.path}: the record is of the suite {record.suite!r}, this run of"
+                    f" {self.scenario.suite!r}; {ADVICE}"
+                )
             if record is not None and record.scenario != self.scenario.id:
                 raise RecordError(
                     f"{self.path}: the record belongs to scenario {record.scenario!r}; {ADVICE}"
