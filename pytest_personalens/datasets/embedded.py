@@ -71,18 +71,18 @@ class EmbeddedDataset:
 
         The other methods raise one such problem at a time.
         """
-        domains, found = self._examined_domains()
-        found += self._examined_multi(domains)[1]
+        domains, errors = self._examined_domains()
+        errors += self._examined_multi(domains)[1]
         for user in self.users():
-            found += self._examined_profile(user, domains)[1]
+            errors += self._examined_profile(user, domains)[1]
         if not self.users():
-            found.append(
+            errors.append(
                 DataError(
                     self.root / "profiles",
                     "nobody in it; write a file for each person, such as profiles/ada.toml",
                 )
             )
-        return found
+        return errors
 
     def domains(self) -> tuple[str, ...]:
         """Return the domain names of the files in ``domains/``, in the order of the files.
@@ -103,8 +103,8 @@ class EmbeddedDataset:
 
     @cached_property
     def _catalogue(self) -> dict[str, Domain | None]:
-        domains, found = self._examined_domains()
-        return _sound(domains, found)
+        domains, errors = self._examined_domains()
+        return _sound(domains, errors)
 
     def users(self) -> tuple[str, ...]:
         """Return the names of the files in ``profiles/``, in alphabetical order."""
@@ -183,11 +183,11 @@ class EmbeddedDataset:
         A domain is None if only its name could be read.
         """
         domains: dict[str, Domain | None] = {}
-        found: list[DataError] = []
+        errors: list[DataError] = []
         slugs: dict[str, str] = {}
         for file in self.domain_files():
             domain, wrong = _examined(file, Domain)
-            found += wrong
+            errors += wrong
             name = domain.name if domain is not None else _name_in(file)
             if name is None:
                 continue
@@ -195,17 +195,17 @@ class EmbeddedDataset:
                 *name_problems(file.stem, name, slugs),
                 *(domain_problems(domain) if domain is not None else ()),
             ]
-            found += [DataError(file, told, field=field) for field, told in problems]
+            errors += [DataError(file, message, field=field) for field, message in problems]
             slugs.setdefault(slug(name), name)
             domains.setdefault(name, domain)
-        if not domains and not found:
-            found.append(
+        if not domains and not errors:
+            errors.append(
                 DataError(
                     self.root / "domains",
                     "no domain in it; write a file for each, such as domains/billing.toml",
                 )
             )
-        return domains, found
+        return domains, errors
 
     def _examined_multi(
         self, domains: Mapping[str, Domain | None]
@@ -213,9 +213,9 @@ class EmbeddedDataset:
         file = self.multi_file
         if not os.path.lexists(file):
             return MultiTasks(tasks=()), []  # a folder may have no such tasks
-        multi, found = _examined(file, MultiTasks)
+        multi, errors = _examined(file, MultiTasks)
         problems = multi_problems(multi, domains) if multi is not None else ()
-        return multi, found + [DataError(file, told, field=field) for field, told in problems]
+        return multi, errors + [DataError(file, message, field=field) for field, message in problems]
 
     def _examined_profile(
         self, user: str, domains: Mapping[str, Domain | None]
@@ -223,9 +223,9 @@ class EmbeddedDataset:
         file = self.root / "profiles" / f"{user}.toml"
         if Path(user).name != user or not file.is_file():
             raise DataError(self.root / "profiles", f"no such user: {user!r}")
-        profile, found = _examined(file, ProfileEntry)
+        profile, errors = _examined(file, ProfileEntry)
         problems = profile_problems(profile, domains) if profile is not None else ()
-        return profile, found + [DataError(file, told, field=field) for field, told in problems]
+        return profile, errors + [DataError(file, message, field=field) for field, message in problems]
 
 
 def situation(routine: Routine, task: TaskEntry, *, key: str) -> Situation:
@@ -274,10 +274,10 @@ def data_folder() -> Path:
     raise DataError(_PACKAGE / "data", "the embedded data is missing; reinstall pytest-personalens")
 
 
-def _sound(read: _Read | None, found: Sequence[DataError]) -> _Read:
+def _sound(read: _Read | None, errors: Sequence[DataError]) -> _Read:
     """Return the value that was read, or raise its first problem."""
-    if found or read is None:
-        raise found[0]
+    if errors or read is None:
+        raise errors[0]
     return read
 
 

@@ -152,6 +152,6 @@ def _types(words: dict[str, DomainWords]) -> dict[tuple[str, str], PreferenceTyp
             values=t.values,
             ask=t.ask or (name,),
         )
-        for domain, said in words.items()
-        for name, t in said.types.items()
+        for domain, domain_words in words.items()
+        for name, t in domain_words.types.items()
     }
