@@ -79,7 +79,7 @@ class Participants:
         self._prices = dict(recipe.prices)
         self._ended = threading.Event()
         self._parent = os.getppid()
-        if recipe.told.prompts:
+        if recipe.prompt_settings.prompts:
             _ = self.model_agents  # a bad template stops the run before it spends anything
         self._models: dict[str, Reliable] = {}
         self._user_agent = self._role("user_agent", recipe.user_model, "--personalens-user-model")
@@ -96,7 +96,7 @@ class Participants:
 
         A run without models reads no template.
         """
-        return ModelAgents(self.recipe.told, Path(self.recipe.root))
+        return ModelAgents(self.recipe.prompt_settings, Path(self.recipe.root))
 
     def agents(self, context: Context, thresholds: Mapping[str, int | float]) -> Agents:
         """Return agents for one evaluation.
@@ -172,7 +172,7 @@ class Participants:
 
         `letters` are those of D, I and S that the assistant knows.
         """
-        if "assistant" in self._played and self.recipe.told.official:
+        if "assistant" in self._played and self.recipe.prompt_settings.official:
             self.model_agents.assistant(
                 self._played["assistant"],
                 Meter(),
@@ -190,7 +190,7 @@ class Participants:
         )
         return (
             [name for name, role in roles.items() if role not in self._played]
-            if self.recipe.told.named
+            if self.recipe.prompt_settings.named
             else []
         )
 
