@@ -258,11 +258,15 @@ class Scenario(BaseScenario):
     @property
     def facts(self) -> tuple[tuple[str, str], ...]:
         """Return the user's wish, the goal for the judge, and the relevant preferences."""
-        known = (
+        relevant = (
             f"{domain}, {name}: {', '.join(self.preferences.get(domain, {}).get(name, ())) or 'none'}"
             for domain, name in self.task.relevant
         )
-        return (("wants", self.task.intent), ("goal", self.task.goal), *(("known", text) for text in known))
+        return (
+            ("wants", self.task.intent),
+            ("goal", self.task.goal),
+            *(("known", text) for text in relevant),
+        )
 
     @property
     def rounds(self) -> int:
