@@ -71,6 +71,9 @@ class Participants:
         is_worker: bool = False,
     ) -> None:
         self.recipe, self._added, self._suite = recipe, added, suite_named(recipe.suite)
+        self._settings = {**dict(recipe.settings), "root": recipe.root}
+        if recipe.settings:
+            self._suite.prepare(self._settings)
         self.loop = EventLoop()
         self.budget, self._is_worker = budget, is_worker
         #: The reason why paid results cannot be saved, once that has happened.
@@ -98,17 +101,18 @@ class Participants:
         """
         return ModelAgents(self.recipe.prompt_settings, Path(self.recipe.root))
 
-    def agents(self, context: Context, thresholds: Mapping[str, int | float]) -> Agents:
+    def agents(self, context: Context, thresholds: Mapping[str, int | float], kind: str = "") -> Agents:
         """Return agents for one evaluation.
 
         `context` is what an assistant of this package may know. `thresholds` decide if there are further
-        votes.
+        votes. `kind` is that of the item.
         """
+        settings = {**self._settings, "kind": kind}
         meter = Meter(budget=self.budget, prices=self._prices, total=self.total, before=self.go_on)
         models, further = self._played, None
         # Embedded agents remember parts of their dialogue, so each evaluation has its own. Modules are
         # imported only if the run has models, because the import would slow down a replay.
-        judge: Judge = self._judge or self._suite.scorer(dict(self.recipe.settings))
+        judge: Judge = self._judge or self._suite.scorer(settings)
         if "judge" in models:
             further = self.model_agents.judge(models["judge"], meter, temperature=_VOTE_TEMPERATURE)
             judge = self.model_agents.judge(models["judge"], meter)
@@ -122,7 +126,7 @@ class Participants:
             played = self.model_agents.assistant(
                 models["assistant"], meter, setting=self.recipe.assistant_prompt, context=context
             )
-        user_agent: UserAgent = self._user_agent or self._suite.asker(dict(self.recipe.settings))
+        user_agent: UserAgent = self._user_agent or self._suite.asker(settings)
         if "user agent" in models:
             user_agent = self.model_agents.user_agent(models["user agent"], meter)
         assistant = None if played is not None else self._assistant

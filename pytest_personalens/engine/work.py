@@ -35,7 +35,7 @@ def work(job: Job, participants: Participants, assistant: Assistant, keep: Keep 
     more.
     """
     started = time.perf_counter()
-    agents = participants.agents(job.context, job.thresholds)
+    agents = participants.agents(job.context, job.thresholds, job.scenario.kind)
     other_records = job.elsewhere.records if job.elsewhere is not None else None
     latest: list[Evaluation] = []
     raised: list[Exception] = []

@@ -298,9 +298,8 @@ def _trials(results: Results) -> Iterator[str]:
 
 def _usage(results: Results) -> str:
     used = sum(results.usage.values(), Usage())
-    tokens = used.input_tokens + used.cached_tokens + used.written_tokens + used.output_tokens
     dollars = f", ${sum(results.usd.values()):.4f}" if results.usd else ""
-    return f"{used.calls:,} model calls, {tokens:,} tokens{dollars}"
+    return f"{used.calls:,} model calls, {used.tokens:,} tokens{dollars}"
 
 
 def _record(file: str, link: str) -> str:

@@ -23,6 +23,10 @@ COSTS: Final[Mapping[Measure, tuple[ReasonCode, ...]]] = {
 }
 
 
+#: Of a judge whose score is low though its reasons find each part of the task done.
+AS_A_WHOLE: Final = "each part of the task is seen as done, but not the task as a whole"
+
+
 class ReasonCount(NamedTuple):
     """In how many dialogues a reason was given.
 
@@ -65,7 +69,7 @@ def reason_counts(items: Sequence[Item], measure: Measure) -> tuple[ReasonCount,
 def commonest_sentences(items: Sequence[Item], measure: Measure) -> list[tuple[str, int]]:
     """What the judge says of dialogues in the worse half of a scale, with how often, the commonest first."""
     verdicts = [verdict for item in items if (verdict := verdict_on(item, measure)) is not None]
-    said = Counter(verdict.justification for verdict in verdicts if _in_lower_half(verdict.score, measure))
+    said = Counter(said_of(verdict) for verdict in verdicts if _in_lower_half(verdict.score, measure))
     return sorted(said.items(), key=lambda pair: (-pair[1], pair[0]))
 
 
@@ -74,6 +78,15 @@ def _in_lower_half(score: Score, measure: Measure) -> bool:
         return True
     middle = (measure.low + measure.high) / 2
     return not measure.is_worse(middle, score)
+
+
+def said_of(verdict: Verdict) -> str:
+    """The judge's sentence, or what its reasons say where each of them finds a part of a failed task done."""
+    failed = verdict.dimension == Dimension.TASK_COMPLETION and not verdict.score
+    done = bool(verdict.reasons) and all(reason.code == "done" for reason in verdict.reasons)
+    if not (failed and done):
+        return verdict.justification
+    return AS_A_WHOLE
 
 
 def costs_of(verdict: Verdict) -> list[Reason]:

@@ -85,6 +85,8 @@ def _computed(stored: Results) -> Results:
         missing_by_group=stored.missing_by_group,
         left_out=stored.left_out,
         complete=stored.complete,
+        drawn_from=stored.drawn_from,
+        excluded=stored.excluded,
     )
     update: dict[str, Any] = {name: getattr(found, name) for name in _FIGURES}
     update["usage"] |= {

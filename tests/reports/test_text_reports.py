@@ -279,7 +279,10 @@ def test_annotations_of_gates_and_items() -> None:
         FULL, root="chatbot", lines={"tests/test_bot.py::test_bot[books-3-ann]": 12}
     )
     assert lines == [
-        "::error title=personalens%3A gate tcr::tcr 0.50 < 0.70",
+        (
+            "::error title=personalens%3A gate tcr::Task completion is 0.50, and 0.70 is wanted%0Adialogues by"
+            " reason: Done. 1"
+        ),
         (
             "::error file=chatbot/tests/test_bot.py,line=12,title=personalens%3A books-3-ann::not scored,"
             " judge: no answer%0Atests/test_bot.py::test_bot[books-3-ann]"

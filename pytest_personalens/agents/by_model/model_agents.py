@@ -28,7 +28,7 @@ class PromptSettings(NamedTuple):
     `prompts` is a folder, or ``official:PATH``.
     """
 
-    protocol: Literal["default", "paper"] = "default"
+    protocol: str = "default"
     prompts: str | None = None
     official_bugs: str = "reproduce"
     user_agent: Literal["plain", "reasoning", "state"] = "plain"
@@ -74,7 +74,8 @@ class ModelAgents:
         from pytest_personalens.agents.by_model.prompts import Prompts
 
         self._prompts: Prompts = Prompts(
-            root / prompts if prompts else None, protocol=self._settings.protocol
+            root / prompts if prompts else None,
+            protocol="paper" if self._settings.protocol == "paper" else "default",
         )
 
     def user_agent(self, model: Model, meter: Meter) -> UserAgent:
