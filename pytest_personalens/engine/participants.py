@@ -17,7 +17,8 @@ from pytest_personalens.core.errors import PersonalensError, RecordError, SpecEr
 from pytest_personalens.core.scenario import Context, Situation
 from pytest_personalens.core.suite import suite_named
 from pytest_personalens.core.usage import price_of
-from pytest_personalens.engine.assistant import EventLoop, import_assistant
+from pytest_personalens.engine.assistant_import import import_assistant
+from pytest_personalens.engine.event_loop import EventLoop
 from pytest_personalens.engine.participant_specs import ParticipantSpecs, refuse_prompts_for_nobody
 from pytest_personalens.models import Model
 from pytest_personalens.models.meter import Meter, Total
