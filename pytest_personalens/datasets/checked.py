@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
 from pytest_personalens.core.errors import DataError, PersonalensError, error_text, short_repr
 from pytest_personalens.core.jsonfile import first_problem
 from pytest_personalens.core.scenario import BaseScenario, Scenario, ScenarioRef, slug
+from pytest_personalens.datasets.base import sound
 from pytest_personalens.datasets.layout import TASK_KINDS, name_problems
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from pytest_personalens.datasets.base import Dataset
-
-_Read = TypeVar("_Read")
 
 
 class CheckedDataset:
@@ -47,7 +46,7 @@ class CheckedDataset:
 
         They must be texts with different slugs. None may be the name of a kind, because gates use both names.
         """
-        return _sound(*self.examined_domains())
+        return sound(*self.examined_domains())
 
     def users(self) -> Sequence[str]:
         """Return the users of the dataset, which must be texts."""
@@ -56,11 +55,11 @@ class CheckedDataset:
     def refs(self, user: str) -> Sequence[ScenarioRef]:
         """Return the scenarios of one user, each with a valid kind and valid domains."""
         _ = self._sound_domains  # a draw does not always call `domains`
-        return _sound(*self.examined_refs(user))
+        return sound(*self.examined_refs(user))
 
     def load(self, ref: ScenarioRef) -> Any:
         """Return the whole scenario."""
-        return _sound(*self.examined(ref))
+        return sound(*self.examined(ref))
 
     def examined_domains(self) -> tuple[Sequence[str], list[DataError]]:
         """Return the names of the domains, and every problem with them."""
@@ -192,9 +191,3 @@ def _problems(scenario: Scenario) -> Iterator[str]:
                 f"those of {domain} are {', '.join(map(repr, has))}" if has else f"there are none of {domain}"
             )
             yield f"the task's relevant preference {name!r} is not among the preferences: {existing}"
-
-
-def _sound(read: _Read | None, errors: Sequence[DataError]) -> _Read:
-    if errors or read is None:
-        raise errors[0]
-    return read
