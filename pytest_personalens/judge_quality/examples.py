@@ -10,7 +10,8 @@ import re
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pytest_personalens.agents.embedded_judge.cues import Line, alone, lines, read
+from pytest_personalens.agents.embedded_judge.cues import Line, lines, read
+from pytest_personalens.agents.embedded_judge.wording_cues import alone
 from pytest_personalens.agents.language.statements import of_message, plain
 from pytest_personalens.agents.language.text import content
 
