@@ -14,6 +14,7 @@ from pytest_personalens.agents.embedded_judge.verb_forms import forms, gist
 from pytest_personalens.agents.embedded_judge.weights import words as listed
 from pytest_personalens.agents.embedded_judge.wording_cues import form_cues, reactions, word_cues
 from pytest_personalens.agents.language import slots
+from pytest_personalens.agents.language.detail_kinds import details
 from pytest_personalens.agents.language.lexicon import domain_words
 from pytest_personalens.agents.language.reading import DialogueReading
 from pytest_personalens.agents.language.statements import of_message, plain, substance
@@ -183,7 +184,7 @@ class _Reader:
         yield ground
         if text.rstrip().endswith("?"):
             yield from ("question", f"{ground} question")
-        yield from (f"has {detail}" for detail in slots.details(text))
+        yield from (f"has {detail}" for detail in details(text))
         for (at, sentence), again in self._asks.items():
             if at == turn and (sentence in quote or quote in sentence):
                 yield "asks again" if again else "asks for the known"
@@ -206,7 +207,7 @@ class _Reader:
         yield _share(
             "part", max(len(p.words & widened) / len(p.words) if p.words else 0.0 for p in self.parts)
         )
-        shown = slots.details(text)
+        shown = details(text)
         yield from (f"asked {detail}" for detail in self.asked_details & shown)
         folded, wanted = plain(text), plain(self.by_user)
         if (times := slots.times(folded)) and (named := slots.times(wanted)):

@@ -9,6 +9,7 @@ from pytest_personalens.agents.embedded_judge.verb_forms import forms, gist
 from pytest_personalens.agents.embedded_judge.weights import words as listed
 from pytest_personalens.agents.embedded_judge.word_classes import word_classes
 from pytest_personalens.agents.language import slots
+from pytest_personalens.agents.language.detail_kinds import details
 from pytest_personalens.agents.language.statements import plain
 from pytest_personalens.agents.language.text import stem
 
@@ -45,7 +46,7 @@ def alone(text: str) -> frozenset[str]:
     shown = {*word_cues(text, folded, frozenset(), frozenset()), *form_cues(folded)}
     if text.rstrip().endswith("?"):
         shown.add("question")
-    return frozenset(shown | {f"has {detail}" for detail in slots.details(text)})
+    return frozenset(shown | {f"has {detail}" for detail in details(text)})
 
 
 def word_cues(text: str, folded: str, goal: frozenset[str], value_words: frozenset[str]) -> Iterator[str]:
