@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.errors import DataError
-from pytest_personalens.core.scenario import Scenario, ScenarioRef, Task, slug
+from pytest_personalens.core.scenario import Scenario, ScenarioRef, Task
+from pytest_personalens.core.slugs import slug
 from pytest_personalens.datasets.base import readable_name, sound
 from pytest_personalens.datasets.entries import Domain, MultiTasks, ProfileEntry, TaskEntry
 from pytest_personalens.datasets.entry_files import examined_file, name_in, read_table

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Final, get_args
 
-from pytest_personalens.core.scenario import Kind, slug
+from pytest_personalens.core.scenario import Kind
+from pytest_personalens.core.slugs import slug
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_personalens.core.scenario import slug
+from pytest_personalens.core.slugs import slug
 from pytest_personalens.datasets.checked import CheckedDataset
 from pytest_personalens.datasets.embedded import EmbeddedDataset
 from pytest_personalens.datasets.entries import PreferenceType

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_personalens.core.devices import no_device
 from pytest_personalens.core.errors import DataError, error_text, short_repr
-from pytest_personalens.core.scenario import DOMAINS, slug
+from pytest_personalens.core.scenario import DOMAINS
+from pytest_personalens.core.slugs import slug
 from pytest_personalens.datasets.embedded import EmbeddedDataset
 from pytest_personalens.datasets.official import (
     SITUATION,
