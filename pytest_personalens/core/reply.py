@@ -50,10 +50,10 @@ def read_reply(reply: object) -> Reply:
             raise AssistantFault(
                 f"the assistant returned a message of role {short_repr(role, 40)}; it must be assistant"
             )
-        return Reply(_turn([reply], listed=False), [_own(reply)])
+        return Reply(_turn([reply], listed=False), [_whole_message(reply)])
     if isinstance(reply, (list, tuple)) and reply and all(map(is_message, reply)):
-        own = _after_what_was_given(reply)
-        return Reply(_turn(own, listed=True), [_own(message) for message in own])
+        new_messages = _after_what_was_given(reply)
+        return Reply(_turn(new_messages, listed=True), [_whole_message(message) for message in new_messages])
     raise AssistantFault(_odd(reply))
 
 
@@ -254,13 +254,13 @@ def _cut(text: str) -> str:
     return f"{text[:MAX_TOOL_CHARS]} [... {more:,} more characters]" if more > 0 else text
 
 
-def _own(message: object) -> dict[str, Any]:
+def _whole_message(message: object) -> dict[str, Any]:
     """Return a message in the form in which the assistant gets it back.
 
     It is whole, with the extra fields that the assistant's provider needs.
     """
-    given = message if isinstance(message, Mapping) else _data(message)
-    plain: dict[str, Any] = json.loads(_json(dict(given)))
+    mapping = message if isinstance(message, Mapping) else _data(message)
+    plain: dict[str, Any] = json.loads(_json(dict(mapping)))
     return {"role": "assistant", "content": None, **plain}
 
 

@@ -112,7 +112,7 @@ def test_the_tags_of_a_piece_reach_the_statements_it_becomes(tmp_path: Path) -> 
     path = tmp_path / "one.jsonl"
     path.write_text(json.dumps(line) + "\n", encoding="utf-8")
     (one,) = examples.examples(read_labels(path))
-    assert list(zip([s.text for s in one.own.lines], one.own.tags, strict=True)) == [
+    assert list(zip([s.text for s in one.user.lines], one.user.tags, strict=True)) == [
         ("Book it please.", "R"), ("Room 4 is booked.", "D"), ("Shall I add breakfast?", "K"),
     ]  # fmt: skip
 
