@@ -288,6 +288,17 @@ def test_a_scenario_that_changed_in_the_dataset_is_no_pair(
     assert {cells[-1] for cells in differences.values()} == {"1"}, "user0's alone"
 
 
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [("3", "section 4.2 gives Claude 3 Sonnet a coherence of 4.86"), ("13", "the text of Appendix C gives")],
+)
+def test_where_the_paper_contradicts_itself_is_said(
+    stored: Path, capsys: pytest.CaptureFixture[str], table: str, said: str
+) -> None:
+    assert main(["--table", table, "ours.json"]) == 0
+    assert capsys.readouterr().out.count(f"In the paper, {said}") == 1
+
+
 ROWS = "name,sd_tcr,sd_p,sd_nat,sd_coh,md_tcr,md_p,md_nat,md_coh\n"
 
 
