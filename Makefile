@@ -1,4 +1,4 @@
-.PHONY: demo report test test-real-model test-frameworks test-neighbours fuzz lint types benchmarks peers reference records clean help
+.PHONY: demo report test test-real-model test-frameworks test-neighbours lowest test-lowest fuzz lint types benchmarks peers reference records clean help
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -50,6 +50,21 @@ test-frameworks: $(FRAMEWORKS:%=$(APART)/framework-%/done) ## the snippets of th
 
 test-neighbours: $(APART)/neighbours/done ## beside the plugins of pytest that a team may have, all of them installed
 	$(APART)/neighbours/bin/python -m pytest -q -n 2 -p no:cacheprovider -p no:randomly -p no:sugar -p no:asyncio tests/plugin/test_neighbours.py
+
+# What is built on these packages: pytest, pytest-xdist and syrupy, pydantic, boto3, Jinja.
+BUILT_ON_THEM := core datasets/test_datasets.py datasets/test_cached.py engine/test_concurrency.py engine/test_resume.py \
+    models plugin reports/test_html_report.py reports/test_outputs.py results/test_baseline.py results/test_gates.py \
+    results/test_shards.py results/test_stored_results.py
+
+lowest: $(APART)/lowest/done
+
+$(APART)/lowest/done: pyproject.toml | $(UV)
+	$(UV) venv --quiet --clear --python $(PYTHON) $(APART)/lowest
+	$(UV) pip install --quiet --python $(APART)/lowest --resolution lowest-direct --editable . 'jsonschema>=4.20' 'nltk>=3.9.1'
+	@touch $@
+
+test-lowest: lowest ## the tests of what is built on the packages that we depend on, with their lowest versions
+	$(APART)/lowest/bin/python -m pytest -q -n 2 -p no:cacheprovider -m "not slow" $(BUILT_ON_THEM:%=tests/%)
 
 fuzz: $(VENV)/dev ## 1,500 mutated inputs, and a table of what came of them (SEED=text for others)
 	$(BIN)/python -m tests.fuzz $(if $(SEED),--seed '$(SEED)')

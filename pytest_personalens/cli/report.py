@@ -22,8 +22,8 @@ from pytest_personalens.reports.files import Files, checked, write_files
 from pytest_personalens.reports.markdown import markdown_report
 from pytest_personalens.reports.terminal import summary_lines
 from pytest_personalens.results.baseline import baseline_of, terms_of
+from pytest_personalens.results.before_run import with_earlier
 from pytest_personalens.results.comparison import compare_with_baseline
-from pytest_personalens.results.earlier import with_earlier
 from pytest_personalens.results.stored import read_computed
 
 if TYPE_CHECKING:

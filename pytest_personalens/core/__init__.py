@@ -1,4 +1,1 @@
-"""The values that the rest of the package works on, and `evaluate`.
-
-`evaluate` makes one evaluation.
-"""
+"""The values that the rest works on, the table of options, and `evaluate` for one evaluation."""

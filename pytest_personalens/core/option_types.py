@@ -90,6 +90,11 @@ def kind(text: str, suite: Suite) -> str:
     return "all" if "all" in named or len(wanted) == len(suite.kinds) else ",".join(wanted)
 
 
+def protocol(text: str, suite: Suite) -> str:
+    """Return the name of a protocol of the suite."""
+    return choice(*suite.protocols)(text)
+
+
 def budget(text: str) -> tuple[str, float]:
     """Read ``200calls`` or ``5usd`` as (unit, cap).
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from pytest_personalens.core.data_check import DataCheck
     from pytest_personalens.core.dialogue import UserAgent
     from pytest_personalens.core.evaluation import Answer
     from pytest_personalens.core.scenario import BaseScenario, Context
@@ -42,6 +43,10 @@ class Metric:
     better: Better = "high"
     #: The kinds whose answers it uses; empty for all.
     kinds: tuple[str, ...] = ()
+    #: True if it also uses the answers that were not read and have no value.
+    counts_unread: bool = False
+    #: Why `of` returned None, for a gate that then fails.
+    undecided: str = "what was answered does not decide it"
     #: Other names that a gate may use for it.
     aliases: tuple[str, ...] = ()
 
@@ -117,20 +122,36 @@ class Suite:
     thresholds: Mapping[Measure, float] = field(default_factory=dict)
     #: True if it makes sense to count the turns of its dialogues.
     has_turns: bool = True
+    #: True if its kinds have measures of their own, so that each gets a table in the summary.
+    table_by_kind: bool = False
+    #: What its items are made of, in the singular, where some of it gives no item.
+    made_of: str = "entry"
+    #: Why something gives no item, or what a request gives away -> its words in reports.
+    words: Mapping[str, str] = field(default_factory=dict)
+    #: A kind and the items of the run itself -> further lines under the table of the kind.
+    notes: Callable[[str, Sequence[Any]], Iterator[str]] = lambda kind, items: iter(())
 
     #: The class of its scenarios.
     scenario: type[BaseScenario]
     #: Spec, root folder and settings -> its dataset. It raises `DataError`.
     open_dataset: Callable[[str, Path, SettingsByName], Any]
-    #: Settings -> the user agent and the judge if no model plays these roles.
+    #: Settings -> the user agent and the judge if no model plays these roles. The setting ``kind`` is that of
+    #: the item, or empty. ``root`` is the folder at which relative paths start.
     asker: Callable[[SettingsByName], UserAgent]
     scorer: Callable[[SettingsByName], Judge]
-    #: Measures that this scorer does not give.
-    not_scored: tuple[Measure, ...] = ()
+    #: Opens what this scorer needs before the run begins. It raises `SpecError` for what is missing.
+    prepare: Callable[[SettingsByName], None] = lambda settings: None
+    #: Settings -> the measures that this scorer does not give, each with the reason, a semicolon and what to
+    #: do. The text is empty if there is nothing to do.
+    not_scored: Callable[[SettingsByName], Mapping[Measure, str]] = lambda settings: {}
+    #: Identity of the judge of an item -> that of the judge of its run, which two runs must have in common.
+    judge_of_run: Callable[[str], str] = str
     #: Option key -> its default, if it differs from the default in the table of options.
     defaults: Mapping[str, Any] = field(default_factory=dict)
     #: Keys of the options that have no meaning in this suite.
     lacks: Collection[str] = ()
+    #: The values of the option protocol, with the default first.
+    protocols: tuple[str, ...] = ("default", "paper")
     #: Reads the option context. It raises ValueError.
     read_context: Callable[[str], str] = str.strip
     #: Context of the run and name of an arm -> what the assistant gets in this arm.
@@ -143,6 +164,13 @@ class Suite:
     situated: Callable[[SettingsByName, BaseScenario, str, BaseScenario | None], BaseScenario] = (
         lambda settings, scenario, given, other: scenario
     )
+    #: Dataset -> by kind, the number of its items, and by reason that of what gave none.
+    source: Callable[[Any], tuple[Mapping[str, int], Mapping[str, Mapping[str, int]]]] = lambda dataset: (
+        {},
+        {},
+    )
+    #: Dataset -> a line for each thing that gave no item.
+    left_out: Callable[[Any], Iterator[str]] = lambda dataset: iter(())
     #: Number of drawn scenarios by stratum -> strata, beginning with the one to draw next.
     strata: Callable[[Mapping[str, int]], Sequence[str]] | None = None
     #: Dataset, seed and scenario by name -> another user's scenario, for an arm that swaps. It raises
@@ -154,7 +182,10 @@ class Suite:
     terms: Callable[[SettingsByName], dict[str, str]] = lambda settings: {}
     #: Settings by name -> further text in the header about how the items are run.
     about: Callable[[SettingsByName], str] = lambda settings: ""
-    #: The same arguments -> facts for reports, by the name of the fact.
+    #: Spec of a dataset and a number of words to compare -> what `check-dataset` tells about it, or None if
+    #: it is no data of this suite. It raises `DataError`.
+    check_data: Callable[[str, int], DataCheck | None] = lambda spec, words: None
+    #: Settings by name -> facts for reports, by the name of the fact.
     facts: Callable[[SettingsByName], dict[str, str]] = lambda settings: {}
 
     @property

@@ -88,6 +88,11 @@ class Usage(Frozen):
     cached_tokens: int = 0
     written_tokens: int = 0
 
+    @property
+    def tokens(self) -> int:
+        """Return the number of all tokens."""
+        return self.input_tokens + self.output_tokens + self.cached_tokens + self.written_tokens
+
     def __add__(self, other: Usage) -> Usage:
         return Usage(
             calls=self.calls + other.calls,

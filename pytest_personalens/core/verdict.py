@@ -18,10 +18,8 @@ from pydantic import (
 from pytest_personalens.core.dimensions import DEFAULT_DIMENSIONS as DEFAULT_DIMENSIONS
 from pytest_personalens.core.dimensions import READINGS as READINGS
 from pytest_personalens.core.dimensions import Dimension as Dimension
-from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.measure import Measure, Score, measure_named
 from pytest_personalens.core.scenario import Frozen, Text
-from pytest_personalens.core.suite import suite_named
 
 if TYPE_CHECKING:
     from pytest_personalens.core.dialogue import Dialogue
@@ -44,16 +42,6 @@ MeasureField = Annotated[
     WithJsonSchema({"type": "string"}),
 ]
 
-
-def _open(name: str) -> str:
-    try:
-        return suite_named(name).name
-    except SpecError as error:
-        raise ValueError(str(error)) from None
-
-
-#: The name of a suite as a field. It comes before the fields that hold the suite's measures.
-SuiteField = Annotated[str, AfterValidator(_open)]
 
 _QUOTE: Final = 160
 

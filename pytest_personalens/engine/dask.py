@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.once import once
-from pytest_personalens.engine.job import Job, JobResult, work
-from pytest_personalens.engine.participants import Participants, ParticipantSpecs
+from pytest_personalens.engine.job import Job, JobResult
+from pytest_personalens.engine.participant_specs import ParticipantSpecs
+from pytest_personalens.engine.participants import Participants
+from pytest_personalens.engine.work import work
 
 if TYPE_CHECKING:
     from concurrent.futures import Future

@@ -2,24 +2,10 @@
 
 from __future__ import annotations
 
-import threading
-import time
-from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from pytest_personalens.core.errors import RecordError
-from pytest_personalens.core.evaluation import Evaluation, evaluate
-from pytest_personalens.core.usage import together
-from pytest_personalens.engine.assistant import guarded
+from pytest_personalens.core.evaluation import Evaluation
 from pytest_personalens.engine.record import Record
-from pytest_personalens.engine.replay import (
-    Replay,
-    ReplayAssistant,
-    ReplayJudge,
-    ReplayUserAgent,
-    ResumedAssistant,
-)
-from pytest_personalens.engine.telemetry import dialogue_span
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -28,7 +14,6 @@ if TYPE_CHECKING:
     from pytest_personalens.core.scenario import BaseScenario, Context
     from pytest_personalens.core.usage import Usage
     from pytest_personalens.engine.other_records import OtherRecords
-    from pytest_personalens.engine.participants import Participants
     from pytest_personalens.engine.record import StoredVerdict
 
 Assistant = Any
@@ -88,100 +73,3 @@ class JobResult(NamedTuple):
     questions: int
     seconds: float
     raised: Exception | None = None
-
-
-def work(job: Job, participants: Participants, assistant: Assistant, keep: Keep | None = None) -> JobResult:
-    """Do a job.
-
-    The function calls `keep` with everything that was paid for so far, at its full cost, before it pays for
-    more.
-    """
-    started = time.perf_counter()
-    agents = participants.agents(job.context, job.thresholds)
-    others = job.elsewhere.records if job.elsewhere is not None else None
-    latest: list[Evaluation] = []
-    raised: list[Exception] = []
-    one_at_a_time = threading.RLock()
-
-    def cost(evaluation: Evaluation) -> dict[str, Usage]:
-        # A record holds the cost of its content, whenever it was paid. An evaluation holds what this run
-        # spent.
-        return replay.cost(evaluation, agents.meter.usage)
-
-    def spent() -> dict[str, Usage]:
-        return together(job.spent, agents.meter.usage)
-
-    def bought(unfinished: Evaluation) -> None:
-        with one_at_a_time:  # readings vote at the same time
-            latest[:] = [unfinished]
-            # Only new results are kept: a replay must not replace what an earlier run paid for.
-            if keep is not None and replay.news:
-                try:
-                    keep(
-                        unfinished.model_copy(update={"usage": cost(unfinished)}),
-                        spent(),
-                        undecided(unfinished),
-                    )
-                except RecordError as error:
-                    participants.stop_buying(error)
-                    raise
-
-    def undecided(unfinished: Evaluation) -> list[StoredVerdict]:
-        return [vote for vote in replay.votes if unfinished.score(vote.verdict.dimension) is None]
-
-    def voted() -> None:
-        if latest:
-            bought(latest[0])
-
-    replay = Replay(
-        job.scenario,
-        job.records,
-        may_spend=job.may_spend,
-        where=job.where,
-        elsewhere=others,
-        votes=job.votes,
-        before=participants.go_on,
-        voted=voted,
-    )
-    if agents.played is not None:
-        under_test: Assistant = ReplayAssistant(agents.played, replay)
-    elif agents.service is not None:
-        under_test = partial(agents.service.reply, timeout=job.turn_timeout)
-    else:
-        callable_ = agents.assistant or assistant
-        under_test = guarded(
-            callable_,
-            timeout=job.turn_timeout,
-            loop=participants.loop,
-            context=job.context,
-            before=participants.go_on,
-            raised=raised,
-        )
-    if agents.played is None and job.resumable:
-        under_test = ResumedAssistant(under_test, replay, job.broken_off)
-    with dialogue_span(job) as tell:
-        evaluation = evaluate(
-            job.scenario,
-            under_test,
-            ReplayUserAgent(agents.user_agent, replay),
-            ReplayJudge(agents.judge, replay),
-            dimensions=job.dimensions,
-            max_turns=job.max_turns,
-            progress=bought if keep is not None else None,
-        )
-        try:
-            bought(evaluation)
-        except RecordError as error:
-            evaluation = evaluation.model_copy(
-                update={"verdicts": (), "cause": "record", "detail": str(error)}
-            )
-        tell(evaluation)
-    if usage := spent():
-        evaluation = evaluation.model_copy(update={"usage": usage})
-    return JobResult(
-        evaluation,
-        cost(evaluation),
-        replay.questions,
-        time.perf_counter() - started,
-        raised[-1] if evaluation.cause == "assistant" and raised else None,
-    )

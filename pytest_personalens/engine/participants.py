@@ -9,23 +9,21 @@ import os
 import threading
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from pytest_personalens.agents.by_model.model_agents import ModelAgents, PromptSettings
-from pytest_personalens.agents.by_model.official.bugs import mended_bugs
+from pytest_personalens.agents.by_model.model_agents import ModelAgents
 from pytest_personalens.agents.checked import AgentRole, offered
 from pytest_personalens.core.errors import PersonalensError, RecordError, SpecError, Stopped, error_text
 from pytest_personalens.core.scenario import Context, Situation
 from pytest_personalens.core.suite import suite_named
-from pytest_personalens.core.suite_names import FIRST_SUITE
 from pytest_personalens.core.usage import price_of
 from pytest_personalens.engine.assistant import EventLoop, import_assistant
+from pytest_personalens.engine.participant_specs import ParticipantSpecs, refuse_prompts_for_nobody
 from pytest_personalens.models import Model
 from pytest_personalens.models.meter import Meter, Total
 from pytest_personalens.models.open import open_model
 from pytest_personalens.models.rate_limit import Limiter
 from pytest_personalens.models.retry import Reliable
-from pytest_personalens.models.services import ServiceSettings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -40,29 +38,6 @@ if TYPE_CHECKING:
 
 #: Temperature of the further votes. At the judge's own temperature of 0, they would hardly differ.
 _VOTE_TEMPERATURE: Final = 0.7
-
-
-class ParticipantSpecs(NamedTuple):
-    """The plain values that are needed to open the agents.
-
-    They can be pickled, and hold no secret. Imports and relative paths start at the folder `root`.
-    `side_by_side` is the number of dialogues that one process runs at the same time. `settings` are those
-    of the run by name, for the agents of its suite.
-    """
-
-    root: str
-    suite: str = FIRST_SUITE
-    settings: tuple[tuple[str, Any], ...] = ()
-    user_model: str = "embedded"
-    judge_model: str = "embedded"
-    judge_votes: int = 1
-    assistant: str | None = None
-    assistant_prompt: Literal["base", "vanilla"] = "base"
-    service: ServiceSettings = ServiceSettings()
-    told: PromptSettings = PromptSettings()
-    parameters: tuple[tuple[str, str], ...] = ()
-    prices: tuple[tuple[str, Price], ...] = ()
-    side_by_side: int = 1
 
 
 class Agents(NamedTuple):
@@ -96,6 +71,9 @@ class Participants:
         is_worker: bool = False,
     ) -> None:
         self.recipe, self._added, self._suite = recipe, added, suite_named(recipe.suite)
+        self._settings = {**dict(recipe.settings), "root": recipe.root}
+        if recipe.settings:
+            self._suite.prepare(self._settings)
         self.loop = EventLoop()
         self.budget, self._is_worker = budget, is_worker
         #: The reason why paid results cannot be saved, once that has happened.
@@ -113,7 +91,7 @@ class Participants:
         self._assistant = self._open_assistant()
         roles = {"user agent": self._user_agent, "judge": self._judge, "assistant": self._assistant}
         self._played: dict[str, Model] = {role: who for role, who in roles.items() if isinstance(who, Model)}
-        self._refuse_what_reaches_nobody()
+        refuse_prompts_for_nobody(recipe, self._played)
 
     @cached_property
     def model_agents(self) -> ModelAgents:
@@ -123,17 +101,18 @@ class Participants:
         """
         return ModelAgents(self.recipe.told, Path(self.recipe.root))
 
-    def agents(self, context: Context, thresholds: Mapping[str, int | float]) -> Agents:
+    def agents(self, context: Context, thresholds: Mapping[str, int | float], kind: str = "") -> Agents:
         """Return agents for one evaluation.
 
         `context` is what an assistant of this package may know. `thresholds` decide if there are further
-        votes.
+        votes. `kind` is that of the item.
         """
+        settings = {**self._settings, "kind": kind}
         meter = Meter(budget=self.budget, prices=self._prices, total=self.total, before=self.go_on)
         models, further = self._played, None
         # Embedded agents remember parts of their dialogue, so each evaluation has its own. Modules are
         # imported only if the run has models, because the import would slow down a replay.
-        judge: Judge = self._judge or self._suite.scorer(dict(self.recipe.settings))
+        judge: Judge = self._judge or self._suite.scorer(settings)
         if "judge" in models:
             further = self.model_agents.judge(models["judge"], meter, temperature=_VOTE_TEMPERATURE)
             judge = self.model_agents.judge(models["judge"], meter)
@@ -147,7 +126,7 @@ class Participants:
             played = self.model_agents.assistant(
                 models["assistant"], meter, setting=self.recipe.assistant_prompt, context=context
             )
-        user_agent: UserAgent = self._user_agent or self._suite.asker(dict(self.recipe.settings))
+        user_agent: UserAgent = self._user_agent or self._suite.asker(settings)
         if "user agent" in models:
             user_agent = self.model_agents.user_agent(models["user agent"], meter)
         assistant = None if played is not None else self._assistant
@@ -218,27 +197,6 @@ class Participants:
             if self.recipe.told.named
             else []
         )
-
-    def _refuse_what_reaches_nobody(self) -> None:
-        told = self.recipe.told
-        mended_bugs(told.official_bugs)
-        if told.named and not self._played:
-            raise SpecError(
-                f"{told.flag}: it shapes what models are told, and no model plays a role in this run; "
-                "name one with --personalens-user-model, --personalens-judge-model or --personalens-assistant"
-            )
-        if told.user_agent != "plain" and ("user agent" not in self._played or told.official):
-            why = (
-                "the official prompts have no such user agent" if told.official else "no model plays the user"
-            )
-            raise SpecError(
-                f"personalens_user_agent = {told.user_agent}: {why}; leave it out, or name one with"
-                " --personalens-user-model"
-            )
-        if told.named and self.recipe.judge_votes > 1:
-            raise SpecError(
-                f"personalens_judge_votes: a judge is asked once under {told.flag}; leave one of them out"
-            )
 
     def go_on(self) -> None:
         """Raise `Stopped` if the run has ended.

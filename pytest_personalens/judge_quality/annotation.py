@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_personalens.core.scenario import Scenario
-    from pytest_personalens.results.values import Item, Results
+    from pytest_personalens.results.item import Item
+    from pytest_personalens.results.values import Results
 
 #: The scores that divide a run into strata, together with the kind of task.
 _SCORES: Final = (Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION)

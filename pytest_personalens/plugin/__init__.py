@@ -1,4 +1,4 @@
-"""The pytest plugin: hooks, fixtures, options, records, and the controller."""
+"""The pytest plugin: hooks, fixtures, records, and the controller."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ from pytest_personalens.plugin.fixtures import (
     personalens_context,
     personalens_scenario,
 )
+from pytest_personalens.plugin.header import header_of
 from pytest_personalens.plugin.input_errors import errors_in_one_line
 from pytest_personalens.plugin.items import is_to_be_evaluated, spec_of
 from pytest_personalens.plugin.keys import IN_TURN, RUN, SETTINGS, is_worker
@@ -151,7 +152,7 @@ def pytest_cmdline_main(config: pytest.Config) -> int | pytest.ExitCode | None:
 
 def pytest_report_header(config: pytest.Config) -> str | None:
     if RUN in config.stash:
-        return config.stash[RUN].header()
+        return header_of(config.stash[RUN])
     if gates_without_sample(config, config.stash[SETTINGS]):
         return (
             "personalens: there are gates in the configuration and no sample (--personalens-sample N): none"
@@ -198,8 +199,8 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
         if call.when == "call" and SECONDS in item.stash and item.config.stash[SETTINGS].side_by_side:
             # The duration is that of the evaluation, not the time that was left of it at the item's turn.
             report.duration = item.stash[SECONDS]
-        from pytest_personalens.plugin.controller import PROPERTY, UNEVALUATED
         from pytest_personalens.plugin.gate_reports import junit_properties
+        from pytest_personalens.plugin.reported import PROPERTY, UNEVALUATED
 
         if ITEM_KEY in item.stash:
             result = item.stash[ITEM_KEY]

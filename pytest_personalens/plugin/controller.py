@@ -5,30 +5,30 @@ It gathers reports, decides gates, writes reports and sets the exit status.
 
 from __future__ import annotations
 
-import json
 import os
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pytest_personalens.core.errors import PersonalensError
-from pytest_personalens.core.node_ids import gate_id
-from pytest_personalens.core.options import keys_of
 from pytest_personalens.core.parse import ALL, size_text
-from pytest_personalens.core.redaction import redacted
 from pytest_personalens.engine.source import origin
 from pytest_personalens.plugin.gate_reports import RedGates, red_gates, report_gate, scores_text
+from pytest_personalens.plugin.infrastructure import only_infrastructure
 from pytest_personalens.plugin.input_errors import errors_in_one_line
 from pytest_personalens.plugin.missing import missing_items
 from pytest_personalens.plugin.option_checks import refuse_an_empty_run
 from pytest_personalens.plugin.outputs import Outputs
 from pytest_personalens.plugin.pytest_internals import colour_failure
+from pytest_personalens.plugin.reported import Reported
 from pytest_personalens.plugin.run_baseline import baseline_of_run, refuse_baseline
+from pytest_personalens.plugin.stored_settings import stored_settings
 from pytest_personalens.reports.files import WrittenFiles
+from pytest_personalens.results.conclusion import Requirements, conclude
 from pytest_personalens.results.gate_expressions import with_groups
-from pytest_personalens.results.gates import Requirements, conclude
+from pytest_personalens.results.item import Item
 from pytest_personalens.results.summary import summarize, with_drift
-from pytest_personalens.results.values import Item, Results
+from pytest_personalens.results.values import Results
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -36,17 +36,6 @@ if TYPE_CHECKING:
     from pytest_personalens.core.settings import Settings
     from pytest_personalens.plugin.judge_check import JudgeCheck
     from pytest_personalens.plugin.tally import Drawn
-
-#: The name of the report property that carries an item's result from a worker to the controller.
-PROPERTY: Final = "_personalens_item"
-#: The property of an item that should have been evaluated but was not. Its value holds the item's control,
-#: its kind and its domains.
-UNEVALUATED: Final = "_personalens_unevaluated"
-#: Settings that the results do not hold. They only decide which files the run writes, and equal runs must
-#: give equal results.
-_NOT_STORED: Final = frozenset({*keys_of("report"), "save_baseline", "adopt_judge"})
-#: Causes of a missing score that say nothing about the assistant under test.
-_INFRASTRUCTURE: Final = ("user-agent", "judge", "budget")
 
 
 class Controller:
@@ -57,17 +46,7 @@ class Controller:
 
     def __init__(self, config: pytest.Config, settings: Settings) -> None:
         self._config, self._settings, self._process = config, settings, os.getpid()
-        self._items: dict[str, Item] = {}
-        self._finished: set[str] = set()
-        self._crashed: set[str] = set()
-        #: Workers that died.
-        self._died: list[str] = []
-        #: Node id -> the item's control (if any), its kind and its domains.
-        self._unevaluated: dict[str, tuple[str, ...]] = {}
-        self._drawn: list[Any] = []
-        self._knows = False
-        self._failed: set[str] = set()
-        self._lines: dict[str, int] = {}
+        self._reported = Reported()
         #: True once the run was ended before its last item.
         self._left = False
         self._internal_error = False
@@ -113,49 +92,23 @@ class Controller:
         Return False in a fork of it (pytest-forked), because nobody reads the fork's results.
         """
         if here := os.getpid() == self._process:
-            self._items[nodeid] = item
+            self._reported.items[nodeid] = item
         return here
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         # First of all: others print the report, and ask for the scores of its item.
         colour_failure(report, told=self._told)
-        if report.when == "teardown" or (report.when != "call" and report.failed):
-            self._finished.add(report.nodeid)
-        if report.when not in ("setup", "call", "teardown"):
-            # xdist reports an item whose worker died with a phase of another name.
-            self._crashed.add(report.nodeid)
-        if report.failed:
-            self._failed.add(report.nodeid)
-        if report.location[1] is not None:
-            self._lines[report.nodeid] = report.location[1] + 1
-        for name, value in report.user_properties:
-            if name == UNEVALUATED:
-                self._unevaluated[report.nodeid] = tuple(json.loads(str(value)))
-            elif name == PROPERTY:
-                # The key is the node id, because --dist=each runs every item on every worker.
-                try:
-                    self._items[report.nodeid] = Item.model_validate_json(str(value))
-                except ValueError:  # a property of another plugin
-                    self._unevaluated.setdefault(report.nodeid, ("",))
-        if report.failed and report.nodeid in self._items:
-            self._items[report.nodeid] = self._items[report.nodeid].model_copy(update={"failed": True})
+        self._reported.add(report)
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         if report.failed:
-            self._failed.add(report.nodeid)
+            self._reported.failed.add(report.nodeid)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any, error: object) -> None:
-        if error:
-            self._died.append(node.gateway.id)
         output = getattr(node, "workeroutput", None) or {}
-        if "personalens" in output:
-            from pytest_personalens.plugin.tally import Drawn
-
-            drawn = json.loads(output["personalens"])
-            self._knows = self._knows or Drawn(*drawn).knows  # a worker may have had no item
-            self._drawn = drawn
+        self._reported.worker_ended(node.gateway.id, output, died=bool(error))
 
     def pytest_internalerror(self) -> None:
         self._internal_error = True
@@ -181,13 +134,13 @@ class Controller:
             raise
         # This happens before the end of the loop, because after it the summary line can no longer turn red.
         whole = not (session.shouldstop or session.shouldfail)
-        self._results = self._close(complete=whole and session.testscollected <= len(self._finished))
-        if self._results is None and self._drawn and not self._failed:
+        self._results = self._close(complete=whole and session.testscollected <= len(self._reported.finished))
+        if self._results is None and self._reported.drawn and not self._reported.failed:
             refuse_an_empty_run(
                 self._config,
                 self._settings,
-                planned=bool(self._drawn[0]),
-                left=bool(self._drawn_from().remaining),
+                planned=bool(self._reported.drawn[0]),
+                left=bool(self._drawn().remaining),
             )  # with workers, this is known only now
         self._end_run()
         if self._watch is not None and whole and self._results is not None:
@@ -211,7 +164,7 @@ class Controller:
         self, report: pytest.CollectReport | pytest.TestReport, config: pytest.Config
     ) -> tuple[str, str, tuple[str, dict[str, bool]]] | None:
         """Under ``-v``, the scores of an item beside its outcome."""
-        item = self._items.get(report.nodeid)
+        item = self._reported.items.get(report.nodeid)
         # Less has no word, and what others made of an item (a rerun, an xfail) is theirs to say.
         # And not in the short summary, where it would take the room of what was wrong.
         plain = not self._ended and report.outcome in ("passed", "failed") and not hasattr(report, "wasxfail")
@@ -225,52 +178,43 @@ class Controller:
     def pytest_sessionfinish(self, session: pytest.Session) -> Generator[None, Any, Any]:
         result = yield
         empty = session.exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED
-        if self._settings.shard is not None and empty and self._drawn_from().requested:
+        if self._settings.shard is not None and empty and self._drawn().requested:
             session.exitstatus = (
                 pytest.ExitCode.OK
             )  # -k or -m left nothing of this shard; the merge refuses shards without any item
         if session.exitstatus in (pytest.ExitCode.USAGE_ERROR, pytest.ExitCode.NO_TESTS_COLLECTED):
             self._end_run()  # no test ran, so there is nothing to continue
         # If a worker cannot send its last report, xdist (3.8) prints INTERNALERROR and exits with 0.
-        unreported = session.testscollected - len(self._finished)
+        unreported = session.testscollected - len(self._reported.finished)
         stopped = session.shouldstop or session.shouldfail or session.config.option.collectonly
-        broken = self._internal_error or (unreported > 0 and not stopped) or self._died_unexplained
+        broken = self._internal_error or (unreported > 0 and not stopped) or self._reported.died_unexplained
         if session.exitstatus == pytest.ExitCode.OK and (broken or self._written.problems):
             session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
         if (
             session.exitstatus == pytest.ExitCode.TESTS_FAILED
             and self._settings.exit_infra
-            and self._only_infrastructure()
+            and only_infrastructure(self._results, self._reported.failed)
             and not broken
         ):
             session.exitstatus = self._settings.exit_infra
         return result
 
-    @property
-    def _died_unexplained(self) -> bool:
-        """True if workers died and no item is known to have ended one.
-
-        A worker may have died after its last item, or one of two simultaneous dialogues may have ended it.
-        """
-        return bool(self._died) and not self._crashed
-
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter, exitstatus: int) -> None:
         if self._results is None:
             self._tell_nothing(terminalreporter, exitstatus)
         else:
-            knows, infrastructure = self._drawn_from().knows, self._only_infrastructure()
             from pytest_personalens.plugin.summary import write_summary
 
             write_summary(
                 terminalreporter,
                 self._results,
                 self._written,
-                knows=knows,
-                infrastructure=infrastructure,
+                knows=self._drawn().knows,
+                infrastructure=only_infrastructure(self._results, self._reported.failed),
                 next_steps=self._red.next_steps,
             )
-        if self._died_unexplained:
-            who = f"worker{'s' * (len(self._died) > 1)} {', '.join(self._died)} died"
+        if self._reported.died_unexplained:
+            who = f"worker{'s' * (len(self._reported.died) > 1)} {', '.join(self._reported.died)} died"
             message = (
                 f"personalens: {who}, and no item is known to have done that: what this run came to does not"
                 " count; run it again"
@@ -279,7 +223,7 @@ class Controller:
 
     def _tell_nothing(self, terminalreporter: pytest.TerminalReporter, exitstatus: int) -> None:
         quiet = exitstatus != pytest.ExitCode.OK or self._config.option.collectonly
-        if self._settings.asks_for_gates and self._drawn_from().requested and not quiet:
+        if self._settings.asks_for_gates and self._drawn().requested and not quiet:
             why = (
                 "the run was left before its first result"
                 if self._left
@@ -290,23 +234,23 @@ class Controller:
     def _close(self, *, complete: bool) -> Results | None:
         from pytest_personalens.plugin.keys import RUN
 
-        session, drawn = self._config.stash[RUN], self._drawn_from()
+        session, drawn = self._config.stash[RUN], self._drawn()
         refs = {ref.id: ref for ref in session.sample(self._settings).refs}
-        missing = missing_items(
-            self._crashed, self._unevaluated, self._items, refs, {*session.ids, *drawn.ids}, drawn.skipped
-        )
-        if not self._items and not any(missing) and self._watch is None and self._settings.shard is None:
+        missing = missing_items(self._reported, refs, {*session.ids, *drawn.ids}, drawn.skipped)
+        if (
+            not self._reported.items
+            and not any(missing)
+            and self._watch is None
+            and self._settings.shard is None
+        ):
             return None
         settings = self._settings._asdict()
         if settings["sample"] == ALL:
             settings["sample"] = size_text(ALL)
+        drawn_from, excluded = session.suite.source(session.dataset)
         results = summarize(
-            self._items.values(),
-            settings={
-                k: redacted(v) if isinstance(v, str) else v
-                for k, v in settings.items()
-                if k not in _NOT_STORED
-            },
+            self._reported.items.values(),
+            settings=stored_settings(self._settings),
             dataset=f"{session.dataset.name} {session.dataset.version}",
             requested=drawn.requested,
             drawn=drawn.drawn,
@@ -314,6 +258,8 @@ class Controller:
             left_out=drawn.left_out,
             prices=session.participants.role_prices(),
             complete=complete,
+            drawn_from=drawn_from,
+            excluded=excluded,
         )
         if self._settings.shard is not None:
             results = results.model_copy(update={"origin": origin(self._config.rootpath)})
@@ -326,43 +272,22 @@ class Controller:
         # A shard is only a part of a run. The merge of all parts draws the conclusions.
         return conclude(results, self._demands) if self._settings.shard is None else results
 
-    def _drawn_from(self) -> Drawn:
+    def _drawn(self) -> Drawn:
         from pytest_personalens.plugin.keys import RUN
-        from pytest_personalens.plugin.tally import Drawn
 
-        return (
-            Drawn(*self._drawn)._replace(knows=self._knows)
-            if self._drawn
-            else self._config.stash[RUN].drawn()
-        )
+        return self._reported.by_workers() or self._config.stash[RUN].drawn()
 
     def _write(self) -> None:
         if self._results is not None:
-            self._written = self._outputs.write(self._results, self._lines)
+            self._written = self._outputs.write(self._results, self._reported.lines)
         else:
             self._outputs.put_back()
-
-    def _only_infrastructure(self) -> bool:
-        """True if all failures have causes outside the assistant under test."""
-        if self._results is None or not self._failed:
-            return False
-        items = {i.nodeid for i in self._results.items if i.evaluation.cause in _INFRASTRUCTURE}
-        if any(cause not in _INFRASTRUCTURE for cause in self._results.uncounted):
-            return False
-        few = (
-            any(g.kind == "valid" and not g.passed for g in self._results.gates)
-            or not self._results.overall.scored
-        )
-        gates = {
-            gate_id(g.name) for g in self._results.gates if g.kind == "valid" or (few and g.value is None)
-        }
-        return self._failed <= items | gates
 
     def _end_run(self) -> None:
         from pytest_personalens.plugin.keys import RUN
         from pytest_personalens.plugin.resume import end_run
 
-        items = list(self._items.values())
+        items = list(self._reported.items.values())
         if not any(i.evaluation.cause == "budget" for i in items):
             settled = [i.nodeid for i in items if i.record == "written"]
             end_run(self._config.stash[RUN].folder, settled)

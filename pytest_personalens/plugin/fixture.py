@@ -10,8 +10,8 @@ from pytest_personalens.core.errors import RecordError
 from pytest_personalens.core.evaluation import Evaluation, unscored
 from pytest_personalens.core.safe_text import harmless
 from pytest_personalens.engine.assistant import own_traceback, takes_context
-from pytest_personalens.engine.job import work
 from pytest_personalens.engine.record import earlier_by, first_difference
+from pytest_personalens.engine.work import work
 from pytest_personalens.plugin.failures import ItemFailed, ItemFailure, traceback_style
 from pytest_personalens.plugin.items import asks_for_context, spec_of, test_of
 from pytest_personalens.plugin.keys import ITEM_KEY, SECONDS
@@ -19,8 +19,8 @@ from pytest_personalens.plugin.prefetch import prefetcher_of
 from pytest_personalens.plugin.prepare import job_of, rerun_command, store_of
 from pytest_personalens.reports.failure_layout import error_lines
 from pytest_personalens.reports.transcript import difference_lines, failure_headline, failure_lines
+from pytest_personalens.results.item import Item
 from pytest_personalens.results.shortfalls import shortfalls_of
-from pytest_personalens.results.values import Item
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -97,7 +97,9 @@ class Personalens:
             spared = {"item": (), "gate": ("user-agent", "judge"), "nothing": (evaluation.cause,)}[
                 self._settings.fails_on
             ]
-            if evaluation.cause in spared:
+            # What was answered and cannot be read is decided by the gates, as a low score is.
+            answered = evaluation.answer is not None and self._settings.fails_on == "gate"
+            if evaluation.cause in spared or answered:
                 pytest.skip(f"not scored: {evaluation.cause}: {harmless(evaluation.detail)}")
             if evaluation.cause == "record":
                 raise ItemFailed(ItemFailure(harmless(evaluation.detail), self._record_lines))
@@ -162,7 +164,7 @@ class Personalens:
         return result.model_copy(update={"earlier": earlier_by(stored, done.evaluation)})
 
     def _sees_context(self) -> bool:
-        agents = self._run.participants.agents(self._context, self._settings.thresholds)
+        agents = self._run.participants.agents(self._context, self._settings.thresholds, self.scenario.kind)
         if agents.played is not None:  # a model gets the context in its prompt
             return True
         if agents.service is not None:
@@ -172,7 +174,7 @@ class Personalens:
         )
 
     def _broken(self, detail: str) -> Evaluation:
-        agents = self._run.participants.agents(self._context, self._settings.thresholds)
+        agents = self._run.participants.agents(self._context, self._settings.thresholds, self.scenario.kind)
         return unscored(
             self.scenario, agents.user_agent.identity, agents.judge.identity, cause="record", detail=detail
         )

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
     from pytest_personalens.plugin.run import Run
     from pytest_personalens.results.explanation import Explanation
-    from pytest_personalens.results.values import Gate, Item, Results
+    from pytest_personalens.results.figures import Gate
+    from pytest_personalens.results.item import Item
+    from pytest_personalens.results.values import Results
     from pytest_personalens.results.worst_cases import WorstCase
 
 

@@ -6,13 +6,14 @@ It stands for a scenario, with the settings of its test, its trial, and the cont
 from __future__ import annotations
 
 import hashlib
+from types import ModuleType
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.core.node_ids import CaseId, without_case
 from pytest_personalens.plugin.pytest_internals import arguments_of, fixtures_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     import pytest
 
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
 #: The parameter of an item of this plugin.
 PARAM: Final = "_personalens_param"
 
-#: Fixtures of these packages never give the context to an assistant.
-_NEVER_TELLS: Final = ("pytest_personalens.", "_pytest.", "ctrf.", "syrupy", "xdist", "pytest_")
+#: Packages whose fixtures are no part of a test of an assistant: that of this plugin, and pytest's own.
+_NOT_THEIRS: Final = ("pytest_personalens", "_pytest")
 
 
 class ItemSpec(NamedTuple):
@@ -96,18 +97,28 @@ def asks_for_context(item: pytest.Item) -> bool:
     """True if the test, or a fixture that it uses, asks for the context.
 
     The request counts too, because it gives access to the context. Fixtures of this plugin do not count.
+    Many installed plugins ask for the request in a fixture that every test uses. Theirs counts only in the
+    fixture with the assistant.
     """
     wanted = {"personalens_context", "request"}
-    theirs = [
-        fixture
-        for fixtures in fixtures_of(item).values()
-        for fixture in fixtures
-        if not str(getattr(fixture.func, "__module__", "")).startswith(_NEVER_TELLS)
-    ]
-    return any(
-        not wanted.isdisjoint(names)
-        for names in (arguments_of(item), *(fixture.argnames for fixture in theirs))
+    packages = {_package(plugin) for plugin, _ in item.config.pluginmanager.list_plugin_distinfo()}
+    return not wanted.isdisjoint(arguments_of(item)) or any(
+        _can_tell(fixture, packages) for fixtures in fixtures_of(item).values() for fixture in fixtures
     )
+
+
+def _can_tell(fixture: pytest.FixtureDef[object], installed: Collection[str]) -> bool:
+    package = _package(fixture.func)
+    if package in _NOT_THEIRS or "personalens_context" in fixture.argnames:
+        return package not in _NOT_THEIRS
+    of_the_team = package not in installed or fixture.argname == "personalens_assistant"
+    return of_the_team and "request" in fixture.argnames
+
+
+def _package(code: object) -> str:
+    """Return the top package of a module, a function or another object."""
+    name = code.__name__ if isinstance(code, ModuleType) else getattr(code, "__module__", "")
+    return str(name).partition(".")[0]
 
 
 def is_to_be_evaluated(item: pytest.Item) -> bool:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from pytest_personalens.core.settings import Settings
     from pytest_personalens.plugin.run import Run
-    from pytest_personalens.results.values import Item
+    from pytest_personalens.results.item import Item
 
 # Of the run.
 SETTINGS: pytest.StashKey[Settings] = pytest.StashKey()

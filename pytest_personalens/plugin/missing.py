@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
     from pytest_personalens.core.scenario import ScenarioRef
+    from pytest_personalens.plugin.reported import Reported
 
 
 class Missing(NamedTuple):
@@ -26,24 +27,19 @@ class Missing(NamedTuple):
 
 
 def missing_items(
-    crashed: Collection[str],
-    unevaluated: Mapping[str, tuple[str, ...]],
-    done: Collection[str],
-    refs: Mapping[str, ScenarioRef],
-    ids: Collection[str],
-    skipped: Iterable[str],
+    reported: Reported, refs: Mapping[str, ScenarioRef], ids: Collection[str], skipped: Iterable[str]
 ) -> Missing:
     """Return the items without a result.
 
-    All of these arguments are by node id: the items whose worker `crashed`, the items `unevaluated` with
-    their control, kind and domains, and the items that are `done`. `refs` is the sample by id, `ids` are the
-    ids of all scenarios, and `skipped` are the files that skipped themselves.
+    `refs` is the sample by id, `ids` are the ids of all scenarios, and `skipped` are the files that skipped
+    themselves.
     """
-    gone = {n: parse_case(n, ids) for n in set(crashed) - set(done)}
+    done = reported.items
+    gone = {n: parse_case(n, ids) for n in reported.crashed - set(done)}
     lost = {
         n: (case.control, *_groups(refs.get(case.scenario))) for n, case in gone.items() if case is not None
     }
-    others = {n: of for n, of in unevaluated.items() if n not in done and n not in lost}
+    others = {n: of for n, of in reported.unevaluated.items() if n not in done and n not in lost}
     # A file that skipped itself has at least one test of the whole sample.
     others |= {skipped_id(file, ref.id): ("", *_groups(ref)) for file in skipped for ref in refs.values()}
     every = {**lost, **others}

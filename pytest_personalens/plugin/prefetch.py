@@ -13,8 +13,9 @@ import pytest
 from pytest_personalens.core.errors import PersonalensError
 from pytest_personalens.core.evaluation import unscored
 from pytest_personalens.core.threads import Threads
-from pytest_personalens.engine.job import JobResult, work
+from pytest_personalens.engine.job import JobResult
 from pytest_personalens.engine.pool import Engine
+from pytest_personalens.engine.work import work
 from pytest_personalens.plugin.items import PARAM, is_scenario_item, spec_of
 from pytest_personalens.plugin.keys import IN_TURN
 from pytest_personalens.plugin.prepare import context_of, job_of, store_of

@@ -10,24 +10,18 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from pytest_personalens.agents.by_model.model_agents import PromptSettings
 from pytest_personalens.core.errors import PersonalensError, SpecError, error_text
-from pytest_personalens.core.measure import measure_named
 from pytest_personalens.core.parse import ALL
-from pytest_personalens.core.redaction import redacted
-from pytest_personalens.core.safe_text import one_line
 from pytest_personalens.core.scenario import Context, ScenarioRef
-from pytest_personalens.core.usage import read_prices
 from pytest_personalens.datasets import CheckedDataset, Sample, Strangers, draw
-from pytest_personalens.engine.participants import Participants, ParticipantSpecs
-from pytest_personalens.models.services import ServiceSettings
-from pytest_personalens.models.specs import read_parameters, read_spec
+from pytest_personalens.engine.participants import Participants
+from pytest_personalens.models.specs import read_spec
 from pytest_personalens.plugin.budget import budget_folder, budget_in, refuse_unknown_prices
 from pytest_personalens.plugin.items import cases
 from pytest_personalens.plugin.pytest_internals import without_capture
 from pytest_personalens.plugin.resume import RunState, begin_run, current_run
+from pytest_personalens.plugin.run_specs import participant_specs, read_prices_of
 from pytest_personalens.plugin.tally import Drawn, Tally
-from pytest_personalens.results.wording import REPORT_ONLY, REPORTED_GATES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -35,12 +29,11 @@ if TYPE_CHECKING:
     from pytest_personalens.agents.checked import AgentRole
     from pytest_personalens.core.scenario import BaseScenario
     from pytest_personalens.core.settings import Settings
-    from pytest_personalens.core.usage import Price
     from pytest_personalens.datasets import Dataset
     from pytest_personalens.engine.dask import Cluster
     from pytest_personalens.plugin.items import ItemSpec
     from pytest_personalens.results.baseline import ComparisonTerms
-    from pytest_personalens.results.values import Item
+    from pytest_personalens.results.item import Item
 
 
 #: A sample up to this size is loaded completely before the first item runs. Of a larger sample, only the
@@ -63,10 +56,10 @@ class Run:
     def __init__(self, config: pytest.Config, settings: Settings) -> None:
         self.config, self.settings, self.suite = config, settings, settings.of_suite
         self.dataset = self._dataset()
-        self.prices = _prices(config)
+        self.prices = read_prices_of(config)
         self.budget_folder = budget_folder(config, settings)
         self.participants = Participants(
-            self._recipe(),
+            participant_specs(config, settings),
             added=self._added,
             budget=budget_in(self.budget_folder, settings),
             is_worker=hasattr(config, "workerinput"),
@@ -174,11 +167,11 @@ class Run:
             e.scenario: ScenarioRef(e.user, e.task, e.kind, e.domains)
             for e in (item.evaluation for item in items)
         }
-        return {id_: self.dataset.load(ref) for id_, ref in sorted(refs.items())}
+        return {id_: self._of_run(self.dataset.load(ref)) for id_, ref in sorted(refs.items())}
 
     def contents(self) -> dict[tuple[str, str], str]:
         """Return the digest of each scenario that was loaded ahead, by user and task."""
-        return {(ref.user, ref.task): scenario.digest for ref, scenario in self._loaded.items()}
+        return {(ref.user, ref.task): self._of_run(one).digest for ref, one in self._loaded.items()}
 
     def scenario(self, case: ItemSpec) -> BaseScenario:
         """Return the whole scenario of an item.
@@ -188,6 +181,11 @@ class Run:
         ahead = self._loaded.pop(case.ref, None)
         whole = ahead if ahead is not None else self.dataset.load(case.ref)
         return self.suite.situated(case.settings._asdict(), whole, case.given, self._other(case))
+
+    def _of_run(self, scenario: BaseScenario) -> BaseScenario:
+        """Return a scenario as the run itself has it, without a control."""
+        given = self.suite.given(self.settings.context, "")
+        return self.suite.situated(self.settings._asdict(), scenario, given, None)
 
     def _other(self, case: ItemSpec) -> BaseScenario | None:
         other = self.stranger(case)
@@ -207,51 +205,6 @@ class Run:
             self.tally.knows,
             self.tally.remaining,
         )
-
-    def header(self) -> str:
-        """Return the header of the run, in one line.
-
-        It names the sample, the seed, the user agent and the judge, and says if nothing fails the run.
-        """
-        s, sample = self.settings, self.sample(self.settings)
-        drawn = (
-            str(sample.drawn)
-            if s.shard is None
-            else f"shard {s.shard[0]}/{s.shard[1]}, {len(sample.refs)} of {sample.drawn}"
-        )
-        line = redacted(
-            f"personalens: {drawn} {self.suite.item}s of {self.dataset.name} {self.dataset.version}, seed"
-            f" {s.seed!r}{', ' * bool(about := self.suite.about(s._asdict()))}{about}"
-            + (f", {s.trials} trials" if s.trials > 1 else "")
-            + (f", controls {', '.join(map(self.suite.arm_word, s.control))}" if s.control else "")
-            + (f", assistant {s.assistant}" if s.assistant else "")
-            + (f", {self.state.history}" if self.state.history else "")
-            + (f" ({s.assistant_prompt})" if "assistant" in self.participants.models() else "")
-            + self._protocol()
-            + (
-                "; the embedded judge gives no reading of"
-                f" {', '.join(measure_named(d).short for d in s.not_read)}"
-                if s.not_read
-                else ""
-            )
-            + (
-                f"; {REPORT_ONLY}" + (f", {REPORTED_GATES}" if s.asks_for_gates else "")
-                if s.report_only
-                else ""
-            )
-        )
-        return one_line(line)
-
-    def _protocol(self) -> str:
-        """Return the part of the header about the protocol, if it is not the default.
-
-        It also names the roles that the protocol does not reach.
-        """
-        s, untold = self.settings, self.participants.untold()
-        mended = f", bugs {s.official_bugs}" if s.protocol_in_force == "official" else ""
-        reach = f"; it does not reach the {' and the '.join(untold)}, which no model plays" if untold else ""
-        named = f", protocol {s.protocol_in_force}{mended}{reach}" if s.protocol_in_force != "default" else ""
-        return (f", user agent with {s.user_agent}" if s.user_agent != "plain" else "") + named
 
     @property
     def keeps(self) -> bool:
@@ -311,28 +264,6 @@ class Run:
             return own
         return CheckedDataset(added, scenario=self.suite.scenario, kinds=self.suite.kinds)
 
-    def _recipe(self) -> ParticipantSpecs:
-        s = self.settings
-        return ParticipantSpecs(
-            root=str(self.config.rootpath),
-            suite=s.suite,
-            settings=tuple(s._asdict().items()),
-            user_model=s.user_model,
-            judge_model=s.judge_model,
-            judge_votes=s.judge_votes,
-            assistant=s.assistant,
-            assistant_prompt=s.assistant_prompt,
-            service=ServiceSettings(
-                s.assistant_request,
-                s.assistant_reply or "",
-                tuple(_lines(self.config, "personalens_assistant_headers")),
-            ),
-            told=PromptSettings(s.protocol, s.prompts, s.official_bugs, s.user_agent),
-            parameters=tuple(_parameters(self.config).items()),
-            prices=tuple(self.prices.items()),
-            side_by_side=s.concurrency,
-        )
-
     def _added(self, role: AgentRole, spec: str) -> Any:
         """Return the agent or the model that a plugin adds for `spec`."""
         return getattr(self.config.hook, f"pytest_personalens_{role}")(spec=spec, config=self.config)
@@ -357,25 +288,6 @@ def _cache(config: pytest.Config) -> Path | None:
         config.issue_config_time_warning(pytest.PytestWarning(message), stacklevel=2)
         return None
     return folder
-
-
-def _prices(config: pytest.Config) -> dict[str, Price]:
-    try:
-        return read_prices(_lines(config, "personalens_prices"))
-    except SpecError as error:
-        raise SpecError(f"personalens_prices: {error}") from None
-
-
-def _parameters(config: pytest.Config) -> dict[str, str]:
-    try:
-        return read_parameters(_lines(config, "personalens_model_parameters"))
-    except SpecError as error:
-        raise SpecError(f"personalens_model_parameters: {error}") from None
-
-
-def _lines(config: pytest.Config, name: str) -> list[str]:
-    # Lists in a TOML configuration may hold values of any type.
-    return [line for line in map(str, config.getini(name)) if line.strip()]
 
 
 def open_run(config: pytest.Config, settings: Settings) -> Run:

@@ -83,6 +83,10 @@ def _write_section(
     if results.items or results.uncounted:  # a shard may have no items
         for line in _further_lines(reporter.config, results):
             reporter.write_line(harmless(line))
+    if verbosity > 0:
+        run = reporter.config.stash[RUN]
+        for line in run.suite.left_out(run.dataset):
+            reporter.write_line(harmless(line))
     for line in next_steps:
         reporter.write_line(harmless(line))
 

@@ -14,7 +14,9 @@ from pytest_personalens.reports.markup import escaped, figure, markdown_table
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pytest_personalens.results.values import Group, Item, Results
+    from pytest_personalens.results.figures import Group
+    from pytest_personalens.results.item import Item
+    from pytest_personalens.results.values import Results
 
 
 class Moved(NamedTuple):

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from pytest_personalens.results.comparison import compare_untested
 
 if TYPE_CHECKING:
-    from pytest_personalens.results.values import Comparison, Results
+    from pytest_personalens.results.changes import Comparison
+    from pytest_personalens.results.values import Results
 
 
 class Changes(NamedTuple):

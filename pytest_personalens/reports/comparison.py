@@ -11,7 +11,9 @@ from pytest_personalens.results.wording import count, p_text, sentence, signed, 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from pytest_personalens.results.values import Comparison, Flip, Item, Paired, Results
+    from pytest_personalens.results.changes import Comparison, Flip, Paired
+    from pytest_personalens.results.item import Item
+    from pytest_personalens.results.values import Results
 
 _MOST_LISTED: Final = 10
 _LONGEST: Final = 100
@@ -42,7 +44,7 @@ def outcome_lines(results: Results, *, verbose: bool, listed: bool = True) -> It
         yield ""
     for control in results.arms if not ablation else ():
         for lift in control.lift:
-            if lift.dimension in suite.main:
+            if lift.dimension in suite.main and (verbose or not suite.table_by_kind):
                 yield f"control {suite.arm_word(control.name)}: {_lift(lift)}"
         if unscored := control.overall.items - control.overall.scored:
             of_all = count(control.overall.items, "item")

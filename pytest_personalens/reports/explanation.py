@@ -9,7 +9,7 @@ from pytest_personalens.core.safe_text import harmless, one_line
 from pytest_personalens.reports.crashes import crash_groups
 from pytest_personalens.reports.markup import short_line
 from pytest_personalens.reports.reason_text import DOES, counted, why
-from pytest_personalens.results.reasons import costs_of
+from pytest_personalens.results.reasons import AS_A_WHOLE, costs_of
 from pytest_personalens.results.wording import CAUSES, apart, count
 
 if TYPE_CHECKING:
@@ -84,7 +84,8 @@ def reasons_of(explained: Explanation) -> str:
     if not shown:
         common = explained.sentences[:_MOST_SENTENCES]
         return "; ".join(f"{short_line(text, _LONGEST)} {number}" for text, number in common)
-    text = ", ".join(counted(reason) for reason in shown)
+    whole = [f"{text} {number}" for text, number in explained.sentences if text == AS_A_WHOLE]
+    text = ", ".join([*(counted(reason) for reason in shown), *whole])
     return text if shown[0].change is None else f"{text}; change {since_text(explained)}"
 
 

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
     from pytest_personalens.core.evaluation import Evaluation
     from pytest_personalens.core.verdict import Verdict
-    from pytest_personalens.results.values import Item, Results
+    from pytest_personalens.results.item import Item
+    from pytest_personalens.results.values import Results
 
 _LONGEST: Final = 300
 _MOST_QUOTES: Final = 2

@@ -20,7 +20,8 @@ from pytest_personalens.results.wording import decision, gate_outcome, p_value, 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from pytest_personalens.results.values import Comparison, Flip, Paired, Results
+    from pytest_personalens.results.changes import Comparison, Flip, Paired
+    from pytest_personalens.results.values import Results
 
 #: The limit in bytes. A comment on a pull request may have 65,536 characters.
 COMMENT_LIMIT: Final = 60_000
@@ -297,9 +298,8 @@ def _trials(results: Results) -> Iterator[str]:
 
 def _usage(results: Results) -> str:
     used = sum(results.usage.values(), Usage())
-    tokens = used.input_tokens + used.cached_tokens + used.written_tokens + used.output_tokens
     dollars = f", ${sum(results.usd.values()):.4f}" if results.usd else ""
-    return f"{used.calls:,} model calls, {tokens:,} tokens{dollars}"
+    return f"{used.calls:,} model calls, {used.tokens:,} tokens{dollars}"
 
 
 def _record(file: str, link: str) -> str:

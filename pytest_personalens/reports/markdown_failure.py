@@ -44,6 +44,9 @@ def failure_section(explained: Explanation, results: Results) -> Iterator[str]:
 def _reasons(explained: Explanation) -> Iterator[str]:
     shown = explained.reasons[:_MOST_REASONS]
     if not shown:
+        said = [(escaped(text, _LONGEST), str(number)) for text, number in explained.sentences]
+        if said:
+            yield from ("", *markdown_table(("what the judge says", "dialogues"), said[:_MOST_REASONS]))
         return
     changes = [reason.change for reason in shown]
     header = ["what the assistant does", "dialogues"]

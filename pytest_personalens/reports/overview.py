@@ -28,8 +28,9 @@ if TYPE_CHECKING:
 
     from pytest_personalens.core.measure import Measure
     from pytest_personalens.results.explanation import Explanation
+    from pytest_personalens.results.item import Item
     from pytest_personalens.results.means import ItemScores
-    from pytest_personalens.results.values import Item, Results
+    from pytest_personalens.results.values import Results
 
 _INCOMPLETE: Final = "The run was stopped before its end, or shards of it are missing; no gate is decided."
 

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from pytest_personalens.core.measure import Measure
     from pytest_personalens.reports.charts import Histogram
     from pytest_personalens.reports.overview import OverviewLine
-    from pytest_personalens.results.values import Arm, Results
+    from pytest_personalens.results.changes import Arm
+    from pytest_personalens.results.values import Results
 
 #: A mean over fewer scenarios has an interval nearly as wide as its scale.
 LEAST_FOR_A_CHART: Final = 5

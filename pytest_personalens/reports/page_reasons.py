@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.reports.reason_text import DOES, OUTCOMES, reason_text, why
-from pytest_personalens.results.earlier import earlier_of
+from pytest_personalens.results.before_run import earlier_of
 from pytest_personalens.results.reasons import COSTS, costs_of, reason_counts, verdict_on
 
 if TYPE_CHECKING:
@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
     from pytest_personalens.core.scenario import BaseScenario
     from pytest_personalens.core.verdict import Reason, ReasonCode, Verdict
-    from pytest_personalens.results.values import Item, Results
+    from pytest_personalens.results.item import Item
+    from pytest_personalens.results.values import Results
 
 _MAIN: Final = (Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION)
 _SHADES: Final = 5

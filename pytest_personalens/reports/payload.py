@@ -11,6 +11,7 @@ from pytest_personalens.core.node_ids import BUILT_IN
 from pytest_personalens.core.scenario import Scenario
 from pytest_personalens.core.tool_calls import pairs
 from pytest_personalens.reports.command_line import command_line
+from pytest_personalens.reports.moves import personalization_before
 from pytest_personalens.reports.page_reasons import lost_for, row_reason, told
 from pytest_personalens.reports.reason_text import DOES, OUTCOMES
 from pytest_personalens.results.wording import control_names, unfound_text
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
     from pytest_personalens.core.message import Message
     from pytest_personalens.core.scenario import BaseScenario
     from pytest_personalens.reports.changes import Changes
-    from pytest_personalens.results.values import Item, Results
+    from pytest_personalens.results.item import Item
+    from pytest_personalens.results.values import Results
 
 #: Fields whose 0 says something: a score, or the first of the texts or keys.
 _NUMBERS: Final = frozenset({"score", "why", "wants", "description", "intent", "goal", "key"})
@@ -132,10 +134,13 @@ def _row(
         "status": item.status,
         "failed": item.failed,
         "scores": [scores.get(d) for d in dimensions],
+        "beforeP": personalization_before(item),
         "short": [s.dimension.value for s in item.shortfalls],
         "why": text(row_reason(item, scenario)),
         "wants": text(_wants(scenario)),
         "reasons": sorted({(r.code, text(r.type)) for r in told(item)}),
+        "tokens": sum(used.tokens for used in e.usage.values()),
+        "usd": item.usd,
         "turns": sum(m.role == "user" for m in e.dialogue.messages),
         "trial": item.trial if item.trial != 1 else 0,
         "arm": item.arm,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.scenario import Scenario
 from pytest_personalens.reports.markup import short_line
+from pytest_personalens.results.reasons import AS_A_WHOLE, said_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -93,7 +94,18 @@ def _joined(names: list[str]) -> str:
 
 def why(verdict: Verdict, reasons: Iterable[Reason], scenario: BaseScenario | None = None) -> str:
     """Why a reading is low, in a line: by the reasons that speak against it, else by the judge's own."""
-    return reason_text(reasons, scenario) or short_line(verdict.justification, 2 * _LONGEST)
+    return reason_text(reasons, scenario) or short_line(_said(verdict), 2 * _LONGEST)
+
+
+def _said(verdict: Verdict) -> str:
+    """The judge's sentence; where no part is missing, also what it quotes, and parts that no reply names."""
+    told = said_of(verdict)
+    if told != AS_A_WHOLE:
+        return told
+    against = ", ".join(f"{e.note} (turn {e.turn})" for e in verdict.evidence if e.note)
+    unnamed = [f"“{reason.part}”" for reason in verdict.reasons if reason.turn is None]
+    told += f"; against it: {against}" if against else ""
+    return told + (f"; no reply has words of {_joined(unnamed)}" if unnamed else "")
 
 
 def counted(reason: ReasonCount) -> str:

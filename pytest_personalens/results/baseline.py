@@ -18,8 +18,9 @@ from pytest_personalens.core.message import Message
 from pytest_personalens.core.scenario import Frozen
 from pytest_personalens.core.settings import OFFICIAL_PROMPTS
 from pytest_personalens.core.suite import suite_named
+from pytest_personalens.core.suite_field import SuiteField
 from pytest_personalens.core.suite_names import FIRST_SUITE
-from pytest_personalens.core.verdict import MeasureField, ReasonCode, ScoreField, SuiteField
+from pytest_personalens.core.verdict import MeasureField, ReasonCode, ScoreField
 from pytest_personalens.results.earlier import codes_in, scores_in
 from pytest_personalens.results.first_version import OLD_SCHEMA
 from pytest_personalens.results.provenance import Provenance
@@ -29,7 +30,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from pytest_personalens.results.values import Item, Results
+    from pytest_personalens.results.item import Item
+    from pytest_personalens.results.values import Results
 
 BASELINE_SCHEMA: Final = "personalens-baseline/1"
 _JUDGE: Final = "the judge"
@@ -257,13 +259,14 @@ def setup_of(judge: str, user_agent: str, settings: Mapping[str, Any]) -> dict[s
 
     `settings` are the settings of the run, by name.
     """
+    suite = suite_named(settings.get("suite") or FIRST_SUITE)
+    judge = suite.judge_of_run(judge)
     of_items = _setup(judge, settings.get("context") or "", settings.get("max_turns") or 0)
     prompts, protocol = settings.get("prompts") or "", settings.get("protocol") or _DEFAULT
     protocol = "official" if prompts.startswith(OFFICIAL_PROMPTS) else protocol
     # Baselines of earlier versions know only the default protocol.
     named = {_PROTOCOL: protocol} if protocol != _DEFAULT else {}
-    own = suite_named(settings.get("suite") or FIRST_SUITE).terms(settings)
-    return {**of_items, "the simulated user": user_agent, **named, **own}
+    return {**of_items, "the simulated user": user_agent, **named, **suite.terms(settings)}
 
 
 def setup_of_item(item: Item) -> dict[str, str]:

@@ -12,19 +12,20 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.results.baseline import setup_of_item
+from pytest_personalens.results.changes import Comparison, Difference, Flip, Paired
 from pytest_personalens.results.means import balanced, by_user, scores_of
 from pytest_personalens.results.stats.intervals import mean_interval
 from pytest_personalens.results.stats.paired import holm, sign_flip
 from pytest_personalens.results.stats.power import detectable, step_of
-from pytest_personalens.results.values import Comparison, Difference, Flip, Paired
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from pytest_personalens.core.measure import Exact, Measure
     from pytest_personalens.results.baseline import Baseline, Entry
+    from pytest_personalens.results.item import Item
     from pytest_personalens.results.means import Key, Pairs, TrialScores
-    from pytest_personalens.results.values import Item, Results
+    from pytest_personalens.results.values import Results
 
 
 #: The reasons why only a part of what a scenario has was compared.

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_personalens.core.measure import Measure
+    from pytest_personalens.results.item import Item
     from pytest_personalens.results.means import Key, Pairs, TrialScores
-    from pytest_personalens.results.values import Item
 
 
 class Contrast(NamedTuple):

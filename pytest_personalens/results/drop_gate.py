@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_personalens.results.values import Gate
+from pytest_personalens.results.figures import Gate
 from pytest_personalens.results.wording import count, over, share_text, signed
 
 if TYPE_CHECKING:
     from pytest_personalens.core.gate import GateExpression
     from pytest_personalens.core.suite import Suite
-    from pytest_personalens.results.values import Comparison, Difference
+    from pytest_personalens.results.changes import Comparison, Difference
 
 
 def undecided_drop(comparison: Comparison, floor: GateExpression, least: float, suite: Suite) -> str:

@@ -7,7 +7,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.core.gate_expression import parse_gate_name
-from pytest_personalens.results.earlier import earlier_of
+from pytest_personalens.results.before_run import earlier_of
 from pytest_personalens.results.gate_expressions import measure_of
 from pytest_personalens.results.reasons import commonest_sentences, reason_counts
 from pytest_personalens.results.worst_cases import worst_cases
@@ -16,8 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from pytest_personalens.core.measure import Measure, Score
+    from pytest_personalens.results.figures import Gate
+    from pytest_personalens.results.item import Item
     from pytest_personalens.results.reasons import ReasonCount
-    from pytest_personalens.results.values import Gate, Item, Results
+    from pytest_personalens.results.values import Results
     from pytest_personalens.results.worst_cases import WorstCase
 
 #: Dialogues that are shown over all gates together.

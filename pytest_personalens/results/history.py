@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from pytest_personalens.core.measure import Measure
-    from pytest_personalens.results.values import Gate, Results
+    from pytest_personalens.results.figures import Gate
+    from pytest_personalens.results.values import Results
 
 
 class Run(NamedTuple):

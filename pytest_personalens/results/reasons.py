@@ -6,20 +6,25 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.core.dimensions import Dimension
-from pytest_personalens.results.earlier import codes_in, earlier_of
+from pytest_personalens.results.before_run import earlier_of
+from pytest_personalens.results.earlier import codes_in
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pytest_personalens.core.measure import Measure, Score
     from pytest_personalens.core.verdict import Reason, ReasonCode, Verdict
-    from pytest_personalens.results.values import Item
+    from pytest_personalens.results.item import Item
 
 #: What speaks against a reading, the gravest first.
 COSTS: Final[Mapping[Measure, tuple[ReasonCode, ...]]] = {
     Dimension.TASK_COMPLETION: ("refused", "wrong", "handed-back", "promised", "proposed", "missing"),
     Dimension.PERSONALIZATION: ("contradicts", "asks-known", "recites", "ignores", "uses-stated"),
 }
+
+
+#: Of a judge whose score is low though its reasons find each part of the task done.
+AS_A_WHOLE: Final = "each part of the task is seen as done, but not the task as a whole"
 
 
 class ReasonCount(NamedTuple):
@@ -64,7 +69,7 @@ def reason_counts(items: Sequence[Item], measure: Measure) -> tuple[ReasonCount,
 def commonest_sentences(items: Sequence[Item], measure: Measure) -> list[tuple[str, int]]:
     """What the judge says of dialogues in the worse half of a scale, with how often, the commonest first."""
     verdicts = [verdict for item in items if (verdict := verdict_on(item, measure)) is not None]
-    said = Counter(verdict.justification for verdict in verdicts if _in_lower_half(verdict.score, measure))
+    said = Counter(said_of(verdict) for verdict in verdicts if _in_lower_half(verdict.score, measure))
     return sorted(said.items(), key=lambda pair: (-pair[1], pair[0]))
 
 
@@ -73,6 +78,15 @@ def _in_lower_half(score: Score, measure: Measure) -> bool:
         return True
     middle = (measure.low + measure.high) / 2
     return not measure.is_worse(middle, score)
+
+
+def said_of(verdict: Verdict) -> str:
+    """The judge's sentence, or what its reasons say where each of them finds a part of a failed task done."""
+    failed = verdict.dimension == Dimension.TASK_COMPLETION and not verdict.score
+    done = bool(verdict.reasons) and all(reason.code == "done" for reason in verdict.reasons)
+    if not (failed and done):
+        return verdict.justification
+    return AS_A_WHOLE
 
 
 def costs_of(verdict: Verdict) -> list[Reason]:

@@ -17,8 +17,8 @@ from pytest_personalens.core.options import keys_of
 from pytest_personalens.core.scenario import Frozen
 from pytest_personalens.core.settings import Settings
 from pytest_personalens.results.baseline import read_baseline, refusal, terms_of
+from pytest_personalens.results.conclusion import Requirements, conclude
 from pytest_personalens.results.gate_expressions import with_groups
-from pytest_personalens.results.gates import Requirements, conclude
 from pytest_personalens.results.stored import read_computed
 from pytest_personalens.results.summary import summarize
 
@@ -160,6 +160,8 @@ def merge(
         missing_by_group=sum((Counter(shard.results.missing_by_group) for shard in shards), Counter()),
         left_out=sum(shard.results.left_out for shard in shards),
         complete=not missing and not stopped,
+        drawn_from=first.results.drawn_from,
+        excluded=first.results.excluded,
     )
     scenarios = {id_: scenario for shard in shards for id_, scenario in shard.results.scenarios.items()}
     results = results.model_copy(

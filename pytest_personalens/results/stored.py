@@ -22,8 +22,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_personalens.core.measure import Exact, Measure
+    from pytest_personalens.results.changes import Comparison
     from pytest_personalens.results.means import Key, Pairs
-    from pytest_personalens.results.values import Comparison, Results
+    from pytest_personalens.results.values import Results
 
 #: Figures that depend only on the items.
 _FIGURES: Final = (
@@ -90,6 +91,8 @@ def _computed(stored: Results) -> Results:
         missing_by_group=stored.missing_by_group,
         left_out=stored.left_out,
         complete=stored.complete,
+        drawn_from=stored.drawn_from,
+        excluded=stored.excluded,
     )
     update: dict[str, Any] = {name: getattr(found, name) for name in _FIGURES}
     update["usage"] |= {

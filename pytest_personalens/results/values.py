@@ -11,21 +11,19 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from pydantic import ConfigDict, Field, ValidationInfo, field_validator
 
 from pytest_personalens.core.atomic_write import write_atomically
-from pytest_personalens.core.evaluation import Cause, Evaluation
-from pytest_personalens.core.gate import Direction
+from pytest_personalens.core.evaluation import Cause
 from pytest_personalens.core.jsonfile import read_versioned, text_of
-from pytest_personalens.core.measure import Better, Measure, Score  # noqa: F401 (pydantic 2.9 reads `Shortfall` here)
-from pytest_personalens.core.node_ids import without_parameters
 from pytest_personalens.core.scenario import Frozen
 from pytest_personalens.core.suite import Suite, suite_named
+from pytest_personalens.core.suite_field import SuiteField
 from pytest_personalens.core.suite_names import FIRST_SUITE
 from pytest_personalens.core.usage import Usage
-from pytest_personalens.core.verdict import MeasureField, SuiteField
+from pytest_personalens.results.changes import Arm, Comparison
 from pytest_personalens.results.drift import Drift
-from pytest_personalens.results.earlier import Earlier
+from pytest_personalens.results.figures import Gate, Group, Mean, Trials
 from pytest_personalens.results.first_version import OLD_SCHEMA, upgraded
+from pytest_personalens.results.item import Item
 from pytest_personalens.results.provenance import Provenance
-from pytest_personalens.results.shortfalls import StoredShortfall
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,267 +34,6 @@ _READ: Final[dict[str, tuple[type, ...]]] = {
     "users": (list, tuple),
     "control": (list, tuple),
 }  # fmt: skip
-
-
-class Item(Frozen):
-    """One test item: its evaluation, its outcome, and its record.
-
-    `status` is "passed" or "low" (below a threshold) for a scored item, and "uncounted" for an item without
-    scores. `failed` is the outcome of the test. It may differ from `status`: a low item passes if a gate
-    decides, and a test may have its own asserts.
-    """
-
-    nodeid: str
-    evaluation: Evaluation
-    status: Literal["passed", "low", "uncounted"]
-    failed: bool = False
-    shortfalls: tuple[StoredShortfall, ...] = Field(
-        default=(), description="What was below its threshold, such as 'p 1 < 2'."
-    )
-    record: Literal["none", "replayed", "stale", "written"] = "none"
-    record_file: str = Field(
-        default="", description="Where its record is, from the root folder; empty if it has none."
-    )
-    trial: int = Field(
-        default=1, ge=1, description="Which run of its scenario this is, from 1 (--personalens-trials)."
-    )
-    arm: str = Field(
-        default="", description="Empty for the run itself; else what the assistant knew instead (a control)."
-    )
-    given: str = Field(
-        default="", description="What the assistant could know: letters of D, I, S; empty for nothing."
-    )
-    given_user: str = Field(default="", description="Whose context that was, where it was another user's.")
-    max_turns: int = Field(default=0, description="The limit of turns; 0 for the benchmark's.")
-    content: str = Field(
-        default="",
-        description="Digest of the scenario's content, by which a later run knows whether it is the same.",
-    )
-    test: str = Field(default="", description="The test: file, function and its own parameters.")
-    earlier: Earlier | None = Field(
-        default=None,
-        description="What it was before, by the baseline or by a record that holds another dialogue.",
-    )
-
-    @property
-    def key(self) -> tuple[str, ...]:
-        """Return the user, the task and the test.
-
-        All trials and arms of one scenario in one test share this key, in every run of any sample.
-        """
-        return (self.evaluation.user, self.evaluation.task, self.test or without_parameters(self.nodeid))
-
-    @property
-    def transcript_file(self) -> str:
-        """Return the record that holds this dialogue, or an empty text.
-
-        A stale record does not count, because it holds an older dialogue.
-        """
-        return "" if self.record == "stale" else self.record_file
-
-    @property
-    def scenario_key(self) -> tuple[str, str]:
-        """Return the user and the task, without the test."""
-        return (self.evaluation.user, self.evaluation.task)
-
-
-class Mean(Frozen):
-    """A mean over `count` scored items.
-
-    If there are several trials, each scenario counts by its mean. `value` is null if there are no items.
-    """
-
-    value: float | None
-    count: int = Field(ge=0)
-
-
-class Figure(Mean):
-    """A figure over `count` scored items.
-
-    `better` says which end of its range is good. `low` to `high` is its 95 % interval. Only figures of the
-    whole run or of a whole control have one, if it can be computed.
-    """
-
-    low: float | None = None
-    high: float | None = None
-    better: Better = "high"
-
-
-class Group(Frozen):
-    """The figures of a group of items.
-
-    A multi-domain item counts in each of its domains. `items` is the number of all items, and `scored` is the
-    number of those with scores. `figures` holds the mean of each measure, with task completion as a rate
-    (TCR). It also holds the metrics that are no means, by their names.
-    """
-
-    name: str
-    items: int
-    scored: int
-    figures: dict[str, Figure]
-
-
-class Gate(Frozen):
-    """A gate of the run: a value, its limit, and whether the gate passed.
-
-    The value must reach the limit in the `direction` that is better. `low` to `high` is the 95 % interval of
-    the value, if there is one.
-
-    `kind` is "floor" for a metric, "valid" for the share of scored items, "regression" for a comparison with
-    a baseline (its value is the change), "lift" for a comparison with a control, "drop" for the
-    largest drop from a baseline that is not excluded, or "judge" for a check that
-    the judge did not change since it was adopted.
-    """
-
-    name: str
-    value: float | None
-    limit: float
-    passed: bool
-    message: str
-    kind: Literal["floor", "valid", "regression", "lift", "drop", "judge"] = "floor"
-    direction: Direction = ">="
-    low: float | None = None
-    high: float | None = None
-
-
-class Paired(Frozen):
-    """One dimension in two runs of the same scenarios.
-
-    `before` and `after` are the means over `pairs` scenarios. `low` to `high` is the 95 % interval of the
-    mean change, null for fewer than three users. `better` and `worse` are numbers of scenarios, by their
-    means over equally many trials on each side. If users have several scenarios, the interval and the test
-    are over the users.
-    """
-
-    dimension: MeasureField
-    pairs: int = Field(ge=1)
-    users: int = Field(default=0, description="Users of these scenarios; 0 in files of earlier versions.")
-    before: float
-    after: float
-    change: float
-    low: float | None = None
-    high: float | None = None
-    better: int = 0
-    worse: int = 0
-    p: float = Field(
-        default=1.0,
-        description=(
-            "One-sided, of the paired test for the direction that matters there: a drop from a baseline, a"
-            " lift over a control."
-        ),
-    )
-
-    @property
-    def gain(self) -> tuple[float, float | None, float | None]:
-        """Return the change and its interval, with positive numbers for improvements."""
-        if self.dimension.better == "high":
-            return self.change, self.low, self.high
-        low, high = (None if end is None else -end for end in (self.high, self.low))
-        return -self.change, low, high
-
-
-class Difference(Paired):
-    """The change of one dimension since the baseline.
-
-    `detectable` is the smallest true drop that this number of pairs finds with a probability of 0.8.
-    Dimensions that are `gated` are tested together (Holm). The others are only shown.
-    """
-
-    gated: bool = False
-    margin: float = 0.0
-    judged: int = Field(
-        default=0,
-        description="Scenarios compared in which either run has a score on it; `pairs` of them in both.",
-    )
-    detectable: float | None = None
-    decidable: bool = Field(
-        default=True,
-        description="False if these scenarios are so few that not even a fall of all would be significant.",
-    )
-    regressed: bool = False
-    largest_drop: float | None = Field(
-        default=None,
-        description=(
-            "The largest drop that is not excluded at the level (one-sided), where a gate asks for it; null"
-            " for fewer than three users."
-        ),
-    )
-
-
-class Flip(Frozen):
-    """A scenario whose score changed.
-
-    With several trials, the scores are means. `nodeids` are those of the items of the run. `records` are the
-    files with their dialogues, without stale ones.
-    """
-
-    scenario: str
-    user: str
-    task: str
-    dimension: MeasureField
-    before: float
-    after: float
-    nodeids: tuple[str, ...] = ()
-    records: tuple[str, ...] = ()
-
-    @property
-    def fell(self) -> bool:
-        """True for a change for the worse."""
-        return self.dimension.is_worse(self.after, self.before)
-
-
-class Comparison(Frozen):
-    """The comparison of the run with a baseline, by scenario."""
-
-    baseline: str = Field(description="The file, as it was given.")
-    level: float = Field(description="Chance of any false alarm, over all dimensions together (Holm).")
-    compared: int = Field(description="Scenarios scored in both, on any of the same dimensions.")
-    shared: int = Field(default=0, description="Scenarios that are in both, scored or not.")
-    shared_by_test: int = Field(
-        default=0,
-        description=(
-            "The same by test: scenarios that both have, each once for every test that has scores of it in"
-            " the baseline."
-        ),
-    )
-    compared_by_test: int = Field(
-        default=0, description="Those of them that the same test ran and scored now."
-    )
-    differences: tuple[Difference, ...] = ()
-    one_sided: dict[MeasureField, Literal["then", "now"]] = Field(
-        default_factory=dict,
-        description="Dimensions to be gated that only one of the two runs has scores on.",
-    )
-    flips: tuple[Flip, ...] = ()
-    left_out: dict[str, tuple[str, ...]] = Field(
-        default_factory=dict,
-        description="Why they could not be compared -> scenarios: 'not run now', 'not scored then', ...",
-    )
-
-
-class Arm(Frozen):
-    """A control: the same scenarios without the context, or with another user's.
-
-    `lift` says how much better the run itself was.
-    """
-
-    name: str
-    overall: Group
-    kinds: tuple[Group, ...] = ()
-    lift: tuple[Paired, ...] = Field(default=(), description="Before: this arm. After: the run itself.")
-
-
-class Trials(Frozen):
-    """The result of running each scenario several times.
-
-    `pass_k` holds pass^1 to pass^K. Each is the probability that a scenario passes its thresholds in k of k
-    trials (Yao et al. 2024, tau-bench). `spread` is the pooled standard deviation within a scenario, by
-    dimension.
-    """
-
-    count: int
-    pass_k: tuple[float | None, ...] = ()
-    spread: dict[MeasureField, float] = Field(default_factory=dict)
 
 
 class Results(Frozen):
@@ -352,6 +89,20 @@ class Results(Frozen):
         default=0,
         description=(
             "Items of the sample that a selection left out of the tests it ran (-k, -m, --lf, node ids)."
+        ),
+    )
+    drawn_from: dict[str, int] = Field(
+        default_factory=dict, description="Kind -> items in the dataset, in a suite that counts them."
+    )
+    excluded: dict[str, dict[str, int]] = Field(
+        default_factory=dict,
+        description="Kind -> why something in the data makes no item of it -> how much of it.",
+    )
+    leaks: dict[str, int] | None = Field(
+        default=None,
+        description=(
+            "What requests give away of the true answer -> number of requests, with those of controls; null"
+            " in a suite without true answers."
         ),
     )
     items: tuple[Item, ...] = ()

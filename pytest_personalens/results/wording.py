@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     from pytest_personalens.core.evaluation import Cause
     from pytest_personalens.core.suite import Suite
     from pytest_personalens.core.verdict import Verdict
-    from pytest_personalens.results.values import Difference, Gate, Results
+    from pytest_personalens.results.changes import Difference
+    from pytest_personalens.results.figures import Gate
+    from pytest_personalens.results.values import Results
 
 
 _LEAST_P: Final = 0.001

@@ -141,7 +141,8 @@ SUITE: Final = Suite(
     asker=_asker,
     scorer=_scorer,
     # On these, the embedded judge agrees with annotators no better than by chance.
-    not_scored=(Dimension.NATURALNESS_USER, Dimension.COHERENCE_USER),
+    not_scored=lambda settings: dict.fromkeys((Dimension.NATURALNESS_USER, Dimension.COHERENCE_USER), ""),
+    lacks=("history", "embedding", "nltk_data"),
     read_context=letters,
     given=_given,
     context=_context,

@@ -20,7 +20,7 @@ from pytest_personalens.core.scenario import Scenario
 from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.engine.dask import work_there
 from pytest_personalens.engine.job import Job
-from pytest_personalens.engine.participants import ParticipantSpecs
+from pytest_personalens.engine.participant_specs import ParticipantSpecs
 from tests.support.endpoint import Endpoint
 from tests.support.repository import Repository
 

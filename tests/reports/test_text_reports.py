@@ -35,21 +35,13 @@ from pytest_personalens.reports.tables.assistants import assistant_tables, user_
 from pytest_personalens.reports.tables.contexts import ablation_table
 from pytest_personalens.reports.tables.runs import StoredRun
 from pytest_personalens.reports.transcript import failure_lines
+from pytest_personalens.results.changes import Arm, Comparison, Difference, Flip, Paired
+from pytest_personalens.results.figures import Gate, Trials
 from pytest_personalens.results.gates import check_again
+from pytest_personalens.results.item import Item
 from pytest_personalens.results.shortfalls import Shortfall, shortfalls_of
 from pytest_personalens.results.summary import group, summarize
-from pytest_personalens.results.values import (
-    Arm,
-    Comparison,
-    Difference,
-    Flip,
-    Gate,
-    Item,
-    Paired,
-    Results,
-    Trials,
-    write_json,
-)
+from pytest_personalens.results.values import Results, write_json
 
 ROOT = Path(__file__).resolve().parents[2]
 CI = ROOT / "docs/how-to/ci"
@@ -287,7 +279,10 @@ def test_annotations_of_gates_and_items() -> None:
         FULL, root="chatbot", lines={"tests/test_bot.py::test_bot[books-3-ann]": 12}
     )
     assert lines == [
-        "::error title=personalens%3A gate tcr::tcr 0.50 < 0.70",
+        (
+            "::error title=personalens%3A gate tcr::Task completion is 0.50, and 0.70 is wanted%0Adialogues by"
+            " reason: Done. 1"
+        ),
         (
             "::error file=chatbot/tests/test_bot.py,line=12,title=personalens%3A books-3-ann::not scored,"
             " judge: no answer%0Atests/test_bot.py::test_bot[books-3-ann]"

@@ -86,3 +86,33 @@ def test_a_control_of_an_assistant_that_reads_the_context(told: Repository, how:
 def test_a_test_that_feeds_the_assistant_itself(told: Repository) -> None:
     told.write(test_bot="def test_bot(personalens_context, personalens):\n    personalens.check()\n")
     told.inline(*ARGS, "--personalens-control", "no-context").stdout.no_fnmatch_line(NOTHING_WITHHELD)
+
+
+#: A plugin that somebody installed, with a fixture that every test uses.
+INSTALLED = """
+    import pytest
+
+    @pytest.fixture(autouse=True)
+    def metadata(request{}):
+        pass
+"""
+
+
+@pytest.mark.parametrize(("more", "withholds"), [("", False), (", personalens_context", True)])
+def test_an_installed_plugin_that_asks_for_the_request(
+    told: Repository, monkeypatch: pytest.MonkeyPatch, more: str, withholds: bool
+) -> None:
+    told.write(site__acme_metadata=INSTALLED.format(more))
+    about = told.path / "site" / "acme_metadata-1.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: acme-metadata\nVersion: 1\n")
+    (about / "entry_points.txt").write_text("[pytest11]\nacme = acme_metadata\n")
+    monkeypatch.setenv("PYTHONPATH", str(told.path / "site"))
+    result = told.run(*ARGS, "--personalens-control", "no-context")
+    assert (NOTHING_WITHHELD[:-2] not in result.stdout.str()) is withholds
+
+
+def test_a_fixture_of_the_team_that_asks_for_the_request(told: Repository) -> None:
+    own = INSTALLED.format("").replace("import pytest", "")
+    told.write(conftest=TOLD + own)
+    told.inline(*ARGS, "--personalens-control", "no-context").stdout.no_fnmatch_line(NOTHING_WITHHELD)

@@ -15,9 +15,10 @@ from pytest_personalens.core.verdict import READINGS, Dimension, Verdict
 from pytest_personalens.results.baseline import baseline_of
 from pytest_personalens.results.comparison import compare_with_baseline
 from pytest_personalens.results.gates import check_gates
+from pytest_personalens.results.item import Item
 from pytest_personalens.results.stats.power import detectable
 from pytest_personalens.results.summary import summarize
-from pytest_personalens.results.values import Item, Results
+from pytest_personalens.results.values import Results
 from tests.results.test_stats import Assistant, Run, differences_of, gate_fails
 
 SETTINGS = {"context": "DIS", "max_turns": 0, "judge_votes": 1}

@@ -19,12 +19,13 @@ from pytest_personalens.results.baseline import baseline_of
 from pytest_personalens.results.comparison import compare_with_baseline
 from pytest_personalens.results.controls import lift
 from pytest_personalens.results.gates import check_gates
+from pytest_personalens.results.item import Item
 from pytest_personalens.results.means import estimate, item_scores
 from pytest_personalens.results.stats.intervals import mean_interval, rate_interval
 from pytest_personalens.results.stats.paired import sign_flip
 from pytest_personalens.results.stats.power import detectable
 from pytest_personalens.results.summary import summarize
-from pytest_personalens.results.values import Item, Results
+from pytest_personalens.results.values import Results
 from tests.results.test_compare import SETTINGS, results_of
 
 P = Dimension.PERSONALIZATION

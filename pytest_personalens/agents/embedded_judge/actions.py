@@ -251,11 +251,11 @@ def may_do(wanted: frozenset[str], had: frozenset[str]) -> bool:
 def values(value: Any) -> Iterator[str]:
     """The values within arguments, as texts."""
     if isinstance(value, dict):
-        for one in value.values():
-            yield from values(one)
+        for item in value.values():
+            yield from values(item)
     elif isinstance(value, list):
-        for one in value:
-            yield from values(one)
+        for item in value:
+            yield from values(item)
     elif value is not None and not isinstance(value, bool):
         yield str(value)
 
@@ -265,10 +265,10 @@ def _action(call: Call) -> Action:
     lower = {word.lower() for word in _WORD.findall(call.name)}
     deeds = deeds_of(name)
     keys = _stems(" ".join(_keys(call.arguments)))
-    said = _stems(" ".join((*_keys(call.arguments), *values(call.arguments))))
+    argument_stems = _stems(" ".join((*_keys(call.arguments), *values(call.arguments))))
     begins_with_deed = bool(_first(call.name) & _BASE_VERBS)
     looks_up = (bool(lower & _LOOKS_UP) and not begins_with_deed) or (not deeds and bool(lower & _TELLS))
-    words = (name | said) - _GENERAL
+    words = (name | argument_stems) - _GENERAL
     # A tool that makes something may send it to others too.
     deeds |= deeds_of(keys) & {"send"}
     return Action(call, classes(words) | words, deeds, looks_up, _failed(call))

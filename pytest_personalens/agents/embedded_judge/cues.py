@@ -103,13 +103,13 @@ class _Reader:
         self.values = [
             v for types in scenario.preferences.values() for values in types.values() for v in values
         ]
-        self.own = frozenset().union(*map(content, self.values))
+        self.value_words = frozenset().union(*map(content, self.values))
         task = scenario.task
         topic = content(f"{task.description} {task.intent} {task.goal}").union(
             *(content(" ".join((d, *domain_words(d, scenario)))) for d in scenario.domains)
         )
-        self.past = frozenset().union(*map(content, scenario.summaries.values())) - topic - self.own
-        self.place = content(" ".join(scenario.situation.model_dump().values())) - topic - self.own
+        self.past = frozenset().union(*map(content, scenario.summaries.values())) - topic - self.value_words
+        self.place = content(" ".join(scenario.situation.model_dump().values())) - topic - self.value_words
         self.goal = content(task.goal) | content(task.intent)
         self.pairs = set().union(*(runs(text, 2) for text in scenario.summaries.values()))
         self.known_numbers = set(_NUMBER.findall(" ".join((*scenario.summaries.values(), *self.values))))
@@ -131,7 +131,7 @@ class _Reader:
 
     def message(self, turn: int) -> Iterator[Line]:
         message = self.messages[turn]
-        found = read(message)
+        statements = read(message)
         before = [f"after {r}" for r in _reactions(_text(self.messages[turn - 1]))] if turn else []
         after = (
             [f"before {r}" for r in _reactions(_text(self.messages[turn + 1]))]
@@ -139,11 +139,11 @@ class _Reader:
             else ["before silence"]
         )
         place = self._place(turn)
-        whole = self._whole(turn, [plain(text) for text, _ in found], [*before, *after])
+        whole = self._whole(turn, [plain(text) for text, _ in statements], [*before, *after])
         earlier = ""
-        for text, quote in found:
+        for text, quote in statements:
             folded, stems = plain(text), content(text)
-            cues = {*_ngrams(text, folded, self.goal, self.own), *place, *before}
+            cues = {*_ngrams(text, folded, self.goal, self.value_words), *place, *before}
             if message.role == "assistant":
                 seen = forms(folded)
                 how = gist(seen)
@@ -173,18 +173,18 @@ class _Reader:
 
     def _whole(self, turn: int, texts: Sequence[str], around: Sequence[str]) -> set[str]:
         """Return the cues of the message as a whole."""
-        found = {f"message {c}" for c in around}
+        cues = {f"message {c}" for c in around}
         if any(t.rstrip().endswith("?") for t in texts):
-            found.add("message asks")
+            cues.add("message asks")
         if texts and texts[-1].rstrip().endswith("?"):
-            found.add("message ends with a question")
+            cues.add("message ends with a question")
         if any(f.startswith("done") for t in texts for f in forms(t)):
-            found.add("message tells of deeds")
+            cues.add("message tells of deeds")
         if any("future: mine" in forms(t) for t in texts):
-            found.add("message promises")
-        found.add("message late" if turn >= len(self.messages) - 2 else "message inner")
-        found.add("message first" if turn <= 1 else "message later")
-        return found
+            cues.add("message promises")
+        cues.add("message late" if turn >= len(self.messages) - 2 else "message inner")
+        cues.add("message first" if turn <= 1 else "message later")
+        return cues
 
     def _assistant(self, turn: int, text: str, quote: str, stems: frozenset[str]) -> Iterator[str]:
         fresh = stems - self.said
@@ -222,13 +222,13 @@ class _Reader:
             c.turn == turn and (c.sentence in quote or quote in c.sentence) for c in self._reading.clashes
         ):
             yield "clashes"
-        if len(set(named)) >= _MANY and len(stems & self.own) / len(stems) >= _STUFFED:
+        if len(set(named)) >= _MANY and len(stems & self.value_words) / len(stems) >= _STUFFED:
             yield LISTED
-        yield from self._asked(text, stems)
+        yield from self._about_request(text, stems)
         if not stems:
             yield "no content"
 
-    def _asked(self, text: str, stems: frozenset[str]) -> Iterator[str]:
+    def _about_request(self, text: str, stems: frozenset[str]) -> Iterator[str]:
         """Yield the cues that relate the statement to the request.
 
         They cover the parts of the goal, the details to tell, and the values that the user named.
@@ -240,9 +240,9 @@ class _Reader:
         shown = slots.details(text)
         yield from (f"asked {detail}" for detail in self.asked_details & shown)
         folded, wanted = plain(text), plain(self.by_user)
-        if (said := slots.times(folded)) and (named := slots.times(wanted)):
-            yield "time as named" if any(a.fits(b) for a in said for b in named) else "other time"
-            if any(a.minutes == b.minutes and not a.fits(b) for a in said for b in named):
+        if (times := slots.times(folded)) and (named := slots.times(wanted)):
+            yield "time as named" if any(a.fits(b) for a in times for b in named) else "other time"
+            if any(a.minutes == b.minutes and not a.fits(b) for a in times for b in named):
                 yield "other half of the day"
         for name, read in (
             ("day", slots.days),
@@ -250,14 +250,14 @@ class _Reader:
             ("count", slots.counts),
             ("near day", slots.near),
         ):
-            values, others = frozenset[object](read(folded)), frozenset[object](read(wanted))
-            if values and others:
-                yield f"{name} as named" if values & others else f"other {name}"
+            values, wanted_values = frozenset[object](read(folded)), frozenset[object](read(wanted))
+            if values and wanted_values:
+                yield f"{name} as named" if values & wanted_values else f"other {name}"
         if (paid := slots.amounts(folded)) and (limit := slots.amounts(wanted)):
             yield "amount within" if min(paid) <= max(limit) else "amount above"
-        told = slots.names(text)
-        if told:
-            yield "name as named" if any(n in wanted for n in told) else "new name"
+        names = slots.names(text)
+        if names:
+            yield "name as named" if any(n in wanted for n in names) else "new name"
 
     def _user(self, turn: int, text: str, stems: frozenset[str]) -> Iterator[str]:
         if turn:
@@ -273,7 +273,7 @@ class _Reader:
         return _share("echo", len(stems & self.said) / len(stems) if stems else 0.0)
 
 
-def _ngrams(text: str, folded: str, goal: frozenset[str], own: frozenset[str]) -> Iterator[str]:
+def _ngrams(text: str, folded: str, goal: frozenset[str], value_words: frozenset[str]) -> Iterator[str]:
     """Yield the words and the runs of two and three words of a statement.
 
     Words of the topic are replaced by their kind: #G for the goal, #V for a preference, #N for a name.
@@ -296,7 +296,7 @@ def _ngrams(text: str, folded: str, goal: frozenset[str], own: frozenset[str]) -
         elif token in vocabulary or not token[0].isalpha():
             word = token
         else:
-            word = "#G" if stem(token) in goal else "#V" if stem(token) in own else "#w"
+            word = "#G" if stem(token) in goal else "#V" if stem(token) in value_words else "#w"
         if word[0] != "#" or row[-1] != word:
             row.append(word)
     row.append("$")

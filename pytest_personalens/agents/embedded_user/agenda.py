@@ -133,7 +133,7 @@ class Agenda:
             )
         if is_promise(self.last):
             return UserTurn(self.speaker.say("chase"))
-        if self._told():
+        if self._was_informed():
             return self._leave("thanks_more" if open_questions else "thanks")
         task = task_text(self.scenario)
         if self._proposed():
@@ -311,13 +311,13 @@ class Agenda:
         types = [t for t in self.reading.types for o in wrong if t[:2] == (o.domain, o.type)]
         return all(any(fits(t, s.text) for s in here) for t in types)
 
-    def _told(self) -> bool:
+    def _was_informed(self) -> bool:
         """True if the user wanted to know something and a reply with facts told it."""
-        said = self.reading.in_turn(self.now)
+        statements = self.reading.in_turn(self.now)
         if not _TO_KNOW.match(task_text(self.scenario)) or self.bearing.foreign(self.now):
             return False
-        return any(s.act != "echo" and brings_facts(s.text) for s in said) and not any(
-            s.act == "boast" for s in said
+        return any(s.act != "echo" and brings_facts(s.text) for s in statements) and not any(
+            s.act == "boast" for s in statements
         )
 
     def _proposed(self) -> bool:
@@ -327,8 +327,10 @@ class Agenda:
 
     def _beside_the_point(self) -> bool:
         """True if the reply says nothing about the task."""
-        known = content(f"{self.scenario.task.intent} {' '.join(m.content for m in self.transcript[:-1])}")
-        return not known & content(self.last) and not any(
+        earlier_words = content(
+            f"{self.scenario.task.intent} {' '.join(m.content for m in self.transcript[:-1])}"
+        )
+        return not earlier_words & content(self.last) and not any(
             in_domain(d, self.last, self.scenario) for d in self.scenario.domains
         )
 

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_personalens.results.contrasts import Contrast
-    from pytest_personalens.results.values import Item, Results
+    from pytest_personalens.results.item import Item
+    from pytest_personalens.results.values import Results
 
 _SCORES: Final = {"tcr": Dimension.TASK_COMPLETION, "p": Dimension.PERSONALIZATION}
 _COLUMNS: Final = [

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from pytest_personalens.reports.tables.runs import StoredRun
-    from pytest_personalens.results.values import Item
+    from pytest_personalens.results.item import Item
 
 Kinds = Literal["single", "multi", "all"]
 _SAID: Final[dict[Kinds, str]] = {

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from pytest_personalens.core.scenario import Kind
     from pytest_personalens.results.contrasts import Contrast
-    from pytest_personalens.results.values import Item
+    from pytest_personalens.results.item import Item
 
 SHORT: Final[dict[Kind, str]] = {"single": "SD", "multi": "MD"}
 
