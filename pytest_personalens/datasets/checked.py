@@ -50,8 +50,11 @@ class CheckedDataset:
         return sound(*self.examined_domains())
 
     def users(self) -> Sequence[str]:
-        """Return the users of the dataset, which must be texts."""
-        return self._texts(self._call("users()", lambda: self._dataset.users()), "users()")
+        """Return the users of the dataset, which must be texts, each once."""
+        names = self._texts(self._call("users()", lambda: self._dataset.users()), "users()")
+        if twice := [name for name, times in Counter(names).items() if times > 1]:
+            raise DataError(self.where, f"the user {twice[0]!r} stands there twice", field="users()")
+        return names
 
     def refs(self, user: str) -> Sequence[ScenarioRef]:
         """Return the scenarios of one user, each with a valid kind and valid domains."""
@@ -119,7 +122,7 @@ class CheckedDataset:
             return None, [error]
         if not isinstance(scenario, Scenario):
             return scenario, []
-        return scenario, [DataError(self.where, problem, field=where) for problem in _problems(scenario)]
+        return scenario, [DataError(self.where, problem, field=where) for problem in _problems(scenario, ref)]
 
     def _ref(self, ref: object, where: str) -> ScenarioRef:
         if not isinstance(ref, ScenarioRef):
@@ -144,6 +147,10 @@ class CheckedDataset:
             )
         if len(set(domains)) < len(domains):
             raise DataError(self.where, "a domain stands there twice", field=where)
+        if ref.kind == "single" and len(domains) > 1:
+            raise DataError(
+                self.where, f"a scenario of the kind 'single' has one domain, not {len(domains)}", field=where
+            )
         return ref._replace(domains=tuple(domains))
 
     @cached_property
@@ -175,12 +182,17 @@ class CheckedDataset:
         return value
 
 
-def _problems(scenario: Scenario) -> Iterator[str]:
+def _problems(scenario: Scenario, ref: ScenarioRef) -> Iterator[str]:
     """Yield the problems with the content of a scenario.
 
-    A task needs an intent and a goal, because they tell the user agent and the judge what to do. Each
-    relevant preference must exist and must not stand there twice.
+    It must be the scenario that its reference names, because the draw knows only the reference. A task needs
+    an intent and a goal, because they tell the user agent and the judge what to do. Each relevant preference
+    must exist and must not stand there twice.
     """
+    found = ScenarioRef(scenario.user, scenario.task.id, scenario.kind, scenario.domains, ref.stratum)
+    for field, asked, given in zip(ScenarioRef._fields, ref, found, strict=True):
+        if asked != given:
+            yield f"the scenario has {field} {short_repr(given, 60)}, but refs() says {short_repr(asked, 60)}"
     for field in ("intent", "goal"):
         if not getattr(scenario.task, field).strip():
             yield f"the task's {field} is empty"
