@@ -278,7 +278,7 @@ def _data(value: object) -> Any:
 def _odd(reply: object) -> str:
     """Return what is wrong with a value that is no reply."""
     if isinstance(reply, (list, tuple)) and any(map(is_message, reply)):
-        number, odd = next((n, one) for n, one in enumerate(reply, 1) if not is_message(one))
+        number, odd = next((n, message) for n, message in enumerate(reply, 1) if not is_message(message))
         return (
             f"message {number} of the list that the assistant returned is {type(odd).__name__} without"
             " content or tool_calls; it must have one of them"
