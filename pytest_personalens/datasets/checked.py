@@ -193,8 +193,7 @@ def _problems(scenario: Scenario, ref: ScenarioRef) -> Iterator[str]:
     for field, listed, loaded in zip(ScenarioRef._fields, ref, loaded_ref, strict=True):
         if listed != loaded:
             yield (
-                f"the scenario has {field} {short_repr(loaded, 60)}, but refs() says"
-                f" {short_repr(listed, 60)}"
+                f"the scenario has {field} {short_repr(loaded, 60)}, but refs() says {short_repr(listed, 60)}"
             )
     for field in ("intent", "goal"):
         if not getattr(scenario.task, field).strip():
