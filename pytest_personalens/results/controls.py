@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
     from pytest_personalens.core.evaluation import Answer
     from pytest_personalens.core.measure import Measure
-    from pytest_personalens.core.suite import Metric, Suite
+    from pytest_personalens.core.metric import Metric
+    from pytest_personalens.core.suite import Suite
     from pytest_personalens.results.means import Key
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from pytest_personalens.core.suite import Metric
+from pytest_personalens.core.metric import Metric
 from pytest_personalens.results.controls import gain_of, passes_of
 from pytest_personalens.results.figures import Gate
 from pytest_personalens.results.gate_expressions import control_of
