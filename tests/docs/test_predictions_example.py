@@ -50,11 +50,13 @@ def test_the_predictor_is_small_and_reads_no_data() -> None:
     assert "open(" not in "".join(texts)
 
 
+@pytest.mark.slow
 def test_the_same_predictions_are_the_same_bytes(tmp_path: Path) -> None:
     sample = ("--personalens-sample", "6", "--personalens-gate", "none")
     assert run(tmp_path / "again.json", *sample, "-n", "2") == run(tmp_path / "plain.json", *sample)
 
 
+@pytest.mark.slow
 def test_predictions_side_by_side_are_the_same(tmp_path: Path) -> None:
     sample = (
         "--personalens-sample",
