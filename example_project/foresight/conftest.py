@@ -9,7 +9,7 @@ import pytest
 from foresight.predictor import foretell
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def personalens_assistant() -> Callable[..., str]:
     """The predictor. It knows nothing but the request, so every user meets the same one."""
     return foretell

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import importlib
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from pytest_personalens.core.errors import SpecError
-from pytest_personalens.core.measure import Better, Measure, add_measures
+from pytest_personalens.core.measure import Measure, add_measures
 from pytest_personalens.core.suite_names import SUITES
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from pytest_personalens.core.data_check import DataCheck
     from pytest_personalens.core.dialogue import UserAgent
-    from pytest_personalens.core.evaluation import Answer
+    from pytest_personalens.core.metric import Metric
     from pytest_personalens.core.scenario import BaseScenario, Context
     from pytest_personalens.core.verdict import Judge
 
@@ -24,50 +24,20 @@ if TYPE_CHECKING:
     SettingsByName = Mapping[str, Any]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Metric:
-    """A figure of a run that a gate may use.
-
-    It is the mean of a `measure`, or the result of `of` for all answers. `label` is its name in a sentence,
-    and `heading` is the heading of its column. `of` returns None if the answers do not determine the figure.
-    A mean has the range and the better end of its measure.
-    """
-
-    name: str
-    measure: Measure | None = None
-    of: Callable[[Sequence[Answer]], float | None] | None = None
-    label: str = ""
-    heading: str = ""
-    low: float | None = 0
-    high: float | None = 1
-    better: Better = "high"
-    #: The kinds whose answers it uses; empty for all.
-    kinds: tuple[str, ...] = ()
-    #: True if it also uses the answers that were not read and have no value.
-    counts_unread: bool = False
-    #: Why `of` returned None, for a gate that then fails.
-    undecided: str = "what was answered does not decide it"
-    #: Other names that a gate may use for it.
-    aliases: tuple[str, ...] = ()
-
-    @classmethod
-    def mean(cls, name: str, measure: Measure, *aliases: str) -> Metric:
-        """Return the metric for the mean of a measure."""
-        return cls(
-            name=name,
-            measure=measure,
-            label=measure.names.mean_of,
-            heading=measure.names.heading,
-            low=measure.low,
-            high=measure.high,
-            better=measure.better,
-            aliases=aliases,
-        )
+class StoredReplies(Protocol):
+    """Replies of an earlier run, by the id of their item."""
 
     @property
-    def read_in(self) -> tuple[str, ...]:
-        """Return the kinds of items that the figure is about; empty means all."""
-        return self.measure.kinds if self.measure is not None else self.kinds
+    def items(self) -> Collection[str]:
+        """Return the ids of the items with a reply."""
+        ...
+
+    def of_item(self, item: str) -> Callable[[Any], object]:
+        """Return the assistant of an item.
+
+        It raises `AssistantFault` if there is no reply for it.
+        """
+        ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,6 +94,8 @@ class Suite:
     has_turns: bool = True
     #: True if its kinds have measures of their own, so that each gets a table in the summary.
     table_by_kind: bool = False
+    #: Kind -> its name on the page.
+    kind_name: Callable[[str], str] = str
     #: What its items are made of, in the singular, where some of it gives no item.
     made_of: str = "entry"
     #: Why something gives no item, or what a request gives away -> its words in reports.
@@ -139,6 +111,13 @@ class Suite:
     #: the item, or empty. ``root`` is the folder at which relative paths start.
     asker: Callable[[SettingsByName], UserAgent]
     scorer: Callable[[SettingsByName], Judge]
+    #: Settings, a model, its meter and a context -> the assistant that the model plays. Without it, the model
+    #: is told what the first suite tells it.
+    played: Callable[[SettingsByName, Any, Any, Context], Any] | None = None
+    #: A value of the option assistant that only this suite has -> the stored replies that play the assistant.
+    stored_replies: Callable[[str, SettingsByName], StoredReplies | None] = lambda spec, settings: None
+    #: Settings -> True if a control changes what the user says, and not only the context.
+    controls_request: Callable[[SettingsByName], bool] = lambda settings: False
     #: Opens what this scorer needs before the run begins. It raises `SpecError` for what is missing.
     prepare: Callable[[SettingsByName], None] = lambda settings: None
     #: Settings -> the measures that this scorer does not give, each with the reason, a semicolon and what to
@@ -210,8 +189,8 @@ class Suite:
         for measure in self.measures:
             if key in (measure.short, measure.value.replace("_", "-")):
                 return measure
-        known = ", ".join(measure.short for measure in self.measures)
-        raise SpecError(f"unknown dimension {name!r}; known: {known}")
+        names = ", ".join(measure.short for measure in self.measures)
+        raise SpecError(f"unknown dimension {name!r}; known: {names}")
 
     def measures_named(self, names: Collection[str]) -> tuple[Measure, ...]:
         """Return measures by name, in their own order, each once.
@@ -278,4 +257,4 @@ def suite_named(name: str) -> Suite:
 
 def other_suites(name: str) -> Iterator[Suite]:
     """Return every suite except the one with that name."""
-    return (suite_named(other) for other in SUITES if other != name)
+    return (suite_named(suite_name) for suite_name in SUITES if suite_name != name)

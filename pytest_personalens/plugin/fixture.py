@@ -143,7 +143,7 @@ class Personalens:
         else:
             done = work(job, self._run.participants, self._assistant, store.keeper)
         self._item.stash[SECONDS] = done.seconds
-        stored = store.stored
+        stored = store.stored and store.stored.restored(self.scenario)
         if done.evaluation.cause == "record" and stored is not None:
             departs = first_difference(stored.dialogue.messages, done.evaluation.dialogue.messages)
             self._difference = difference_lines(departs.before, departs.now) if departs is not None else []
@@ -164,6 +164,8 @@ class Personalens:
         return result.model_copy(update={"earlier": earlier_by(stored, done.evaluation)})
 
     def _sees_context(self) -> bool:
+        if self._run.suite.controls_request(self._settings._asdict()):
+            return True
         agents = self._run.participants.agents(self._context, self._settings.thresholds, self.scenario.kind)
         if agents.played is not None:  # a model gets the context in its prompt
             return True

@@ -84,11 +84,12 @@ def payload(results: Results, changes: Changes | None) -> Payload:
         scenario = results.scenarios.get(item.evaluation.scenario)
         rows.append(_without_empty({**_row(item, scenario, dimensions, row_text), **own}))
         dialogues.append(_without_empty(_dialogue(item, text)))
-    codes = {reason.code for item in results.items for reason in lost_for(item)}
+    codes = {code for item in results.items for code in lost_for(item)}
     return Payload(
         {
             "dimensions": [[d.value, d.names.score, d.names.title, *_steps(d)] for d in dimensions],
             "controls": control_names(results.of_suite),
+            "kindNames": {group.name: results.of_suite.kind_name(group.name) for group in results.kinds},
             "reasons": [[code, words] for code, words in DOES.items() if code in codes],
             "outcomes": dict(OUTCOMES),
             "command": command_line(results.settings, results.of_suite, of_item=True),
@@ -138,7 +139,7 @@ def _row(
         "short": [s.dimension.value for s in item.shortfalls],
         "why": text(row_reason(item, scenario)),
         "wants": text(_wants(scenario)),
-        "reasons": sorted({(r.code, text(r.type)) for r in told(item)}),
+        "reasons": sorted((code, text(type_)) for code, type_ in sorted(told(item))),
         "tokens": sum(used.tokens for used in e.usage.values()),
         "usd": item.usd,
         "turns": sum(m.role == "user" for m in e.dialogue.messages),

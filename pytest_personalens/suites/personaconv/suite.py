@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.suite import Arm, Suite
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from pytest_personalens.core.data_check import DataCheck
     from pytest_personalens.core.measure import Measure
-    from pytest_personalens.core.scenario import BaseScenario
+    from pytest_personalens.core.scenario import BaseScenario, Context
     from pytest_personalens.suites.personaconv.texts import TextScorer
     from pytest_personalens.suites.personaconv.values import Kind
 
@@ -112,6 +112,21 @@ def _texts(folder: str, embedding: str | None, root: str) -> TextScorer:
     return TextScorer(nltk_data=data, embedding=embedding or "", root=root)
 
 
+def _played(settings: Mapping[str, Any], model: Any, meter: Any, context: Context) -> Any:
+    from pytest_personalens.suites.personaconv.model_assistant import ModelPredictor
+
+    official = settings["protocol"] == "official"
+    return ModelPredictor(model, meter, context, kind=settings["kind"], official=official)
+
+
+def _stored_replies(spec: str, settings: Mapping[str, Any]) -> Any:
+    from pytest_personalens.suites.personaconv.outputs import PREFIX, StoredOutputs
+
+    if not spec.startswith(PREFIX):
+        return None
+    return StoredOutputs(Path(settings["root"]) / Path(spec.removeprefix(PREFIX)).expanduser())
+
+
 def _check_data(spec: str, words: int) -> DataCheck | None:
     from pytest_personalens.suites.personaconv.quality import check_data
 
@@ -140,7 +155,7 @@ def _not_scored(settings: Mapping[str, Any]) -> dict[Measure, str]:
 def _situated(
     settings: Mapping[str, Any], scenario: BaseScenario, given: str, other: BaseScenario | None
 ) -> BaseScenario:
-    return scenario.in_setting(given) if isinstance(scenario, Prediction) else scenario
+    return cast("Prediction", scenario).in_setting(given)
 
 
 def _source(dataset: Any) -> tuple[dict[str, int], dict[str, dict[str, int]]]:
@@ -204,6 +219,9 @@ SUITE: Final = Suite(
     asker=_asker,
     scorer=_scorer,
     prepare=_prepare,
+    played=_played,
+    stored_replies=_stored_replies,
+    controls_request=lambda settings: settings["history"] == "request",
     not_scored=_not_scored,
     judge_of_run=of_run,
     defaults={

@@ -43,6 +43,7 @@ class Prediction(BaseScenario):
     """
 
     takes_answers: ClassVar[bool] = True
+    suite: ClassVar[str] = "personaconv"
 
     kind: Kind
     task: str
@@ -61,6 +62,11 @@ class Prediction(BaseScenario):
         """Return the request of an item, which has one setting."""
         (request,) = self.requests.values()
         return request
+
+    @property
+    def unrecorded(self) -> tuple[str, ...]:
+        """Return the requests, which hold the posts of others."""
+        return tuple(request.text.strip() for request in self.requests.values())
 
     @property
     def facts(self) -> tuple[tuple[str, str], ...]:
