@@ -16,6 +16,7 @@ with suppress(ImportError):
     import numpy as np  # noqa: F401
 
 # For the same reason: a measure is one object, whichever run asks for it.
+import pytest_personalens.suites.personaconv.suite
 import pytest_personalens.suites.personalens  # noqa: F401
 from pytest_personalens.core.scenario import Scenario, Situation, Task
 from tests.support.endpoint import Endpoint, play

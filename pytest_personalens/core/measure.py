@@ -151,8 +151,8 @@ def add_measures(measures: Iterable[Measure]) -> None:
     Raise `SpecError` if a different measure already has the name.
     """
     for measure in measures:
-        known = _KNOWN.setdefault(measure.value, measure)
-        if known.__reduce__()[1] != measure.__reduce__()[1]:
+        registered = _KNOWN.setdefault(measure.value, measure)
+        if registered.__reduce__()[1] != measure.__reduce__()[1]:
             raise SpecError(f"two suites have different measures of the name {measure.value!r}; rename one")
 
 

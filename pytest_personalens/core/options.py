@@ -64,7 +64,7 @@ class Option(NamedTuple):
     shapes: Shape
     many: bool = False
     mark: bool = False
-    type: Literal["string", "int", "float", "linelist"] = "string"
+    type: Literal["string", "int", "int or all", "float", "linelist"] = "string"
     flag: bool = False
     path: bool = False
     on: Literal["both", "ini", "command line"] = "both"
@@ -111,7 +111,7 @@ _POSITIVE: Final = number(1, BILLION, kind=int)
 _PATH: Final = some("a path")
 
 OPTIONS: Final = (
-    Option("sample", "N|all", None, sample, "Draw N scenarios, or all there are, and make one test item of each; without it the plugin does nothing", "select", "sample", mark=True, type="int"),
+    Option("sample", "N|all", None, sample, "Draw N scenarios, or all there are, and make one test item of each; without it the plugin does nothing", "select", "sample", mark=True, type="int or all"),
     Option("suite", "|".join(SUITES), FIRST_SUITE, suite_name, "What is tested: the suite whose items are drawn", "select", "sample", mark=True),
     Option("seed", "TEXT", DEFAULT_SEED, some("a text"), "Seed of the draw; another text gives another sample", "select", "sample", mark=True),
     Option("data", "embedded|PATH", "embedded", some("'embedded' or a path"), "The embedded benchmark, a dataset added by a plugin, or the path of an official PersonaLens checkout, of its data folder, or of a folder in the embedded layout", "select", "sample", path=True),

@@ -16,7 +16,8 @@ from pytest_personalens.core.scenario import clean
 #: A longer reply is a fault of the assistant: no person would read it, and no judge should be paid to read
 #: it.
 MAX_REPLY_CHARS: Final = 100_000
-#: Number of tool calls of one turn that are kept. Further calls are only counted.
+#: Number of tool calls of one turn that are kept, and of results, and of texts between them. Further calls
+#: are only counted.
 MAX_CALLS: Final = 100
 #: Number of characters that are kept of a call's arguments and of a result.
 MAX_TOOL_CHARS: Final = 4_000
@@ -49,13 +50,11 @@ def read_reply(reply: object) -> Reply:
             raise AssistantFault(
                 f"the assistant returned a message of role {short_repr(role, 40)}; it must be assistant"
             )
-        return Reply(_turn([reply], listed=False), [_own(reply)])
+        return Reply(_turn([reply], listed=False), [_whole_message(reply)])
     if isinstance(reply, (list, tuple)) and reply and all(map(is_message, reply)):
-        own = _after_what_was_given(reply)
-        return Reply(_turn(own, listed=True), [_own(message) for message in own])
-    raise AssistantFault(
-        f"the assistant returned {type(reply).__name__}; it must return text (str){_text_in(reply)}"
-    )
+        new_messages = _after_what_was_given(reply)
+        return Reply(_turn(new_messages, listed=True), [_whole_message(message) for message in new_messages])
+    raise AssistantFault(_odd(reply))
 
 
 def is_message(value: object) -> bool:
@@ -82,7 +81,8 @@ def field(value: object, name: str) -> Any:
     """
     if isinstance(value, Mapping):
         return value.get(name)
-    return getattr(value, name) if has(value, name) else None
+    # A class may name an attribute, as slots do, that an object of it does not have.
+    return getattr(value, name, None) if has(value, name) else None
 
 
 def text_of(content: object) -> str | None:
@@ -160,7 +160,7 @@ def _turn(messages: Sequence[object], *, listed: bool) -> Message:
         )
     kept = _Kept()
     steps = [step for message in messages[:-1] if (step := kept.step(message)) is not None]
-    calls = kept.calls(messages[-1])
+    calls = kept.calls(_calls(messages[-1]))
     return Message(
         role="assistant",
         content=_spoken(text),
@@ -171,37 +171,38 @@ def _turn(messages: Sequence[object], *, listed: bool) -> Message:
 
 
 class _Kept:
-    """Decides which steps of a turn are kept.
-
-    The first steps are kept, each with its result.
-    """
+    """Decides which steps of a turn are kept: the first ones, and no result of a call that is not kept."""
 
     def __init__(self) -> None:
-        self._room, self._ids = MAX_CALLS, [""]
+        self._room = dict.fromkeys(("calls", "results", "texts"), MAX_CALLS)
+        self._unkept: set[str] = set()
         self.left_out = 0
 
     def step(self, message: object) -> Message | None:
         """Return the step, or None if there is no room for it."""
         content = _cut(_content(message))
         if field(message, "role") == "tool":
-            name = _name(field(message, "tool_call_id"))
-            fits = name in self._ids or not self.left_out
-            return Message(role="tool", content=content, tool_call_id=name) if fits else None
-        calls = self.calls(message)
-        if calls:
-            return Message(role="assistant", content=content, tool_calls=calls)
-        return Message(role="assistant", content=content) if self._fits() else None
+            return self._result(_name(field(message, "tool_call_id")), content)
+        calls = _calls(message)
+        kept = self.calls(calls)
+        fits = bool(kept) if calls else self._fits("texts")
+        return Message(role="assistant", content=content, tool_calls=kept) if fits else None
 
-    def calls(self, message: object) -> tuple[ToolCall, ...]:
-        """Return the calls of a message for which there is room."""
-        kept = tuple(call for call in _calls(message) if self._fits())
-        self._ids += [call.id for call in kept]
+    def calls(self, calls: Sequence[ToolCall]) -> tuple[ToolCall, ...]:
+        """Return the calls of one message for which there is room."""
+        kept = tuple(call for call in calls if self._fits("calls"))
+        self._unkept.update(call.id for call in calls[len(kept) :] if call.id)
+        self.left_out += len(calls) - len(kept)
         return kept
 
-    def _fits(self) -> bool:
-        self._room -= 1
-        self.left_out += self._room < 0
-        return self._room >= 0
+    def _result(self, name: str, content: str) -> Message | None:
+        if name in self._unkept or not self._fits("results"):
+            return None
+        return Message(role="tool", content=content, tool_call_id=name)
+
+    def _fits(self, kind: str) -> bool:
+        self._room[kind] -= 1
+        return self._room[kind] >= 0
 
 
 def _content(message: object) -> str:
@@ -253,13 +254,13 @@ def _cut(text: str) -> str:
     return f"{text[:MAX_TOOL_CHARS]} [... {more:,} more characters]" if more > 0 else text
 
 
-def _own(message: object) -> dict[str, Any]:
+def _whole_message(message: object) -> dict[str, Any]:
     """Return a message in the form in which the assistant gets it back.
 
     It is whole, with the extra fields that the assistant's provider needs.
     """
-    given = message if isinstance(message, Mapping) else _data(message)
-    plain: dict[str, Any] = json.loads(_json(dict(given)))
+    mapping = message if isinstance(message, Mapping) else _data(message)
+    plain: dict[str, Any] = json.loads(_json(dict(mapping)))
     return {"role": "assistant", "content": None, **plain}
 
 
@@ -268,7 +269,21 @@ def _data(value: object) -> Any:
     dump = getattr(type(value), "model_dump", None)
     if callable(dump):
         return dump(value, exclude_none=True)
-    return vars(value) if hasattr(value, "__dict__") else str(value)
+    if hasattr(value, "__dict__"):
+        return vars(value)
+    slots = [name for kind in type(value).__mro__ for name in getattr(kind, "__slots__", ())]
+    return {name: getattr(value, name) for name in slots if hasattr(value, name)} or str(value)
+
+
+def _odd(reply: object) -> str:
+    """Return what is wrong with a value that is no reply."""
+    if isinstance(reply, (list, tuple)) and any(map(is_message, reply)):
+        number, odd = next((n, one) for n, one in enumerate(reply, 1) if not is_message(one))
+        return (
+            f"message {number} of the list that the assistant returned is {type(odd).__name__} without"
+            " content or tool_calls; it must have one of them"
+        )
+    return f"the assistant returned {type(reply).__name__}; it must return text (str){_text_in(reply)}"
 
 
 def _text_in(reply: object) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterable, Iterator
 from typing import Any, Final
 
-from pytest_personalens.core.errors import AssistantFault
+from pytest_personalens.core.errors import AssistantFault, PersonalensError, error_text
 from pytest_personalens.core.reply import MAX_REPLY_CHARS, field, has, is_message, text_of
 
 #: Highest number of characters of arguments in a stream; a longer stream is a fault.
@@ -59,6 +59,25 @@ class Stream:
         Raise `AssistantFault` for a piece that is neither text nor a delta, and for a stream that is too
         long.
         """
+        try:
+            self._add(piece)
+        except PersonalensError:
+            raise
+        except Exception as error:  # a piece of another library may raise anything when it is read
+            raise AssistantFault(
+                f"the assistant's stream yielded {type(piece).__name__} that cannot be read:"
+                f" {error_text(error)}"
+            ) from error
+
+    def reply(self) -> object:
+        """Return the pieces as one text, one message, or a list of messages."""
+        if not self._messages and not self._calls:
+            return "".join(self._text)
+        several = bool(self._messages)
+        self._end_message()
+        return self._messages if several else self._messages[0]
+
+    def _add(self, piece: object) -> None:
         if isinstance(piece, str):
             self._say(piece)
             return
@@ -79,14 +98,6 @@ class Stream:
         self._say(text)
         for call in field(delta, "tool_calls") or ():
             self._call(call)
-
-    def reply(self) -> object:
-        """Return the pieces as one text, one message, or a list of messages."""
-        if not self._messages and not self._calls:
-            return "".join(self._text)
-        several = bool(self._messages)
-        self._end_message()
-        return self._messages if several else self._messages[0]
 
     def _say(self, text: str) -> None:
         self._text.append(text)

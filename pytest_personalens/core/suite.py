@@ -233,8 +233,8 @@ class Suite:
         for measure in self.measures:
             if key in (measure.short, measure.value.replace("_", "-")):
                 return measure
-        known = ", ".join(measure.short for measure in self.measures)
-        raise SpecError(f"unknown dimension {name!r}; known: {known}")
+        names = ", ".join(measure.short for measure in self.measures)
+        raise SpecError(f"unknown dimension {name!r}; known: {names}")
 
     def measures_named(self, names: Collection[str]) -> tuple[Measure, ...]:
         """Return measures by name, in their own order, each once.
@@ -301,4 +301,4 @@ def suite_named(name: str) -> Suite:
 
 def other_suites(name: str) -> Iterator[Suite]:
     """Return every suite except the one with that name."""
-    return (suite_named(other) for other in SUITES if other != name)
+    return (suite_named(suite_name) for suite_name in SUITES if suite_name != name)

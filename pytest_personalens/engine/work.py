@@ -36,7 +36,7 @@ def work(job: Job, participants: Participants, assistant: Assistant, keep: Keep 
     """
     started = time.perf_counter()
     agents = participants.agents(job.context, job.thresholds, job.scenario.kind, job.case)
-    others = job.elsewhere.records if job.elsewhere is not None else None
+    other_records = job.elsewhere.records if job.elsewhere is not None else None
     latest: list[Evaluation] = []
     raised: list[Exception] = []
     one_at_a_time = threading.RLock()
@@ -76,7 +76,7 @@ def work(job: Job, participants: Participants, assistant: Assistant, keep: Keep 
         job.records,
         may_spend=job.may_spend,
         where=job.where,
-        elsewhere=others,
+        elsewhere=other_records,
         votes=job.votes,
         before=participants.go_on,
         voted=voted,

@@ -22,7 +22,7 @@ from syrupy.location import PyTestLocation
 from pytest_personalens.core.atomic_write import write_atomically
 from pytest_personalens.core.devices import no_device
 from pytest_personalens.core.errors import RecordError
-from pytest_personalens.core.scenario import slug
+from pytest_personalens.core.slugs import slug
 from pytest_personalens.core.usage import Usage
 from pytest_personalens.engine.other_records import FOLDER
 from pytest_personalens.engine.record import ADVICE, Record, StoredVerdict, read_record, record_of

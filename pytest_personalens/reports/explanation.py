@@ -9,7 +9,7 @@ from pytest_personalens.core.safe_text import harmless, one_line
 from pytest_personalens.reports.crashes import crash_groups
 from pytest_personalens.reports.markup import short_line
 from pytest_personalens.reports.reason_text import DOES, counted, why
-from pytest_personalens.results.reasons import AS_A_WHOLE, costs_of
+from pytest_personalens.results.reasons import costs_of
 from pytest_personalens.results.wording import CAUSES, apart, count
 
 if TYPE_CHECKING:
@@ -84,8 +84,7 @@ def reasons_of(explained: Explanation) -> str:
     if not shown:
         common = explained.sentences[:_MOST_SENTENCES]
         return "; ".join(f"{short_line(text, _LONGEST)} {number}" for text, number in common)
-    whole = [f"{text} {number}" for text, number in explained.sentences if text == AS_A_WHOLE]
-    text = ", ".join([*(counted(reason) for reason in shown), *whole])
+    text = ", ".join(counted(reason) for reason in shown)
     return text if shown[0].change is None else f"{text}; change {since_text(explained)}"
 
 
@@ -95,13 +94,13 @@ def since_text(explained: Explanation) -> str:
     return f"{_SINCE[explained.since]}{f', over the {known} dialogues in both' if known < scored else ''}"
 
 
-def unscored_lines(explained: Explanation, results: Results) -> Iterator[str]:
-    """For the gate on the share of scored items: who failed, how often, and of what."""
+def unscored_lines(explained: Explanation, results: Results, *, ways: bool = True) -> Iterator[str]:
+    """For the gate on the share of scored items: who failed, how often, and with `ways` of what."""
     if explained.gate.kind != "valid":
         return
     for cause, number in results.uncounted.items():
         yield f"{number} not scored: {CAUSES[cause]}"
-        if cause == "assistant":
+        if cause == "assistant" and ways:
             yield from (f"  {line}" for line in crash_groups(results))
 
 

@@ -11,6 +11,7 @@ from urllib.parse import quote
 from pytest_personalens.core.usage import Usage
 from pytest_personalens.reports.beside import moved_table, overlap, side_by_side
 from pytest_personalens.reports.crashes import crash_groups, crashes_title
+from pytest_personalens.reports.explanation import sentence_of
 from pytest_personalens.reports.failures import failure_row, failures, verdict_line
 from pytest_personalens.reports.markdown_failure import failure_section
 from pytest_personalens.reports.markup import code, escaped, figure, interval_text, markdown_table
@@ -68,9 +69,12 @@ def _sections(results: Results, before: Results | None, link: str) -> Iterator[S
             ("", f"**{escaped(crashed[0].upper() + crashed[1:])}:**", "", *ways),
             what="what the assistant failed of",
         )
+    said = set[str]()
     for explained in explanations(results):
         what = f"why the gate {explained.gate.name} failed"
-        yield Section(tuple(failure_section(explained, results)), what=what)
+        if (sentence := sentence_of(explained, results)) not in said:
+            yield Section(tuple(failure_section(explained, results)), what=what)
+        said.add(sentence)
     if results.gates:
         yield _titled("### Gates", _gates(results), "gates")
     if results.overall.items:

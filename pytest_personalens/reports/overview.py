@@ -248,7 +248,8 @@ def notes(results: Results) -> Iterator[tuple[str, str]]:
         yield f"{_capital(quotes)}.", ""
     low = sum(i.status == "low" for i in results.own)
     if low and results.gates:
-        yield f"{low:,} dialogues are below a threshold; the gates decide.", "status=low"
+        are = "dialogue is" if low == 1 else "dialogues are"
+        yield f"{low:,} {are} below a threshold; the gates decide.", "status=low"
 
 
 def _line(name: str, items: Sequence[Item], dimensions: Sequence[Measure]) -> OverviewLine:

@@ -84,7 +84,7 @@ def payload(results: Results, changes: Changes | None) -> Payload:
         scenario = results.scenarios.get(item.evaluation.scenario)
         rows.append(_without_empty({**_row(item, scenario, dimensions, row_text), **own}))
         dialogues.append(_without_empty(_dialogue(item, text)))
-    codes = {reason.code for item in results.items for reason in lost_for(item)}
+    codes = {code for item in results.items for code in lost_for(item)}
     return Payload(
         {
             "dimensions": [[d.value, d.names.score, d.names.title, *_steps(d)] for d in dimensions],
@@ -138,7 +138,7 @@ def _row(
         "short": [s.dimension.value for s in item.shortfalls],
         "why": text(row_reason(item, scenario)),
         "wants": text(_wants(scenario)),
-        "reasons": sorted({(r.code, text(r.type)) for r in told(item)}),
+        "reasons": sorted((code, text(type_)) for code, type_ in sorted(told(item))),
         "tokens": sum(used.tokens for used in e.usage.values()),
         "usd": item.usd,
         "turns": sum(m.role == "user" for m in e.dialogue.messages),

@@ -28,6 +28,11 @@ if TYPE_CHECKING:
     from pytest_personalens.results.values import Results
 
 
+#: The reasons why only a part of what a scenario has was compared.
+IN_PART: Final = (
+    "not run now by each test that ran them then",
+    "trials of one run beyond those of the other",
+)
 #: The probability of finding a drop of the size that is reported as detectable.
 POWER: Final = 0.8
 
@@ -61,12 +66,64 @@ def compare_with_baseline(
     pairs = _pairs(scored)
     wanted = [dimension for dimension in suite.gated if dimension in suite.main or dimension in margins]
     gated = [dimension for dimension in wanted if dimension in pairs]
-    sides = {dimension: paired(dimension, of_dimension) for dimension, of_dimension in pairs.items()}
-    rejected = dict(zip(gated, holm([sides[d].p for d in gated], level), strict=True))
     compared = {key for of_dimension in pairs.values() for key in of_dimension}
     changed, _ = baseline.changed({item.scenario_key: item.content for item in own if item.content})
     scored_then = {entry.key for entry in baseline.entries if entry.scores and entry.key[:2] in asked_now}
     scored_now = {item.key for item in own if item.evaluation.scored}
+    judged = {
+        dimension: len({key[:2] for scores in sides for key in scores if key in alike} & compared)
+        for dimension, sides in scored.items()
+    }
+    return Comparison(
+        baseline=name,
+        level=level,
+        compared=len(compared),
+        shared=len({entry.key[:2] for entry in baseline.entries} & asked_now),
+        shared_by_test=len(scored_then),
+        compared_by_test=len(scored_then & scored_now),
+        differences=differences_of(
+            pairs, gated=gated, level=level, margins=margins, bounded=bounded, judged=judged
+        ),
+        one_sided={
+            d: "then" if scored[d][0] else "now"
+            for d in wanted
+            if compared and bool(scored[d][0]) != bool(scored[d][1])
+        },
+        flips=flips_of(own, {dimension: pairs[dimension] for dimension in gated}),
+        left_out=left_out(
+            {entry.key[:2]: entry.scenario for entry in baseline.entries},
+            {entry.key[:2] for entry in baseline.entries if entry.scores},
+            own,
+            compared,
+            by_other_tests=asked_now - {item.scenario_key for item in own if item.key in known},
+            of_other_content={item.scenario_key for item in own if item.evaluation.scenario in changed},
+            under_other_settings=asked_now - {key[:2] for key in alike},
+            in_part={
+                IN_PART[0]: {key[:2] for key in known - {item.key for item in own}},
+                IN_PART[1]: {
+                    key[:2] for dimension in gated for key in _uneven(*scored[dimension]) if key in alike
+                },
+            },
+        ),
+    )
+
+
+def differences_of(
+    pairs: Mapping[Measure, Pairs],
+    *,
+    gated: Sequence[Measure],
+    level: float,
+    margins: Mapping[Measure, float],
+    bounded: Collection[Measure],
+    judged: Mapping[Measure, int],
+) -> tuple[Difference, ...]:
+    """Return how each measure changed over its pairs, and whether the gated ones regressed.
+
+    The arguments are those of `compare_with_baseline`. `judged` counts the compared scenarios in which either
+    run has a score on the measure.
+    """
+    sides = {dimension: paired(dimension, of_dimension) for dimension, of_dimension in pairs.items()}
+    rejected = dict(zip(gated, holm([sides[d].p for d in gated], level), strict=True))
     differences = []
     for dimension, side in sides.items():
         margin = margins.get(dimension, 0.0)
@@ -87,9 +144,7 @@ def compare_with_baseline(
                 **side.model_dump(),
                 gated=dimension in gated,
                 margin=margin,
-                judged=len(
-                    {key[:2] for scores in scored[dimension] for key in scores if key in alike} & compared
-                ),
+                judged=judged[dimension],
                 detectable=least,
                 decidable=dimension not in gated
                 or _decidable(pairs[dimension], dimension, level / len(gated)),
@@ -99,38 +154,7 @@ def compare_with_baseline(
                 regressed=rejected.get(dimension, False) and -dimension.sign * side.change > margin,
             )
         )
-    return Comparison(
-        baseline=name,
-        level=level,
-        compared=len(compared),
-        shared=len({entry.key[:2] for entry in baseline.entries} & asked_now),
-        shared_by_test=len(scored_then),
-        compared_by_test=len(scored_then & scored_now),
-        differences=tuple(differences),
-        one_sided={
-            d: "then" if scored[d][0] else "now"
-            for d in wanted
-            if compared and bool(scored[d][0]) != bool(scored[d][1])
-        },
-        flips=flips_of(own, {dimension: pairs[dimension] for dimension in gated}),
-        left_out=left_out(
-            {entry.key[:2]: entry.scenario for entry in baseline.entries},
-            {entry.key[:2] for entry in baseline.entries if entry.scores},
-            own,
-            compared,
-            by_other_tests=asked_now - {item.scenario_key for item in own if item.key in known},
-            of_other_content={item.scenario_key for item in own if item.evaluation.scenario in changed},
-            under_other_settings=asked_now - {key[:2] for key in alike},
-            in_part={
-                "not run now by each test that ran them then": {
-                    key[:2] for key in known - {item.key for item in own}
-                },
-                "trials of one run beyond those of the other": {
-                    key[:2] for dimension in gated for key in _uneven(*scored[dimension]) if key in alike
-                },
-            },
-        ),
-    )
+    return tuple(differences)
 
 
 def compare_untested(before: Results, now: Results) -> Comparison:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,7 +16,8 @@ from pytest_personalens.core.errors import AssistantFault
 from pytest_personalens.core.message import AssistantMessages, Function, ToolCall
 from pytest_personalens.core.reply import MAX_CALLS, MAX_TOOL_CHARS
 from pytest_personalens.core.scenario import Scenario
-from pytest_personalens.engine.assistant import EventLoop, guarded
+from pytest_personalens.engine.assistant import guarded
+from pytest_personalens.engine.event_loop import EventLoop
 from tests.support.repository import Repository, ScriptedUser, calls, edited, records, unwrapped
 from tests.support.scripted_agents import ACTING, MODELS, TEST
 
@@ -94,6 +96,31 @@ def test_shapes_of_a_reply(scenario: Scenario, reply: object, names: list[str]) 
     assert [c.function.name for m in turn.path for c in m.tool_calls] == names
 
 
+@dataclass(slots=True)
+class Said:
+    """A message as some clients have it: an object without a dictionary."""
+
+    role: str
+    content: str | None
+    tool_calls: list[Any]
+
+
+def test_objects_with_slots_are_messages(scenario: Scenario) -> None:
+    seen: list[AssistantMessages] = []
+
+    def assistant(messages: AssistantMessages) -> object:
+        seen.append(messages)
+        last = Said("assistant", TEXT, [])
+        del last.tool_calls
+        return [Said("assistant", None, [call()]), last]
+
+    user = ScriptedUser(UserTurn("hello"), UserTurn("bye", done=True))
+    outcome = converse(scenario, assistant, user)
+    assert outcome.fault is None
+    assert [c.name for c in outcome.dialogue.tool_calls()] == ["book_table"] * 2
+    assert seen[1][1] == {"role": "assistant", "content": None, "tool_calls": [call()]}
+
+
 def test_a_list_says_what_was_called_and_a_text_does_not(scenario: Scenario) -> None:
     assert not turn_of(scenario, TEXT).acts
     assert not turn_of(scenario, {"content": TEXT}).acts
@@ -122,6 +149,15 @@ def test_of_a_whole_conversation_only_what_follows_the_last_user_message_counts(
         ([*acting(call())[:1]], "has tool calls and no text; the last one must be its text"),
         ([{"content": "hi"}], "message 1 of the list that the assistant returned has the role None"),
         ([{"role": "narrator", "content": "hi"}], "has the role 'narrator'; it must be assistant or tool"),
+        (
+            [acting(call())[0], {"role": "tool"}],
+            "message 2 of the list that the assistant returned is dict without",
+        ),
+        (
+            [None, *acting(call())],
+            "message 1 of the list that the assistant returned is NoneType without content",
+        ),
+        ([], "the assistant returned list; it must return text"),
         ({"content": 5}, "a message whose content is int; it must be text"),
         ({"content": "hi", "tool_calls": "book"}, "tool_calls are str; they must be a list"),
         ({"content": "hi", "tool_calls": [{"name": "f"}]}, "a tool call of the assistant names no function"),
@@ -130,6 +166,11 @@ def test_of_a_whole_conversation_only_what_follows_the_last_user_message_counts(
         ({"content": "x" * 100_001}, "100,001 characters"),
         ({"content": " "}, "an empty text"),
         (iter([5]), "the assistant's stream yielded int; it must yield text or deltas"),
+        (
+            iter([{"choices": {"x": 1}}]),
+            "the assistant's stream yielded dict that cannot be read: KeyError: 0",
+        ),
+        (iter([{"tool_calls": [{"index": []}]}]), "yielded dict that cannot be read: TypeError: unhashable"),
         (iter(["x" * 60_000] * 2), "more than 100,000 characters"),
         (iter([{"content": {}}]), "a delta whose content is no text"),
         (iter(()), "an empty text"),
@@ -181,9 +222,16 @@ def test_of_ten_thousand_calls_the_first_are_kept_and_the_others_counted(
     reply = acting(*many) if one_message else [m for c in many for m in acting(c)]
     turn = turn_of(scenario, reply)
     kept = [c for m in turn.path for c in m.tool_calls]
-    assert turn.calls >= 10_000
-    assert len(kept) <= MAX_CALLS
+    assert turn.calls == 10_000
+    assert len(kept) == MAX_CALLS
     assert {m.tool_call_id for m in turn.path if m.role == "tool"} == {c.id for c in kept}
+
+
+def test_of_ten_thousand_results_without_a_call_the_first_are_kept(scenario: Scenario) -> None:
+    orphans = [{"role": "tool", "tool_call_id": f"o{i}", "content": "x"} for i in range(10_000)]
+    turn = turn_of(scenario, [*orphans, *acting(call())])
+    assert [m.tool_call_id for m in turn.path if m.role == "tool"] == [f"o{i}" for i in range(MAX_CALLS)]
+    assert turn.calls == 1
 
 
 def test_control_characters_and_half_emojis_are_data(scenario: Scenario) -> None:

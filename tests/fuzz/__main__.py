@@ -31,8 +31,8 @@ _ENDINGS: Final = ("refused", "failed", "passed")
 class Fuzzer:
     """Makes and runs the cases of a seed in a folder."""
 
-    def __init__(self, folder: Path, seed: str) -> None:
-        self._folder, self._seed = folder, seed
+    def __init__(self, folder: Path, seed: str, only: str = "") -> None:
+        self._folder, self._seed, self._only = folder, seed, only
         self._base = folder / "base"
         address = f"http://127.0.0.1:{free_port()}"  # where nobody answers: no case reaches a network
         self.runner = Runner(
@@ -61,7 +61,7 @@ class Fuzzer:
 
     def run(self, number: int) -> tuple[str, Case, Outcome, Path]:
         """Run the case of a number; its kind, what it is, what came of it, and its folder, which stays."""
-        kind = kind_of(self._seed, number)
+        kind = kind_of(self._seed, number, self._only)
         folder = self._folder / f"case-{number}"
         shutil.rmtree(folder, ignore_errors=True)
         case = KINDS[kind][0](Setup(self._base, folder, Random(f"{self._seed}:{number}")))
@@ -120,20 +120,21 @@ def main() -> int:
     folder = Path(tempfile.mkdtemp(prefix="fuzz-"))
     started = time.monotonic()
     try:
-        fuzzer = Fuzzer(folder, options.seed)
+        fuzzer = Fuzzer(folder, options.seed, options.kind)
         numbers = (
             range(options.start, options.start + options.cases)
             if options.case is None
             else range(options.case, options.case + 1)
         )
-        fuzzer.prepare(sorted({kind_of(options.seed, number) for number in numbers}))
+        fuzzer.prepare(sorted({kind_of(options.seed, number, options.kind) for number in numbers}))
         counts: dict[str, Counter[str]] = {kind: Counter() for kind in KINDS}
         for number in numbers:
             kind, case, outcome, place = fuzzer.run(number)
             found = faults(case, outcome)
             counts[kind].update(["cases", *(found or [ending(outcome)])])
             for fault, shown in found.items():
-                again = f"python -m tests.fuzz --seed {shlex.quote(options.seed)} --case {number}"
+                only = f" --kind {shlex.quote(options.kind)}" if options.kind else ""
+                again = f"python -m tests.fuzz --seed {shlex.quote(options.seed)}{only} --case {number}"
                 print(f"{fault}: {shown} ({kind}, {case.what[:200]}): {again}", flush=True)
             if options.case is not None:
                 print(
@@ -176,6 +177,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--case", type=int, metavar="N", help="the case of this number alone, with all that it printed"
     )
+    parser.add_argument("--kind", default="", choices=sorted(KINDS), help="inputs of this kind alone")
     parser.add_argument("--keep", action="store_true", help="leave the folders of the cases where they are")
     return parser
 

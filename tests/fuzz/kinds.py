@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from random import Random
 from typing import Final
 
-from tests.fuzz import of_data, of_options, of_python, of_runs
+from tests.fuzz import of_data, of_options, of_python, of_replies, of_runs
 from tests.fuzz.case import Maker
 
 #: Kind -> what makes its cases, and how many of them there are in a round.
@@ -33,6 +33,7 @@ KINDS: Final[Mapping[str, tuple[Maker, int]]] = {
     "adopted judges": (of_runs.adopted, 1),
     "journals": (of_runs.journal, 2),
     "assistants": (of_python.assistant, 3),
+    "replies": (of_replies.reply, 3),
     "fixtures": (of_python.context, 1),
     "agents": (of_python.agent, 2),
 }
@@ -40,8 +41,10 @@ KINDS: Final[Mapping[str, tuple[Maker, int]]] = {
 ROUND: Final = tuple(kind for kind, (_, times) in KINDS.items() for _ in range(times))
 
 
-def kind_of(seed: str, number: int) -> str:
-    """The kind of the case of a number."""
+def kind_of(seed: str, number: int, only: str = "") -> str:
+    """The kind of the case of a number; `only` one kind's turn comes where it is named."""
+    if only:
+        return only
     turns = list(ROUND)
     Random(f"{seed}:{number // len(turns)}").shuffle(turns)
     return turns[number % len(turns)]

@@ -150,15 +150,19 @@ def test_a_task_whose_parts_are_all_done_is_told_as_such(
     result = bot.inline(*ARGS, *GATE, "--personalens-report", "run.md", "--personalens-report", "run.html")
     result.stdout.fnmatch_lines(
         [
-            "dialogues by reason: each part of the task is seen as done, but not the task as",
-            "    a whole 12",
+            "E   Task completion is 0.00, and 0.50 is wanted; it does each part, but not the",
+            "E   task as a whole in 12 dialogues",
+            "dialogues by reason: does each part, but not the task as a whole 12",
             "    + now  Gladly. Which seat*",
-            "      why: each part of the task is seen as done, but not the task as a whole;",
-            "           no reply has words of “its price”",
+            "      why: each part is seen as done, but not the task as a whole; no reply has",
+            "           words of “its price”",
         ]
     )
     page = (bot.path / "run.md").read_text(encoding="utf-8")
-    assert "| each part of the task is seen as done, but not the task as a whole | 12 |" in page
+    assert "| does each part, but not the task as a whole | 12 |" in page
+    page = (bot.path / "run.html").read_text(encoding="utf-8")
+    assert '<a href="#reason=whole">does each part, but not the task as a whole</a>' in page
+    assert '["whole","does each part, but not the task as a whole"]' in page
 
 
 def test_a_goodbye_cost_nothing(bot: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -273,7 +277,7 @@ def test_merged_shards_say_why_a_gate_failed(bot: Repository) -> None:
     files = [f"{number}.json" for number in (1, 2)]
     for number, file in enumerate(files, 1):
         bot.inline(*ARGS, *GATE, f"--personalens-shard={number}/2", "--personalens-report", file)
-    result = bot.python("-m", "pytest_personalens", "merge", *files)
+    result = bot.command("merge", *files)
     assert result.ret == 1
     result.stdout.fnmatch_lines(["gate p:", "E   Personalization is 1.00, *", "    + now  Gladly. *"])
 

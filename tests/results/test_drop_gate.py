@@ -180,6 +180,7 @@ def repo(pytester: pytest.Pytester) -> Repository:
     return repo
 
 
+@pytest.mark.slow
 def test_it_passes_where_the_drop_is_excluded_and_not_where_it_may_be(
     repo: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -192,7 +193,7 @@ def test_it_passes_where_the_drop_is_excluded_and_not_where_it_may_be(
     assert gates["drop(p)"]["value"] == pytest.approx(3 * (1 - 0.05 ** (1 / 40)), abs=1e-5)
     assert "no drop larger than 0.22 (95 % sure); the gate allows 0.25" in gates["drop(p)"]["message"]
     # Stored results are decided again by what they hold.
-    assert repo.python("-m", "pytest_personalens", "report", "results.json").ret == 0
+    assert repo.command("report", "results.json").ret == 0
 
     # It forgets three users: too small a drop for the test of a drop to find, and not excluded.
     monkeypatch.setenv("FORGETS", "d")
@@ -213,7 +214,7 @@ def test_an_edited_bound_is_not_believed(repo: Repository) -> None:
     stored = json.loads(path.read_text())
     next(gate for gate in stored["gates"] if gate["name"] == "drop(p)")["passed"] = True
     path.write_text(json.dumps(stored))
-    done = repo.python("-m", "pytest_personalens", "report", "results.json")
+    done = repo.command("report", "results.json")
     assert done.ret == 4
     done.stderr.fnmatch_lines(["error: results.json: gates.drop(p).passed: *"])
 

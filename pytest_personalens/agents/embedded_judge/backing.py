@@ -6,15 +6,9 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
-from pytest_personalens.agents.embedded_judge.actions import (
-    Action,
-    actions,
-    deeds_of,
-    deeds_of_classes,
-    may_do,
-    values,
-)
+from pytest_personalens.agents.embedded_judge.actions import Action, actions, values
 from pytest_personalens.agents.embedded_judge.call_values import Values, named_things
+from pytest_personalens.agents.embedded_judge.deeds import deeds_of, deeds_of_classes, may_do
 from pytest_personalens.agents.embedded_judge.goal import classes
 from pytest_personalens.agents.language import slots
 from pytest_personalens.agents.language.lexicon import domain_words

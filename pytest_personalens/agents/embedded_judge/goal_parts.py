@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.agents.embedded_judge.goal import Part, classes, parts
 from pytest_personalens.agents.language import slots
+from pytest_personalens.agents.language.detail_kinds import details
 from pytest_personalens.agents.language.statements import plain
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ class AssistantStatement(NamedTuple):
 def assistant_statements(spoken: Sequence[Spoken]) -> tuple[AssistantStatement, ...]:
     """Return the statements of the assistant."""
     return tuple(
-        AssistantStatement(s, classes(s.line.words), plain(s.line.text), slots.details(s.line.text))
+        AssistantStatement(s, classes(s.line.words), plain(s.line.text), details(s.line.text))
         for s in spoken
         if s.line.role == "assistant"
     )

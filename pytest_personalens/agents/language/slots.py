@@ -113,18 +113,10 @@ _MONEY: Final = re.compile(
 _COUNT: Final = re.compile(
     rf"\b(\d{{1,3}}|{_NUMBER_WORD}|both|a pair of|a couple of) (?:more |other |named |extra |library |cinema |return |single )?(people|persons?|guests?|tickets?|seats?|places?|nights?|days?|weeks?|months?|hours?|minutes?|rooms?|beds?|copies|adults|kids|children|of us|titles?|books?|tracks?|songs?|bags?|cars?|boxes|pieces|bottles|rounds?|players?|sessions?|times|films?|spots?|packs?)\b|\b(?:for|party of|table for) ({_NUMBER_WORD}|\d{{1,2}})\b(?![:.]\d| (?:nights?|days?|weeks?|hours?|o'clock|a\.?m|p\.?m))"
 )
-_REFERENCE: Final = re.compile(r"\b(?=[A-Z0-9-]*\d)(?=[A-Z0-9-]*[A-Z])[A-Z0-9][A-Z0-9-]{2,}\b")
-_QUOTED: Final = re.compile(r"[\"“«„']([A-Z0-9][^\"”»“]{2,60}?)[\"”»“'](?=[\s.,;:!?)]|$)")
 #: Short names of days that are also other words. They mean a day only beside a date or in a span.
 _OTHER_WORDS: Final = frozenset({"sun", "sat", "wed", "mon"})
 _NEXT_TO_A_DATE: Final = re.compile(r"[-/]\w{3}\b|\w{3}\b[.,]? ?(?:the )?\d|\w{3}[-/]")
 _SHORTEST_FORM: Final = 3
-_FREE: Final = re.compile(
-    r"\bfree(?: of charge)?\b|\bno (?:extra )?(?:charge|cost|fee)\b|\bcosts? (?:you )?nothing\b|\bsame (?:price|fare)\b"
-)
-_SEAT: Final = re.compile(
-    r"\b(?:seats?|row|aisle|window|carriage|coach \d|car \d|berth|deck|front|back|balcony|stalls|booth|table|room|\d{1,2}[a-k])\b"
-)
 _NAME: Final = re.compile(r"(?<![.!?:\"“*#>|\n]\s)(?<!^)(?<![.!?:\"“*#>|\n])\b([A-ZÀ-ÝŁŚŽČŠ][\w'’\-À-ÿ]+)")
 
 
@@ -282,32 +274,3 @@ def is_day_word(word: str) -> bool:
     Short forms count if they have four letters or more.
     """
     return len(word) > _SHORTEST_FORM and (word in _DAY_FORMS or word in _MONTH_FORMS)
-
-
-@lru_cache(maxsize=8192)
-def details(text: str) -> frozenset[str]:
-    """Return the kinds of detail in a text.
-
-    They are time, day, price, count, reference, title, number, name, seat and place.
-    """
-    folded = text.lower()
-    kinds = set()
-    if times(folded):
-        kinds.add("time")
-    if days(folded) or dates(folded) or near(folded):
-        kinds.add("day")
-    if amounts(folded) or _FREE.search(folded):
-        kinds.add("price")
-    if counts(folded):
-        kinds.update(("count", "number"))
-    if _REFERENCE.search(text):
-        kinds.update(("reference", "number"))
-    if _QUOTED.search(text):
-        kinds.update(("title", "name"))
-    if any(c.isdigit() for c in folded):
-        kinds.add("number")
-    if names(text):
-        kinds.update(("name", "place"))
-    if _SEAT.search(folded):
-        kinds.add("seat")
-    return frozenset(kinds)

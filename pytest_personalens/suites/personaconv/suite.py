@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.suite import Arm, Suite
@@ -155,7 +155,7 @@ def _not_scored(settings: Mapping[str, Any]) -> dict[Measure, str]:
 def _situated(
     settings: Mapping[str, Any], scenario: BaseScenario, given: str, other: BaseScenario | None
 ) -> BaseScenario:
-    return scenario.in_setting(given) if isinstance(scenario, Prediction) else scenario
+    return cast("Prediction", scenario).in_setting(given)
 
 
 def _source(dataset: Any) -> tuple[dict[str, int], dict[str, dict[str, int]]]:
