@@ -140,6 +140,8 @@ class Suite:
     has_turns: bool = True
     #: True if its kinds have measures of their own, so that each gets a table in the summary.
     table_by_kind: bool = False
+    #: Kind -> its name on the page.
+    kind_name: Callable[[str], str] = str
     #: What its items are made of, in the singular, where some of it gives no item.
     made_of: str = "entry"
     #: Why something gives no item, or what a request gives away -> its words in reports.

@@ -75,13 +75,21 @@ def table_lines(tables: Sequence[KindTable]) -> Iterator[str]:
         yield from (f"  {note}" for note in table.notes)
 
 
+def domain_figures(
+    results: Results,
+) -> tuple[list[str], list[tuple[str, int, list[float | None]]]]:
+    """Return the headings of the main figures, and for each domain its name, its items and these figures."""
+    shown = [m for m in results.of_suite.main if m.value in results.overall.figures]
+    rows = [(g.name, g.items, [_value(g.figures, m.value) for m in shown]) for g in results.domains]
+    return [m.names.heading for m in shown], rows
+
+
 def domain_lines(results: Results) -> Iterator[str]:
     """Yield the main figures of each domain."""
-    shown = [m for m in results.of_suite.main if m.value in results.overall.figures]
-    yield f"{'by domain':{_NAME}}{'items':>6}" + "".join(f"{m.names.heading:>12}" for m in shown)
-    for group in results.domains:
-        figures = "".join(f"{_figure(_value(group.figures, m.value)):>12}" for m in shown)
-        yield f"  {group.name:{_NAME - 2}}{group.items:6}{figures}"
+    header, rows = domain_figures(results)
+    yield f"{'by domain':{_NAME}}{'items':>6}" + "".join(f"{heading:>12}" for heading in header)
+    for name, items, values in rows:
+        yield f"  {name:{_NAME - 2}}{items:6}" + "".join(f"{_figure(value):>12}" for value in values)
 
 
 def source_lines(results: Results) -> Iterator[str]:

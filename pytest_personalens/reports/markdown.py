@@ -142,6 +142,12 @@ def _gates(results: Results) -> list[str]:
 
 
 def _totals(results: Results) -> Iterator[Section]:
+    if results.of_suite.table_by_kind:
+        from pytest_personalens.reports.markdown_kinds import kind_sections
+
+        for table in kind_sections(results):
+            yield _titled(table.title, table.lines, f"rows of {table.title[4:]}", table.after)
+        return
     shown = {
         key: heading
         for key, heading in results.of_suite.headings().items()

@@ -196,7 +196,10 @@ def group_lines(
     kinds = [g.name for g in results.kinds] if len(results.kinds) > 1 else []
     whole = [
         _line("All", own, dimensions),
-        *(_line(f"{k}-domain", [i for i in own if i.evaluation.kind == k], dimensions) for k in kinds),
+        *(
+            _line(results.of_suite.kind_name(k), [i for i in own if i.evaluation.kind == k], dimensions)
+            for k in kinds
+        ),
     ]
     return whole, [_line(name, items, dimensions) for name, items in by_domain.items()]
 

@@ -37,6 +37,7 @@ def tile_of(results: Results, dimension: Measure, value: Estimate) -> dict[str, 
     return {
         "dimension": dimension,
         "name": name,
+        "what": dimension.names.mean_of + (f", {dimension.range_text()}" if dimension.high != 1 else ""),
         "estimate": value,
         "floor": panel.floor,
         "strip": charts.strip(value, panel, f"{name} {shown}, {between}"),

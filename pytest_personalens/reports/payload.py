@@ -89,6 +89,7 @@ def payload(results: Results, changes: Changes | None) -> Payload:
         {
             "dimensions": [[d.value, d.names.score, d.names.title, *_steps(d)] for d in dimensions],
             "controls": control_names(results.of_suite),
+            "kindNames": {group.name: results.of_suite.kind_name(group.name) for group in results.kinds},
             "reasons": [[code, words] for code, words in DOES.items() if code in codes],
             "outcomes": dict(OUTCOMES),
             "command": command_line(results.settings, results.of_suite, of_item=True),

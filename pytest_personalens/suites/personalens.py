@@ -115,6 +115,7 @@ def _check(settings: Mapping[str, Any]) -> None:
 SUITE: Final = Suite(
     name=FIRST_SUITE,
     kinds=("single", "multi"),
+    kind_name="{}-domain".format,
     domains=DOMAINS,
     measures=tuple(Dimension),
     compared=READINGS,

@@ -61,7 +61,7 @@ function filters() {
   const domains = [...new Set(data.items.flatMap((i) => i.domains))].sort();
   if (domains.length > 1) list.push(["domain", "Domain", [["", "any"], ...domains.map((d) => [d, d, (i) => i.domains.includes(d)])]]);
   const kinds = [...new Set(data.items.map((i) => i.kind))];
-  if (kinds.length > 1) list.push(["kind", "Kind", [["", "any"], ...kinds.map((k) => [k, `${k}-domain`, (i) => i.kind === k])]]);
+  if (kinds.length > 1) list.push(["kind", "Kind", [["", "any"], ...kinds.map((k) => [k, data.kindNames[k] || k, (i) => i.kind === k])]]);
   const scores = [...new Set(data.items.map((i) => i.scores.get("personalization")))].filter((s) => s != null).sort();
   if (data.items.some((i) => i.beforeP && i.beforeP !== i.scores.get("personalization"))) {
     const old = [...new Set(data.items.map((i) => i.beforeP))].filter(Boolean).sort();

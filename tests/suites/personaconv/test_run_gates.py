@@ -319,3 +319,43 @@ def test_the_best_of_several_trials_stands_beside_their_mean(threads: Repository
     result = threads.inline(*SUITE, "3", *wanted)
     assert result.ret == 0
     result.stdout.fnmatch_lines(["  best of 2: ROUGE-1 0.*, 0.* where zeros are left out"])
+
+
+def test_every_report_speaks_of_predictions(threads: Repository) -> None:
+    reports = [word for name in ("p.html", "p.md") for word in ("--personalens-report", name)]
+    threads.inline(
+        *SUITE,
+        "12",
+        *SCORES,
+        CONTROL,
+        "NP-Conv",
+        GATE,
+        "mae <= 1, accuracy >= 0.1",
+        *reports,
+        "--junitxml",
+        "j.xml",
+    )
+    page, text, junit = (
+        (threads.path / name).read_text(encoding="utf-8") for name in ("p.html", "p.md", "j.xml")
+    )
+    for line in (
+        "## ❌ personalens FAILED: gate mae",
+        "12 predictions of personaconv 1.0; 12 of 12 items scored; protocol: fixed; context: P-Conv; history: request",
+        "|  | P-Conv | NP-Conv | lift | one-sided p |",
+        "left out of 160 posts: 40 without a past (-v lists them).",
+        "leaks: none in 24 requests.",
+        "### By domain",
+    ):
+        assert line in text
+    for word in (
+        "Personalization, 1 to 4",
+        "mean personalization",
+        "sentiment-domain",
+        "--personalens-dimensions",
+    ):
+        assert word not in page
+    assert "personalens_log-error" in junit
+    failing = threads.inline(*SUITE, "4", KIND, "impact", "--personalens-threshold", "log-error<=0")
+    failing.stdout.fnmatch_lines(
+        ["*log error *, 0 or less is wanted: read as *", "truth: *", "again: *"], consecutive=False
+    )
