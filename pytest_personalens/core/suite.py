@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from pytest_personalens.core.errors import SpecError
-from pytest_personalens.core.measure import Better, Measure, add_measures
+from pytest_personalens.core.measure import Measure, add_measures
 from pytest_personalens.core.suite_names import SUITES
 
 if TYPE_CHECKING:
@@ -16,58 +16,12 @@ if TYPE_CHECKING:
 
     from pytest_personalens.core.data_check import DataCheck
     from pytest_personalens.core.dialogue import UserAgent
-    from pytest_personalens.core.evaluation import Answer
+    from pytest_personalens.core.metric import Metric
     from pytest_personalens.core.scenario import BaseScenario, Context
     from pytest_personalens.core.verdict import Judge
 
     #: The settings of a run, by name.
     SettingsByName = Mapping[str, Any]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Metric:
-    """A figure of a run that a gate may use.
-
-    It is the mean of a `measure`, or the result of `of` for all answers. `label` is its name in a sentence,
-    and `heading` is the heading of its column. `of` returns None if the answers do not determine the figure.
-    A mean has the range and the better end of its measure.
-    """
-
-    name: str
-    measure: Measure | None = None
-    of: Callable[[Sequence[Answer]], float | None] | None = None
-    label: str = ""
-    heading: str = ""
-    low: float | None = 0
-    high: float | None = 1
-    better: Better = "high"
-    #: The kinds whose answers it uses; empty for all.
-    kinds: tuple[str, ...] = ()
-    #: True if it also uses the answers that were not read and have no value.
-    counts_unread: bool = False
-    #: Why `of` returned None, for a gate that then fails.
-    undecided: str = "what was answered does not decide it"
-    #: Other names that a gate may use for it.
-    aliases: tuple[str, ...] = ()
-
-    @classmethod
-    def mean(cls, name: str, measure: Measure, *aliases: str) -> Metric:
-        """Return the metric for the mean of a measure."""
-        return cls(
-            name=name,
-            measure=measure,
-            label=measure.names.mean_of,
-            heading=measure.names.heading,
-            low=measure.low,
-            high=measure.high,
-            better=measure.better,
-            aliases=aliases,
-        )
-
-    @property
-    def read_in(self) -> tuple[str, ...]:
-        """Return the kinds of items that the figure is about; empty means all."""
-        return self.measure.kinds if self.measure is not None else self.kinds
 
 
 class StoredReplies(Protocol):

@@ -189,10 +189,12 @@ def _problems(scenario: Scenario, ref: ScenarioRef) -> Iterator[str]:
     an intent and a goal, because they tell the user agent and the judge what to do. Each relevant preference
     must exist and must not stand there twice.
     """
-    found = ScenarioRef(scenario.user, scenario.task.id, scenario.kind, scenario.domains, ref.stratum)
-    for field, asked, given in zip(ScenarioRef._fields, ref, found, strict=True):
-        if asked != given:
-            yield f"the scenario has {field} {short_repr(given, 60)}, but refs() says {short_repr(asked, 60)}"
+    loaded_ref = ScenarioRef(scenario.user, scenario.task.id, scenario.kind, scenario.domains, ref.stratum)
+    for field, listed, loaded in zip(ScenarioRef._fields, ref, loaded_ref, strict=True):
+        if listed != loaded:
+            yield (
+                f"the scenario has {field} {short_repr(loaded, 60)}, but refs() says {short_repr(listed, 60)}"
+            )
     for field in ("intent", "goal"):
         if not getattr(scenario.task, field).strip():
             yield f"the task's {field} is empty"

@@ -146,8 +146,10 @@ class Participants:
     ) -> ModelAssistant | OfficialAssistant:
         """Return the assistant that a model plays for an item of that kind."""
         if self._suite.played is not None:
-            own: ModelAssistant = self._suite.played({**self._settings, "kind": kind}, model, meter, context)
-            return own
+            assistant: ModelAssistant = self._suite.played(
+                {**self._settings, "kind": kind}, model, meter, context
+            )
+            return assistant
         return self.model_agents.assistant(
             model, meter, setting=self.recipe.assistant_prompt, context=context
         )

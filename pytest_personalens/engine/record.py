@@ -87,7 +87,7 @@ class Record(Frozen):
 
     def restored(self, scenario: BaseScenario) -> Record:
         """Return the record with the texts that it holds as digests, where they are still the same."""
-        texts = {_told(text): text for text in scenario.unrecorded}
+        texts = {_text_digest(text): text for text in scenario.unrecorded}
         if not texts:
             return self
         return self.model_copy(update={"dialogue": _replaced(self.dialogue, texts)})
@@ -104,7 +104,7 @@ def record_of(evaluation: Evaluation, scenario: BaseScenario) -> Record:
         judge=evaluation.judge,
         assistant=evaluation.assistant,
         user_digest=evidence.of_user(evaluation.user_agent),
-        dialogue=_replaced(dialogue, {t: _told(t) for t in scenario.unrecorded}),
+        dialogue=_replaced(dialogue, {t: _text_digest(t) for t in scenario.unrecorded}),
         verdicts=tuple(
             StoredVerdict(
                 evidence_digest=evidence.of_reading(evaluation.judge, dialogue, v.dimension), verdict=v
@@ -126,7 +126,7 @@ def _replaced(dialogue: Dialogue, texts: Mapping[str, str]) -> Dialogue:
     return dialogue.model_copy(update={"messages": messages})
 
 
-def _told(text: str) -> str:
+def _text_digest(text: str) -> str:
     return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
 
 

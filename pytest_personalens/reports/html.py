@@ -32,6 +32,7 @@ from pytest_personalens.results.means import by_turn, estimate, item_scores
 from pytest_personalens.results.wording import (
     control_names,
     decision,
+    ends_text,
     gate_outcome,
     p_value,
     part_note,
@@ -151,6 +152,7 @@ def _figures(results: Results, before: Results | None) -> dict[str, Any]:
         "heat": heat_map(results),
         "most_preferences": MOST_PREFERENCES,
         "moves": moves_of(results),
+        "ends_text": ends_text,
         "legends": LEGENDS,
         "total": sum(results.usage.values(), Usage()),
         "command": command_line(results.settings, results.of_suite),

@@ -10,7 +10,8 @@ from pytest_personalens.results.wording import count, p_value, signed
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from pytest_personalens.core.suite import Metric, Suite
+    from pytest_personalens.core.metric import Metric
+    from pytest_personalens.core.suite import Suite
     from pytest_personalens.results.changes import Arm
     from pytest_personalens.results.figures import Figure, Group
     from pytest_personalens.results.item import Item

@@ -6,16 +6,14 @@ The result also says how small a drop the test could have found.
 from __future__ import annotations
 
 from collections import defaultdict
-from fractions import Fraction
-from statistics import fmean
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.results.baseline import setup_of_item
-from pytest_personalens.results.changes import Comparison, Difference, Flip, Paired
-from pytest_personalens.results.means import balanced, by_user, scores_of
-from pytest_personalens.results.stats.intervals import mean_interval
-from pytest_personalens.results.stats.paired import holm, sign_flip
+from pytest_personalens.results.changes import Comparison, Difference, Flip
+from pytest_personalens.results.left_out import left_out
+from pytest_personalens.results.means import balanced, scores_of
+from pytest_personalens.results.paired import PLACES, changes_in, gains, paired
+from pytest_personalens.results.stats.paired import holm
 from pytest_personalens.results.stats.power import detectable, step_of
 
 if TYPE_CHECKING:
@@ -132,7 +130,7 @@ def differences_of(
             # This is the level of the first test in Holm's procedure, so a drop that reaches it is found in
             # any case.
             least = detectable(
-                _gains(changes_in(pairs[dimension]), dimension),
+                gains(changes_in(pairs[dimension]), dimension),
                 level=level / len(gated),
                 margin=margin,
                 power=POWER,
@@ -197,8 +195,8 @@ def _largest_drop(dimension: Measure, pairs: Pairs, level: float) -> float | Non
     from pytest_personalens.results.stats.non_inferiority import least_change
 
     assert dimension.span is not None  # no gate can ask for it
-    found = least_change(_gains(changes_in(pairs), dimension), dimension.span, level=level)
-    return None if found is None else round(0.0 - found, _PLACES)
+    found = least_change(gains(changes_in(pairs), dimension), dimension.span, level=level)
+    return None if found is None else round(0.0 - found, PLACES)
 
 
 def _decidable(pairs: Pairs, dimension: Measure, level: float) -> bool:
@@ -208,11 +206,6 @@ def _decidable(pairs: Pairs, dimension: Measure, level: float) -> bool:
     """
     able = len({user for (user, *_), (before, _) in pairs.items() if before != dimension.worst})
     return not able or 0.5**able <= level
-
-
-def _gains(changes: Sequence[Sequence[Fraction]], dimension: Measure) -> list[list[Fraction]]:
-    """Return the changes with positive numbers for improvements."""
-    return [[dimension.sign * change for change in of_user] for of_user in changes]
 
 
 def _room(before: float, pairs: Pairs, dimension: Measure) -> float:
@@ -280,80 +273,5 @@ def flips_of(items: Sequence[Item], pairs: Mapping[Measure, Pairs]) -> tuple[Fli
     )
 
 
-def left_out(
-    then: Mapping[Key, str],
-    scored_then: Collection[Key],
-    items: Sequence[Item],
-    compared: Collection[Key],
-    *,
-    by_other_tests: Collection[Key] = (),
-    of_other_content: Collection[Key] = (),
-    under_other_settings: Collection[Key] = (),
-    in_part: Mapping[str, Collection[Key]] = MappingProxyType({}),
-) -> dict[str, tuple[str, ...]]:
-    """Return the ids of the scenarios that could not be compared, by reason.
-
-    Each scenario is listed under the first reason that holds. `then` holds the ids of the scenarios of the
-    other run, and `items` are those of this run. `in_part` maps a reason to scenarios of which only a part
-    was compared.
-    """
-    now: dict[Key, str] = {item.scenario_key: item.evaluation.scenario for item in items}
-    scored_now = {item.scenario_key for item in items if item.evaluation.scored}
-    reasons: tuple[tuple[str, Collection[Key]], ...] = (
-        ("not run now", then.keys() - now.keys()),
-        ("not run then", now.keys() - then.keys()),
-        ("run by other tests", by_other_tests),
-        ("changed in the dataset", of_other_content),
-        ("run under other settings", under_other_settings),
-        ("not scored now", now.keys() - scored_now),
-        ("not scored then", then.keys() - set(scored_then)),
-        ("not scored on the same dimensions", then.keys() | now.keys()),
-    )
-    left = {**then, **now}.keys() - set(compared)
-    by_reason: dict[str, tuple[str, ...]] = {}
-    for why, keys in reasons:
-        if here := left & set(keys):
-            by_reason[why] = tuple(sorted(now.get(key) or then[key] for key in here))
-            left -= here
-    for what, keys in in_part.items():
-        if here := set(keys) & set(compared):
-            by_reason[what] = tuple(sorted(now[key] for key in here))
-    return by_reason
-
-
 def _uneven(then: Mapping[Key, TrialScores], now: Mapping[Key, TrialScores]) -> set[Key]:
     return {key for key in then.keys() & now.keys() if len(then[key]) != len(now[key])}
-
-
-_PLACES: Final = 6
-
-
-def paired(measure: Measure, pairs: Pairs, *, improving: bool = False) -> Paired:
-    """Return at least one pair of means (before, after) as a comparison.
-
-    `p` is that of a change for the worse, or of one for the better if `improving`.
-    """
-    changes = changes_in(pairs)
-    span = measure.span
-    lowest = None if span is None else -span
-    low, high = mean_interval(changes, lowest, span, grid=measure.grid) or (None, None)
-    every = [change for of_user in changes for change in of_user]
-    gains = [sum(of_user, Fraction()) for of_user in _gains(changes, measure)]
-    return Paired(
-        dimension=measure,
-        pairs=len(pairs),
-        users=len(changes),
-        before=round(fmean(before for before, _ in pairs.values()), _PLACES),
-        after=round(fmean(after for _, after in pairs.values()), _PLACES),
-        change=round(fmean(every), _PLACES),
-        low=None if low is None else round(low, _PLACES),
-        high=None if high is None else round(high, _PLACES),
-        better=sum(measure.sign * change > 0 for change in every),
-        worse=sum(measure.sign * change < 0 for change in every),
-        p=round(sign_flip([-gain for gain in gains] if improving else gains).p, _PLACES),
-    )
-
-
-def changes_in(pairs: Pairs) -> list[list[Fraction]]:
-    """Return after - before of each user's scenarios."""
-    return by_user({scenario: after - before for scenario, (before, after) in pairs.items()})

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_personalens.results.comparison import paired
 from pytest_personalens.results.means import balanced, scores_of
+from pytest_personalens.results.paired import paired
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,10 +10,10 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_personalens.results.changes import Arm, Paired
-from pytest_personalens.results.comparison import paired
 from pytest_personalens.results.figures import Trials
 from pytest_personalens.results.item import Item
 from pytest_personalens.results.means import answers_of, balanced, by_user, scores_of
+from pytest_personalens.results.paired import paired
 from pytest_personalens.results.stats.resampling import bootstrap_interval, swap_test
 from pytest_personalens.results.stats.trials import pass_hat, spread
 from pytest_personalens.results.summary import by_kind, group
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
     from pytest_personalens.core.evaluation import Answer
     from pytest_personalens.core.measure import Measure
-    from pytest_personalens.core.suite import Metric, Suite
+    from pytest_personalens.core.metric import Metric
+    from pytest_personalens.core.suite import Suite
     from pytest_personalens.results.means import Key
 
 

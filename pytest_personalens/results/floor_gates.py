@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from pytest_personalens.core.suite import Metric
+from pytest_personalens.core.metric import Metric
 from pytest_personalens.results.controls import gain_of, passes_of
 from pytest_personalens.results.figures import Gate
 from pytest_personalens.results.gate_expressions import control_of
 from pytest_personalens.results.means import by_user, figure_of
 from pytest_personalens.results.stats.intervals import interval
 from pytest_personalens.results.stats.trials import pass_hat, pass_share
-from pytest_personalens.results.wording import NO_INTERVAL, apart, count, over, p_text, share_text
+from pytest_personalens.results.wording import NO_INTERVAL, apart, count, ends_text, over, p_text, share_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -169,7 +169,7 @@ def _against(
     passed = floor.passes(value)
     failing = "<" if floor.direction == ">=" else ">"
     measured, least = (f"{value:.2f}", f"{floor.limit:.2f}") if passed else apart(value, floor.limit)
-    between = NO_INTERVAL if low is None or high is None else f"{low:.2f} to {high:.2f}"
+    between = NO_INTERVAL if low is None or high is None else ends_text(low, high)
     message = f"{label} {measured} ({between}) {floor.direction if passed else failing} {least} {basis}"
     return Gate(
         name=floor.name,

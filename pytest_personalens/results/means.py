@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from pytest_personalens.core.evaluation import Answer
     from pytest_personalens.core.measure import Exact, Measure, Score
-    from pytest_personalens.core.suite import Metric
+    from pytest_personalens.core.metric import Metric
     from pytest_personalens.results.item import Item
 
 

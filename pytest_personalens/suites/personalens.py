@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.dimensions import DEFAULT_DIMENSIONS, READINGS, Dimension
 from pytest_personalens.core.errors import SpecError
+from pytest_personalens.core.metric import Metric
 from pytest_personalens.core.parse import letters
 from pytest_personalens.core.scenario import DOMAINS, BaseScenario, Context, Scenario
-from pytest_personalens.core.suite import Arm, Metric, Suite
+from pytest_personalens.core.suite import Arm, Suite
 from pytest_personalens.core.suite_names import FIRST_SUITE
 
 if TYPE_CHECKING:

@@ -10,6 +10,7 @@ import pytest
 
 from pytest_personalens.agents.by_model.paper_judge import PaperJudge
 from pytest_personalens.agents.by_model.prompts import MAX_SHOWN, Prompts
+from pytest_personalens.agents.embedded_judge.goal import parts
 from pytest_personalens.agents.embedded_judge.judge import EmbeddedJudge
 from pytest_personalens.core.dialogue import Dialogue, Message
 from pytest_personalens.core.dimensions import Dimension
@@ -117,6 +118,35 @@ def test_what_is_to_be_told_must_be_said() -> None:
     verdict = reading(one, TC, silent)
     assert verdict.score == 0
     assert {r.code for r in verdict.reasons if r.part.startswith("a table")} == {"done"}
+
+
+#: What says nothing, whatever was asked.
+NOTHING_TOLD = {
+    "refusal": "I cannot do that.",
+    "refusal in words of the task": "I'm sorry, I can't find any {topic} for you.",
+    "no words": "\"{{'role': 'assistant', 'content': 'I cannot do that.'}}\"",
+    "recital": "{goal}",
+    "echo": "{intent}",
+}
+
+
+@pytest.mark.parametrize("reply", NOTHING_TOLD.values(), ids=NOTHING_TOLD)
+def test_who_is_only_to_be_told_something_is_not_told_it_by_these(reply: str) -> None:
+    told_only = [
+        one
+        for name, one in labelled().items()
+        if name.endswith("-a") and all(p.told for p in parts(one.scenario.task))
+    ]
+    assert len(told_only) >= 2
+    for one in told_only:
+        task = one.scenario.task
+        text = reply.format(goal=task.goal, intent=task.intent, topic=one.scenario.domains[0].lower())
+        asked = Message(role="user", content=task.intent)
+        dialogue = Dialogue(messages=(asked, Message(role="assistant", content=text, steps=())))
+        verdict = reading(one, TC, dialogue)
+        assert verdict.score == 0, one.id
+        assert {r.code for r in verdict.reasons} != {"done"}
+        assert reading(one, TC).score == 1, "who tells it completes the task"
 
 
 def test_a_preference_in_the_arguments_of_a_call_is_applied() -> None:

@@ -18,6 +18,7 @@ from pytest_personalens.results.provenance import Provenance
 from tests.support.browser import Page, axe_source, start
 from tests.support.repository import Repository
 from tests.support.rich_results import HOSTILE, rich_results
+from tests.support.scripted_agents import REASONS, TOLD_AGENTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -117,6 +118,25 @@ def test_then_and_now_part_where_the_dialogues_do(page: Page, file: Path, compar
         marked = page.texts(".then .first-difference .bubble")
         assert marked == [m.content for m in then[first : first + 1]]
         assert page.text(".then h3") == "Before, by the baseline"
+
+
+def test_runs_that_cannot_be_compared_stand_side_by_side_all_the_same(
+    page: Page, repo: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    args = ("--personalens-sample", "3", *TOLD_AGENTS, "--personalens-report")
+    repo.write(conftest=REASONS)
+    repo.inline(*args, "old.json").assert_outcomes(passed=3)
+    monkeypatch.setenv("FORGETS", "1")
+    repo.write(conftest=REASONS.replace("judge 1", "judge 2"))
+    repo.inline(*args, "new.json").assert_outcomes(failed=3)
+    made = repo.python("-m", "pytest_personalens", "report", "new.json", "old.json", "--report", "page.html")
+    assert made.ret == 0
+    page.open(repo.path / "page.html")
+    assert "Beside the earlier results" in page.text("#changes")
+    page.click("#rows th a")
+    assert page.texts(".then .bubble")[0] == "Your window seat is booked."
+    assert page.texts(".now .bubble")[0].startswith("Gladly. Which seat")
+    assert page.texts(".moves") == [], "the judges differ"
 
 
 def test_moves_from_score_to_score_are_counted_and_open_their_dialogues(

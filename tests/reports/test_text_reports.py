@@ -29,7 +29,8 @@ from pytest_personalens.core.verdict import Dimension, Evidence, Verdict
 from pytest_personalens.reports import github
 from pytest_personalens.reports.beside import beside_lines, side_by_side
 from pytest_personalens.reports.failures import verdict_line
-from pytest_personalens.reports.markdown import COMMENT_LIMIT, markdown_report
+from pytest_personalens.reports.markdown import markdown_report
+from pytest_personalens.reports.markdown_sections import COMMENT_LIMIT
 from pytest_personalens.reports.markup import code, escaped
 from pytest_personalens.reports.tables.assistants import assistant_tables, user_tables
 from pytest_personalens.reports.tables.contexts import ablation_table

@@ -35,6 +35,8 @@ _MOST: Final = (
     "day other",
     "count other",
 )
+#: The statement that says most about a part refuses it from this probability on.
+_REFUSAL: Final = 0.5
 
 
 class Features:
@@ -69,16 +71,21 @@ class Features:
     def reached(self) -> tuple[float, ...]:
         """Return, for each part, the probability that it was done or told.
 
-        If the assistant tells its calls, these decide what was done.
+        If the assistant tells its calls, these decide what was done. A refusal tells nothing. Neither do empty
+        replies, unless a call did a part of the goal: then the words of the user are a report.
         """
         model = table("goal-parts")
         probabilities = tuple(model.of_numbers(numbers)["reached"] for numbers in self.part_numbers)
         if self.backed is None:
             return probabilities
-        done = iter(self.backed.parts)
+        done = [part.backing == "done" for part in self.backed.parts]
+        hears = any(done) or not self.empty
+        deeds = iter(done)
         return tuple(
-            t if part.to_tell else float(next(done).backing == "done")
-            for part, t in zip(self.parts, probabilities, strict=True)
+            t * (hears and numbers.get("best: failure", 0.0) < _REFUSAL)
+            if part.to_tell
+            else float(next(deeds))
+            for part, t, numbers in zip(self.parts, probabilities, self.part_numbers, strict=True)
         )
 
     @cached_property

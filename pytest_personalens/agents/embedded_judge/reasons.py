@@ -116,7 +116,8 @@ def _completion(score: int, features: Features) -> Told:
             key=lambda f: -f[0].line.turn,
         )
         return "what the goal asks for was done or delivered", calls + _evidence(deeds), codes
-    if features.empty and features.backed is None:
+    did_nothing = all(code != "done" for code, _ in states)
+    if features.empty and (features.backed is None or did_nothing):
         turn, reply = max(
             (turn, m.content) for turn, m in enumerate(features.messages) if m.role == "assistant"
         )

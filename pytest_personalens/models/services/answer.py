@@ -6,7 +6,7 @@ import json
 from typing import Any, Final
 
 from pytest_personalens.core.errors import ModelBusy, ModelError
-from pytest_personalens.core.reply import is_message
+from pytest_personalens.core.message_fields import is_message
 from pytest_personalens.core.stream import Stream
 from pytest_personalens.models.http import problem_in, short
 

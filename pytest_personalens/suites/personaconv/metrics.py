@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.core.measure import Measure, MeasureNames
-from pytest_personalens.core.suite import Metric
+from pytest_personalens.core.metric import Metric
 from pytest_personalens.suites.personaconv import figures
 from pytest_personalens.suites.personaconv.measures import FIGURES
 
