@@ -128,7 +128,7 @@ def _totals(results: Results) -> Iterator[Section]:
         from pytest_personalens.reports.markdown_kinds import kind_sections
 
         for table in kind_sections(results):
-            yield _titled(table.title, table.lines, f"rows of {table.title[4:]}", table.after)
+            yield titled(table.title, table.lines, f"rows of {table.title[4:]}", table.after)
         return
     shown = {
         key: heading
