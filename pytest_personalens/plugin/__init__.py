@@ -151,7 +151,7 @@ def pytest_cmdline_main(config: pytest.Config) -> int | pytest.ExitCode | None:
 
 def pytest_report_header(config: pytest.Config) -> str | None:
     if RUN in config.stash:
-        from pytest_personalens.plugin.header import header_of  # a plain run does not load it
+        from pytest_personalens.plugin.header import header_of
 
         return header_of(config.stash[RUN])
     if gates_without_sample(config, config.stash[SETTINGS]):
