@@ -78,8 +78,8 @@ def check_paths(config: pytest.Config) -> None:
             # configuration next to it.
             if _there(path) and not path.resolve().is_relative_to(config.invocation_params.dir.resolve()):
                 raise pytest.UsageError(
-                    f"{flag}: write {flag}={words[place]}; after a space, pytest takes what lies elsewhere"
-                    " for tests"
+                    f"{flag}: write {flag}={words[place]}; after a space, pytest takes a path outside this"
+                    " folder for tests to run"
                 )
 
 

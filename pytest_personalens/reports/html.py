@@ -129,6 +129,7 @@ def _figures(results: Results, before: Results | None) -> dict[str, Any]:
     return {
         "results": results,
         "headline": overview.headline(results),
+        "begin_with": overview.to_begin_with(results),
         "notes": list(overview.notes(results)),
         "dimensions": dimensions,
         "whole": whole,

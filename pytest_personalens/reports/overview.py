@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.reports.charts import SOFT, TC, DotRow, Histogram, P, Panel
 from pytest_personalens.reports.crashes import crash_groups, crashes_title
-from pytest_personalens.reports.explanation import sentence_of
+from pytest_personalens.reports.explanation import case_title, sentence_of
 from pytest_personalens.results.explanation import explanations
 from pytest_personalens.results.means import Estimate, estimate, item_scores, score_counts
 from pytest_personalens.results.wording import (
@@ -109,6 +109,15 @@ def headline(results: Results) -> Headline:
             (gates or "No test failed; the run had no gate.", ""),
         ),
     )
+
+
+def to_begin_with(results: Results) -> list[tuple[str, str]]:
+    """Return the worst dialogues of the failed gates: node id, and who lost what."""
+    cases = [case for explained in explanations(results) for case in explained.cases]
+    return [
+        (case.item.nodeid, case_title(case, results.scenarios.get(case.item.evaluation.scenario)))
+        for case in cases
+    ]
 
 
 def _of_each_reading(results: Results) -> Iterator[Explanation]:

@@ -124,6 +124,11 @@ def test_a_page_in_a_browser(folder: Path, tmp_path_factory: pytest.TempPathFact
             page.open(folder / "page.html", dark=dark)
             assert page.faults(browser.axe_source()) == []
             assert page.console() == []
+        page.open(folder / "page.html", width=390)
+        places = page.js(
+            "return [...document.querySelectorAll('.lines .dot, .lines .cross')].map((e) => e.getBoundingClientRect().x)"
+        )
+        assert min(places) < 0 < max(places) < 390, "of the lines, the end is seen first"
     finally:
         chrome.close()  # type: ignore[attr-defined]
 

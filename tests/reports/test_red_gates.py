@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 import xml.etree.ElementTree as ET
+from urllib.parse import unquote
 
 import pytest
 
@@ -164,6 +165,9 @@ def test_a_task_whose_parts_are_all_done_is_told_as_such(
     page = (bot.path / "run.html").read_text(encoding="utf-8")
     assert '<a href="#reason=whole">does each part, but not the task as a whole</a>' in page
     assert '["whole","does each part, but not the task as a whole"]' in page
+    first, *_ = re.findall('Begin with <a href="#item=(.*?)">(.*?)</a>', page)
+    assert unquote(first[0]) in result.stdout.str()
+    assert first[1].endswith(": task not completed")
 
 
 def test_a_goodbye_cost_nothing(bot: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
