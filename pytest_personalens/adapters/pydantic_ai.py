@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from pytest_personalens.adapters.shape import ReplyMessages, called, found, said, with_text
+from pytest_personalens.adapters.shape import (
+    ReplyMessages,
+    call_message,
+    result_message,
+    text_message,
+    with_text,
+)
 
 
 def from_pydantic_ai(result: Any) -> ReplyMessages:
@@ -13,11 +19,11 @@ def from_pydantic_ai(result: Any) -> ReplyMessages:
     for part in (part for message in result.new_messages() for part in message.parts):
         kind = part.part_kind
         if kind == "tool-call":
-            turn.append(called((part.tool_call_id, part.tool_name, part.args)))
+            turn.append(call_message((part.tool_call_id, part.tool_name, part.args)))
         elif kind == "tool-return":
-            turn.append(found(part.tool_call_id, part.model_response_str()))
+            turn.append(result_message(part.tool_call_id, part.model_response_str()))
         elif kind == "retry-prompt" and part.tool_name is not None:
-            turn.append(found(part.tool_call_id, f"Error: {part.model_response()}"))
+            turn.append(result_message(part.tool_call_id, f"Error: {part.model_response()}"))
         elif kind == "text" and part.content:
-            turn.append(said(part.content))
+            turn.append(text_message(part.content))
     return with_text(turn, result.output)

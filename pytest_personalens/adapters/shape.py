@@ -8,12 +8,12 @@ from typing import Any
 ReplyMessages = list[dict[str, Any]]
 
 
-def said(text: str) -> dict[str, Any]:
+def text_message(text: str) -> dict[str, Any]:
     """What the assistant says."""
     return {"role": "assistant", "content": text}
 
 
-def called(*calls: tuple[object, object, object]) -> dict[str, Any]:
+def call_message(*calls: tuple[object, object, object]) -> dict[str, Any]:
     """Calls of tools, each as id, name, and arguments as text or data."""
     made = [
         {"id": id_, "type": "function", "function": {"name": name, "arguments": as_text(arguments)}}
@@ -22,7 +22,7 @@ def called(*calls: tuple[object, object, object]) -> dict[str, Any]:
     return {"role": "assistant", "content": "", "tool_calls": made}
 
 
-def found(id_: object, content: object) -> dict[str, Any]:
+def result_message(id_: object, content: object) -> dict[str, Any]:
     """The result of the call with this id."""
     return {"role": "tool", "tool_call_id": id_, "content": as_text(content)}
 
@@ -39,7 +39,7 @@ def with_text(messages: ReplyMessages, output: object) -> ReplyMessages:
     the tool by which some frameworks have a model fill in a form.
     """
     spoken = bool(messages) and messages[-1]["role"] == "assistant" and bool(messages[-1]["content"].strip())
-    return messages if spoken else [*messages, said(as_text(output))]
+    return messages if spoken else [*messages, text_message(as_text(output))]
 
 
 def _data(value: object) -> Any:

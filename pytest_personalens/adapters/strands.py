@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from pytest_personalens.adapters.shape import ReplyMessages, as_text, called, found, said
+from pytest_personalens.adapters.shape import (
+    ReplyMessages,
+    as_text,
+    call_message,
+    result_message,
+    text_message,
+)
 
 
 def from_strands(messages: Iterable[Mapping[str, Any]]) -> ReplyMessages:
@@ -16,14 +22,14 @@ def from_strands(messages: Iterable[Mapping[str, Any]]) -> ReplyMessages:
         text = "".join(block["text"] for block in blocks if "text" in block)
         uses = [block["toolUse"] for block in blocks if "toolUse" in block]
         results = [block["toolResult"] for block in blocks if "toolResult" in block]
-        turn += [found(result["toolUseId"], _content(result)) for result in results]
+        turn += [result_message(result["toolUseId"], _content(result)) for result in results]
         if uses:
-            calls = called(*((use["toolUseId"], use["name"], use["input"]) for use in uses))
+            calls = call_message(*((use["toolUseId"], use["name"], use["input"]) for use in uses))
             turn.append({**calls, "content": text})
         elif message["role"] == "user" and not results:
             turn.append({"role": "user", "content": text})
         elif text:
-            turn.append(said(text))
+            turn.append(text_message(text))
     return turn
 
 

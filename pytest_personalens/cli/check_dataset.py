@@ -1,4 +1,4 @@
-"""The command that measures the quality of datasets, ours or any other."""
+"""The command that measures the quality of datasets of any suite, ours or any other."""
 
 from __future__ import annotations
 
@@ -11,10 +11,14 @@ from typing import TYPE_CHECKING, Final
 from pytest_personalens.cli.command import Parser, at_least, errors_told, report_of
 from pytest_personalens.core.atomic_write import write_atomically
 from pytest_personalens.core.destinations import refuse_shared_files, writable
+from pytest_personalens.core.errors import DataError
+from pytest_personalens.core.suite import other_suites
+from pytest_personalens.core.suite_names import FIRST_SUITE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from pytest_personalens.core.data_check import DataCheck
     from pytest_personalens.datasets import Dataset
     from pytest_personalens.datasets.quality import Quality
 
@@ -32,34 +36,54 @@ def main(
     """
     options = _parser().parse_args(arguments)
     from pytest_personalens.datasets.quality import assess, read_corpus  # after the check of the arguments
+    from pytest_personalens.datasets.quality.render import data_check
     from pytest_personalens.reports.tables.types import type_table
 
     files = [Path(text) for text in options.report if text != _STDOUT]
     refuse_shared_files([("--report", path) for path in files], {})
     for path in files:
         writable(path, "--report")  # check early, before the datasets are measured; keep foreign files
-    measured = [assess(read_corpus(spec, offered=offered), words=options.words) for spec in options.dataset]
-    text = json.dumps([m.model_dump(mode="json") for m in measured], indent=2, ensure_ascii=False) + "\n"
+    measured: list[Quality] = []  # of the first suite
+    checks: list[DataCheck] = []
+    for spec in options.dataset:
+        check = _of_other_suite(spec, options.words)
+        if check is None:
+            measured.append(assess(read_corpus(spec, offered=offered), words=options.words))
+            check = data_check(measured[-1])
+        elif options.table:
+            raise DataError(spec, "has no preference types; leave out --table")
+        checks.append(check)
+    text = json.dumps([check.report for check in checks], indent=2, ensure_ascii=False) + "\n"
     for path in files:
         write_atomically(path, text)
     if _STDOUT in options.report:
         sys.stdout.write(text)
+    elif options.table:
+        print("\n".join(type_table(m).text() for m in measured), end="")
+        return 0
     else:
-        if options.table:
-            print("\n".join(type_table(m).text() for m in measured), end="")
-            return 0
-        _print(measured, details=options.details, every=options.all)
-    return int(any(m.findings for m in measured))
+        _print(checks, details=options.details, every=options.all)
+    return int(any(check.findings for check in checks))
 
 
-def _print(measured: Sequence[Quality], *, details: bool, every: bool) -> None:
+def _of_other_suite(spec: str, words: int) -> DataCheck | None:
+    """Return the check of the suite whose data it is, by its content; None for the first suite's."""
+    checks = (suite.check_data(spec, words) for suite in other_suites(FIRST_SUITE))
+    return next((check for check in checks if check is not None), None)
+
+
+def _print(checks: Sequence[DataCheck], *, details: bool, every: bool) -> None:
     from pytest_personalens.datasets.quality import render
 
-    print(*render.overview(measured), sep="\n")
-    for data in measured:
-        if details:
-            print(f"\n{data.dataset}", *render.detail_lines(data), sep="\n")
-        print("", *render.finding_lines(data, every=every), sep="\n")
+    same: dict[tuple[str, ...], list[DataCheck]] = {}
+    for check in checks:
+        same.setdefault(tuple(label for label, _, _ in check.rows), []).append(check)
+    print("\n\n".join("\n".join(render.overview(together)) for together in same.values()))
+    for check in checks:
+        for lines in (check.summary, check.details if details else (), check.every if every else ()):
+            if lines:
+                print(f"\n{check.dataset}", *lines, sep="\n")
+        print("", *render.finding_lines(check, every=every), sep="\n")
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -76,11 +100,13 @@ def _parser() -> argparse.ArgumentParser:
         nargs="+",
         help=(
             "'embedded', a folder in the embedded layout, PersonaLens data, or the name of a dataset that"
-            " conftest.py offers"
+            " conftest.py offers; 'personaconv', or a file or folder of posts"
         ),
     )
     parser.add_argument(
-        "--details", action="store_true", help="every domain, preference type and demographic category"
+        "--details",
+        action="store_true",
+        help="every domain, preference type and demographic category; of posts, every domain",
     )
     parser.add_argument(
         "--table",
@@ -88,7 +114,11 @@ def _parser() -> argparse.ArgumentParser:
         choices=(8, 9),
         help="the preference types as in Tables 8 and 9 of the paper, and no findings",
     )
-    parser.add_argument("--all", action="store_true", help="every finding instead of a few of each rule")
+    parser.add_argument(
+        "--all",
+        action="store_true",
+        help="every finding instead of a few of each rule; of posts, each one that is left out",
+    )
     parser.add_argument(
         "--words",
         type=at_least(1000),

@@ -22,7 +22,7 @@ from pytest_personalens.reports.files import Files, checked, write_files
 from pytest_personalens.reports.markdown import markdown_report
 from pytest_personalens.reports.terminal import summary_lines
 from pytest_personalens.results.baseline import baseline_of, terms_of
-from pytest_personalens.results.before_run import with_earlier
+from pytest_personalens.results.before_run import with_earlier, with_messages
 from pytest_personalens.results.comparison import compare_with_baseline
 from pytest_personalens.results.stored import read_computed
 
@@ -86,7 +86,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _compared(results: Results, before: Results, name: str) -> Results:
     """Return the results with the paired test against `before`.
 
-    The test is made only if both runs are complete and only the assistant can have changed.
+    The test is made only if both runs are complete and only the assistant can have changed. Else the
+    dialogues of both are shown side by side, and no more.
     """
     whole = all(run.complete and not run.settings.get("shard") for run in (results, before))
     comparison = None
@@ -97,6 +98,8 @@ def _compared(results: Results, before: Results, name: str) -> Results:
             comparison = compare_with_baseline(baseline, results, name=name, level=_LEVEL, margins={})
     except SpecError:
         pass  # nothing was scored: the figures are still shown side by side
+    if comparison is None:
+        results = with_messages(results, before)
     return results.model_copy(update={"comparison": comparison})
 
 

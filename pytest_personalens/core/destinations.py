@@ -48,23 +48,23 @@ def refuse_shared_files(
     That is another file in `written`, or one in `read`. All names are those that the user knows. `replaces`
     names one file that is written and one that is read; these two may be the same.
     """
-    for (name, path), (other, place) in combinations(written, 2):
+    for (name, path), (other_name, place) in combinations(written, 2):
         if _same(path, place):
-            raise SpecError(f"{other}: {place} is what {name} writes; give each a file of its own")
+            raise SpecError(f"{other_name}: {place} is what {name} writes; give each a file of its own")
     for name, path in written:
-        for other, place in read.items():
-            if (name, other) != replaces and _same(path, place):
+        for other_name, place in read.items():
+            if (name, other_name) != replaces and _same(path, place):
                 raise SpecError(
-                    f"{name}: {path} is what {other} reads, and would be replaced; give another path"
+                    f"{name}: {path} is what {other_name} reads, and would be replaced; give another path"
                 )
 
 
-def _same(one: Path, other: Path) -> bool:
+def _same(first: Path, second: Path) -> bool:
     """True if both paths lead to the same file, also through links."""
     try:
-        return one.samefile(other)
+        return first.samefile(second)
     except OSError:  # one of them does not exist yet
-        return os.path.realpath(one) == os.path.realpath(other)
+        return os.path.realpath(first) == os.path.realpath(second)
 
 
 def writable(path: Path, flag: str, *, kind: str = "json") -> Path:

@@ -15,6 +15,7 @@ from pytest_personalens.core.errors import (
     UserAgentFault,
     ends_the_run,
     error_text,
+    short_repr,
 )
 from pytest_personalens.core.message import AssistantMessages as AssistantMessages
 from pytest_personalens.core.message import Message as Message
@@ -146,8 +147,8 @@ def converse(
         said(Message(role="user", content=turn.content), ended=turn.done)
 
     def replied() -> Message:
-        turn, own = _reply(assistant, history, scenario)
-        history.extend(own)
+        turn, raw_messages = _reply(assistant, history, scenario)
+        history.extend(raw_messages)
         return turn
 
     try:
@@ -209,6 +210,8 @@ def _reply(
         ) from error
     if scenario.takes_answers and isinstance(reply, dict) and "answer" in reply:
         reply = _answer_text(reply)
+    elif scenario.takes_answers and isinstance(reply, dict) and "content" not in reply:
+        raise AssistantFault(f"the assistant returned a mapping without 'answer': {short_repr(reply, 60)}")
     try:
         return read_reply(reply)
     except PersonalensError:
@@ -256,12 +259,12 @@ def _place(error: Exception) -> str:
     if not frames:  # the call failed before the assistant's first line
         return "; it is called with one argument, the messages so far" if isinstance(error, TypeError) else ""
     names = [frame.f_code.co_filename for frame, _ in frames]
-    own = [
+    own_frames = [
         place
         for place, name in zip(frames, names, strict=True)
         if not name.startswith(_LIBRARIES) and "<" not in name
     ]
-    frame, line = (own or frames)[-1]
+    frame, line = (own_frames or frames)[-1]
     return f" ({_module_file(frame)}, line {line})"
 
 

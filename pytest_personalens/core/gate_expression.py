@@ -90,19 +90,19 @@ def parse_gate_name(name: str, limit: float, direction: Direction) -> GateExpres
 
 def is_metric(name: str, suite: Suite) -> bool:
     """True if a gate of the suite may use the metric."""
-    known = (*(metric.name for metric in suite.metrics), *_COMMON[:-1])
-    return name in known or re.fullmatch(r"pass\^[1-9]\d{0,2}", name) is not None
+    names = (*(metric.name for metric in suite.metrics), *_COMMON[:-1])
+    return name in names or re.fullmatch(r"pass\^[1-9]\d{0,2}", name) is not None
 
 
 def _metric(text: str, suite: Suite) -> str:
     names = {name.lower(): m.name for m in suite.metrics for name in (m.name, *m.aliases)}
     metric = names.get(text.lower(), text.lower())
     if not is_metric(metric, suite):
-        known = (*(m.name for m in suite.metrics), *_COMMON)
-        near = difflib.get_close_matches(metric, known, n=1)
+        metric_names = (*(m.name for m in suite.metrics), *_COMMON)
+        near = difflib.get_close_matches(metric, metric_names, n=1)
         raise ValueError(
             f"unknown metric {metric!r}{f' (did you mean {near[0]}?)' if near else ''}; known:"
-            f" {', '.join(known)}"
+            f" {', '.join(metric_names)}"
         )
     return metric
 
@@ -134,8 +134,8 @@ def _range(name: str, suite: Suite, *, lift: bool = False) -> _RANGE:
 
 
 def _way(metric: str, suite: Suite) -> Direction:
-    found = suite.metric(metric)
-    return ">=" if found is None or found.better == "high" else "<="
+    suite_metric = suite.metric(metric)
+    return ">=" if suite_metric is None or suite_metric.better == "high" else "<="
 
 
 def _span(low: float | None, high: float | None) -> str:

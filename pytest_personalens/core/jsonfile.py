@@ -68,9 +68,9 @@ def first_problem(error: ValidationError, *, count_from: int = 0) -> tuple[str, 
 def all_problems(error: ValidationError, *, count_from: int = 0) -> list[tuple[str, str]]:
     """Return all problems, each in the form of `first_problem`."""
     problems = []
-    for each in error.errors(include_url=False):
-        field = ".".join(str(part + count_from if isinstance(part, int) else part) for part in each["loc"])
-        message = each["msg"]
+    for problem in error.errors(include_url=False):
+        field = ".".join(str(part + count_from if isinstance(part, int) else part) for part in problem["loc"])
+        message = problem["msg"]
         text = message.removeprefix("Value error, ")
         problems.append((field, message[0].lower() + message[1:] if text == message else text))
     return problems

@@ -126,8 +126,11 @@ class Measure(str):
             raise ValueError(f"{self.value} is scored {self.range_text()}, not {score:g}")
 
     def on_grid(self, score: float) -> Score:
-        """Return the nearest score on the grid."""
-        return round(score) if self.grid == 1 else float(self.exact(score))
+        """Return the nearest score on the grid, as an int if it is whole."""
+        if self.grid == 1:
+            return round(score)
+        found = float(self.exact(score))
+        return int(found) if found.is_integer() else found
 
     def exact(self, score: Score) -> Exact:
         """Return a score on the grid as an exact number for calculations.
@@ -151,8 +154,8 @@ def add_measures(measures: Iterable[Measure]) -> None:
     Raise `SpecError` if a different measure already has the name.
     """
     for measure in measures:
-        known = _KNOWN.setdefault(measure.value, measure)
-        if known.__reduce__()[1] != measure.__reduce__()[1]:
+        registered = _KNOWN.setdefault(measure.value, measure)
+        if registered.__reduce__()[1] != measure.__reduce__()[1]:
             raise SpecError(f"two suites have different measures of the name {measure.value!r}; rename one")
 
 

@@ -166,11 +166,11 @@ def results(messages: Iterable[Message]) -> Iterator[tuple[ToolCall | None, str 
     The result is None if there is none. The call is None for a result that no call asked for.
     """
     path = list(messages)
-    found = [(m.tool_call_id, m.content) for m in path if m.role == "tool"]
+    tool_results = [(m.tool_call_id, m.content) for m in path if m.role == "tool"]
     wanted = Counter(call.id for m in path for call in m.tool_calls)
     for message in path:
         for call in message.tool_calls:
-            place = next((i for i, (name, _) in enumerate(found) if name == call.id), None)
-            yield call, None if place is None else found.pop(place)[1]
+            place = next((i for i, (name, _) in enumerate(tool_results) if name == call.id), None)
+            yield call, None if place is None else tool_results.pop(place)[1]
         if message.role == "tool" and not wanted[message.tool_call_id]:
             yield None, message.content

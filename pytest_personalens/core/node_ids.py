@@ -68,8 +68,8 @@ def without_case(nodeid: str, parameters: str, case: str) -> str:
     case.
     """
     before, _, after = f"-{parameters}-".partition(f"-{case}-")
-    own = "-".join(part for part in (before.strip("-"), after.strip("-")) if part)
-    return nodeid[: -len(parameters) - 2] + (f"[{own}]" if own else "")
+    other_parameters = "-".join(part for part in (before.strip("-"), after.strip("-")) if part)
+    return nodeid[: -len(parameters) - 2] + (f"[{other_parameters}]" if other_parameters else "")
 
 
 def without_parameters(nodeid: str) -> str:

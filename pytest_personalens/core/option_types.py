@@ -69,11 +69,11 @@ def control(text: str, suite: Suite) -> tuple[str, ...]:
     A word stands for one control, or for several that belong together.
     """
     by_word = suite.arms_by_word()
-    known, word = {name.lower(): arms for name, arms in by_word.items()}, text.strip().lower()
-    if word not in known:
+    by_lower_word, word = {name.lower(): arms for name, arms in by_word.items()}, text.strip().lower()
+    if word not in by_lower_word:
         now = suite.gone_words.get(word)
         raise ValueError(f"write {now}" if now else f"expected one of: {', '.join(by_word)}")
-    return known[word]
+    return by_lower_word[word]
 
 
 def context(text: str, suite: Suite) -> str:
@@ -88,6 +88,11 @@ def kind(text: str, suite: Suite) -> str:
         raise ValueError(f"expected one of: {', '.join((*suite.kinds, 'all'))}")
     wanted = [name for name in suite.kinds if name in named]
     return "all" if "all" in named or len(wanted) == len(suite.kinds) else ",".join(wanted)
+
+
+def protocol(text: str, suite: Suite) -> str:
+    """Return the name of a protocol of the suite."""
+    return choice(*suite.protocols)(text)
 
 
 def budget(text: str) -> tuple[str, float]:

@@ -13,6 +13,7 @@ from pytest_personalens.core.option_types import (
     gate,
     kind,
     margin,
+    protocol,
     report,
     suite_name,
     threshold,
@@ -63,7 +64,7 @@ class Option(NamedTuple):
     shapes: Shape
     many: bool = False
     mark: bool = False
-    type: Literal["string", "int", "float", "linelist"] = "string"
+    type: Literal["string", "int", "int or all", "float", "linelist"] = "string"
     flag: bool = False
     path: bool = False
     on: Literal["both", "ini", "command line"] = "both"
@@ -110,7 +111,7 @@ _POSITIVE: Final = number(1, BILLION, kind=int)
 _PATH: Final = some("a path")
 
 OPTIONS: Final = (
-    Option("sample", "N|all", None, sample, "Draw N scenarios, or all there are, and make one test item of each; without it the plugin does nothing", "select", "sample", mark=True, type="int"),
+    Option("sample", "N|all", None, sample, "Draw N scenarios, or all there are, and make one test item of each; without it the plugin does nothing", "select", "sample", mark=True, type="int or all"),
     Option("suite", "|".join(SUITES), FIRST_SUITE, suite_name, "What is tested: the suite whose items are drawn", "select", "sample", mark=True),
     Option("seed", "TEXT", DEFAULT_SEED, some("a text"), "Seed of the draw; another text gives another sample", "select", "sample", mark=True),
     Option("data", "embedded|PATH", "embedded", some("'embedded' or a path"), "The embedded benchmark, a dataset added by a plugin, or the path of an official PersonaLens checkout, of its data folder, or of a folder in the embedded layout", "select", "sample", path=True),
@@ -120,7 +121,7 @@ OPTIONS: Final = (
     Option("shard", "K/N", None, shard, "Run part K of N of the sample, such as 3/10; the command personalens merge puts the parts together and decides the gates", "select", "sample"),
     Option("assistant", "SPEC|MODULE:ATTR", None, some("a model spec or module:attribute"), "The assistant under test without a fixture: a model, a service (http:URL, bedrock-agent:AGENT/ALIAS or agentcore:ARN), or a callable by its place", "run", "dialogue"),
     Option("user-model", "SPEC", "embedded", some("a model spec"), "Who plays the user: embedded, bedrock:MODEL, openai:MODEL, or PROVIDER:MODEL of a provider added by a plugin", "run", "dialogue"),
-    Option("protocol", "default|paper", "default", choice("default", "paper"), "What agents played by a model are told: ours, or what the paper's figures give each role, in our words", "run", "dialogue"),
+    Option("protocol", "NAME", "default", None, "What models are told: default is ours, paper is what the paper's figures give each role, in our words. In personaconv, what the items are and how they are read: fixed (default), or official, as the benchmark's own scripts", "run", "dialogue", read_for=protocol),
     Option("user-agent", "plain|reasoning|state", "plain", choice("plain", "reasoning", "state"), "What a model that plays the user writes before a message: plain, reasoning or state (default: plain)", "run", "dialogue", on="ini"),
     Option("trials", "K", 1, number(1, 100, kind=int), "Run each scenario K times, each with a record of its own (default: 1)", "run", "sample", type="int"),
     Option("control", "LIST", (), None, "Run the same scenarios again and report the lift: no-context withholds the context, other-user gives another user's, D, I or S that part alone; ablation is no-context,D,I,S", "run", "sample", many=True, type="linelist", read_for=control),
@@ -134,6 +135,7 @@ OPTIONS: Final = (
     Option("max-turns", "N", 0, number(1, 1000, kind=int), "Rounds of a dialogue after the opening (default: 20 for single-domain, 30 for multi-domain tasks)", "run", "dialogue", mark=True, type="int", on="ini"),
     Option("turn-timeout", "SECONDS", 60.0, number(0.001, 86_400), "Time limit of one reply of the assistant (default: 60)", "run", "execution", mark=True, type="float", on="ini"),
     Option("assistant-prompt", "base|vanilla", "base", choice("base", "vanilla"), "What a model as the assistant is told: that it acts for the user, and the context; or nothing (default: base)", "run", "dialogue", on="ini"),
+    Option("history", "request|context", "request", choice("request", "context"), "Where a user's past is, in personaconv: in the request (default), or in the context that a fixture or a memory gets", "run", "dialogue", on="ini"),
     Option("assistant-request", "JSON", None, some("JSON"), "What a service as the assistant is sent, as JSON with the places {message} (the last one), {messages}, {user}, {session} and {context} in its texts", "run", "dialogue", on="ini"),
     Option("assistant-reply", "PATH", None, some("a path in JSON"), "Where the reply stands in what a service answers, such as data.reply or choices.0.message (default: it is the answer)", "run", "dialogue", on="ini"),
     Option("judge-model", "SPEC", "embedded", some("a model spec"), "Who judges: embedded, bedrock:MODEL, openai:MODEL, or PROVIDER:MODEL of a provider added by a plugin", "judge", "score"),
@@ -144,6 +146,8 @@ OPTIONS: Final = (
     Option("adopt-judge", "PATH", None, _PATH, "Keep how the judge of this run reads the anchor dialogues, and this run's scores, as the baseline PATH", "judge", "judge check", path=True, on="command line"),
     Option("check-judge", "PATH", None, _PATH, "Say whether the judge or your assistant changed since the baseline PATH; fail if the judge did", "judge", "judge check", path=True, on="command line"),
     Option("judge-votes", "N", 1, odd(99), "Votes on a verdict below its threshold, the first included; the median decides (default: 1)", "judge", "score", type="int", on="ini"),
+    Option("embedding", "SPEC", None, some("sentence-transformers:PATH or module:attribute"), "What scores texts by SBERT, in personaconv: a folder with a model, or a callable, texts to vectors (default: none, and chars is scored)", "judge", "score", on="ini"),
+    Option("nltk-data", "DIR", None, _PATH, "NLTK's data with WordNet and punkt_tab, in personaconv, to score METEOR (default: none, and meteor-es is scored, without synonyms)", "judge", "score", path=True, on="ini"),
     Option("anchors", "FILE", None, _PATH, "Labelled dialogues that the judge reads where it is adopted or checked (default: 24 of ours)", "judge", "judge check", path=True, on="ini"),
     Option("gate", "LIST", (), None, "What the run must reach, such as 'tcr >= 0.9, p >= 2.3', 'Movies: p >= 3', 'multi: tcr >= 0.7', 'valid >= 0.95', 'lift >= 0.3', 'drop(p) <= 0.3' or 'pass^3 >= 0.6': these decide then, and low items do not fail; none to fail on nothing, and report only", "gate", "gate", many=True, type="linelist", read_for=gate),
     Option("baseline", "PATH", None, _PATH, "Fail on a significant drop from the run whose baseline or JSON results are in PATH", "gate", "gate", path=True),

@@ -25,7 +25,7 @@ _LOOKS_SECRET: Final = re.compile(
     re.IGNORECASE,
 )
 
-_told: set[str] = set()
+_kept_secrets: set[str] = set()
 
 
 def keep_secret(value: str | None) -> None:
@@ -33,7 +33,7 @@ def keep_secret(value: str | None) -> None:
 
     This is for secrets outside the environment, such as one in a credentials file.
     """
-    _told.update(_parts(value or ""))
+    _kept_secrets.update(_parts(value or ""))
 
 
 def redacted(text: str) -> str:
@@ -41,19 +41,19 @@ def redacted(text: str) -> str:
 
     This covers every known secret, and texts that look like one.
     """
-    for secret in _known():
+    for secret in _all_secrets():
         text = text.replace(secret, MASK)
     return _LOOKS_SECRET.sub(MASK, text)
 
 
-def _known() -> list[str]:
+def _all_secrets() -> list[str]:
     """Return every secret in all forms in which a server may repeat it.
 
     The longest come first, because one secret may be the beginning of another.
     """
     values = {
         part for name, value in os.environ.items() if _NAMED.search(name) for part in _parts(value)
-    } | _told
+    } | _kept_secrets
     return sorted(
         {form for value in values for form in (value, quote(value, safe=""), quote_plus(value))},
         key=len,

@@ -11,6 +11,8 @@ from typing import Any, Final, NamedTuple
 
 from pytest_personalens.core.errors import AssistantFault, short_repr
 from pytest_personalens.core.message import AssistantMessages, Function, Message, ToolCall
+from pytest_personalens.core.message_fields import field, has, is_message, text_of
+from pytest_personalens.core.odd_reply import problem_of
 from pytest_personalens.core.scenario import clean
 
 #: A longer reply is a fault of the assistant: no person would read it, and no judge should be paid to read
@@ -50,51 +52,11 @@ def read_reply(reply: object) -> Reply:
             raise AssistantFault(
                 f"the assistant returned a message of role {short_repr(role, 40)}; it must be assistant"
             )
-        return Reply(_turn([reply], listed=False), [_own(reply)])
+        return Reply(_turn([reply], listed=False), [_whole_message(reply)])
     if isinstance(reply, (list, tuple)) and reply and all(map(is_message, reply)):
-        own = _after_what_was_given(reply)
-        return Reply(_turn(own, listed=True), [_own(message) for message in own])
-    raise AssistantFault(_odd(reply))
-
-
-def is_message(value: object) -> bool:
-    """True for a mapping or an object with a content or with tool calls."""
-    if isinstance(value, (str, bytes, list, tuple, type)):
-        return False
-    return has(value, "content") or has(value, "tool_calls")
-
-
-def has(value: object, name: str) -> bool:
-    """True if a mapping has the key, or an object has the attribute.
-
-    The class or the instance must define the attribute. An object that invents every attribute is no message.
-    """
-    if isinstance(value, Mapping):
-        return name in value
-    return name in {*dir(type(value)), *getattr(value, "__dict__", {})}
-
-
-def field(value: object, name: str) -> Any:
-    """Return the value of a mapping's key or of an object's attribute.
-
-    Return None if there is none.
-    """
-    if isinstance(value, Mapping):
-        return value.get(name)
-    # A class may name an attribute, as slots do, that an object of it does not have.
-    return getattr(value, name, None) if has(value, name) else None
-
-
-def text_of(content: object) -> str | None:
-    """Return the text of a message's content.
-
-    The content is a text, or a list of parts with texts among them. Return None for anything else.
-    """
-    if content is None or isinstance(content, str):
-        return content or ""
-    if isinstance(content, (list, tuple)):
-        return "".join(filter(None, map(_text_of_part, content)))
-    return None
+        new_messages = _after_what_was_given(reply)
+        return Reply(_turn(new_messages, listed=True), [_whole_message(message) for message in new_messages])
+    raise AssistantFault(problem_of(reply))
 
 
 def heard(messages: AssistantMessages) -> list[tuple[str, str]]:
@@ -108,11 +70,6 @@ def heard(messages: AssistantMessages) -> list[tuple[str, str]]:
         if message["role"] == "user" or after is None or after["role"] == "user"
     ]
     return [(m["role"], clean(text_of(m["content"]) or "").strip()) for m in turns]
-
-
-def _text_of_part(part: object) -> str:
-    text = part if isinstance(part, str) else field(part, "text") or field(part, "refusal")
-    return text if isinstance(text, str) else ""
 
 
 def _spoken(text: str) -> str:
@@ -254,13 +211,13 @@ def _cut(text: str) -> str:
     return f"{text[:MAX_TOOL_CHARS]} [... {more:,} more characters]" if more > 0 else text
 
 
-def _own(message: object) -> dict[str, Any]:
+def _whole_message(message: object) -> dict[str, Any]:
     """Return a message in the form in which the assistant gets it back.
 
     It is whole, with the extra fields that the assistant's provider needs.
     """
-    given = message if isinstance(message, Mapping) else _data(message)
-    plain: dict[str, Any] = json.loads(_json(dict(given)))
+    mapping = message if isinstance(message, Mapping) else _data(message)
+    plain: dict[str, Any] = json.loads(_json(dict(mapping)))
     return {"role": "assistant", "content": None, **plain}
 
 
@@ -273,35 +230,3 @@ def _data(value: object) -> Any:
         return vars(value)
     slots = [name for kind in type(value).__mro__ for name in getattr(kind, "__slots__", ())]
     return {name: getattr(value, name) for name in slots if hasattr(value, name)} or str(value)
-
-
-def _odd(reply: object) -> str:
-    """Return what is wrong with a value that is no reply."""
-    if isinstance(reply, (list, tuple)) and any(map(is_message, reply)):
-        number, odd = next((n, one) for n, one in enumerate(reply, 1) if not is_message(one))
-        return (
-            f"message {number} of the list that the assistant returned is {type(odd).__name__} without"
-            " content or tool_calls; it must have one of them"
-        )
-    return f"the assistant returned {type(reply).__name__}; it must return text (str){_text_in(reply)}"
-
-
-def _text_in(reply: object) -> str:
-    """Return where the text is in a value that a framework returned.
-
-    It is empty for an unknown kind of value.
-    """
-    if isinstance(reply, dict):
-        if isinstance(reply.get("messages"), (list, tuple)):
-            return ": the text is that of the last message, such as result['messages'][-1].content"
-        if "choices" in reply:
-            return ": the text is response['choices'][0]['message']['content']"
-        return next((f": the text may be reply[{key!r}]" for key in ("text", "output") if key in reply), "")
-    if isinstance(reply, (list, tuple)):
-        return ": join the texts of its parts" if reply and all(map(_text_of_part, reply)) else ""
-    if hasattr(reply, "choices"):
-        return ": the text is response.choices[0].message.content"
-    return next(
-        (f": the text may be reply.{name}" for name in ("text", "output", "output_text") if has(reply, name)),
-        "",
-    )

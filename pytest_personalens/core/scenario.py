@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
-import unicodedata
 from typing import Annotated, Any, ClassVar, Final, Literal, NamedTuple
 
 from pydantic import (
@@ -15,6 +13,9 @@ from pydantic import (
     SerializerFunctionWrapHandler,
     model_serializer,
 )
+
+from pytest_personalens.core.slugs import slug
+from pytest_personalens.core.suite_names import FIRST_SUITE
 
 Kind = Literal["single", "multi"]
 _ROUNDS: Final[dict[Kind, int]] = {"single": 20, "multi": 30}
@@ -38,24 +39,6 @@ def clean(text: str) -> str:
 #: A text that a model, a file or an assistant may have written. JSON can hold half an emoji, which files and
 #: terminals cannot hold.
 Text = Annotated[str, AfterValidator(clean)]
-_SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
-_SLUG_LIMIT: Final = 80
-
-
-def slug(text: str) -> str:
-    """Return a name that is safe in file names and test ids.
-
-    It holds only ``[a-z0-9-]`` and has at most 80 characters. If the conversion loses something (other
-    letters, length), the slug ends with a short digest of `text`, so that two different names do not share a
-    slug. Upper case and spaces do not count as lost.
-    """
-    plain = text.lower().replace(" ", "-").replace("_", "-")
-    if _SLUG.fullmatch(plain) and len(plain) <= _SLUG_LIMIT:
-        return plain
-    ascii_text = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
-    stem = "-".join(re.findall(r"[a-z0-9]+", ascii_text))[: _SLUG_LIMIT - 9].strip("-")
-    mark = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
-    return f"{stem}-{mark}" if stem else mark
 
 
 class ScenarioRef(NamedTuple):
@@ -156,6 +139,8 @@ class BaseScenario(Frozen):
 
     #: True if a reply may be a mapping with the field ``answer``, or JSON text of one.
     takes_answers: ClassVar[bool] = False
+    #: The name of the suite that it belongs to.
+    suite: ClassVar[str] = FIRST_SUITE
 
     id: str
     user: str
@@ -176,6 +161,14 @@ class BaseScenario(Frozen):
         A round is a message of the assistant and one of the user. An option may set another number.
         """
         return 1
+
+    @property
+    def unrecorded(self) -> tuple[str, ...]:
+        """Return the texts of the user of which a record holds digests only.
+
+        They are data of others, which must not lie in a repository.
+        """
+        return ()
 
     @property
     def digest(self) -> str:
@@ -258,11 +251,15 @@ class Scenario(BaseScenario):
     @property
     def facts(self) -> tuple[tuple[str, str], ...]:
         """Return the user's wish, the goal for the judge, and the relevant preferences."""
-        known = (
+        relevant = (
             f"{domain}, {name}: {', '.join(self.preferences.get(domain, {}).get(name, ())) or 'none'}"
             for domain, name in self.task.relevant
         )
-        return (("wants", self.task.intent), ("goal", self.task.goal), *(("known", text) for text in known))
+        return (
+            ("wants", self.task.intent),
+            ("goal", self.task.goal),
+            *(("known", text) for text in relevant),
+        )
 
     @property
     def rounds(self) -> int:

@@ -44,10 +44,15 @@ class Settings(NamedTuple):
     judge_votes: int
     assistant: str | None
     assistant_prompt: Literal["base", "vanilla"]
-    protocol: Literal["default", "paper"]
+    #: The name of a protocol of the suite.
+    protocol: str
     #: The text that a model writes before a message when it plays the user.
     user_agent: Literal["plain", "reasoning", "state"]
     prompts: str | None
+    #: The place of a user's past.
+    history: Literal["request", "context"]
+    embedding: str | None
+    nltk_data: str | None
     #: The bugs of the official code that are mended.
     official_bugs: str
     #: Caps of the run: the unit, "calls" or "usd", and the number.
@@ -76,7 +81,7 @@ class Settings(NamedTuple):
 
     @property
     def protocol_in_force(self) -> str:
-        """Return "default" or "paper", or "official" for the prompts of a checkout."""
+        """Return the protocol, which is "official" for the prompts of a checkout."""
         return "official" if (self.prompts or "").startswith(OFFICIAL_PROMPTS) else self.protocol
 
     @property

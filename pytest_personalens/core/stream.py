@@ -6,7 +6,8 @@ from collections.abc import AsyncIterable, Iterator
 from typing import Any, Final
 
 from pytest_personalens.core.errors import AssistantFault, PersonalensError, error_text
-from pytest_personalens.core.reply import MAX_REPLY_CHARS, field, has, is_message, text_of
+from pytest_personalens.core.message_fields import field, has, is_message, text_of
+from pytest_personalens.core.reply import MAX_REPLY_CHARS
 
 #: Highest number of characters of arguments in a stream; a longer stream is a fault.
 _MOST_ARGUMENTS: Final = 10_000_000

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import importlib
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from pytest_personalens.core.errors import SpecError
-from pytest_personalens.core.measure import Better, Measure, add_measures
+from pytest_personalens.core.measure import Measure, add_measures
 from pytest_personalens.core.suite_names import SUITES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from pytest_personalens.core.data_check import DataCheck
     from pytest_personalens.core.dialogue import UserAgent
-    from pytest_personalens.core.evaluation import Answer
+    from pytest_personalens.core.metric import Metric
     from pytest_personalens.core.scenario import BaseScenario, Context
     from pytest_personalens.core.verdict import Judge
 
@@ -23,46 +24,20 @@ if TYPE_CHECKING:
     SettingsByName = Mapping[str, Any]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Metric:
-    """A figure of a run that a gate may use.
-
-    It is the mean of a `measure`, or the result of `of` for all answers. `label` is its name in a sentence,
-    and `heading` is the heading of its column. `of` returns None if the answers do not determine the figure.
-    A mean has the range and the better end of its measure.
-    """
-
-    name: str
-    measure: Measure | None = None
-    of: Callable[[Sequence[Answer]], float | None] | None = None
-    label: str = ""
-    heading: str = ""
-    low: float | None = 0
-    high: float | None = 1
-    better: Better = "high"
-    #: The kinds whose answers it uses; empty for all.
-    kinds: tuple[str, ...] = ()
-    #: Other names that a gate may use for it.
-    aliases: tuple[str, ...] = ()
-
-    @classmethod
-    def mean(cls, name: str, measure: Measure, *aliases: str) -> Metric:
-        """Return the metric for the mean of a measure."""
-        return cls(
-            name=name,
-            measure=measure,
-            label=measure.names.mean_of,
-            heading=measure.names.heading,
-            low=measure.low,
-            high=measure.high,
-            better=measure.better,
-            aliases=aliases,
-        )
+class StoredReplies(Protocol):
+    """Replies of an earlier run, by the id of their item."""
 
     @property
-    def read_in(self) -> tuple[str, ...]:
-        """Return the kinds of items that the figure is about; empty means all."""
-        return self.measure.kinds if self.measure is not None else self.kinds
+    def items(self) -> Collection[str]:
+        """Return the ids of the items with a reply."""
+        ...
+
+    def of_item(self, item: str) -> Callable[[Any], object]:
+        """Return the assistant of an item.
+
+        It raises `AssistantFault` if there is no reply for it.
+        """
+        ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,20 +92,45 @@ class Suite:
     thresholds: Mapping[Measure, float] = field(default_factory=dict)
     #: True if it makes sense to count the turns of its dialogues.
     has_turns: bool = True
+    #: True if its kinds have measures of their own, so that each gets a table in the summary.
+    table_by_kind: bool = False
+    #: Kind -> its name on the page.
+    kind_name: Callable[[str], str] = str
+    #: What its items are made of, in the singular, where some of it gives no item.
+    made_of: str = "entry"
+    #: Why something gives no item, or what a request gives away -> its words in reports.
+    words: Mapping[str, str] = field(default_factory=dict)
+    #: A kind and the items of the run itself -> further lines under the table of the kind.
+    notes: Callable[[str, Sequence[Any]], Iterator[str]] = lambda kind, items: iter(())
 
     #: The class of its scenarios.
     scenario: type[BaseScenario]
     #: Spec, root folder and settings -> its dataset. It raises `DataError`.
     open_dataset: Callable[[str, Path, SettingsByName], Any]
-    #: Settings -> the user agent and the judge if no model plays these roles.
+    #: Settings -> the user agent and the judge if no model plays these roles. The setting ``kind`` is that of
+    #: the item, or empty. ``root`` is the folder at which relative paths start.
     asker: Callable[[SettingsByName], UserAgent]
     scorer: Callable[[SettingsByName], Judge]
-    #: Measures that this scorer does not give.
-    not_scored: tuple[Measure, ...] = ()
+    #: Settings, a model, its meter and a context -> the assistant that the model plays. Without it, the model
+    #: is told what the first suite tells it.
+    played: Callable[[SettingsByName, Any, Any, Context], Any] | None = None
+    #: A value of the option assistant that only this suite has -> the stored replies that play the assistant.
+    stored_replies: Callable[[str, SettingsByName], StoredReplies | None] = lambda spec, settings: None
+    #: Settings -> True if a control changes what the user says, and not only the context.
+    controls_request: Callable[[SettingsByName], bool] = lambda settings: False
+    #: Opens what this scorer needs before the run begins. It raises `SpecError` for what is missing.
+    prepare: Callable[[SettingsByName], None] = lambda settings: None
+    #: Settings -> the measures that this scorer does not give, each with the reason, a semicolon and what to
+    #: do. The text is empty if there is nothing to do.
+    not_scored: Callable[[SettingsByName], Mapping[Measure, str]] = lambda settings: {}
+    #: Identity of the judge of an item -> that of the judge of its run, which two runs must have in common.
+    judge_of_run: Callable[[str], str] = str
     #: Option key -> its default, if it differs from the default in the table of options.
     defaults: Mapping[str, Any] = field(default_factory=dict)
     #: Keys of the options that have no meaning in this suite.
     lacks: Collection[str] = ()
+    #: The values of the option protocol, with the default first.
+    protocols: tuple[str, ...] = ("default", "paper")
     #: Reads the option context. It raises ValueError.
     read_context: Callable[[str], str] = str.strip
     #: Context of the run and name of an arm -> what the assistant gets in this arm.
@@ -143,6 +143,13 @@ class Suite:
     situated: Callable[[SettingsByName, BaseScenario, str, BaseScenario | None], BaseScenario] = (
         lambda settings, scenario, given, other: scenario
     )
+    #: Dataset -> by kind, the number of its items, and by reason that of what gave none.
+    source: Callable[[Any], tuple[Mapping[str, int], Mapping[str, Mapping[str, int]]]] = lambda dataset: (
+        {},
+        {},
+    )
+    #: Dataset -> a line for each thing that gave no item.
+    left_out: Callable[[Any], Iterator[str]] = lambda dataset: iter(())
     #: Number of drawn scenarios by stratum -> strata, beginning with the one to draw next.
     strata: Callable[[Mapping[str, int]], Sequence[str]] | None = None
     #: Dataset, seed and scenario by name -> another user's scenario, for an arm that swaps. It raises
@@ -154,7 +161,10 @@ class Suite:
     terms: Callable[[SettingsByName], dict[str, str]] = lambda settings: {}
     #: Settings by name -> further text in the header about how the items are run.
     about: Callable[[SettingsByName], str] = lambda settings: ""
-    #: The same arguments -> facts for reports, by the name of the fact.
+    #: Spec of a dataset and a number of words to compare -> what `check-dataset` tells about it, or None if
+    #: it is no data of this suite. It raises `DataError`.
+    check_data: Callable[[str, int], DataCheck | None] = lambda spec, words: None
+    #: Settings by name -> facts for reports, by the name of the fact.
     facts: Callable[[SettingsByName], dict[str, str]] = lambda settings: {}
 
     @property
@@ -179,8 +189,8 @@ class Suite:
         for measure in self.measures:
             if key in (measure.short, measure.value.replace("_", "-")):
                 return measure
-        known = ", ".join(measure.short for measure in self.measures)
-        raise SpecError(f"unknown dimension {name!r}; known: {known}")
+        names = ", ".join(measure.short for measure in self.measures)
+        raise SpecError(f"unknown dimension {name!r}; known: {names}")
 
     def measures_named(self, names: Collection[str]) -> tuple[Measure, ...]:
         """Return measures by name, in their own order, each once.
@@ -247,4 +257,4 @@ def suite_named(name: str) -> Suite:
 
 def other_suites(name: str) -> Iterator[Suite]:
     """Return every suite except the one with that name."""
-    return (suite_named(other) for other in SUITES if other != name)
+    return (suite_named(suite_name) for suite_name in SUITES if suite_name != name)

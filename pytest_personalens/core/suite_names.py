@@ -6,4 +6,7 @@ from typing import Final
 FIRST_SUITE: Final = "personalens"
 #: Name -> the module that defines its `SUITE`. The module is imported by name, like an entry point, because
 #: lower packages must not import it.
-SUITES: Final[dict[str, str]] = {FIRST_SUITE: "pytest_personalens.suites.personalens"}
+SUITES: Final[dict[str, str]] = {
+    FIRST_SUITE: "pytest_personalens.suites.personalens",
+    "personaconv": "pytest_personalens.suites.personaconv.suite",
+}

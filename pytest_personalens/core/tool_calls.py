@@ -41,9 +41,9 @@ class Called:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Call):
             return NotImplemented
-        given = other.arguments
+        arguments = other.arguments
         return other.name == self.name and all(
-            name in given and bool(given[name] == value) for name, value in self.arguments.items()
+            name in arguments and bool(arguments[name] == value) for name, value in self.arguments.items()
         )
 
     __hash__ = None  # type: ignore[assignment]  # equal to calls that differ

@@ -68,10 +68,11 @@ def price_of(name: str, prices: Mapping[str, Price]) -> Price | None:
     return prices.get(name) or prices.get(name.partition("?")[0])
 
 
-def together(one: Mapping[str, Usage], other: Mapping[str, Usage]) -> dict[str, Usage]:
+def together(first: Mapping[str, Usage], second: Mapping[str, Usage]) -> dict[str, Usage]:
     """Return the sum of both for each purpose, sorted by name."""
     return {
-        purpose: one.get(purpose, Usage()) + other.get(purpose, Usage()) for purpose in sorted({*one, *other})
+        purpose: first.get(purpose, Usage()) + second.get(purpose, Usage())
+        for purpose in sorted({*first, *second})
     }
 
 
@@ -87,6 +88,11 @@ class Usage(Frozen):
     output_tokens: int = 0
     cached_tokens: int = 0
     written_tokens: int = 0
+
+    @property
+    def tokens(self) -> int:
+        """Return the number of all tokens."""
+        return self.input_tokens + self.output_tokens + self.cached_tokens + self.written_tokens
 
     def __add__(self, other: Usage) -> Usage:
         return Usage(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.scenario import clean
@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_personalens.core.scenario import ScenarioRef
+
+_Value = TypeVar("_Value")
 
 
 class Dataset(Protocol):
@@ -55,3 +57,13 @@ def readable_name(folder: Path, name: str) -> str:
     if name.isprintable() or clean(name) == name:
         return name
     raise DataError(folder, f"the name {name!r} in it is no UTF-8; rename it")
+
+
+def sound(value: _Value | None, errors: Sequence[DataError]) -> _Value:
+    """Return the value that was read.
+
+    Raise the first of its errors if there is one.
+    """
+    if errors or value is None:
+        raise errors[0]
+    return value

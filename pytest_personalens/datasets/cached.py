@@ -21,8 +21,8 @@ def cache_folder() -> Path:
 
     Raise `RuntimeError` if the user has no home folder.
     """
-    if own := os.environ.get("PERSONALENS_CACHE_DIR"):
-        return Path(own)
+    if folder := os.environ.get("PERSONALENS_CACHE_DIR"):
+        return Path(folder)
     shared = os.environ.get("XDG_CACHE_HOME")
     return (Path(shared) if shared else Path.home() / ".cache") / "pytest-personalens"
 

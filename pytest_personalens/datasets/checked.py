@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
 from pytest_personalens.core.errors import DataError, PersonalensError, error_text, short_repr
 from pytest_personalens.core.jsonfile import first_problem
-from pytest_personalens.core.scenario import BaseScenario, Scenario, ScenarioRef, slug
+from pytest_personalens.core.scenario import BaseScenario, Scenario, ScenarioRef
+from pytest_personalens.core.slugs import slug
+from pytest_personalens.datasets.base import sound
 from pytest_personalens.datasets.layout import TASK_KINDS, name_problems
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from pytest_personalens.datasets.base import Dataset
-
-_Read = TypeVar("_Read")
 
 
 class CheckedDataset:
@@ -47,20 +47,23 @@ class CheckedDataset:
 
         They must be texts with different slugs. None may be the name of a kind, because gates use both names.
         """
-        return _sound(*self.examined_domains())
+        return sound(*self.examined_domains())
 
     def users(self) -> Sequence[str]:
-        """Return the users of the dataset, which must be texts."""
-        return self._texts(self._call("users()", lambda: self._dataset.users()), "users()")
+        """Return the users of the dataset, which must be texts, each once."""
+        names = self._texts(self._call("users()", lambda: self._dataset.users()), "users()")
+        if twice := [name for name, times in Counter(names).items() if times > 1]:
+            raise DataError(self.where, f"the user {twice[0]!r} stands there twice", field="users()")
+        return names
 
     def refs(self, user: str) -> Sequence[ScenarioRef]:
         """Return the scenarios of one user, each with a valid kind and valid domains."""
         _ = self._sound_domains  # a draw does not always call `domains`
-        return _sound(*self.examined_refs(user))
+        return sound(*self.examined_refs(user))
 
     def load(self, ref: ScenarioRef) -> Any:
         """Return the whole scenario."""
-        return _sound(*self.examined(ref))
+        return sound(*self.examined(ref))
 
     def examined_domains(self) -> tuple[Sequence[str], list[DataError]]:
         """Return the names of the domains, and every problem with them."""
@@ -68,58 +71,58 @@ class CheckedDataset:
             names = self._texts(self._call("domains()", lambda: self._dataset.domains()), "domains()")
         except DataError as error:
             return (), [error]
-        found: list[DataError] = []
+        errors: list[DataError] = []
         slugs: dict[str, str] = {}
         for name in names:
-            found += [
+            errors += [
                 DataError(self.where, problem, field="domains()")
                 for _, problem in name_problems(slug(name), name, slugs, self._kinds)
             ]
             slugs.setdefault(slug(name), name)
-        return names, found
+        return names, errors
 
     def examined_refs(self, user: str) -> tuple[list[ScenarioRef], list[DataError]]:
         """Return the valid scenarios of the user, and every problem with the others."""
         where = f"refs({user!r})"
         refs: list[ScenarioRef] = []
-        found: list[DataError] = []
+        errors: list[DataError] = []
         try:
-            given = self._call(where, lambda: list(self._dataset.refs(user)))
+            raw_refs = self._call(where, lambda: list(self._dataset.refs(user)))
         except DataError as error:
             return [], [error]
-        for ref in given:
+        for ref in raw_refs:
             try:
                 refs.append(self._ref(ref, where))
             except DataError as error:
-                found.append(error)
+                errors.append(error)
         twice = [task for (_, task), times in Counter(ref[:2] for ref in refs).items() if times > 1]
-        found += [
+        errors += [
             DataError(self.where, f"the task {task!r} stands there twice", field=where) for task in twice
         ]
-        return list(dict.fromkeys(refs)), found
+        return list(dict.fromkeys(refs)), errors
 
     def examined(self, ref: ScenarioRef) -> tuple[Any, list[DataError]]:
         """Return the scenario, or None if there is none, and every problem with it."""
         where = f"load({ref.user!r}, {ref.task!r})"
         try:
-            found = self._call(where, lambda: self._dataset.load(ref))
-            if not isinstance(found, self._scenario):
+            loaded = self._call(where, lambda: self._dataset.load(ref))
+            if not isinstance(loaded, self._scenario):
                 raise DataError(
                     self.where,
-                    f"expected a {self._scenario.__name__}, not {type(found).__name__}",
+                    f"expected a {self._scenario.__name__}, not {type(loaded).__name__}",
                     field=where,
                 )
             # `model_construct` and `model_copy` accept any value.
             fields = set(self._scenario.model_fields)
             scenario = self._call(
                 where,
-                lambda: self._scenario.model_validate(found.model_dump(include=fields, warnings="none")),
+                lambda: self._scenario.model_validate(loaded.model_dump(include=fields, warnings="none")),
             )
         except DataError as error:
             return None, [error]
         if not isinstance(scenario, Scenario):
             return scenario, []
-        return scenario, [DataError(self.where, problem, field=where) for problem in _problems(scenario)]
+        return scenario, [DataError(self.where, problem, field=where) for problem in _problems(scenario, ref)]
 
     def _ref(self, ref: object, where: str) -> ScenarioRef:
         if not isinstance(ref, ScenarioRef):
@@ -144,6 +147,10 @@ class CheckedDataset:
             )
         if len(set(domains)) < len(domains):
             raise DataError(self.where, "a domain stands there twice", field=where)
+        if ref.kind == "single" and len(domains) > 1:
+            raise DataError(
+                self.where, f"a scenario of the kind 'single' has one domain, not {len(domains)}", field=where
+            )
         return ref._replace(domains=tuple(domains))
 
     @cached_property
@@ -165,22 +172,29 @@ class CheckedDataset:
         except Exception as error:
             raise DataError(self.where, f"raised {error_text(error)}", field=where) from error
 
-    def _texts(self, found: object, where: str) -> Sequence[str]:
+    def _texts(self, value: object, where: str) -> Sequence[str]:
         if (
-            isinstance(found, str)
-            or not isinstance(found, (list, tuple))
-            or not all(isinstance(text, str) for text in found)
+            isinstance(value, str)
+            or not isinstance(value, (list, tuple))
+            or not all(isinstance(text, str) for text in value)
         ):
-            raise DataError(self.where, f"expected a list of texts, not {short_repr(found, 60)}", field=where)
-        return found
+            raise DataError(self.where, f"expected a list of texts, not {short_repr(value, 60)}", field=where)
+        return value
 
 
-def _problems(scenario: Scenario) -> Iterator[str]:
+def _problems(scenario: Scenario, ref: ScenarioRef) -> Iterator[str]:
     """Yield the problems with the content of a scenario.
 
-    A task needs an intent and a goal, because they tell the user agent and the judge what to do. Each
-    relevant preference must exist and must not stand there twice.
+    It must be the scenario that its reference names, because the draw knows only the reference. A task needs
+    an intent and a goal, because they tell the user agent and the judge what to do. Each relevant preference
+    must exist and must not stand there twice.
     """
+    loaded_ref = ScenarioRef(scenario.user, scenario.task.id, scenario.kind, scenario.domains, ref.stratum)
+    for field, listed, loaded in zip(ScenarioRef._fields, ref, loaded_ref, strict=True):
+        if listed != loaded:
+            yield (
+                f"the scenario has {field} {short_repr(loaded, 60)}, but refs() says {short_repr(listed, 60)}"
+            )
     for field in ("intent", "goal"):
         if not getattr(scenario.task, field).strip():
             yield f"the task's {field} is empty"
@@ -188,13 +202,7 @@ def _problems(scenario: Scenario) -> Iterator[str]:
         if times > 1:
             yield f"the task's relevant preference {name!r} of {domain} stands there twice"
         if name not in (has := scenario.preferences.get(domain, {})):
-            known = (
+            existing = (
                 f"those of {domain} are {', '.join(map(repr, has))}" if has else f"there are none of {domain}"
             )
-            yield f"the task's relevant preference {name!r} is not among the preferences: {known}"
-
-
-def _sound(read: _Read | None, found: Sequence[DataError]) -> _Read:
-    if found or read is None:
-        raise found[0]
-    return read
+            yield f"the task's relevant preference {name!r} is not among the preferences: {existing}"

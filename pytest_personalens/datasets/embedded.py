@@ -5,20 +5,17 @@ People wrote these files by hand.
 
 from __future__ import annotations
 
-import hashlib
 import os
 from functools import cache, cached_property, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar
-
-from pydantic import BaseModel, ValidationError
+from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.errors import DataError
-from pytest_personalens.core.jsonfile import all_problems
-from pytest_personalens.core.scenario import Scenario, ScenarioRef, Situation, Task, slug
-from pytest_personalens.datasets.base import readable_name
-from pytest_personalens.datasets.cached import read_toml
-from pytest_personalens.datasets.entries import Day, Domain, MultiTasks, ProfileEntry, Routine, TaskEntry
+from pytest_personalens.core.scenario import Scenario, ScenarioRef, Task
+from pytest_personalens.core.slugs import slug
+from pytest_personalens.datasets.base import readable_name, sound
+from pytest_personalens.datasets.entries import Domain, MultiTasks, ProfileEntry, TaskEntry
+from pytest_personalens.datasets.entry_files import examined_file, name_in, read_table
 from pytest_personalens.datasets.layout import (
     domain_problems,
     multi_problems,
@@ -26,13 +23,11 @@ from pytest_personalens.datasets.layout import (
     profile_problems,
     unknown,
 )
+from pytest_personalens.datasets.situations import situation
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
-_DAYS: Final[tuple[Day, ...]] = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-_Model = TypeVar("_Model", bound=BaseModel)
-_Read = TypeVar("_Read")
 _PACKAGE: Final = Path(__file__).resolve().parent.parent
 
 
@@ -46,7 +41,7 @@ class EmbeddedDataset:
 
     def __init__(self, root: Path | None = None) -> None:
         self.root = root or data_folder()
-        head = _read(self.root / "dataset.toml")
+        head = read_table(self.root / "dataset.toml")
         for field in ("name", "version"):
             if not isinstance(head.get(field), str) or not head[field].strip():
                 raise DataError(
@@ -71,18 +66,18 @@ class EmbeddedDataset:
 
         The other methods raise one such problem at a time.
         """
-        domains, found = self._examined_domains()
-        found += self._examined_multi(domains)[1]
+        domains, errors = self._examined_domains()
+        errors += self._examined_multi(domains)[1]
         for user in self.users():
-            found += self._examined_profile(user, domains)[1]
+            errors += self._examined_profile(user, domains)[1]
         if not self.users():
-            found.append(
+            errors.append(
                 DataError(
                     self.root / "profiles",
                     "nobody in it; write a file for each person, such as profiles/ada.toml",
                 )
             )
-        return found
+        return errors
 
     def domains(self) -> tuple[str, ...]:
         """Return the domain names of the files in ``domains/``, in the order of the files.
@@ -103,8 +98,8 @@ class EmbeddedDataset:
 
     @cached_property
     def _catalogue(self) -> dict[str, Domain | None]:
-        domains, found = self._examined_domains()
-        return _sound(domains, found)
+        domains, errors = self._examined_domains()
+        return sound(domains, errors)
 
     def users(self) -> tuple[str, ...]:
         """Return the names of the files in ``profiles/``, in alphabetical order."""
@@ -172,10 +167,10 @@ class EmbeddedDataset:
         return task, tuple((ref.domains[0], name) for name in task.relevant)
 
     def _read_multi(self) -> MultiTasks:
-        return _sound(*self._examined_multi(self._catalogue))
+        return sound(*self._examined_multi(self._catalogue))
 
     def _read_profile(self, user: str) -> ProfileEntry:
-        return _sound(*self._examined_profile(user, self._catalogue))
+        return sound(*self._examined_profile(user, self._catalogue))
 
     def _examined_domains(self) -> tuple[dict[str, Domain | None], list[DataError]]:
         """Return the domains by name, and every problem with their files.
@@ -183,29 +178,29 @@ class EmbeddedDataset:
         A domain is None if only its name could be read.
         """
         domains: dict[str, Domain | None] = {}
-        found: list[DataError] = []
+        errors: list[DataError] = []
         slugs: dict[str, str] = {}
         for file in self.domain_files():
-            domain, wrong = _examined(file, Domain)
-            found += wrong
-            name = domain.name if domain is not None else _name_in(file)
+            domain, wrong = examined_file(file, Domain)
+            errors += wrong
+            name = domain.name if domain is not None else name_in(file)
             if name is None:
                 continue
             problems = [
                 *name_problems(file.stem, name, slugs),
                 *(domain_problems(domain) if domain is not None else ()),
             ]
-            found += [DataError(file, told, field=field) for field, told in problems]
+            errors += [DataError(file, message, field=field) for field, message in problems]
             slugs.setdefault(slug(name), name)
             domains.setdefault(name, domain)
-        if not domains and not found:
-            found.append(
+        if not domains and not errors:
+            errors.append(
                 DataError(
                     self.root / "domains",
                     "no domain in it; write a file for each, such as domains/billing.toml",
                 )
             )
-        return domains, found
+        return domains, errors
 
     def _examined_multi(
         self, domains: Mapping[str, Domain | None]
@@ -213,9 +208,9 @@ class EmbeddedDataset:
         file = self.multi_file
         if not os.path.lexists(file):
             return MultiTasks(tasks=()), []  # a folder may have no such tasks
-        multi, found = _examined(file, MultiTasks)
+        multi, errors = examined_file(file, MultiTasks)
         problems = multi_problems(multi, domains) if multi is not None else ()
-        return multi, found + [DataError(file, told, field=field) for field, told in problems]
+        return multi, errors + [DataError(file, message, field=field) for field, message in problems]
 
     def _examined_profile(
         self, user: str, domains: Mapping[str, Domain | None]
@@ -223,43 +218,9 @@ class EmbeddedDataset:
         file = self.root / "profiles" / f"{user}.toml"
         if Path(user).name != user or not file.is_file():
             raise DataError(self.root / "profiles", f"no such user: {user!r}")
-        profile, found = _examined(file, ProfileEntry)
+        profile, errors = examined_file(file, ProfileEntry)
         problems = profile_problems(profile, domains) if profile is not None else ()
-        return profile, found + [DataError(file, told, field=field) for field, told in problems]
-
-
-def situation(routine: Routine, task: TaskEntry, *, key: str) -> Situation:
-    """Return a plausible situation, chosen by the digest of `key`.
-
-    The choice is the same on every machine. The task says at which places, on which devices and when it makes
-    sense. The routine says which of these the person has. The person spends working hours of working days at
-    work. So a task for home falls on a free day or at another hour.
-    """
-    places = {"home": routine.home, "work": routine.work, "transit": routine.transit, "out": routine.out}
-    options = [
-        (place, device, time, day)
-        for place in task.where
-        if places[place]
-        for device in task.devices
-        if device in routine.devices
-        and (device != "Laptop" or place in ("home", "work"))
-        and (device != "Smart speaker" or place == "home")
-        for time in task.times
-        for day in _DAYS
-        if (place == "work") == (bool(routine.work) and day not in routine.free and time in routine.busy)
-    ]
-    # A few pairs have no fitting situation (a task for the office and a person without one). They get one at
-    # home.
-    options = options or [("home", routine.devices[0], time, day) for time in task.times for day in _DAYS]
-    number = int.from_bytes(hashlib.sha256(key.encode()).digest()[:8], "big")
-    place, device, time, day = options[number % len(options)]
-    return Situation(
-        location=places[place],
-        device=device,
-        time_of_day=time,
-        day_of_week=day,
-        environment="Noisy" if place in routine.noisy else "Quiet",
-    )
+        return profile, errors + [DataError(file, message, field=field) for field, message in problems]
 
 
 def data_folder() -> Path:
@@ -272,47 +233,3 @@ def data_folder() -> Path:
         if (folder / "dataset.toml").is_file():
             return folder
     raise DataError(_PACKAGE / "data", "the embedded data is missing; reinstall pytest-personalens")
-
-
-def _sound(read: _Read | None, found: Sequence[DataError]) -> _Read:
-    """Return the value that was read, or raise its first problem."""
-    if found or read is None:
-        raise found[0]
-    return read
-
-
-def _examined(file: Path, model: type[_Model]) -> tuple[_Model | None, list[DataError]]:
-    """Return the value in a file, or None, and every problem with its fields."""
-    try:
-        return model.model_validate(_read(file)), []
-    except DataError as error:
-        return None, [error]
-    except ValidationError as error:
-        return None, [
-            DataError(file, problem, field=field) for field, problem in all_problems(error, count_from=1)
-        ]
-
-
-def _name_in(file: Path) -> str | None:
-    """Return the name in a file, even if other fields of it are wrong.
-
-    Return None if there is no readable name.
-    """
-    try:
-        name = _read(file).get("name")
-    except DataError:
-        return None
-    return name if isinstance(name, str) else None
-
-
-def _read(file: Path) -> dict[str, Any]:
-    try:
-        return read_toml(file)
-    except FileNotFoundError:
-        raise DataError(file, "the file is missing") from None
-    except OSError as error:
-        raise DataError(file, f"cannot be read: {error.strerror}") from None
-    except RecursionError:
-        raise DataError(file, "not valid TOML: nested too deeply") from None
-    except ValueError as error:
-        raise DataError(file, f"not valid TOML: {error}") from None

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Final, get_args
 
-from pytest_personalens.core.scenario import Kind, slug
+from pytest_personalens.core.scenario import Kind
+from pytest_personalens.core.slugs import slug
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -26,15 +27,18 @@ def name_problems(
     `earlier` maps slugs to the names of the domains before it. `kinds` are names of kinds, which no domain
     may have.
     """
-    own = slug(name)
+    own_slug = slug(name)
     if not name.strip():
         yield "name", "expected a text that is not empty"
-    elif own in kinds:
+    elif own_slug in kinds:
         yield "name", f"{name!r} is a kind of task; give the domain another name"
-    elif own in earlier:
-        yield "name", f"{name!r} and {earlier[own]!r} share the slug {own!r}; give one of them another name"
-    elif own != stem:
-        yield "name", f"the domain {name!r} belongs in the file {own}.toml"
+    elif own_slug in earlier:
+        yield (
+            "name",
+            f"{name!r} and {earlier[own_slug]!r} share the slug {own_slug!r}; give one of them another name",
+        )
+    elif own_slug != stem:
+        yield "name", f"the domain {name!r} belongs in the file {own_slug}.toml"
 
 
 def domain_problems(domain: Domain) -> Iterator[Problem]:
@@ -110,9 +114,9 @@ def profile_problems(profile: ProfileEntry, domains: Mapping[str, Domain | None]
             yield from _preferences(domain, entry)
 
 
-def unknown(name: str, known: Iterable[str]) -> str:
-    """Return the message for a domain that is not among the `known` ones."""
-    return f"unknown domain {name!r}; known: {', '.join(known)}"
+def unknown(name: str, names: Iterable[str]) -> str:
+    """Return the message for a domain that is none of `names`."""
+    return f"unknown domain {name!r}; known: {', '.join(names)}"
 
 
 def _numbers(tasks: Sequence[TaskEntry]) -> Iterator[Problem]:

@@ -44,7 +44,7 @@ class OfficialDataset:
         self.version = _version(root)
         self._tasks = lru_cache(maxsize=64)(self._read_tasks)
         self._profile = lru_cache(maxsize=64)(self._read_profile)
-        self._asked: set[str] = set()
+        self._users_read: set[str] = set()
         self._index: Index | None = None
 
     def domains(self) -> tuple[str, ...]:
@@ -63,11 +63,11 @@ class OfficialDataset:
 
     def refs(self, user: str) -> tuple[ScenarioRef, ...]:
         """Return the user's scenarios in the order of the files, single-domain tasks first."""
-        self._asked.add(user)
-        if self._index is None and len(self._asked) > INDEX_FROM:
+        self._users_read.add(user)
+        if self._index is None and len(self._users_read) > INDEX_FROM:
             self._index = open_index(self.root, self.users(), lambda name: tuple(self._read_tasks(name)))
-        known = self._index.refs(user) if self._index else None
-        return tuple(self._tasks(user)) if known is None else known
+        refs = self._index.refs(user) if self._index else None
+        return tuple(self._tasks(user)) if refs is None else refs
 
     def load(self, ref: ScenarioRef) -> Scenario:
         """Return the scenario with the parts of the profile for the task's domains."""
@@ -105,8 +105,8 @@ class OfficialDataset:
             },
             situation=Situation(
                 **{
-                    field: text_in(file, situations.get(theirs), f"{raw['task_id']}: situations.{theirs}")
-                    for field, theirs in SITUATION.items()
+                    field: text_in(file, situations.get(label), f"{raw['task_id']}: situations.{label}")
+                    for field, label in SITUATION.items()
                 }
             ),
             task=Task(

@@ -43,8 +43,8 @@ def open_dataset(
         RuntimeError,
     ) as error:  # a name too long, a loop of links, a folder without permission, an unknown home
         raise DataError(spec[:200], f"cannot be read: {getattr(error, 'strerror', None) or error}") from None
-    if (own := offered(spec)) is not None:
-        return own
+    if (dataset := offered(spec)) is not None:
+        return dataset
     if not exists:
         raise DataError(
             path,

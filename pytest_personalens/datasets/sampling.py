@@ -146,18 +146,18 @@ def draw(
     return Sample(tuple(chosen), size, len(chosen))
 
 
-def _domain(name: str, known: Collection[str]) -> str:
+def _domain(name: str, domains: Collection[str]) -> str:
     """Return the domain in the spelling of the dataset.
 
     Raise `SpecError` for an unknown domain.
     """
-    same = [other for other in known if other.lower() == name.lower()]
+    same = [domain for domain in domains if domain.lower() == name.lower()]
     if not same:
-        near = get_close_matches(name, known, 1)
+        near = get_close_matches(name, domains, 1)
         raise SpecError(
             f"unknown domain {name!r}; "
             + (f"did you mean {near[0]!r}? " if near else "")
-            + f"known: {', '.join(known)}"
+            + f"known: {', '.join(domains)}"
         )
     return name if name in same else same[0]
 

@@ -26,11 +26,11 @@ def stranger_of(dataset: Dataset, seed: str, ref: ScenarioRef) -> ScenarioRef:
     """
     alike: ScenarioRef | None = None
     for user in sorted((u for u in dataset.users() if u != ref.user), key=lambda u: _digest(seed, ref, u)):
-        for other in dataset.refs(user):
-            if (other.domains, other.kind) == (ref.domains, ref.kind):
-                if other.task == ref.task:
-                    return other
-                alike = alike or other
+        for candidate in dataset.refs(user):
+            if (candidate.domains, candidate.kind) == (ref.domains, ref.kind):
+                if candidate.task == ref.task:
+                    return candidate
+                alike = alike or candidate
     if alike is None:
         raise SpecError(
             f"--personalens-control other-user: nobody else in dataset {dataset.name!r} has a task"
@@ -52,16 +52,16 @@ class Strangers:
         of_suite: Callable[[Dataset, str, ScenarioRef], ScenarioRef] = stranger_of,
     ) -> None:
         self._dataset, self._seed, self._of_suite = dataset, seed, of_suite
-        self._found: dict[ScenarioRef, ScenarioRef] = {}
+        self._by_ref: dict[ScenarioRef, ScenarioRef] = {}
 
     def of(self, ref: ScenarioRef) -> ScenarioRef:
         """Return the other user's scenario.
 
         Raise `SpecError` if there is none.
         """
-        if ref not in self._found:
-            self._found[ref] = self._of_suite(self._dataset, self._seed, ref)
-        return self._found[ref]
+        if ref not in self._by_ref:
+            self._by_ref[ref] = self._of_suite(self._dataset, self._seed, ref)
+        return self._by_ref[ref]
 
 
 def _digest(seed: str, ref: ScenarioRef, user: str) -> bytes:

@@ -81,9 +81,9 @@ class Cluster(Executor):
                 return ""
 
         installed_here = installed()
-        for worker, theirs in self._client.run(installed).items():
-            if theirs != installed_here:
-                installed_there = f"{_PACKAGE} {theirs}" if theirs else f"no {_PACKAGE}"
+        for worker, worker_version in self._client.run(installed).items():
+            if worker_version != installed_here:
+                installed_there = f"{_PACKAGE} {worker_version}" if worker_version else f"no {_PACKAGE}"
                 raise SpecError(
                     f"{_FLAG}: the worker {worker} has {installed_there}; install {_PACKAGE} {installed_here}"
                     " there, as here"

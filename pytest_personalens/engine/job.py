@@ -26,6 +26,7 @@ class Job(NamedTuple):
     and the replies in `broken_off` are used. `votes` are those on verdicts that were not decided when a run
     ended. `spent` is the usage of the earlier parts of this run. `elsewhere` says where other tests may have
     records of the same case. `where` names the record in the error that says that the run may not spend.
+    `case` is the id of the item's case.
     """
 
     scenario: BaseScenario
@@ -37,6 +38,7 @@ class Job(NamedTuple):
     records: tuple[Record, ...]
     may_spend: bool
     where: str
+    case: str = ""
     elsewhere: OtherRecords | None = None
     resumable: bool = False
     broken_off: Record | None = None

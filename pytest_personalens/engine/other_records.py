@@ -29,13 +29,13 @@ _APART: Final = frozenset({"node_modules", "site-packages", "__pycache__", "__sn
 class OtherRecords(NamedTuple):
     """The places where other tests may have records of the same case.
 
-    `own` is the path of the item's own record. `case` is the id of a case with its control and its trial.
-    Trials are repeated to measure how much they differ, and controls are compared. A trial or control
+    `record_file` is the path of the item's own record. `case` is the id of a case with its control and its
+    trial. Trials are repeated to measure how much they differ, and controls are compared. A trial or control
     therefore never uses the messages or verdicts of another. All fields can be pickled.
     """
 
     root: str
-    own: str
+    record_file: str
     case: str
     scenario: str
 
@@ -53,11 +53,11 @@ class OtherRecords(NamedTuple):
                 yield record
 
     def _files(self) -> Iterator[str]:
-        here = str(Path(self.own).parent.parent)
+        here = str(Path(self.record_file).parent.parent)
         for folder in dict.fromkeys((here, *_folders(self.root))):
             tests = [entry.path for entry in _entries(folder) if entry.is_dir()]
             for entry in (entry for test in tests for entry in _entries(test)):
-                if entry.path != self.own and self._same_case(entry.name):
+                if entry.path != self.record_file and self._same_case(entry.name):
                     yield entry.path
 
     def _same_case(self, name: str) -> bool:

@@ -33,7 +33,7 @@ class ParticipantSpecs(NamedTuple):
     assistant: str | None = None
     assistant_prompt: Literal["base", "vanilla"] = "base"
     service: ServiceSettings = ServiceSettings()
-    told: PromptSettings = PromptSettings()
+    prompt_settings: PromptSettings = PromptSettings()
     parameters: tuple[tuple[str, str], ...] = ()
     prices: tuple[tuple[str, Price], ...] = ()
     side_by_side: int = 1
@@ -44,20 +44,22 @@ def refuse_prompts_for_nobody(specs: ParticipantSpecs, played: Collection[str]) 
 
     `played` are the roles that models play.
     """
-    told = specs.told
-    mended_bugs(told.official_bugs)
-    if told.named and not played:
+    prompts = specs.prompt_settings
+    mended_bugs(prompts.official_bugs)
+    if prompts.named and not played:
         raise SpecError(
-            f"{told.flag}: it shapes what models are told, and no model plays a role in this run; "
+            f"{prompts.flag}: it shapes what models are told, and no model plays a role in this run; "
             "name one with --personalens-user-model, --personalens-judge-model or --personalens-assistant"
         )
-    if told.user_agent != "plain" and ("user agent" not in played or told.official):
-        why = "the official prompts have no such user agent" if told.official else "no model plays the user"
+    if prompts.user_agent != "plain" and ("user agent" not in played or prompts.official):
+        why = (
+            "the official prompts have no such user agent" if prompts.official else "no model plays the user"
+        )
         raise SpecError(
-            f"personalens_user_agent = {told.user_agent}: {why}; leave it out, or name one with"
+            f"personalens_user_agent = {prompts.user_agent}: {why}; leave it out, or name one with"
             " --personalens-user-model"
         )
-    if told.named and specs.judge_votes > 1:
+    if prompts.named and specs.judge_votes > 1:
         raise SpecError(
-            f"personalens_judge_votes: a judge is asked once under {told.flag}; leave one of them out"
+            f"personalens_judge_votes: a judge is asked once under {prompts.flag}; leave one of them out"
         )

@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pytest_personalens.agents.by_model.model_agents import ModelAgents
 from pytest_personalens.agents.checked import AgentRole, offered
-from pytest_personalens.core.errors import PersonalensError, RecordError, SpecError, Stopped, error_text
+from pytest_personalens.core.errors import RecordError, SpecError, Stopped
 from pytest_personalens.core.scenario import Context, Situation
 from pytest_personalens.core.suite import suite_named
 from pytest_personalens.core.usage import price_of
-from pytest_personalens.engine.assistant import EventLoop, import_assistant
+from pytest_personalens.engine.assistant_import import import_assistant
+from pytest_personalens.engine.called_models import CalledModels
+from pytest_personalens.engine.event_loop import EventLoop
 from pytest_personalens.engine.participant_specs import ParticipantSpecs, refuse_prompts_for_nobody
 from pytest_personalens.models import Model
 from pytest_personalens.models.meter import Meter, Total
-from pytest_personalens.models.open import open_model
 from pytest_personalens.models.rate_limit import Limiter
-from pytest_personalens.models.retry import Reliable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from pytest_personalens.agents.by_model.model_assistant import ModelAssistant
     from pytest_personalens.agents.by_model.official.agents import OfficialAssistant
     from pytest_personalens.core.dialogue import UserAgent
+    from pytest_personalens.core.suite import StoredReplies
     from pytest_personalens.core.usage import Price
     from pytest_personalens.core.verdict import Judge
     from pytest_personalens.models.meter import Budget
@@ -71,6 +72,9 @@ class Participants:
         is_worker: bool = False,
     ) -> None:
         self.recipe, self._added, self._suite = recipe, added, suite_named(recipe.suite)
+        self._settings = {**dict(recipe.settings), "root": recipe.root}
+        if recipe.settings:
+            self._suite.prepare(self._settings)
         self.loop = EventLoop()
         self.budget, self._is_worker = budget, is_worker
         #: The reason why paid results cannot be saved, once that has happened.
@@ -79,12 +83,13 @@ class Participants:
         self._prices = dict(recipe.prices)
         self._ended = threading.Event()
         self._parent = os.getppid()
-        if recipe.told.prompts:
+        if recipe.prompt_settings.prompts:
             _ = self.model_agents  # a bad template stops the run before it spends anything
-        self._models: dict[str, Reliable] = {}
+        self._called = CalledModels(recipe, added=added, before=self.go_on)
         self._user_agent = self._role("user_agent", recipe.user_model, "--personalens-user-model")
         self._judge = self._role("judge", recipe.judge_model, "--personalens-judge-model")
-        self._service: Reliable | None = None
+        #: Replies of an earlier run that play the assistant.
+        self.stored_replies: StoredReplies | None = None
         self._assistant = self._open_assistant()
         roles = {"user agent": self._user_agent, "judge": self._judge, "assistant": self._assistant}
         self._played: dict[str, Model] = {role: who for role, who in roles.items() if isinstance(who, Model)}
@@ -96,19 +101,22 @@ class Participants:
 
         A run without models reads no template.
         """
-        return ModelAgents(self.recipe.told, Path(self.recipe.root))
+        return ModelAgents(self.recipe.prompt_settings, Path(self.recipe.root))
 
-    def agents(self, context: Context, thresholds: Mapping[str, int | float]) -> Agents:
+    def agents(
+        self, context: Context, thresholds: Mapping[str, int | float], kind: str = "", case: str = ""
+    ) -> Agents:
         """Return agents for one evaluation.
 
         `context` is what an assistant of this package may know. `thresholds` decide if there are further
-        votes.
+        votes. `kind` is that of the item, and `case` its id with its control and its trial.
         """
+        settings = {**self._settings, "kind": kind}
         meter = Meter(budget=self.budget, prices=self._prices, total=self.total, before=self.go_on)
         models, further = self._played, None
         # Embedded agents remember parts of their dialogue, so each evaluation has its own. Modules are
         # imported only if the run has models, because the import would slow down a replay.
-        judge: Judge = self._judge or self._suite.scorer(dict(self.recipe.settings))
+        judge: Judge = self._judge or self._suite.scorer(settings)
         if "judge" in models:
             further = self.model_agents.judge(models["judge"], meter, temperature=_VOTE_TEMPERATURE)
             judge = self.model_agents.judge(models["judge"], meter)
@@ -119,19 +127,32 @@ class Participants:
             judge = VotingJudge(judge, further or judge, votes=self.recipe.judge_votes, thresholds=limits)
         played: ModelAssistant | OfficialAssistant | None = None
         if "assistant" in models:
-            played = self.model_agents.assistant(
-                models["assistant"], meter, setting=self.recipe.assistant_prompt, context=context
-            )
-        user_agent: UserAgent = self._user_agent or self._suite.asker(dict(self.recipe.settings))
+            played = self.played(models["assistant"], meter, context, kind)
+        user_agent: UserAgent = self._user_agent or self._suite.asker(settings)
         if "user agent" in models:
             user_agent = self.model_agents.user_agent(models["user agent"], meter)
         assistant = None if played is not None else self._assistant
+        if self.stored_replies is not None:
+            assistant = self.stored_replies.of_item(case)
         service: ServiceAssistant | None = None
-        if self._service is not None:
+        if self._called.service is not None:
             from pytest_personalens.models.services.assistant import ServiceAssistant
 
-            service = ServiceAssistant(self._service, meter, context)
+            service = ServiceAssistant(self._called.service, meter, context)
         return Agents(user_agent, judge, assistant, played, meter, service)
+
+    def played(
+        self, model: Model, meter: Meter, context: Context, kind: str
+    ) -> ModelAssistant | OfficialAssistant:
+        """Return the assistant that a model plays for an item of that kind."""
+        if self._suite.played is not None:
+            assistant: ModelAssistant = self._suite.played(
+                {**self._settings, "kind": kind}, model, meter, context
+            )
+            return assistant
+        return self.model_agents.assistant(
+            model, meter, setting=self.recipe.assistant_prompt, context=context
+        )
 
     @property
     def paid(self) -> bool:
@@ -141,7 +162,7 @@ class Participants:
     @property
     def service(self) -> str:
         """The service that is the assistant; empty where none is."""
-        return self._service.name if self._service is not None else ""
+        return self._called.service.name if self._called.service is not None else ""
 
     def models(self) -> dict[str, Model]:
         """Return the model of each role that a model plays."""
@@ -154,7 +175,7 @@ class Participants:
 
     def limiters(self) -> list[Limiter]:
         """Return the rate limits of the models and of the service, one for each."""
-        return [model.limiter for model in self._reached()]
+        return self._called.limiters()
 
     def refuse_unready(self, *, models: bool) -> None:
         """Raise `SpecError` for the first model or service that no call can reach.
@@ -162,17 +183,14 @@ class Participants:
         The cause may be a missing key. Every run calls the service that is the assistant. `models` says if
         this run may call models.
         """
-        if self._service is not None:
-            _refuse_unready(self._service)
-        for model in self._models.values() if models else ():
-            _refuse_unready(model, otherwise="; or replay records with --personalens-record none")
+        self._called.refuse_unready(models=models)
 
     def refuse_context(self, letters: str) -> None:
         """Raise `SpecError` if a model as the assistant has no prompt for this context.
 
         `letters` are those of D, I and S that the assistant knows.
         """
-        if "assistant" in self._played and self.recipe.told.official:
+        if "assistant" in self._played and self.recipe.prompt_settings.official:
             self.model_agents.assistant(
                 self._played["assistant"],
                 Meter(),
@@ -190,7 +208,7 @@ class Participants:
         )
         return (
             [name for name, role in roles.items() if role not in self._played]
-            if self.recipe.told.named
+            if self.recipe.prompt_settings.named
             else []
         )
 
@@ -217,12 +235,7 @@ class Participants:
         """End running work, the event loop, and the connections of the models."""
         self._ended.set()
         self.loop.close()
-        for model in self._reached():
-            model.close()
-
-    def _reached(self) -> list[Reliable]:
-        """Return all models and services that are called over a network."""
-        return [*self._models.values(), *([self._service] if self._service is not None else [])]
+        self._called.close()
 
     def _open_assistant(self) -> Any:
         spec, request = self.recipe.assistant, self.recipe.service.request
@@ -232,47 +245,13 @@ class Participants:
             Template(request)  # a bad one is told whoever the assistant is
         if not spec:
             return None
-        model = self._model(spec, "--personalens-assistant")
+        self.stored_replies = self._suite.stored_replies(spec, self._settings)
+        if self.stored_replies is not None:
+            return None
+        model = self._called.model(spec, "--personalens-assistant")
         if model is not None:
             return model
-        from pytest_personalens.models.services.open import open_service
-
-        most = self._most_calls
-        parameters = dict(self.recipe.parameters)
-        service = open_service(spec, self.recipe.service, parameters, connections=most)
-        if service is None:
-            return import_assistant(spec, Path(self.recipe.root))
-        self._service = self._reliable(service)
-        return None
-
-    def _model(self, spec: str, flag: str) -> Model | None:
-        """Return the model of a spec, one for all its roles.
-
-        The roles share its connections and its rate limit.
-        """
-        if spec not in self._models:
-            added = offered("model", lambda: self._added("model", spec), flag)
-            model = (
-                added
-                if added is not None
-                else open_model(spec, dict(self.recipe.parameters), connections=self._most_calls)
-            )
-            if model is None:
-                return None
-            self._models[spec] = self._reliable(model)
-        return self._models[spec]
-
-    def _reliable(self, model: Model) -> Reliable:
-        limiter = Limiter(start=2 * self.recipe.side_by_side, most=self._most_calls)
-        return Reliable(model, limiter=limiter, before=self.go_on)
-
-    @property
-    def _most_calls(self) -> int:
-        """Return the highest number of calls at the same time.
-
-        It is higher than the number of dialogues, because the readings of a dialogue run in parallel too.
-        """
-        return max(64, 4 * self.recipe.side_by_side)
+        return None if self._called.open_service(spec) else import_assistant(spec, Path(self.recipe.root))
 
     def _role(self, role: AgentRole, spec: str, flag: str) -> Any:
         """Return the agent of a plugin for `spec`, or a model to play the role.
@@ -283,21 +262,13 @@ class Participants:
             return None
         player = offered(role, lambda: self._added(role, spec), flag)
         if player is None:
-            player = self._model(spec, flag)
+            player = self._called.model(spec, flag)
         if player is None:
             raise SpecError(
                 f"{flag}: no provider knows {spec!r}; use 'embedded', 'bedrock:MODEL' or 'openai:MODEL', "
                 "or add a provider with the hook pytest_personalens_model"
             )
         return player
-
-
-def _refuse_unready(model: Reliable, *, otherwise: str = "") -> None:
-    try:
-        model.check_ready()
-    except Exception as error:
-        why = str(error) if isinstance(error, PersonalensError) else error_text(error)
-        raise SpecError(f"{model.name}: {why}{otherwise}") from None
 
 
 def _example_of(letters: str) -> Context:

@@ -14,13 +14,15 @@ from pytest_personalens.core.jsonfile import first_problem
 from pytest_personalens.core.measure import Measure
 from pytest_personalens.core.message import numbered
 from pytest_personalens.core.scenario import BaseScenario, Frozen
+from pytest_personalens.core.suite_field import SuiteField
+from pytest_personalens.core.suite_names import FIRST_SUITE
 from pytest_personalens.core.tool_calls import shown
 from pytest_personalens.core.usage import Usage
 from pytest_personalens.core.verdict import Verdict
 from pytest_personalens.results.earlier import Earlier, codes_in, scores_in
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from pytest_personalens.core.evaluation import Evaluation
     from pytest_personalens.core.message import Message, Role
@@ -47,6 +49,7 @@ class Record(Frozen):
     """
 
     record: int = RECORD_VERSION
+    suite: SuiteField = FIRST_SUITE
     scenario: str
     dataset: str
     user_agent: str
@@ -64,7 +67,7 @@ class Record(Frozen):
 
     def seal(self) -> str:
         """Return the digest of all fields but `integrity`."""
-        return _digest(self.model_dump(mode="json", exclude={"integrity"}))
+        return _digest({key: value for key, value in self.data().items() if key != "integrity"})
 
     def with_ids_of(self, other: Record) -> Record:
         """Return the record with the other's ids of tool calls.
@@ -77,20 +80,31 @@ class Record(Frozen):
 
     def data(self) -> dict[str, Any]:
         """Return plain data for JSON."""
-        return self.model_dump(mode="json")
+        data = self.model_dump(mode="json")
+        if self.suite == FIRST_SUITE:  # files have no suite from the time when there was only one
+            del data["suite"]
+        return data
+
+    def restored(self, scenario: BaseScenario) -> Record:
+        """Return the record with the texts that it holds as digests, where they are still the same."""
+        texts = {_text_digest(text): text for text in scenario.unrecorded}
+        if not texts:
+            return self
+        return self.model_copy(update={"dialogue": _replaced(self.dialogue, texts)})
 
 
 def record_of(evaluation: Evaluation, scenario: BaseScenario) -> Record:
     """Return the record of an evaluation, finished or not."""
     dialogue, evidence = evaluation.dialogue, EvidenceDigests(scenario)
     return Record(
+        suite=scenario.suite,
         scenario=evaluation.scenario,
         dataset=evaluation.dataset,
         user_agent=evaluation.user_agent,
         judge=evaluation.judge,
         assistant=evaluation.assistant,
         user_digest=evidence.of_user(evaluation.user_agent),
-        dialogue=dialogue,
+        dialogue=_replaced(dialogue, {t: _text_digest(t) for t in scenario.unrecorded}),
         verdicts=tuple(
             StoredVerdict(
                 evidence_digest=evidence.of_reading(evaluation.judge, dialogue, v.dimension), verdict=v
@@ -99,6 +113,21 @@ def record_of(evaluation: Evaluation, scenario: BaseScenario) -> Record:
         ),
         usage=evaluation.usage,
     ).sealed()
+
+
+def _replaced(dialogue: Dialogue, texts: Mapping[str, str]) -> Dialogue:
+    """Return the dialogue with other texts of the user."""
+    if not texts:
+        return dialogue
+    messages = tuple(
+        m.model_copy(update={"content": texts.get(m.content, m.content)}) if m.role == "user" else m
+        for m in dialogue.messages
+    )
+    return dialogue.model_copy(update={"messages": messages})
+
+
+def _text_digest(text: str) -> str:
+    return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
 
 
 def earlier_by(record: Record | None, evaluation: Evaluation) -> Earlier | None:

@@ -51,7 +51,8 @@ class Replay:
         voted: Callable[[], None] = lambda: None,
     ) -> None:
         self.evidence = EvidenceDigests(scenario)
-        self.records, self.may_spend, self.where = records, may_spend, where
+        self._scenario, self.may_spend, self.where = scenario, may_spend, where
+        self.records = [record.restored(scenario) for record in records]
         self._elsewhere, self._before = elsewhere, before
         #: Votes on verdicts that are not decided yet. Those of the run that was broken off come first.
         self.votes = list(votes)
@@ -70,7 +71,7 @@ class Replay:
             if (answer := find(record)) is not None:
                 return answer
         for record in self._elsewhere() if self._elsewhere is not None and paid else ():
-            if (answer := find(record)) is not None:
+            if (answer := find(record.restored(self._scenario))) is not None:
                 with self._lock:
                     self.questions += 1
                 return answer
@@ -108,12 +109,12 @@ class Replay:
 
     def changed(self, role: Literal["user_agent", "judge"], identity: str) -> str:
         """Return why no record holds anything of the agent that plays `role` now."""
-        others = [
+        identities = [
             before for before in (getattr(record, role) for record in self.records) if before != identity
         ]
         return (
-            f"the {role.replace('_', ' ')} was {others[-1]}, and is {identity} now"
-            if others
+            f"the {role.replace('_', ' ')} was {identities[-1]}, and is {identity} now"
+            if identities
             else "its scenario has changed"
         )
 
@@ -152,11 +153,11 @@ class ReplayUserAgent:
         stored = self._replay.stored(find, paid=self.paid)
         if stored is not None:
             return stored
-        known = next((record for record in self._replay.records if record.user_digest == digest), None)
-        if known is None:
+        same_user = next((record for record in self._replay.records if record.user_digest == digest), None)
+        if same_user is None:
             what = self._replay.changed("user_agent", self.identity)
         else:
-            difference = first_difference(texts(known.dialogue.messages), transcript)
+            difference = first_difference(texts(same_user.dialogue.messages), transcript)
             what = str(difference) if difference else f"it ends before turn {len(transcript)}"
         self._replay.admit(paid=self.paid, what=what)
         return self._agent.turn(scenario, transcript)
@@ -200,11 +201,11 @@ class ReplayJudge:
         stored = self._replay.stored(find, paid=self.paid)
         if stored is not None:
             return stored
-        known = next((record for record in self._replay.records if record.judge == self.identity), None)
-        if known is None:
+        same_judge = next((record for record in self._replay.records if record.judge == self.identity), None)
+        if same_judge is None:
             what = self._replay.changed("judge", self.identity)
         else:
-            difference = first_difference(known.dialogue.messages, dialogue.messages)
+            difference = first_difference(same_judge.dialogue.messages, dialogue.messages)
             what = str(difference or f"no verdict on {dimension.short} for this dialogue")
         self._replay.admit(paid=self.paid, what=what)
         if (
@@ -271,6 +272,6 @@ def _stored_reply(dialogue: Dialogue, messages: AssistantMessages) -> Message | 
     said = heard(messages)
     stored, position = dialogue.messages, len(said)
     same = len(stored) > position and all(
-        (m.role, m.content) == one for m, one in zip(stored, said, strict=False)
+        (m.role, m.content) == turn for m, turn in zip(stored, said, strict=False)
     )
     return stored[position] if same else None

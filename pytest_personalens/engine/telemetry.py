@@ -36,16 +36,16 @@ def dialogue_span(job: Job) -> Iterator[Callable[[Evaluation], None]]:
     from opentelemetry import trace
 
     tracer = trace.get_tracer(_NAME, version(_NAME))
-    with tracer.start_as_current_span("invoke_agent", attributes=_asked(job)) as span:
+    with tracer.start_as_current_span("invoke_agent", attributes=_attributes(job)) as span:
         yield lambda evaluation: _tell(span, job, evaluation)
 
 
-def _asked(job: Job) -> dict[str, Any]:
+def _attributes(job: Job) -> dict[str, Any]:
     scenario = job.scenario
-    known = {"gen_ai.conversation.id": job.context.dialogue} if job.context.dialogue else {}
+    conversation = {"gen_ai.conversation.id": job.context.dialogue} if job.context.dialogue else {}
     return {
         "gen_ai.operation.name": "invoke_agent",
-        **known,
+        **conversation,
         "test.suite.name": _NAME,
         "test.case.name": scenario.id,
         "personalens.user": scenario.user,

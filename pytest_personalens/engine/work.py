@@ -35,8 +35,8 @@ def work(job: Job, participants: Participants, assistant: Assistant, keep: Keep 
     more.
     """
     started = time.perf_counter()
-    agents = participants.agents(job.context, job.thresholds)
-    others = job.elsewhere.records if job.elsewhere is not None else None
+    agents = participants.agents(job.context, job.thresholds, job.scenario.kind, job.case)
+    other_records = job.elsewhere.records if job.elsewhere is not None else None
     latest: list[Evaluation] = []
     raised: list[Exception] = []
     one_at_a_time = threading.RLock()
@@ -76,7 +76,7 @@ def work(job: Job, participants: Participants, assistant: Assistant, keep: Keep 
         job.records,
         may_spend=job.may_spend,
         where=job.where,
-        elsewhere=others,
+        elsewhere=other_records,
         votes=job.votes,
         before=participants.go_on,
         voted=voted,
@@ -96,7 +96,8 @@ def work(job: Job, participants: Participants, assistant: Assistant, keep: Keep 
             raised=raised,
         )
     if agents.played is None and job.resumable:
-        under_test = ResumedAssistant(under_test, replay, job.broken_off)
+        broken_off = job.broken_off and job.broken_off.restored(job.scenario)
+        under_test = ResumedAssistant(under_test, replay, broken_off)
     with dialogue_span(job) as tell:
         evaluation = evaluate(
             job.scenario,

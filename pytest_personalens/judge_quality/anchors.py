@@ -50,14 +50,16 @@ def open_anchors(path: Path | None = None) -> Anchors:
 
     Raise `DataError` for a bad file.
     """
-    found = sorted(read_labels(path or data_folder() / "agreement" / "anchors.jsonl"), key=lambda a: a.id)
+    labelled = sorted(read_labels(path or data_folder() / "agreement" / "anchors.jsonl"), key=lambda a: a.id)
     # The parts of a goal belong to the embedded agents. A judge sees only the goal.
     hidden = {"task": {"parts"}}
     seen = [
         [a.id, a.scenario.model_dump(mode="json", exclude=hidden), a.dialogue.model_dump(mode="json")]
-        for a in found
+        for a in labelled
     ]
-    return Anchors(tuple(found), hashlib.sha256(json.dumps(seen, sort_keys=True).encode()).hexdigest()[:32])
+    return Anchors(
+        tuple(labelled), hashlib.sha256(json.dumps(seen, sort_keys=True).encode()).hexdigest()[:32]
+    )
 
 
 def read_anchors(

@@ -38,15 +38,15 @@ def candidates_of(runs: Sequence[Results]) -> dict[_Stratum, list[Candidate]]:
     A stratum is a run, a kind of task, a task completion score and a personalization score. Only items of the
     runs themselves count.
     """
-    found: defaultdict[_Stratum, list[Candidate]] = defaultdict(list)
+    by_stratum: defaultdict[_Stratum, list[Candidate]] = defaultdict(list)
     for number, results in enumerate(runs):
         for item in results.own:
             e = item.evaluation
             if e.scored and e.scenario in results.scenarios:
-                found[number, e.kind, *(e.score(d) for d in _SCORES)].append(
+                by_stratum[number, e.kind, *(e.score(d) for d in _SCORES)].append(
                     Candidate(item, results.scenarios[e.scenario])
                 )
-    return dict(found)
+    return dict(by_stratum)
 
 
 def draw_dialogues(runs: Sequence[Results], count: int, *, seed: str) -> list[Candidate]:
@@ -66,15 +66,15 @@ def draw_dialogues(runs: Sequence[Results], count: int, *, seed: str) -> list[Ca
         )
     if total < count:
         raise SpecError(f"--count {count}: there are only {total} scored dialogues; give at most that")
-    places = _places({stratum: len(found) for stratum, found in strata.items()}, count)
+    places = _places({stratum: len(candidates) for stratum, candidates in strata.items()}, count)
     drawn = [
         (digest, candidate)
-        for stratum, found in strata.items()
-        for digest, candidate in sorted((_digest(seed, stratum[0], c.item.nodeid), c) for c in found)[
+        for stratum, candidates in strata.items()
+        for digest, candidate in sorted((_digest(seed, stratum[0], c.item.nodeid), c) for c in candidates)[
             : places[stratum]
         ]
     ]
-    return [candidate for _, candidate in sorted(drawn, key=lambda one: _digest(seed, one[0]))]
+    return [candidate for _, candidate in sorted(drawn, key=lambda pair: _digest(seed, pair[0]))]
 
 
 def entries(drawn: Sequence[Candidate], annotators: Sequence[str]) -> list[dict[str, Any]]:
@@ -84,19 +84,19 @@ def entries(drawn: Sequence[Candidate], annotators: Sequence[str]) -> list[dict[
     show the scores of the judge, or the run of a dialogue.
     """
     seen: Counter[str] = Counter()
-    found = []
+    unlabelled = []
     for item, scenario in drawn:
         seen[scenario.id] += 1
         number = seen[scenario.id]
-        found.append(
+        unlabelled.append(
             _entry(item, scenario, scenario.id if number == 1 else f"{scenario.id}-{number}", annotators)
         )
-    return found
+    return unlabelled
 
 
-def label_lines(found: Sequence[dict[str, Any]]) -> str:
+def label_lines(unlabelled: Sequence[dict[str, Any]]) -> str:
     """Return one JSON object on each line, as `read_labels` expects them."""
-    return "".join(json.dumps(entry, ensure_ascii=False) + "\n" for entry in found)
+    return "".join(json.dumps(entry, ensure_ascii=False) + "\n" for entry in unlabelled)
 
 
 def _entry(item: Item, scenario: Scenario, name: str, annotators: Sequence[str]) -> dict[str, Any]:

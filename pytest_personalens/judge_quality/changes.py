@@ -121,11 +121,11 @@ def _clocks(reply: str, _: int) -> str:
     Times before 13:00 stay as they are, because the digits may also be a length.
     """
 
-    def other(found: re.Match[str]) -> str:
-        hour, minute = int(found[1]), found[2]
-        return found[0] if hour < 13 else f"{hour - 12}:{minute} PM"
+    def twelve_hours(match: re.Match[str]) -> str:
+        hour, minute = int(match[1]), match[2]
+        return match[0] if hour < 13 else f"{hour - 12}:{minute} PM"
 
-    return _CLOCK.sub(other, reply)
+    return _CLOCK.sub(twelve_hours, reply)
 
 
 def _marked(left: str, right: str) -> Rewrite:
@@ -183,6 +183,6 @@ _LAYOUT: Final[tuple[tuple[str, bool, Rewrite], ...]] = (
 def pairs(dialogue: Dialogue, chosen: Sequence[Change]) -> Iterator[tuple[Change, Dialogue]]:
     """Yield each change that alters the dialogue, with the altered dialogue."""
     for change in chosen:
-        other = change(dialogue)
-        if other.messages != dialogue.messages:
-            yield change, other
+        altered = change(dialogue)
+        if altered.messages != dialogue.messages:
+            yield change, altered

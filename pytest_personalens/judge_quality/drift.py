@@ -41,25 +41,25 @@ def compare(then: AdoptedJudge, now: AdoptedJudge) -> Drift:
         reading = _shift(dimension, readings)
         anchors.append(reading)
         changed = reading.changed > 0 if exact else _differs(reading, alpha)
-        found = [
+        pairs = [
             (pair, same)
             for key in common
             if (pair := _pair(then, now, key, dimension))
             for same in (_same(then, now, key),)
         ]
-        score = _shift(dimension, [pair for pair, _ in found])
+        score = _shift(dimension, [pair for pair, _ in pairs])
         # On equal transcripts the assistant cannot be the cause of a different score.
-        others = [pair for pair, same in found if not same]
+        differing = [pair for pair, same in pairs if not same]
         if changed:
             judge.append(reading)
-            score = score.model_copy(update={"beyond_judge": round(otherwise_p(readings, others), 6)})
+            score = score.model_copy(update={"beyond_judge": round(otherwise_p(readings, differing), 6)})
         scores.append(score)
         # If the judge changed, its change must not already explain the change of the scores.
-        if _differs(_shift(dimension, others), alpha, of=score.compared) and (
+        if _differs(_shift(dimension, differing), alpha, of=score.compared) and (
             score.beyond_judge is None or score.beyond_judge < alpha
         ):
             assistant.append(score)
-        if words := sum(same and before != after for (before, after), same in found):
+        if words := sum(same and before != after for (before, after), same in pairs):
             notes.append(
                 f"{dimension.short}: {words} scores differ on the same words: not the assistant's doing"
             )
@@ -110,25 +110,25 @@ def _say(
         who = (
             "under another identity" if then.judge != now.judge else "under the same identity"
         )  # the endpoint may change the model and keep its name
-        sentence = f"{who} it reads the anchors otherwise ({'; '.join(map(_told, judge))})"
+        sentence = f"{who} it reads the anchors otherwise ({'; '.join(map(_shift_text, judge))})"
         caution = "do not compare scores with the baseline until the judge is adopted again"
         if assistant:
-            told = "; ".join(map(_told, assistant))
+            shifts = "; ".join(map(_shift_text, assistant))
             return (
                 "both changed",
                 (
                     f"the judge, {sentence}, and your assistant's scores moved in a way of their own"
-                    f" ({told}); {caution}"
+                    f" ({shifts}); {caution}"
                 ),
             )
         return "the judge changed", f"{sentence}; {caution}"
     if why:
         return "the judge did not change", why
     if assistant:
-        told = "; ".join(map(_told, assistant))
+        shifts = "; ".join(map(_shift_text, assistant))
         return (
             "your assistant changed",
-            f"its scores differ ({told}), and the judge reads the anchors as it did",
+            f"its scores differ ({shifts}), and the judge reads the anchors as it did",
         )
     small = sum(s.changed for s in scores)
     return "neither changed", "the judge reads the anchors as it did, and " + (
@@ -138,7 +138,7 @@ def _say(
     )
 
 
-def _told(s: Shift) -> str:
+def _shift_text(s: Shift) -> str:
     return f"{s.dimension.short}: {s.changed} of {s.compared}, mean {s.mean:+.2f}"
 
 

@@ -10,7 +10,8 @@ import re
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pytest_personalens.agents.embedded_judge.cues import Line, alone, lines, read
+from pytest_personalens.agents.embedded_judge.cues import Line, lines, read
+from pytest_personalens.agents.embedded_judge.wording_cues import alone
 from pytest_personalens.agents.language.statements import of_message, plain
 from pytest_personalens.agents.language.text import content
 
@@ -54,7 +55,7 @@ class Example(NamedTuple):
     """A labelled dialogue under its own profile and under a stranger's."""
 
     labelled: Labelled
-    own: Side
+    user: Side
     stranger: Side
 
 
@@ -64,22 +65,22 @@ def examples(labelled: Sequence[Labelled]) -> list[Example]:
     The id of the dialogue decides which stranger is chosen.
     """
     by_domain: dict[str, list[Labelled]] = defaultdict(list)
-    for one in labelled:
-        for domain in one.scenario.domains:
-            by_domain[domain].append(one)
-    return [_example(one, _stranger(one, by_domain)) for one in labelled]
+    for entry in labelled:
+        for domain in entry.scenario.domains:
+            by_domain[domain].append(entry)
+    return [_example(entry, _stranger(entry, by_domain)) for entry in labelled]
 
 
-def _example(one: Labelled, stranger: Scenario) -> Example:
-    messages = one.dialogue.messages
+def _example(entry: Labelled, stranger: Scenario) -> Example:
+    messages = entry.dialogue.messages
     tags = (
-        tuple(t for m, pieces in zip(messages, one.pieces, strict=True) for t in _aligned(m, pieces))
-        if one.pieces
+        tuple(t for m, pieces in zip(messages, entry.pieces, strict=True) for t in _aligned(m, pieces))
+        if entry.pieces
         else (None,) * sum(len(read(m)) for m in messages)
     )
-    own = Side(one.scenario, lines(one.scenario, messages), tags)
+    user = Side(entry.scenario, lines(entry.scenario, messages), tags)
     ungrounded = tuple(t if t is None else t.translate(_UNGROUNDED) for t in tags)
-    return Example(one, own, Side(stranger, lines(stranger, messages), ungrounded))
+    return Example(entry, user, Side(stranger, lines(stranger, messages), ungrounded))
 
 
 def _aligned(message: Message, pieces: Sequence[tuple[str, str]]) -> list[str | None]:
@@ -88,13 +89,13 @@ def _aligned(message: Message, pieces: Sequence[tuple[str, str]]) -> list[str | 
     The value is None for a statement that the pieces do not hold.
     """
     words = [(w, number) for number, (_, text) in enumerate(pieces) for w in _TOKEN.findall(plain(text))]
-    found: list[str | None] = []
+    letters: list[str | None] = []
     start = 0
     for text, _ in read(message):
         wanted = _TOKEN.findall(plain(text))
         at = next((i for i in range(start, len(words)) if wanted and words[i][0] == wanted[0]), None)
         if at is None:
-            found.append(None)
+            letters.append(None)
             continue
         used: Counter[int] = Counter()
         place, limit = at, at + len(wanted) + _SLACK
@@ -105,37 +106,37 @@ def _aligned(message: Message, pieces: Sequence[tuple[str, str]]) -> list[str | 
                 place = here + 1
         start = max(place, start)
         total = sum(used.values())
-        found.append(
+        letters.append(
             "".join(
                 sorted(
                     {c for i, n in used.items() if n >= _SHARE * total or n >= _WORDS for c in pieces[i][0]}
                 )
             )
         )
-    return found
+    return letters
 
 
-def _stranger(one: Labelled, by_domain: dict[str, list[Labelled]]) -> Scenario:
+def _stranger(entry: Labelled, by_domain: dict[str, list[Labelled]]) -> Scenario:
     preferences, summaries = {}, {}
-    situation = one.scenario.situation
-    for domain in one.scenario.domains:
-        candidates = [o for o in by_domain[domain] if o.group != one.group]
+    situation = entry.scenario.situation
+    for domain in entry.scenario.domains:
+        candidates = [o for o in by_domain[domain] if o.group != entry.group]
         if not candidates:
             continue
-        number = int.from_bytes(hashlib.sha256(f"{one.id} {domain}".encode()).digest()[:4], "big")
-        other = candidates[number % len(candidates)].scenario
+        number = int.from_bytes(hashlib.sha256(f"{entry.id} {domain}".encode()).digest()[:4], "big")
+        scenario = candidates[number % len(candidates)].scenario
         preferences[domain], summaries[domain], situation = (
-            other.preferences[domain],
-            other.summaries[domain],
-            other.situation,
+            scenario.preferences[domain],
+            scenario.summaries[domain],
+            scenario.situation,
         )
     relevant = tuple((d, t) for d, types in preferences.items() for t in types)
-    return one.scenario.model_copy(
+    return entry.scenario.model_copy(
         update={
-            "preferences": {d: preferences.get(d, {}) for d in one.scenario.domains},
-            "summaries": {d: summaries.get(d, "") for d in one.scenario.domains},
+            "preferences": {d: preferences.get(d, {}) for d in entry.scenario.domains},
+            "summaries": {d: summaries.get(d, "") for d in entry.scenario.domains},
             "situation": situation,
-            "task": one.scenario.task.model_copy(update={"relevant": relevant}),
+            "task": entry.scenario.task.model_copy(update={"relevant": relevant}),
         }
     )
 
@@ -144,13 +145,13 @@ def word_lists(labelled: Sequence[Labelled]) -> dict[str, list[str]]:
     """Return the word lists of the judge by the name of their file."""
     groups: dict[str, set[str]] = defaultdict(set)
     stems: Counter[str] = Counter()
-    for one in labelled:
-        for message in one.dialogue.messages:
+    for entry in labelled:
+        for message in entry.dialogue.messages:
             for word in _WORD.findall(plain(message.content)):
-                groups[word].add(one.group)
+                groups[word].add(entry.group)
         stems.update(
             frozenset[str]().union(
-                *(content(m.content) for m in one.dialogue.messages if m.role == "assistant")
+                *(content(m.content) for m in entry.dialogue.messages if m.role == "assistant")
             )
         )
     return {
@@ -162,9 +163,9 @@ def word_lists(labelled: Sequence[Labelled]) -> dict[str, list[str]]:
 
 def tagged_statements(path: Path) -> list[tuple[frozenset[str], str]]:
     """Return the cues and tags of single statements, read from lines ``TAGS | text``."""
-    found = []
+    tagged = []
     for line in path.read_text(encoding="utf-8").splitlines():
         tags, bar, text = line.partition("|")
         if bar and tags.strip().isalpha():
-            found += [(alone(statement), tags.strip()) for statement, _ in of_message(text.strip())[:1]]
-    return found
+            tagged += [(alone(statement), tags.strip()) for statement, _ in of_message(text.strip())[:1]]
+    return tagged

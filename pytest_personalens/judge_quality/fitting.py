@@ -68,20 +68,22 @@ def train(chosen: Sequence[Example], statements: Sequence[Tagged] = ()) -> Train
         tables = _acts(inside, statements)
         for i, e in enumerate(chosen):
             if fold_of(f"inner {e.labelled.group}", INNER_FOLDS) == k:
-                read[i] = _alone(e.own, tables), _alone(e.stranger, tables)
+                read[i] = _alone(e.user, tables), _alone(e.stranger, tables)
     tables = _acts(chosen, statements)
     tables["acts-in-context"] = _in_context(chosen, read)
-    own = [_in(e, e.own, r[0], tables) for e, r in zip(chosen, read, strict=True)]
-    strange = [_in(e, e.stranger, r[1], tables) for e, r in zip(chosen, read, strict=True)]
-    tables["goal-parts"] = _parts(chosen, own)
+    user_features = [_in(e, e.user, r[0], tables) for e, r in zip(chosen, read, strict=True)]
+    stranger_features = [_in(e, e.stranger, r[1], tables) for e, r in zip(chosen, read, strict=True)]
+    tables["goal-parts"] = _parts(chosen, user_features)
     for dimension in SCORED:
-        tables[dimension.value] = _score(dimension, chosen, own, strange, tables["goal-parts"])
+        tables[dimension.value] = _score(
+            dimension, chosen, user_features, stranger_features, tables["goal-parts"]
+        )
     return Trained(tables)
 
 
 def predict(trained: Trained, example: Example, *, stranger: bool = False) -> dict[Dimension, int]:
     """Return the scores that a judge with these tables gives."""
-    features = trained.features(example.stranger if stranger else example.own, example)
+    features = trained.features(example.stranger if stranger else example.user, example)
     return {
         d: (
             d.scale.low
@@ -105,9 +107,9 @@ def _sides(example: Example) -> tuple[Side, ...]:
     person's. Nothing is personal under the profile of another person.
     """
     return (
-        (example.own, example.stranger)
+        (example.user, example.stranger)
         if fold_of(f"stranger {example.labelled.id}", STRANGERS) == 0
-        else (example.own,)
+        else (example.user,)
     )
 
 
@@ -117,11 +119,13 @@ def _alone(side: Side, tables: Mapping[str, Table]) -> list[Spoken]:
 
 def _in(example: Example, side: Side, alone: Sequence[Spoken], tables: Mapping[str, Table]) -> Features:
     model = tables["acts-in-context"]
-    said = [
-        one if one.line.role == "user" else Spoken(one.line, of_lists(one.line, model.of_numbers(numbers)))
-        for one, numbers in zip(alone, contexts(alone), strict=True)
+    spoken_lines = [
+        statement
+        if statement.line.role == "user"
+        else Spoken(statement.line, of_lists(statement.line, model.of_numbers(numbers)))
+        for statement, numbers in zip(alone, contexts(alone), strict=True)
     ]
-    return Features(side.scenario, example.labelled.dialogue.messages, said)
+    return Features(side.scenario, example.labelled.dialogue.messages, spoken_lines)
 
 
 def _features(side: Side, example: Example, tables: Mapping[str, Table]) -> Features:
@@ -134,7 +138,7 @@ def _acts(chosen: Sequence[Example], statements: Sequence[Tagged]) -> dict[str, 
     They are learned from the cues of a statement alone. Raise `PersonalensError` if the dialogues are too few
     to learn from.
     """
-    found = {}
+    tables = {}
     for role, acts in ACTS.items():
         rows = [
             (line.cues, tag)
@@ -152,10 +156,10 @@ def _acts(chosen: Sequence[Example], statements: Sequence[Tagged]) -> dict[str, 
             )
         kept = {cue for cue, n in seen.items() if n >= RARE}
         fit = _Fit([dict.fromkeys(cues & kept, 1.0) for cues, _ in rows], scaled=False)
-        found[f"acts-{role}"] = fit.table(
+        tables[f"acts-{role}"] = fit.table(
             {act: [letter in tag for _, tag in rows] for letter, act in acts.items()}, C_ACTS
         )
-    return found
+    return tables
 
 
 def _in_context(
@@ -174,10 +178,10 @@ def _in_context(
     )
 
 
-def _parts(chosen: Sequence[Example], own: Sequence[Features]) -> Table:
+def _parts(chosen: Sequence[Example], user_features: Sequence[Features]) -> Table:
     rows = [
         (numbers, label)
-        for e, features in zip(chosen, own, strict=True)
+        for e, features in zip(chosen, user_features, strict=True)
         for numbers, label in zip(
             features.part_numbers, part_labels(e, len(features.part_numbers)), strict=True
         )
@@ -202,21 +206,21 @@ def part_labels(example: Example, count: int) -> list[bool | None]:
 def _score(
     dimension: Dimension,
     chosen: Sequence[Example],
-    own: Sequence[Features],
-    strange: Sequence[Features],
+    user_features: Sequence[Features],
+    stranger_features: Sequence[Features],
     parts: Table,
 ) -> Table:
     low, high = dimension.scale
     rows = [
         (score_numbers(dimension, features, parts), label)
-        for e, features in zip(chosen, own, strict=True)
+        for e, features in zip(chosen, user_features, strict=True)
         if (label := e.labelled.majority(dimension)) is not None
     ]
     if dimension is Dimension.PERSONALIZATION:
         # A reply that uses the profile of somebody else personalizes nothing, however well it reads.
         rows += [
             (score_numbers(dimension, features, parts), 1 if label > 2 else label)
-            for e, features in zip(chosen, strange, strict=True)
+            for e, features in zip(chosen, stranger_features, strict=True)
             if len(_sides(e)) > 1 and (label := e.labelled.majority(dimension)) is not None
         ]
     fit = _Fit([numbers for numbers, _ in rows])

@@ -61,7 +61,7 @@ def interval(
     """
     names = list(groups)
     chance = random.Random(seed)
-    found = []
+    values = []
     for _ in range(RESAMPLES):
         value = (
             statistic([pair for name in chance.choices(names, k=len(names)) for pair in groups[name]])
@@ -69,8 +69,8 @@ def interval(
             else None
         )
         if value is not None:
-            found.append(value)
-    if len(found) < RESAMPLES / 2:
+            values.append(value)
+    if len(values) < RESAMPLES / 2:
         return None
-    found.sort()
-    return found[round(0.025 * (len(found) - 1))], found[round(0.975 * (len(found) - 1))]
+    values.sort()
+    return values[round(0.025 * (len(values) - 1))], values[round(0.975 * (len(values) - 1))]

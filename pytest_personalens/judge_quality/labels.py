@@ -98,12 +98,12 @@ class Labelled(BaseModel):
 
         If two labels are tied for the first place, return the (lower) median of all labels.
         """
-        given = [scores[dimension] for scores in self.labels.values() if dimension in scores]
-        if not given:
+        labels = [scores[dimension] for scores in self.labels.values() if dimension in scores]
+        if not labels:
             return None
-        ranked = Counter(given).most_common(2)
+        ranked = Counter(labels).most_common(2)
         tied = len(ranked) > 1 and ranked[0][1] == ranked[1][1]
-        return median_low(given) if tied else ranked[0][0]
+        return median_low(labels) if tied else ranked[0][0]
 
     @property
     def group(self) -> str:
@@ -125,7 +125,7 @@ def read_labels(path: Path) -> list[Labelled]:
         lines = no_device(path).read_text(encoding="utf-8").split("\n")
     except (OSError, ValueError) as error:  # the path itself may be invalid
         raise DataError(path, f"cannot be read: {error}") from None
-    found: dict[str, Labelled] = {}
+    by_id: dict[str, Labelled] = {}
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
@@ -142,12 +142,12 @@ def read_labels(path: Path) -> list[Labelled]:
             raise DataError(path, "not valid JSON: nested too deeply", field=where) from None
         except ValueError as error:
             raise DataError(path, f"not valid JSON: {error}", field=where) from None
-        if entry.id in found:
+        if entry.id in by_id:
             raise DataError(path, f"the id {entry.id!r} stands there twice", field=f"{where}: id")
-        found[entry.id] = _labelled(entry, path, where)
-    if not found:
+        by_id[entry.id] = _labelled(entry, path, where)
+    if not by_id:
         raise DataError(path, "no dialogue in it")
-    return list(found.values())
+    return list(by_id.values())
 
 
 def _labelled(entry: _Entry, path: Path, where: str) -> Labelled:
@@ -186,9 +186,14 @@ def _labelled(entry: _Entry, path: Path, where: str) -> Labelled:
             end=entry.end or ("user" if entry.dialogue[-1].role == "assistant" else "silence"),
         ),
         labels={
-            name: _scores(given, path, f"{where}: labels.{name}") for name, given in entry.labels.items()
+            name: _scores(annotation, path, f"{where}: labels.{name}")
+            for name, annotation in entry.labels.items()
         },
-        reasons={name: clean(given["why"]) for name, given in entry.labels.items() if given.get("why")},
+        reasons={
+            name: clean(annotation["why"])
+            for name, annotation in entry.labels.items()
+            if annotation.get("why")
+        },
         pieces=_pieces(entry, path, where),
         parts=tuple(entry.parts),
         voice=entry.voice,
@@ -230,11 +235,11 @@ def _pieces(entry: _Entry, path: Path, where: str) -> tuple[tuple[tuple[str, str
     if not entry.acts:
         return ()
     expected = [len(sentences(m.content)) for m in entry.dialogue]
-    found = [len(of_message) for of_message in entry.acts]
-    if found != expected:
+    counts = [len(of_message) for of_message in entry.acts]
+    if counts != expected:
         raise DataError(
             path,
-            f"expected acts for {expected} sentences of the messages, found {found}",
+            f"expected acts for {expected} sentences of the messages, found {counts}",
             field=f"{where}: acts",
         )
     return tuple(
@@ -243,10 +248,10 @@ def _pieces(entry: _Entry, path: Path, where: str) -> tuple[tuple[tuple[str, str
     )
 
 
-def _scores(given: Mapping[str, Any], path: Path, where: str) -> dict[Dimension, int]:
+def _scores(annotation: Mapping[str, Any], path: Path, where: str) -> dict[Dimension, int]:
     scores = {}
     for dimension in LABELLED:
-        value = given.get(dimension.value)
+        value = annotation.get(dimension.value)
         if value is None:  # the annotator has not labelled this dimension yet
             continue
         low, high = dimension.scale

@@ -191,8 +191,8 @@ def _reading(
 
 
 def _mean(kappas: Sequence[float | None]) -> float | None:
-    known = [kappa for kappa in kappas if kappa is not None]
-    return sum(known) / len(known) if known and len(known) == len(kappas) else None
+    defined = [kappa for kappa in kappas if kappa is not None]
+    return sum(defined) / len(defined) if defined and len(defined) == len(kappas) else None
 
 
 def _majority(item: Labelled, dimension: Dimension) -> int:
@@ -201,11 +201,11 @@ def _majority(item: Labelled, dimension: Dimension) -> int:
     return majority
 
 
-def _kappa(found: Sequence[tuple[Hashable, tuple[int, int]]], *, intervals: bool = True) -> Kappa:
+def _kappa(grouped_pairs: Sequence[tuple[Hashable, tuple[int, int]]], *, intervals: bool = True) -> Kappa:
     groups: dict[Hashable, list[tuple[int, int]]] = defaultdict(list)
-    for group, pair in found:
+    for group, pair in grouped_pairs:
         groups[group].append(pair)
-    pairs = [pair for _, pair in found]
+    pairs = [pair for _, pair in grouped_pairs]
     weighted = partial(cohen, quadratic=True)
     return Kappa(
         dialogues=len(pairs),

@@ -14,15 +14,15 @@ if TYPE_CHECKING:
     from pytest_personalens.reports.tables.table import PaperTable
 
 
-def lines(found: Agreement, *, most: int = 5) -> Iterator[str]:
+def lines(agreement: Agreement, *, most: int = 5) -> Iterator[str]:
     """Yield the lines of the agreement for a terminal.
 
     They show at most `most` disagreements of each dimension.
     """
-    yield f"{found.judge}: {found.dialogues} dialogues over {found.scenarios} scenarios"
+    yield f"{agreement.judge}: {agreement.dialogues} dialogues over {agreement.scenarios} scenarios"
     yield "Cohen's kappa against the majority of the annotators"
     yield f"{'':16}{'dialogues':>10}{'plain':>8}{'95 %':>16}{'weighted':>10}{'95 %':>16}{'annotators':>13}"
-    for reading in found.readings:
+    for reading in agreement.readings:
         k = reading.majority
         weighted = (
             (_number(k.weighted), _interval(k.weighted_interval))
@@ -35,17 +35,17 @@ def lines(found: Agreement, *, most: int = 5) -> Iterator[str]:
         )
     yield "(annotators: Fleiss' kappa among themselves; weighted: by the square of the distance)"
     yield ""
-    yield from _table_5(found).text().splitlines()
-    for reading in found.readings:
+    yield from _table_5(agreement).text().splitlines()
+    for reading in agreement.readings:
         yield ""
         yield from _reading(reading, most)
-    for name, why in found.faults.items():
+    for name, why in agreement.faults.items():
         yield f"not judged: {name}: {why}"
 
 
-def _table_5(found: Agreement) -> PaperTable:
+def _table_5(agreement: Agreement) -> PaperTable:
     return agreement_table(
-        (r.dimension.short, r.annotators_mean, r.majority.plain, r.fleiss) for r in found.readings
+        (r.dimension.short, r.annotators_mean, r.majority.plain, r.fleiss) for r in agreement.readings
     )
 
 
@@ -68,18 +68,18 @@ def _reading(reading: Reading, most: int) -> Iterator[str]:
         yield f"  and {len(reading.disagreements) - most} more disagreements (--all shows them)"
 
 
-def markdown(found: Agreement) -> str:
+def markdown(agreement: Agreement) -> str:
     """Return the figures as a Markdown table.
 
     The table is for a pull request or a page.
     """
     rows = [
-        f"Judge: `{found.judge}`, {found.dialogues} dialogues over {found.scenarios} scenarios.",
+        f"Judge: `{agreement.judge}`, {agreement.dialogues} dialogues over {agreement.scenarios} scenarios.",
         "",
         "| reading | dialogues | kappa | 95 % | weighted | 95 % | among annotators |",
         "| --- | --- | --- | --- | --- | --- | --- |",
     ]
-    for r in found.readings:
+    for r in agreement.readings:
         k = r.majority
         weighted = (
             (_number(k.weighted), _interval(k.weighted_interval)) if r.dimension.scale.high > 1 else ("", "")
@@ -93,7 +93,7 @@ def markdown(found: Agreement) -> str:
             _number(r.fleiss),
         )
         rows.append("| " + " | ".join(re.sub(r"\|", r"\\|", c) for c in cells) + " |")
-    return "\n".join([*rows, "", _table_5(found).markdown()])
+    return "\n".join([*rows, "", _table_5(agreement).markdown()])
 
 
 def _both(k: Kappa, high: int) -> str:

@@ -53,18 +53,18 @@ def kept_under_changes(judge: Judge, labelled: Sequence[Labelled]) -> dict[tuple
     """
     same: dict[tuple[str, bool], list[tuple[bool, bool]]] = defaultdict(list)
     every = changes()
-    for one in labelled:
-        before = scores(judge, one.scenario, one.dialogue)
+    for entry in labelled:
+        before = scores(judge, entry.scenario, entry.dialogue)
         if before is None:
             continue
-        for change, dialogue in pairs(one.dialogue, every):
-            after = scores(judge, one.scenario, dialogue)
+        for change, dialogue in pairs(entry.dialogue, every):
+            after = scores(judge, entry.scenario, dialogue)
             same[change.name, change.held].append(
                 (False, False) if after is None else (after[TC] == before[TC], after[P] == before[P])
             )
     return {
-        key: Kept(len(found), sum(t for t, _ in found) / len(found), sum(p for _, p in found) / len(found))
-        for key, found in same.items()
+        key: Kept(len(kept), sum(t for t, _ in kept) / len(kept), sum(p for _, p in kept) / len(kept))
+        for key, kept in same.items()
     }
 
 
@@ -112,17 +112,17 @@ def constant_bots(judge: Judge, scenarios: Iterable[Scenario]) -> dict[str, tupl
     from pytest_personalens.agents import EmbeddedUserAgent
     from pytest_personalens.core.dialogue import converse
 
-    found = {}
+    counts = {}
     chosen = list(scenarios)
     for name, reply in CONSTANT.items():
         completed = above = 0
         for scenario in chosen:
             dialogue = converse(scenario, _played(reply, scenario), EmbeddedUserAgent()).dialogue
-            got = scores(judge, scenario, dialogue)
-            completed += bool(got and got[TC])
-            above += bool(got and got[P] > 2)
-        found[name] = (len(chosen), completed, above)
-    return found
+            result = scores(judge, scenario, dialogue)
+            completed += bool(result and result[TC])
+            above += bool(result and result[P] > 2)
+        counts[name] = (len(chosen), completed, above)
+    return counts
 
 
 def _played(
@@ -148,25 +148,25 @@ def sensitivity(judge: Judge, labelled: Sequence[Labelled]) -> dict[Dimension, F
 
     A pair counts if one of TC and P is lower in the labels of the second dialogue and the other is equal.
     """
-    by_id = {one.id: one for one in labelled}
-    found: dict[Dimension, list[tuple[bool, bool]]] = defaultdict(list)
-    for one in labelled:
-        other = by_id.get(f"{one.id[:-2]}-c") if one.id.endswith("-a") else None
-        if other is None:
+    by_id = {entry.id: entry for entry in labelled}
+    falls: dict[Dimension, list[tuple[bool, bool]]] = defaultdict(list)
+    for entry in labelled:
+        counterpart = by_id.get(f"{entry.id[:-2]}-c") if entry.id.endswith("-a") else None
+        if counterpart is None:
             continue
-        gold = [(one.majority(d) or 0, other.majority(d) or 0) for d in (TC, P)]
+        gold = [(entry.majority(d) or 0, counterpart.majority(d) or 0) for d in (TC, P)]
         for (dimension, rest), (changed, still) in (((TC, P), gold), ((P, TC), gold[::-1])):
             if changed[1] < changed[0] and still[0] == still[1]:
                 before, after = (
-                    scores(judge, one.scenario, one.dialogue),
-                    scores(judge, other.scenario, other.dialogue),
+                    scores(judge, entry.scenario, entry.dialogue),
+                    scores(judge, counterpart.scenario, counterpart.dialogue),
                 )
                 # If the judge does not see that the first dialogue is good, its score cannot fall.
                 if before and after and before[dimension] >= changed[0]:
-                    found[dimension].append(
+                    falls[dimension].append(
                         (after[dimension] < before[dimension], after[rest] != before[rest])
                     )
     return {
         d: Fallen(len(f), sum(r for r, _ in f) / len(f), sum(w for _, w in f) / len(f))
-        for d, f in found.items()
+        for d, f in falls.items()
     }

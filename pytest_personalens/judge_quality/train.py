@@ -31,13 +31,13 @@ def cross_validate(
 
     The first set is for its own profile, the second for the profile of the stranger.
     """
-    found: list[Any] = [None] * len(chosen)
+    scores: list[Any] = [None] * len(chosen)
     # A fork shares the data that is already read. Nothing else runs in this process.
     with ProcessPoolExecutor(mp_context=get_context("fork")) as pool:
         for part in pool.map(_held_out, [(chosen, statements, k) for k in range(FOLDS)]):
             for i, both in part:
-                found[i] = both
-    return found
+                scores[i] = both
+    return scores
 
 
 def _held_out(

@@ -231,10 +231,10 @@ def code_of(error: Any) -> tuple[str, str, int]:
     The code of an error within a stream begins in lower case; this function makes it upper case. Such an
     error has the status 0.
     """
-    found = error.response.get("Error", {})
-    code = found.get("Code", "")
+    details = error.response.get("Error", {})
+    code = details.get("Code", "")
     status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
-    return code[:1].upper() + code[1:], found.get("Message", "") or "no message", status
+    return code[:1].upper() + code[1:], details.get("Message", "") or "no message", status
 
 
 def _region() -> str | None:

@@ -118,16 +118,18 @@ def read_spec(text: str, providers: Mapping[str, Mapping[str, Parameter]] = PROV
     model, _, query = rest.partition("?")
     if not model.strip():
         raise SpecError(f"{text!r}: expected {provider}:MODEL")
-    known = providers[provider]
+    definitions = providers[provider]
     parameters: dict[str, Any] = {}
     try:
         pairs = parse_qsl(query, keep_blank_values=True, strict_parsing=bool(query))
     except ValueError:
         raise SpecError(f"{text!r}: expected parameters such as ?temperature=0&max_tokens=500") from None
     for key, value in pairs:
-        if key not in known:
-            raise SpecError(f"{text!r}: unknown parameter {key!r}; known for {provider}: {', '.join(known)}")
-        parameters[key] = _read(known[key], key, value, repr(text))
+        if key not in definitions:
+            raise SpecError(
+                f"{text!r}: unknown parameter {key!r}; known for {provider}: {', '.join(definitions)}"
+            )
+        parameters[key] = _read(definitions[key], key, value, repr(text))
     return Spec(provider, model, parameters)
 
 
@@ -140,11 +142,11 @@ def read_parameters(lines: Sequence[str]) -> dict[str, str]:
     parameters: dict[str, str] = {}
     for line in lines:
         key, equals, value = (part.strip() for part in line.partition("="))
-        known = [p[key] for p in PROVIDERS.values() if key in p]
-        if not equals or not known:
+        definitions = [p[key] for p in PROVIDERS.values() if key in p]
+        if not equals or not definitions:
             names = ", ".join(dict.fromkeys(name for p in PROVIDERS.values() for name in p))
             raise SpecError(f"expected 'NAME = VALUE' with one of the names {names}; found {line!r}")
-        _read(known[0], key, value, repr(line))
+        _read(definitions[0], key, value, repr(line))
         parameters[key] = value
     return parameters
 

@@ -247,6 +247,7 @@ class Controller:
         settings = self._settings._asdict()
         if settings["sample"] == ALL:
             settings["sample"] = size_text(ALL)
+        drawn_from, excluded = session.suite.source(session.dataset)
         results = summarize(
             self._reported.items.values(),
             settings=stored_settings(self._settings),
@@ -257,6 +258,8 @@ class Controller:
             left_out=drawn.left_out,
             prices=session.participants.role_prices(),
             complete=complete,
+            drawn_from=drawn_from,
+            excluded=excluded,
         )
         if self._settings.shard is not None:
             results = results.model_copy(update={"origin": origin(self._config.rootpath)})

@@ -83,8 +83,8 @@ def estimate_cost(run: Run) -> dict[str, Usage]:
         filler = "word " * round(ASSISTANT * CHARS / 5)
         assistant: Any = lambda messages, filler=filler: filler  # noqa: E731
         if "assistant" in models:
-            context, setting = run.context(case, scenario), settings.assistant_prompt
-            assistant = agents.assistant(models["assistant"], meter, setting=setting, context=context)
+            context = run.context(case, scenario)
+            assistant = run.participants.played(models["assistant"], meter, context, scenario.kind)
         wanted = [m for m in map(measure_named, settings.dimensions) if m.is_read_in(scenario.kind)]
         evaluate(scenario, assistant, asker, judge, dimensions=wanted)
         for purpose, used in meter.usage.items():

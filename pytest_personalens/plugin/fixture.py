@@ -97,7 +97,9 @@ class Personalens:
             spared = {"item": (), "gate": ("user-agent", "judge"), "nothing": (evaluation.cause,)}[
                 self._settings.fails_on
             ]
-            if evaluation.cause in spared:
+            # What was answered and cannot be read is decided by the gates, as a low score is.
+            answered = evaluation.answer is not None and self._settings.fails_on == "gate"
+            if evaluation.cause in spared or answered:
                 pytest.skip(f"not scored: {evaluation.cause}: {harmless(evaluation.detail)}")
             if evaluation.cause == "record":
                 raise ItemFailed(ItemFailure(harmless(evaluation.detail), self._record_lines))
@@ -141,7 +143,7 @@ class Personalens:
         else:
             done = work(job, self._run.participants, self._assistant, store.keeper)
         self._item.stash[SECONDS] = done.seconds
-        stored = store.stored
+        stored = store.stored and store.stored.restored(self.scenario)
         if done.evaluation.cause == "record" and stored is not None:
             departs = first_difference(stored.dialogue.messages, done.evaluation.dialogue.messages)
             self._difference = difference_lines(departs.before, departs.now) if departs is not None else []
@@ -162,7 +164,9 @@ class Personalens:
         return result.model_copy(update={"earlier": earlier_by(stored, done.evaluation)})
 
     def _sees_context(self) -> bool:
-        agents = self._run.participants.agents(self._context, self._settings.thresholds)
+        if self._run.suite.controls_request(self._settings._asdict()):
+            return True
+        agents = self._run.participants.agents(self._context, self._settings.thresholds, self.scenario.kind)
         if agents.played is not None:  # a model gets the context in its prompt
             return True
         if agents.service is not None:
@@ -172,7 +176,7 @@ class Personalens:
         )
 
     def _broken(self, detail: str) -> Evaluation:
-        agents = self._run.participants.agents(self._context, self._settings.thresholds)
+        agents = self._run.participants.agents(self._context, self._settings.thresholds, self.scenario.kind)
         return unscored(
             self.scenario, agents.user_agent.identity, agents.judge.identity, cause="record", detail=detail
         )

@@ -94,7 +94,7 @@ def personalens(
     _check_scenario(personalens_scenario)  # needed if personalens_context is overridden too
     request = _personalens_param
     if not callable(personalens_assistant):
-        from pytest_personalens.engine.assistant import how_to_call
+        from pytest_personalens.engine.assistant_import import how_to_call
 
         kind = type(personalens_assistant).__name__
         hint = (

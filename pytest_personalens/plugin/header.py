@@ -31,12 +31,16 @@ def header_of(run: Run) -> str:
         + (f", controls {', '.join(map(run.suite.arm_word, s.control))}" if s.control else "")
         + (f", assistant {s.assistant}" if s.assistant else "")
         + (f", {run.state.history}" if run.state.history else "")
-        + (f" ({s.assistant_prompt})" if "assistant" in run.participants.models() else "")
+        + (
+            f" ({s.assistant_prompt})"
+            if "assistant" in run.participants.models() and "assistant_prompt" not in run.suite.lacks
+            else ""
+        )
         + _protocol(run)
         + (
             "; the embedded judge gives no reading of"
             f" {', '.join(measure_named(d).short for d in s.not_read)}"
-            if s.not_read
+            if s.not_read and not run.suite.table_by_kind  # such a table names them
             else ""
         )
         + (f"; {REPORT_ONLY}" + (f", {REPORTED_GATES}" if s.asks_for_gates else "") if s.report_only else "")
@@ -52,5 +56,6 @@ def _protocol(run: Run) -> str:
     s, untold = run.settings, run.participants.untold()
     mended = f", bugs {s.official_bugs}" if s.protocol_in_force == "official" else ""
     reach = f"; it does not reach the {' and the '.join(untold)}, which no model plays" if untold else ""
-    named = f", protocol {s.protocol_in_force}{mended}{reach}" if s.protocol_in_force != "default" else ""
+    told = run.participants.recipe.prompt_settings.named
+    named = f", protocol {told}{mended}{reach}" if told else ""
     return (f", user agent with {s.user_agent}" if s.user_agent != "plain" else "") + named

@@ -100,7 +100,7 @@ def readable(values: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...
         return wanted, ()
     from pytest_personalens.core.suite import suite_named
 
-    lacking = set(suite_named(values["suite"]).not_scored)
+    lacking = set(suite_named(values["suite"]).not_scored(values))
     dimensions_read = tuple(d for d in wanted if d not in lacking)
     if not dimensions_read:
         raise pytest.UsageError(

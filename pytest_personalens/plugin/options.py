@@ -13,6 +13,7 @@ from pytest_personalens.core.options import BY_KEY, OPTIONS, REPLACED, Option
 from pytest_personalens.core.parse import list_parts
 from pytest_personalens.core.settings import Settings
 from pytest_personalens.plugin.option_checks import check_alone, check_settings, readable
+from pytest_personalens.plugin.pytest_internals import written_value
 from pytest_personalens.plugin.suite_options import OF_ANOTHER, default_of, means_nothing, read_text
 
 if TYPE_CHECKING:
@@ -42,8 +43,9 @@ def add_options(parser: pytest.Parser) -> None:
                 kind = {"action": "store_true", "default": False} if o.flag else action
                 group.addoption(o.long, **{"default": None, **kind}, dest=o.ini, help=o.help)
             if o.on != "command line":
+                of_key: Any = "string" if o.type == "int or all" else o.type
                 parser.addini(
-                    o.ini, o.help if o.on == "ini" else "the option of this name", type=o.type, default=None
+                    o.ini, o.help if o.on == "ini" else "the option of this name", type=of_key, default=None
                 )
     hidden = parser.getgroup("personalens: gate")
     for o in (o for o in OPTIONS if o.on == "ini"):
@@ -122,6 +124,8 @@ def configured(config: pytest.Config, option: Option) -> tuple[Any, str]:
     try:
         value = config.getini(option.ini)
     except (TypeError, ValueError, pytest.UsageError) as error:  # pytest 9 says what is wrong, but not where
+        if option.type == "int or all":  # pytest before 9.2 has no type of a key for both
+            return written_value(config, option.ini), option.ini
         raise pytest.UsageError(
             f"{option.ini}: expected a value of type {option.type} in the configuration file ({error})"
         ) from None

@@ -67,6 +67,7 @@ def job_of(item: pytest.Item, run: Run, store: RecordStore, context: Context) ->
         records=records,
         may_spend=settings.may_spend,
         where=str(store.path),
+        case=spec_of(item).id,
         elsewhere=others if run.participants.paid and not anew else None,
         resumable=run.settings.resume,
         broken_off=bought if run.settings.resume and this_run else None,

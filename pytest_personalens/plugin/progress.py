@@ -73,8 +73,7 @@ def _text(done: int, total: int, seconds: float, used: Total, limiters: Sequence
         parts.append(f"{left // 60}:{left % 60:02} left")
     u = used.usage
     if u.calls:
-        tokens = u.input_tokens + u.cached_tokens + u.written_tokens + u.output_tokens
-        parts += [f"{u.calls:,} calls", f"{tokens:,} tokens"] + ([f"${used.usd:.2f}"] if used.usd else [])
+        parts += [f"{u.calls:,} calls", f"{u.tokens:,} tokens"] + ([f"${used.usd:.2f}"] if used.usd else [])
     for limiter in limiters:
         held = f", throttled {limiter.throttled} times" if limiter.throttled else ""
         parts.append(f"up to {limiter.limit} calls at once{held}")

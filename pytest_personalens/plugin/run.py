@@ -167,11 +167,11 @@ class Run:
             e.scenario: ScenarioRef(e.user, e.task, e.kind, e.domains)
             for e in (item.evaluation for item in items)
         }
-        return {id_: self.dataset.load(ref) for id_, ref in sorted(refs.items())}
+        return {id_: self._of_run(self.dataset.load(ref)) for id_, ref in sorted(refs.items())}
 
     def contents(self) -> dict[tuple[str, str], str]:
         """Return the digest of each scenario that was loaded ahead, by user and task."""
-        return {(ref.user, ref.task): scenario.digest for ref, scenario in self._loaded.items()}
+        return {(ref.user, ref.task): self._of_run(one).digest for ref, one in self._loaded.items()}
 
     def scenario(self, case: ItemSpec) -> BaseScenario:
         """Return the whole scenario of an item.
@@ -181,6 +181,11 @@ class Run:
         ahead = self._loaded.pop(case.ref, None)
         whole = ahead if ahead is not None else self.dataset.load(case.ref)
         return self.suite.situated(case.settings._asdict(), whole, case.given, self._other(case))
+
+    def _of_run(self, scenario: BaseScenario) -> BaseScenario:
+        """Return a scenario as the run itself has it, without a control."""
+        given = self.suite.given(self.settings.context, "")
+        return self.suite.situated(self.settings._asdict(), scenario, given, None)
 
     def _other(self, case: ItemSpec) -> BaseScenario | None:
         other = self.stranger(case)

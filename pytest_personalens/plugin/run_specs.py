@@ -34,7 +34,7 @@ def participant_specs(config: pytest.Config, s: Settings) -> ParticipantSpecs:
             s.assistant_reply or "",
             tuple(_lines(config, "personalens_assistant_headers")),
         ),
-        told=PromptSettings(s.protocol, s.prompts, s.official_bugs, s.user_agent),
+        prompt_settings=PromptSettings(s.protocol, s.prompts, s.official_bugs, s.user_agent),
         parameters=tuple(_parameters(config).items()),
         prices=tuple(read_prices_of(config).items()),
         side_by_side=s.concurrency,

@@ -5,19 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.errors import error_text, short_repr
+from pytest_personalens.core.node_ids import CaseId
 from pytest_personalens.core.safe_text import harmless
 from pytest_personalens.plugin.failures import columns
 from pytest_personalens.plugin.keys import RUN
 from pytest_personalens.plugin.prepare import record_command
 from pytest_personalens.plugin.run import KEPT_NOWHERE
 from pytest_personalens.reports.terminal import summary_lines
-from pytest_personalens.results.wording import UNJUDGED
+from pytest_personalens.results.wording import UNJUDGED, count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import pytest
 
+    from pytest_personalens.plugin.run import Run
     from pytest_personalens.reports.files import WrittenFiles
     from pytest_personalens.results.values import Results
 
@@ -49,6 +51,8 @@ def write_summary(
     _write_section(reporter, results, written, next_steps)
     if run.settings.control and results.items and not knows:
         reporter.write_line(_WITHHOLDS_NOTHING, yellow=True)
+    if line := _replies_left(run, results):
+        reporter.write_line(f"personalens: {line}", yellow=True)
     if results.unjudged:
         reporter.write_line(f"personalens: {UNJUDGED}", yellow=True)
     if (run.settings.adopt_judge or run.settings.check_judge) and results.drift is None:
@@ -62,6 +66,20 @@ def write_summary(
         )
     for line in written.annotations:
         reporter.write_line(line)
+
+
+def _replies_left(run: Run, results: Results) -> str:
+    """Return one line on stored replies that fit no item of a whole run."""
+    replies = run.participants.stored_replies
+    if replies is None or results.left_out or run.settings.shard is not None:
+        return ""
+    asked = {str(CaseId(i.evaluation.scenario, i.arm, i.trial)) for i in results.items}
+    left = sorted(set(replies.items) - asked)
+    if not left:
+        return ""
+    return (
+        f"{run.settings.assistant}: {count(len(left), 'output')} of no item of this run, such as {left[0]!r}"
+    )
 
 
 def _write_section(
@@ -82,6 +100,10 @@ def _write_section(
         reporter.write_line(harmless(text), **dict.fromkeys(style, True))
     if results.items or results.uncounted:  # a shard may have no items
         for line in _further_lines(reporter.config, results):
+            reporter.write_line(harmless(line))
+    if verbosity > 0:
+        run = reporter.config.stash[RUN]
+        for line in run.suite.left_out(run.dataset):
             reporter.write_line(harmless(line))
     for line in next_steps:
         reporter.write_line(harmless(line))

@@ -27,7 +27,9 @@ def command_line(settings: Mapping[str, Any], suite: Suite, *, of_item: bool = F
     ``-o``. Options that say where reports go are in no results.
     """
     words = ["pytest"]
-    defaults = {"dimensions": [measure.value for measure in suite.main], **suite.defaults}
+    lacking = {measure.value for measure in suite.not_scored(settings)}
+    read = suite.defaults.get("dimensions", [measure.value for measure in suite.main])
+    defaults = {**suite.defaults, "dimensions": [name for name in read if name not in lacking]}
     for option in OPTIONS:
         value, default = settings.get(option.key), defaults.get(option.key, option.default)
         # A results file holds lists where the settings have tuples.

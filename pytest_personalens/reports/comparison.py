@@ -44,7 +44,7 @@ def outcome_lines(results: Results, *, verbose: bool, listed: bool = True) -> It
         yield ""
     for control in results.arms if not ablation else ():
         for lift in control.lift:
-            if lift.dimension in suite.main:
+            if lift.dimension in suite.main and (verbose or not suite.table_by_kind):
                 yield f"control {suite.arm_word(control.name)}: {_lift(lift)}"
         if unscored := control.overall.items - control.overall.scored:
             of_all = count(control.overall.items, "item")

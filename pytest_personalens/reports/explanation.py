@@ -94,13 +94,13 @@ def since_text(explained: Explanation) -> str:
     return f"{_SINCE[explained.since]}{f', over the {known} dialogues in both' if known < scored else ''}"
 
 
-def unscored_lines(explained: Explanation, results: Results) -> Iterator[str]:
-    """For the gate on the share of scored items: who failed, how often, and of what."""
+def unscored_lines(explained: Explanation, results: Results, *, ways: bool = True) -> Iterator[str]:
+    """For the gate on the share of scored items: who failed, how often, and with `ways` of what."""
     if explained.gate.kind != "valid":
         return
     for cause, number in results.uncounted.items():
         yield f"{number} not scored: {CAUSES[cause]}"
-        if cause == "assistant":
+        if cause == "assistant" and ways:
             yield from (f"  {line}" for line in crash_groups(results))
 
 

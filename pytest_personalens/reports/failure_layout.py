@@ -25,11 +25,13 @@ _HANG: Final = 18
 _MARK: Final = re.compile(r"(?P<error>E   )|(?P<turn>>)?\s{0,5}(?:(?P<before>- )|(?P<now>\+ ))?")
 
 
-def wrapped(label: str, text: str, width: int, *, hang: str | None = None) -> Iterator[str]:
+def wrapped(
+    label: str, text: str, width: int, *, hang: str | None = None, whole_words: bool = False
+) -> Iterator[str]:
     """`text` behind its label, in lines of at most `width` columns; further ones begin with `hang`.
 
-    A label of spaces is indented anew; ``E`` stands at every line of an error. A longer word, such as a path,
-    stays whole, so that it can be copied.
+    A label of spaces is indented anew; ``E`` stands at every line of an error. With `whole_words`, a word
+    that is longer than a line, such as a path, stays whole, so that it can be copied.
     """
     if hang is None:
         hang = " " * min(len(label), _HANG)
@@ -41,7 +43,7 @@ def wrapped(label: str, text: str, width: int, *, hang: str | None = None) -> It
             initial_indent=label if first else hang,
             subsequent_indent=hang,
             break_on_hyphens=False,
-            break_long_words=False,
+            break_long_words=not whole_words,
         )
         # Once more: what stood within a line may begin one now.
         yield from map(harmless, lines or ([label.rstrip()] if first else []))
@@ -50,7 +52,7 @@ def wrapped(label: str, text: str, width: int, *, hang: str | None = None) -> It
 
 def error_lines(text: str, width: int) -> Iterator[str]:
     """What is wrong, each line marked as pytest marks an error."""
-    yield from wrapped(ERROR, text, width, hang=ERROR)
+    yield from wrapped(ERROR, text, width, hang=ERROR, whole_words=True)
 
 
 def style_of(line: str) -> dict[str, bool]:

@@ -13,12 +13,15 @@ from typing import TYPE_CHECKING, Final
 from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.node_ids import file_of
 from pytest_personalens.core.safe_text import harmless
+from pytest_personalens.reports.explanation import reasons_of, sentence_of
 from pytest_personalens.reports.failures import costly_turn, failures, reason, title
 from pytest_personalens.reports.markdown import markdown_report
+from pytest_personalens.results.explanation import explanations
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from pytest_personalens.results.explanation import Explanation
     from pytest_personalens.results.item import Item
     from pytest_personalens.results.values import Results
 
@@ -38,17 +41,15 @@ def annotation_lines(
 ) -> list[str]:
     """Return the lines to print as annotations.
 
-    Each failed gate and item is an error. If a gate failed, each low item is a warning. There are at most ten
-    of each kind, and the last one says how many more there are. `root` is the start folder of the node ids,
-    relative to the root of the repository. `lines` holds the line of a test, from 1, by the node id of an
-    item, if it is known.
+    Each failed gate and item is an error, a gate by the sentence that the terminal has. If a gate failed,
+    each low item is a warning. There are at most ten of each kind, and the last one says how many more there
+    are. `root` is the start folder of the node ids, relative to the root of the repository. `lines` holds the
+    line of a test, from 1, by the node id of an item, if it is known.
     """
-    failed_gates = [gate for gate in results.gates if not gate.passed]
+    failed_gates = explanations(results)
     wrong = failures(results)
     of_gates = "warning" if results.report_only else "error"
-    gates = [
-        _command(of_gates, gate.message, title=f"personalens: gate {gate.name}") for gate in failed_gates
-    ]
+    gates = [_gate(of_gates, explained, results) for explained in failed_gates]
     errors = [] if results.report_only else gates
     errors += [_item("error", item, root, lines) for item in wrong if item.failed]
     errors += [
@@ -128,6 +129,14 @@ def link(root: str, environment: Mapping[str, str] = os.environ) -> str:
         return ""
     server, repository, commit = parts
     return "/".join([f"{server}/{repository}/blob/{commit}", *([root] if root else [])])
+
+
+def _gate(kind: str, explained: Explanation, results: Results) -> str:
+    """The sentence of the terminal, and the reasons added up where there are any."""
+    told = sentence_of(explained, results)
+    reasons = reasons_of(explained)
+    message = f"{told[:1].upper()}{told[1:]}" + (f"\ndialogues by reason: {reasons}" if reasons else "")
+    return _command(kind, message, title=f"personalens: gate {explained.gate.name}")
 
 
 def _item(kind: str, item: Item, root: str, lines: Mapping[str, int]) -> str:

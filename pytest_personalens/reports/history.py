@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.safe_text import harmless
 from pytest_personalens.reports.markup import escaped, markdown_table
-from pytest_personalens.results.wording import count
+from pytest_personalens.results.wording import count, ends_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -69,8 +69,9 @@ def estimate_text(estimate: Estimate) -> str:
     """Return ``0.93 (0.78 to 0.99)``, or a dash if nothing has a score."""
     if estimate.value is None:
         return _NONE
-    ends = "" if estimate.low is None else f" ({estimate.low:.2f} to {estimate.high:.2f})"
-    return f"{estimate.value:.2f}{ends}"
+    if estimate.low is None or estimate.high is None:
+        return f"{estimate.value:.2f}"
+    return f"{estimate.value:.2f} ({ends_text(estimate.low, estimate.high)})"
 
 
 def _heads(history: History) -> list[str]:

@@ -5,45 +5,28 @@ It is for the summary of a CI job and for comments on pull requests.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
-from urllib.parse import quote
+from typing import TYPE_CHECKING
 
 from pytest_personalens.core.usage import Usage
-from pytest_personalens.reports.beside import moved_table, overlap, side_by_side
 from pytest_personalens.reports.crashes import crash_groups, crashes_title
+from pytest_personalens.reports.explanation import sentence_of
 from pytest_personalens.reports.failures import failure_row, failures, verdict_line
+from pytest_personalens.reports.markdown_changes import (
+    beside_sections,
+    comparison_sections,
+    lift_table,
+    record_link,
+)
 from pytest_personalens.reports.markdown_failure import failure_section
-from pytest_personalens.reports.markup import code, escaped, figure, interval_text, markdown_table
+from pytest_personalens.reports.markdown_sections import COMMENT_LIMIT, LONG, Section, fitted, folded, titled
+from pytest_personalens.reports.markup import escaped, figure, interval_text, markdown_table
 from pytest_personalens.results.explanation import explanations
-from pytest_personalens.results.wording import decision, gate_outcome, p_value, part_note, quotes_note
+from pytest_personalens.results.wording import gate_outcome, part_note, quotes_note
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator
 
-    from pytest_personalens.results.changes import Comparison, Flip, Paired
     from pytest_personalens.results.values import Results
-
-#: The limit in bytes. A comment on a pull request may have 65,536 characters.
-COMMENT_LIMIT: Final = 60_000
-#: Bytes that are reserved for the note about cut parts.
-_RESERVED: Final = 600
-#: A table with more rows is folded.
-_LONG: Final = 6
-_MOST_NAMED: Final = 5
-
-
-class Section(NamedTuple):
-    """Lines that belong together.
-
-    `total` is the number of rows, of which the last ones may be cut. `what` is the word for them. `head`
-    comes before the rows, and `tail` comes after them.
-    """
-
-    head: Sequence[str]
-    rows: Iterable[str] = ()
-    total: int = 0
-    what: str = ""
-    tail: Sequence[str] = ()
 
 
 def markdown_report(
@@ -55,7 +38,7 @@ def markdown_report(
     the web address of the root folder of the tests, such as ``https://github.com/OWNER/NAME/blob/COMMIT``.
     Links to records start there.
     """
-    return _fitted(_sections(results, before, link), limit)
+    return fitted(_sections(results, before, link), limit)
 
 
 def _sections(results: Results, before: Results | None, link: str) -> Iterator[Section]:
@@ -68,21 +51,24 @@ def _sections(results: Results, before: Results | None, link: str) -> Iterator[S
             ("", f"**{escaped(crashed[0].upper() + crashed[1:])}:**", "", *ways),
             what="what the assistant failed of",
         )
+    said = set[str]()
     for explained in explanations(results):
         what = f"why the gate {explained.gate.name} failed"
-        yield Section(tuple(failure_section(explained, results)), what=what)
+        if (sentence := sentence_of(explained, results)) not in said:
+            yield Section(tuple(failure_section(explained, results)), what=what)
+        said.add(sentence)
     if results.gates:
-        yield _titled("### Gates", _gates(results), "gates")
+        yield titled("### Gates", _gates(results), "gates")
     if results.overall.items:
         if part := part_note(results):
             yield Section(("", f"**Scores {part}:**"), what="how many dialogues the scores are of")
         yield from _totals(results)
     if results.comparison is not None:
-        yield from _comparison(results.comparison, link)
+        yield from comparison_sections(results.comparison, link)
     if before is not None:
-        yield from _beside(before, results)
+        yield from beside_sections(before, results)
     if results.arms:
-        yield _titled("### Lift over controls", _lifts(results), "lifts")
+        yield titled("### Lift over controls", lift_table(results), "lifts")
     if results.trials is not None:
         yield Section(
             ("", f"### {results.trials.count} runs of each scenario", "", *_trials(results)),
@@ -91,8 +77,8 @@ def _sections(results: Results, before: Results | None, link: str) -> Iterator[S
     wrong = failures(results)
     if wrong:
         # The rows are made one by one, because a large run may have thousands of which only a few fit.
-        rows = (failure_row(item, results, _record(item.transcript_file, link)) for item in wrong)
-        yield _folded(
+        rows = (failure_row(item, results, record_link(item.transcript_file, link)) for item in wrong)
+        yield folded(
             f"Failed, below a threshold or not scored: {len(wrong)}", (), rows, len(wrong), "failures"
         )
     if results.usage:
@@ -138,6 +124,12 @@ def _gates(results: Results) -> list[str]:
 
 
 def _totals(results: Results) -> Iterator[Section]:
+    if results.of_suite.table_by_kind:
+        from pytest_personalens.reports.markdown_kinds import kind_sections
+
+        for table in kind_sections(results):
+            yield titled(table.title, table.lines, f"rows of {table.title[4:]}", table.after)
+        return
     shown = {
         key: heading
         for key, heading in results.of_suite.headings().items()
@@ -162,122 +154,10 @@ def _totals(results: Results) -> Iterator[Section]:
                 for g in groups
             ],
         )
-        if what == "kinds" or 0 < len(groups) <= _LONG:
-            yield _titled(title, lines, what)
+        if what == "kinds" or 0 < len(groups) <= LONG:
+            yield titled(title, lines, what)
         elif groups:
-            yield _folded(f"{title}: {len(groups)}", lines[:2], lines[2:], len(groups), what)
-
-
-def _comparison(comparison: Comparison, link: str) -> Iterator[Section]:
-    rows = (
-        (
-            d.dimension.names.heading,
-            f"**{decision(d)}**" if d.regressed else decision(d),
-            *_sides(d, d.change, d.low, d.high),
-            figure(d.detectable),
-        )
-        for d in comparison.differences
-    )
-    header = (
-        "score",
-        "outcome",
-        "scenarios",
-        "before",
-        "after",
-        "change",
-        "95 % interval",
-        "one-sided p",
-        "detectable drop",
-    )
-    yield _titled(
-        f"### Since the baseline {escaped(comparison.baseline)}: {comparison.compared} scenarios compared",
-        markdown_table(header, rows, words=2),
-        "differences",
-        after=(
-            "",
-            (
-                f"Any false alarm has a chance of {comparison.level:g}; a drop of the last column is found"
-                " with a chance of 0.8."
-            ),
-        ),
-    )
-    flips = sorted(comparison.flips, key=lambda f: (f.after - f.before, f.scenario))
-    if flips:
-        lines = markdown_table(
-            ("scenario", "score", "record", "before", "after"), (_flip(f, link) for f in flips), words=3
-        )
-        yield _folded(
-            f"Scores that changed: {len(flips)}", lines[:2], lines[2:], len(flips), "changed scores"
-        )
-    if comparison.left_out:
-        left = [
-            f"- {escaped(why)}: {len(names)} ({_some(names)})" for why, names in comparison.left_out.items()
-        ]
-        yield Section(("", "Not compared:", ""), left, len(left), "reasons why scenarios were not compared")
-
-
-def _flip(flip: Flip, link: str) -> tuple[str, ...]:
-    records = ", ".join(_record(file, link) for file in flip.records[:_MOST_NAMED])
-    return (
-        escaped(flip.scenario),
-        flip.dimension.names.heading,
-        records or "-",
-        figure(flip.before),
-        figure(flip.after),
-    )
-
-
-def _beside(before: Results, results: Results) -> Iterator[Section]:
-    beside = side_by_side(before, results)
-    notes = [f"- {escaped(note, 400)}" for note in beside.notes]
-    yield _titled(
-        "### Before and after",
-        moved_table(beside),
-        "figures",
-        after=("", overlap(beside), *(("", *notes) if notes else ())),
-    )
-    if beside.changed:
-        rows = (
-            (escaped(c.name), c.dimension.names.heading, str(c.before), str(c.after)) for c in beside.changed
-        )
-        lines = markdown_table(("scenario", "score", "before", "after"), rows, words=2)
-        yield _folded(
-            f"Scores that differ: {len(beside.changed)}",
-            lines[:2],
-            lines[2:],
-            len(beside.changed),
-            "scores that differ",
-        )
-
-
-def _lifts(results: Results) -> list[str]:
-    rows = (
-        (
-            escaped(results.of_suite.arm_word(control.name)),
-            lift.dimension.names.heading,
-            *_sides(lift, *lift.gain),
-        )
-        for control in results.arms
-        for lift in control.lift
-    )
-    return markdown_table(
-        ("control", "score", "scenarios", "control", "run", "lift", "95 % interval", "one-sided p"),
-        rows,
-        words=2,
-    )
-
-
-def _sides(pair: Paired, change: float, low: float | None, high: float | None) -> tuple[str, ...]:
-    """Return the cells of both sides.
-
-    These are the scenarios, the means before and after, the change, its interval, and the one-sided p.
-    """
-    moved = (
-        figure(change, signed=True),
-        interval_text(low, high, signed=True),
-        escaped(p_value(pair.p)),
-    )
-    return (str(pair.pairs), figure(pair.before), figure(pair.after), *moved)
+            yield folded(f"{title}: {len(groups)}", lines[:2], lines[2:], len(groups), what)
 
 
 def _trials(results: Results) -> Iterator[str]:
@@ -298,64 +178,5 @@ def _trials(results: Results) -> Iterator[str]:
 
 def _usage(results: Results) -> str:
     used = sum(results.usage.values(), Usage())
-    tokens = used.input_tokens + used.cached_tokens + used.written_tokens + used.output_tokens
     dollars = f", ${sum(results.usd.values()):.4f}" if results.usd else ""
-    return f"{used.calls:,} model calls, {tokens:,} tokens{dollars}"
-
-
-def _record(file: str, link: str) -> str:
-    if not file:
-        return ""
-    return (
-        f"[record]({link.rstrip('/')}/{quote(file, safe='/')})" if link else code(file, 300).replace("|", "¦")
-    )
-
-
-def _some(names: Sequence[str]) -> str:
-    return ", ".join(map(escaped, names[:_MOST_NAMED])) + (", ..." if len(names) > _MOST_NAMED else "")
-
-
-def _titled(title: str, lines: Sequence[str], what: str, after: Sequence[str] = ()) -> Section:
-    return Section(("", title, "", *lines[:2]), lines[2:], len(lines) - 2, what, after)
-
-
-def _folded(title: str, head: Sequence[str], rows: Iterable[str], count: int, what: str) -> Section:
-    return Section(
-        ("", f"<details><summary>{title}</summary>", "", *head), rows, count, what, ("", "</details>")
-    )
-
-
-def _fitted(sections: Iterable[Section], limit: int) -> str:
-    left, kept, cut = limit - _RESERVED, list[str](), list[str]()
-    for section in sections:
-        frame = _size((*section.head, *section.tail))
-        rows = list(_fitting(section.rows, left - frame))
-        if frame > left or (section.total and not rows):
-            cut.append(f"all {section.total} {section.what}" if section.total else section.what)
-            continue
-        lines = (*section.head, *rows, *section.tail)
-        left -= _size(lines)
-        kept += lines
-        if len(rows) < section.total:
-            cut.append(f"{section.total - len(rows)} of {section.total} {section.what}")
-    if cut:
-        kept += (
-            "",
-            (
-                f"Cut, for want of room: {', '.join(cut)}. The results file (--personalens-report PATH.json)"
-                " holds all."
-            ),
-        )
-    return "\n".join(kept) + "\n"
-
-
-def _fitting(rows: Iterable[str], left: int) -> Iterator[str]:
-    for row in rows:
-        left -= _size((row,))
-        if left < 0:
-            return
-        yield row
-
-
-def _size(lines: Iterable[str]) -> int:
-    return sum(len(line.encode("utf-8", "replace")) + 1 for line in lines)
+    return f"{used.calls:,} model calls, {used.tokens:,} tokens{dollars}"

@@ -33,7 +33,8 @@ def failure_section(explained: Explanation, results: Results) -> Iterator[str]:
     """The lines on one gate: what happened, in bold; the reasons; the dialogues with what was said then."""
     sentence = sentence_of(explained, results)
     yield from ("", f"**{escaped(sentence[:1].upper() + sentence[1:], _LONGEST)}.**")
-    lines = [f"- {escaped(line.strip(), _LONGEST)}" for line in unscored_lines(explained, results)]
+    # The ways in which the assistant failed stand above all gates.
+    lines = [f"- {escaped(line, _LONGEST)}" for line in unscored_lines(explained, results, ways=False)]
     if lines:
         yield from ("", *lines)
     yield from _reasons(explained)
@@ -44,6 +45,9 @@ def failure_section(explained: Explanation, results: Results) -> Iterator[str]:
 def _reasons(explained: Explanation) -> Iterator[str]:
     shown = explained.reasons[:_MOST_REASONS]
     if not shown:
+        said = [(escaped(text, _LONGEST), str(number)) for text, number in explained.sentences]
+        if said:
+            yield from ("", *markdown_table(("what the judge says", "dialogues"), said[:_MOST_REASONS]))
         return
     changes = [reason.change for reason in shown]
     header = ["what the assistant does", "dialogues"]

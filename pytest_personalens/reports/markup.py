@@ -9,6 +9,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.safe_text import harmless
+from pytest_personalens.results.wording import ends_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -71,8 +72,6 @@ def figure(value: float | None, places: int = 2, *, signed: bool = False) -> str
 
 def interval_text(low: float | None, high: float | None, *, signed: bool = False) -> str:
     """Return ``0.61 to 0.84``, or "-" if there is no interval."""
-    return (
-        "-"
-        if low is None or high is None
-        else f"{figure(low, signed=signed)} to {figure(high, signed=signed)}"
-    )
+    if low is None or high is None:
+        return "-"
+    return f"{figure(low, signed=True)} to {figure(high, signed=True)}" if signed else ends_text(low, high)

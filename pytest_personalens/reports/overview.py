@@ -196,7 +196,10 @@ def group_lines(
     kinds = [g.name for g in results.kinds] if len(results.kinds) > 1 else []
     whole = [
         _line("All", own, dimensions),
-        *(_line(f"{k}-domain", [i for i in own if i.evaluation.kind == k], dimensions) for k in kinds),
+        *(
+            _line(results.of_suite.kind_name(k), [i for i in own if i.evaluation.kind == k], dimensions)
+            for k in kinds
+        ),
     ]
     return whole, [_line(name, items, dimensions) for name, items in by_domain.items()]
 
@@ -248,7 +251,8 @@ def notes(results: Results) -> Iterator[tuple[str, str]]:
         yield f"{_capital(quotes)}.", ""
     low = sum(i.status == "low" for i in results.own)
     if low and results.gates:
-        yield f"{low:,} dialogues are below a threshold; the gates decide.", "status=low"
+        are = "dialogue is" if low == 1 else "dialogues are"
+        yield f"{low:,} {are} below a threshold; the gates decide.", "status=low"
 
 
 def _line(name: str, items: Sequence[Item], dimensions: Sequence[Measure]) -> OverviewLine:

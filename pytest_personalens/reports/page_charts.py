@@ -8,7 +8,7 @@ from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.reports import charts, overview
 from pytest_personalens.reports.tables.contexts import contexts_of
 from pytest_personalens.results.means import Estimate, estimate, item_scores
-from pytest_personalens.results.wording import NO_INTERVAL, signed
+from pytest_personalens.results.wording import NO_INTERVAL, ends_text, signed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,6 +37,7 @@ def tile_of(results: Results, dimension: Measure, value: Estimate) -> dict[str, 
     return {
         "dimension": dimension,
         "name": name,
+        "what": dimension.names.mean_of + (f", {dimension.range_text()}" if dimension.high != 1 else ""),
         "estimate": value,
         "floor": panel.floor,
         "strip": charts.strip(value, panel, f"{name} {shown}, {between}"),
@@ -47,7 +48,7 @@ def interval_text(value: Estimate) -> str:
     """The two ends; negative ones come with a true minus sign."""
     if value.low is None or value.high is None:
         return "\N{EN DASH}"
-    return f"{value.low:.2f} to {value.high:.2f}".replace("-", "\N{MINUS SIGN}")
+    return ends_text(value.low, value.high).replace("-", "\N{MINUS SIGN}")
 
 
 def is_ablation(results: Results) -> bool:

@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from pytest_personalens.core.verdict import Dimension
 from pytest_personalens.reports.reason_text import DOES, OUTCOMES, reason_text, why
 from pytest_personalens.results.before_run import earlier_of
-from pytest_personalens.results.reasons import COSTS, costs_of, reason_counts, verdict_on
+from pytest_personalens.results.reasons import COSTS, costs_of, counted_codes, reason_counts, verdict_on
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_personalens.core.scenario import BaseScenario
-    from pytest_personalens.core.verdict import Reason, ReasonCode, Verdict
+    from pytest_personalens.core.verdict import Verdict
     from pytest_personalens.results.item import Item
+    from pytest_personalens.results.reasons import CountedCode
     from pytest_personalens.results.values import Results
 
 _MAIN: Final = (Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION)
@@ -31,7 +32,7 @@ class ReasonBar(NamedTuple):
     `change` and `before` are None where it is not known of every dialogue.
     """
 
-    code: ReasonCode
+    code: CountedCode
     words: str
     dialogues: int
     change: int | None
@@ -53,7 +54,7 @@ class ReasonChart(NamedTuple):
 class HeatCell(NamedTuple):
     """How often an outcome came of a preference; `shade` is 0 for never, up to 5 for most often."""
 
-    code: ReasonCode
+    code: CountedCode
     number: int
     shade: int
 
@@ -70,9 +71,9 @@ class HeatMap(NamedTuple):
     first.
     """
 
-    outcomes: list[tuple[ReasonCode, str]]
+    outcomes: Sequence[tuple[CountedCode, str]]
     rows: list[HeatRow]
-    costly: tuple[ReasonCode, ...]
+    costly: tuple[CountedCode, ...]
 
 
 def reason_charts(results: Results) -> list[ReasonChart]:
@@ -99,7 +100,7 @@ def _chart(items: Sequence[Item], dimension: Dimension) -> ReasonChart:
 
 def heat_map(results: Results) -> HeatMap | None:
     """What became of each preference in the run itself; None where the judge names none."""
-    found: defaultdict[str, Counter[ReasonCode]] = defaultdict(Counter)
+    found: defaultdict[str, Counter[CountedCode]] = defaultdict(Counter)
     for item in results.own:
         verdict = verdict_on(item, Dimension.PERSONALIZATION)
         for reason in verdict.reasons if verdict is not None else ():
@@ -107,7 +108,7 @@ def heat_map(results: Results) -> HeatMap | None:
                 found[reason.type][reason.code] += 1
     if not found:
         return None
-    total: Counter[ReasonCode] = Counter()
+    total: Counter[CountedCode] = Counter()
     for counts in found.values():
         total.update(counts)
     outcomes = [(code, words) for code, words in OUTCOMES.items() if total[code]]
@@ -122,7 +123,7 @@ def heat_map(results: Results) -> HeatMap | None:
 
 
 def _cells(
-    counts: Counter[ReasonCode], outcomes: Sequence[tuple[ReasonCode, str]], most: int
+    counts: Counter[CountedCode], outcomes: Sequence[tuple[CountedCode, str]], most: int
 ) -> list[HeatCell]:
     return [HeatCell(code, counts[code], -(-_SHADES * counts[code] // most)) for code, _ in outcomes]
 
@@ -145,13 +146,19 @@ def _good(verdict: Verdict, scenario: BaseScenario | None) -> str:
     return reason_text([r for r in verdict.reasons if r.type], scenario) or verdict.justification
 
 
-def lost_for(item: Item) -> list[Reason]:
-    """The reasons that speak against the item, on task completion and personalization."""
-    read = (verdict_on(item, dimension) for dimension in _MAIN)
-    return [reason for verdict in read if verdict is not None for reason in costs_of(verdict)]
+def lost_for(item: Item) -> set[CountedCode]:
+    """What speaks against the item, on task completion and personalization."""
+    return {
+        code for verdict in _main(item) for code in counted_codes(verdict) if code in COSTS[verdict.dimension]
+    }
 
 
-def told(item: Item) -> list[Reason]:
-    """All reasons of the item on task completion and personalization."""
+def told(item: Item) -> set[tuple[CountedCode, str]]:
+    """All reasons of the item on task completion and personalization, each with its preference or \"\"."""
+    pairs: set[tuple[CountedCode, str]] = {(r.code, r.type) for v in _main(item) for r in v.reasons}
+    return pairs | {("whole", "") for verdict in _main(item) if "whole" in counted_codes(verdict)}
+
+
+def _main(item: Item) -> list[Verdict]:
     read = (verdict_on(item, dimension) for dimension in _MAIN)
-    return [reason for verdict in read if verdict is not None for reason in verdict.reasons]
+    return [verdict for verdict in read if verdict is not None]

@@ -11,6 +11,7 @@ from pytest_personalens.core.node_ids import BUILT_IN
 from pytest_personalens.core.scenario import Scenario
 from pytest_personalens.core.tool_calls import pairs
 from pytest_personalens.reports.command_line import command_line
+from pytest_personalens.reports.moves import personalization_before
 from pytest_personalens.reports.page_reasons import lost_for, row_reason, told
 from pytest_personalens.reports.reason_text import DOES, OUTCOMES
 from pytest_personalens.results.wording import control_names, unfound_text
@@ -83,11 +84,12 @@ def payload(results: Results, changes: Changes | None) -> Payload:
         scenario = results.scenarios.get(item.evaluation.scenario)
         rows.append(_without_empty({**_row(item, scenario, dimensions, row_text), **own}))
         dialogues.append(_without_empty(_dialogue(item, text)))
-    codes = {reason.code for item in results.items for reason in lost_for(item)}
+    codes = {code for item in results.items for code in lost_for(item)}
     return Payload(
         {
             "dimensions": [[d.value, d.names.score, d.names.title, *_steps(d)] for d in dimensions],
             "controls": control_names(results.of_suite),
+            "kindNames": {group.name: results.of_suite.kind_name(group.name) for group in results.kinds},
             "reasons": [[code, words] for code, words in DOES.items() if code in codes],
             "outcomes": dict(OUTCOMES),
             "command": command_line(results.settings, results.of_suite, of_item=True),
@@ -133,10 +135,13 @@ def _row(
         "status": item.status,
         "failed": item.failed,
         "scores": [scores.get(d) for d in dimensions],
+        "beforeP": personalization_before(item),
         "short": [s.dimension.value for s in item.shortfalls],
         "why": text(row_reason(item, scenario)),
         "wants": text(_wants(scenario)),
-        "reasons": sorted({(r.code, text(r.type)) for r in told(item)}),
+        "reasons": sorted((code, text(type_)) for code, type_ in sorted(told(item))),
+        "tokens": sum(used.tokens for used in e.usage.values()),
+        "usd": item.usd,
         "turns": sum(m.role == "user" for m in e.dialogue.messages),
         "trial": item.trial if item.trial != 1 else 0,
         "arm": item.arm,

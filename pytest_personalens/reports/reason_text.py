@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.core.scenario import Scenario
 from pytest_personalens.reports.markup import short_line
+from pytest_personalens.results.reasons import counted_codes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from pytest_personalens.core.scenario import BaseScenario
     from pytest_personalens.core.verdict import Reason, ReasonCode, Verdict
-    from pytest_personalens.results.reasons import ReasonCount
+    from pytest_personalens.results.reasons import CountedCode, ReasonCount
 
 #: What the assistant does, in a sentence about it.
-DOES: Final[Mapping[ReasonCode, str]] = {
+DOES: Final[Mapping[CountedCode, str]] = {
     "asks-known": "asks for what it was told",
     "contradicts": "goes against what it was told",
     "recites": "names what it was told and does nothing with it",
@@ -31,6 +32,7 @@ DOES: Final[Mapping[ReasonCode, str]] = {
     "proposed": "only proposes a part of the task, or asks about it",
     "missing": "leaves out a part of the task",
     "done": "does a part of the task",
+    "whole": "does each part, but not the task as a whole",
 }
 #: The same before the name of a preference or of a part.
 _ABOUT: Final[Mapping[ReasonCode, str]] = {
@@ -93,7 +95,19 @@ def _joined(names: list[str]) -> str:
 
 def why(verdict: Verdict, reasons: Iterable[Reason], scenario: BaseScenario | None = None) -> str:
     """Why a reading is low, in a line: by the reasons that speak against it, else by the judge's own."""
-    return reason_text(reasons, scenario) or short_line(verdict.justification, 2 * _LONGEST)
+    return reason_text(reasons, scenario) or short_line(_said(verdict), 2 * _LONGEST)
+
+
+def _said(verdict: Verdict) -> str:
+    """The judge's sentence; where no part is missing, also what it quotes, and parts that no reply names."""
+    if "whole" not in counted_codes(verdict):
+        return verdict.justification
+    against = ", ".join(f"{e.note} (turn {e.turn})" for e in verdict.evidence if e.note)
+    unnamed = [f"“{reason.part}”" for reason in verdict.reasons if reason.turn is None]
+    told = "each part is seen as done, but not the task as a whole" + (
+        f"; against it: {against}" if against else ""
+    )
+    return told + (f"; no reply has words of {_joined(unnamed)}" if unnamed else "")
 
 
 def counted(reason: ReasonCount) -> str:

@@ -59,8 +59,9 @@ def summary_lines(
         yield "", ()
     if part := part_note(results):
         yield f"scores {part}:", ("yellow",)
+    table = _kinds if results.of_suite.table_by_kind else _table
     plain = [
-        *(_table(results, domains=domains, short=short) if results.items or results.uncounted else ()),
+        *(table(results, domains=domains, short=short) if results.items or results.uncounted else ()),
         *([] if short else [""]),
         *outcome_lines(results, verbose=verbose, listed=not short),
         *_notes(results, verbose=verbose, records=records, short=short),
@@ -95,6 +96,15 @@ def _table(results: Results, *, domains: bool, short: bool) -> Iterator[str]:
         yield f"{group.name:14}{group.items:6}{group.scored:8}" + "".join(
             f"{_figure(group, key):>{wide[key]}}" for key in shown
         )
+
+
+def _kinds(results: Results, *, domains: bool, short: bool) -> Iterator[str]:
+    from pytest_personalens.reports.kind_tables import domain_lines, kind_tables, source_lines, table_lines
+
+    yield from table_lines(kind_tables(results))
+    if domains and not short and results.domains:
+        yield from domain_lines(results)
+    yield from source_lines(results)
 
 
 def _figure(group: Group, key: str) -> str:

@@ -259,13 +259,14 @@ def setup_of(judge: str, user_agent: str, settings: Mapping[str, Any]) -> dict[s
 
     `settings` are the settings of the run, by name.
     """
+    suite = suite_named(settings.get("suite") or FIRST_SUITE)
+    judge = suite.judge_of_run(judge)
     of_items = _setup(judge, settings.get("context") or "", settings.get("max_turns") or 0)
     prompts, protocol = settings.get("prompts") or "", settings.get("protocol") or _DEFAULT
     protocol = "official" if prompts.startswith(OFFICIAL_PROMPTS) else protocol
     # Baselines of earlier versions know only the default protocol.
     named = {_PROTOCOL: protocol} if protocol != _DEFAULT else {}
-    own = suite_named(settings.get("suite") or FIRST_SUITE).terms(settings)
-    return {**of_items, "the simulated user": user_agent, **named, **own}
+    return {**of_items, "the simulated user": user_agent, **named, **suite.terms(settings)}
 
 
 def setup_of_item(item: Item) -> dict[str, str]:

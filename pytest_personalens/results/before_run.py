@@ -8,6 +8,7 @@ from pytest_personalens.core.message import numbered
 from pytest_personalens.results.earlier import Earlier, codes_in, scores_in
 
 if TYPE_CHECKING:
+    from pytest_personalens.core.message import Message
     from pytest_personalens.results.baseline import Baseline, Entry
     from pytest_personalens.results.item import Item
     from pytest_personalens.results.values import Results
@@ -30,6 +31,25 @@ def with_earlier(results: Results, baseline: Baseline) -> Results:
         item if item.arm else _joined(item, then.get((*item.key, item.trial))) for item in results.items
     )
     return results.model_copy(update={"items": items})
+
+
+def with_messages(results: Results, before: Results) -> Results:
+    """The results with what was said in an earlier run, where nothing else is known of before.
+
+    For runs that cannot be compared: of the old scores and reasons nothing is kept.
+    """
+    then = {(*item.key, item.trial): item.evaluation.dialogue.messages for item in before.own}
+    items = tuple(
+        item if item.arm or item.earlier else _said_before(item, then.get((*item.key, item.trial), ()))
+        for item in results.items
+    )
+    return results.model_copy(update={"items": items})
+
+
+def _said_before(item: Item, messages: tuple[Message, ...]) -> Item:
+    if not messages or numbered(messages) == numbered(item.evaluation.dialogue.messages):
+        return item
+    return item.model_copy(update={"earlier": Earlier(source="baseline", messages=messages)})
 
 
 def _joined(item: Item, entry: Entry | None) -> Item:

@@ -6,16 +6,14 @@ The result also says how small a drop the test could have found.
 from __future__ import annotations
 
 from collections import defaultdict
-from fractions import Fraction
-from statistics import fmean
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.results.baseline import setup_of_item
-from pytest_personalens.results.changes import Comparison, Difference, Flip, Paired
-from pytest_personalens.results.means import balanced, by_user, scores_of
-from pytest_personalens.results.stats.intervals import mean_interval
-from pytest_personalens.results.stats.paired import holm, sign_flip
+from pytest_personalens.results.changes import Comparison, Difference, Flip
+from pytest_personalens.results.left_out import left_out
+from pytest_personalens.results.means import balanced, scores_of
+from pytest_personalens.results.paired import PLACES, changes_in, gains, paired
+from pytest_personalens.results.stats.paired import holm
 from pytest_personalens.results.stats.power import detectable, step_of
 
 if TYPE_CHECKING:
@@ -28,6 +26,11 @@ if TYPE_CHECKING:
     from pytest_personalens.results.values import Results
 
 
+#: The reasons why only a part of what a scenario has was compared.
+IN_PART: Final = (
+    "not run now by each test that ran them then",
+    "trials of one run beyond those of the other",
+)
 #: The probability of finding a drop of the size that is reported as detectable.
 POWER: Final = 0.8
 
@@ -61,44 +64,14 @@ def compare_with_baseline(
     pairs = _pairs(scored)
     wanted = [dimension for dimension in suite.gated if dimension in suite.main or dimension in margins]
     gated = [dimension for dimension in wanted if dimension in pairs]
-    sides = {dimension: paired(dimension, of_dimension) for dimension, of_dimension in pairs.items()}
-    rejected = dict(zip(gated, holm([sides[d].p for d in gated], level), strict=True))
     compared = {key for of_dimension in pairs.values() for key in of_dimension}
     changed, _ = baseline.changed({item.scenario_key: item.content for item in own if item.content})
     scored_then = {entry.key for entry in baseline.entries if entry.scores and entry.key[:2] in asked_now}
     scored_now = {item.key for item in own if item.evaluation.scored}
-    differences = []
-    for dimension, side in sides.items():
-        margin = margins.get(dimension, 0.0)
-        least = None
-        if dimension in gated:
-            # This is the level of the first test in Holm's procedure, so a drop that reaches it is found in
-            # any case.
-            least = detectable(
-                _gains(changes_in(pairs[dimension]), dimension),
-                level=level / len(gated),
-                margin=margin,
-                power=POWER,
-                most=_room(side.before, pairs[dimension], dimension),
-                step=step_of(dimension.grid),
-            )
-        differences.append(
-            Difference(
-                **side.model_dump(),
-                gated=dimension in gated,
-                margin=margin,
-                judged=len(
-                    {key[:2] for scores in scored[dimension] for key in scores if key in alike} & compared
-                ),
-                detectable=least,
-                decidable=dimension not in gated
-                or _decidable(pairs[dimension], dimension, level / len(gated)),
-                largest_drop=(
-                    _largest_drop(dimension, pairs[dimension], level) if dimension in bounded else None
-                ),
-                regressed=rejected.get(dimension, False) and -dimension.sign * side.change > margin,
-            )
-        )
+    judged = {
+        dimension: len({key[:2] for scores in sides for key in scores if key in alike} & compared)
+        for dimension, sides in scored.items()
+    }
     return Comparison(
         baseline=name,
         level=level,
@@ -106,7 +79,9 @@ def compare_with_baseline(
         shared=len({entry.key[:2] for entry in baseline.entries} & asked_now),
         shared_by_test=len(scored_then),
         compared_by_test=len(scored_then & scored_now),
-        differences=tuple(differences),
+        differences=differences_of(
+            pairs, gated=gated, level=level, margins=margins, bounded=bounded, judged=judged
+        ),
         one_sided={
             d: "then" if scored[d][0] else "now"
             for d in wanted
@@ -122,15 +97,62 @@ def compare_with_baseline(
             of_other_content={item.scenario_key for item in own if item.evaluation.scenario in changed},
             under_other_settings=asked_now - {key[:2] for key in alike},
             in_part={
-                "not run now by each test that ran them then": {
-                    key[:2] for key in known - {item.key for item in own}
-                },
-                "trials of one run beyond those of the other": {
+                IN_PART[0]: {key[:2] for key in known - {item.key for item in own}},
+                IN_PART[1]: {
                     key[:2] for dimension in gated for key in _uneven(*scored[dimension]) if key in alike
                 },
             },
         ),
     )
+
+
+def differences_of(
+    pairs: Mapping[Measure, Pairs],
+    *,
+    gated: Sequence[Measure],
+    level: float,
+    margins: Mapping[Measure, float],
+    bounded: Collection[Measure],
+    judged: Mapping[Measure, int],
+) -> tuple[Difference, ...]:
+    """Return how each measure changed over its pairs, and whether the gated ones regressed.
+
+    The arguments are those of `compare_with_baseline`. `judged` counts the compared scenarios in which either
+    run has a score on the measure.
+    """
+    sides = {dimension: paired(dimension, of_dimension) for dimension, of_dimension in pairs.items()}
+    rejected = dict(zip(gated, holm([sides[d].p for d in gated], level), strict=True))
+    differences = []
+    for dimension, side in sides.items():
+        margin = margins.get(dimension, 0.0)
+        least = None
+        if dimension in gated:
+            # This is the level of the first test in Holm's procedure, so a drop that reaches it is found in
+            # any case.
+            least = detectable(
+                gains(changes_in(pairs[dimension]), dimension),
+                level=level / len(gated),
+                margin=margin,
+                power=POWER,
+                most=_room(side.before, pairs[dimension], dimension),
+                step=step_of(dimension.grid),
+            )
+        differences.append(
+            Difference(
+                **side.model_dump(),
+                gated=dimension in gated,
+                margin=margin,
+                judged=judged[dimension],
+                detectable=least,
+                decidable=dimension not in gated
+                or _decidable(pairs[dimension], dimension, level / len(gated)),
+                largest_drop=(
+                    _largest_drop(dimension, pairs[dimension], level) if dimension in bounded else None
+                ),
+                regressed=rejected.get(dimension, False) and -dimension.sign * side.change > margin,
+            )
+        )
+    return tuple(differences)
 
 
 def compare_untested(before: Results, now: Results) -> Comparison:
@@ -173,8 +195,8 @@ def _largest_drop(dimension: Measure, pairs: Pairs, level: float) -> float | Non
     from pytest_personalens.results.stats.non_inferiority import least_change
 
     assert dimension.span is not None  # no gate can ask for it
-    found = least_change(_gains(changes_in(pairs), dimension), dimension.span, level=level)
-    return None if found is None else round(0.0 - found, _PLACES)
+    found = least_change(gains(changes_in(pairs), dimension), dimension.span, level=level)
+    return None if found is None else round(0.0 - found, PLACES)
 
 
 def _decidable(pairs: Pairs, dimension: Measure, level: float) -> bool:
@@ -184,11 +206,6 @@ def _decidable(pairs: Pairs, dimension: Measure, level: float) -> bool:
     """
     able = len({user for (user, *_), (before, _) in pairs.items() if before != dimension.worst})
     return not able or 0.5**able <= level
-
-
-def _gains(changes: Sequence[Sequence[Fraction]], dimension: Measure) -> list[list[Fraction]]:
-    """Return the changes with positive numbers for improvements."""
-    return [[dimension.sign * change for change in of_user] for of_user in changes]
 
 
 def _room(before: float, pairs: Pairs, dimension: Measure) -> float:
@@ -256,80 +273,5 @@ def flips_of(items: Sequence[Item], pairs: Mapping[Measure, Pairs]) -> tuple[Fli
     )
 
 
-def left_out(
-    then: Mapping[Key, str],
-    scored_then: Collection[Key],
-    items: Sequence[Item],
-    compared: Collection[Key],
-    *,
-    by_other_tests: Collection[Key] = (),
-    of_other_content: Collection[Key] = (),
-    under_other_settings: Collection[Key] = (),
-    in_part: Mapping[str, Collection[Key]] = MappingProxyType({}),
-) -> dict[str, tuple[str, ...]]:
-    """Return the ids of the scenarios that could not be compared, by reason.
-
-    Each scenario is listed under the first reason that holds. `then` holds the ids of the scenarios of the
-    other run, and `items` are those of this run. `in_part` maps a reason to scenarios of which only a part
-    was compared.
-    """
-    now: dict[Key, str] = {item.scenario_key: item.evaluation.scenario for item in items}
-    scored_now = {item.scenario_key for item in items if item.evaluation.scored}
-    reasons: tuple[tuple[str, Collection[Key]], ...] = (
-        ("not run now", then.keys() - now.keys()),
-        ("not run then", now.keys() - then.keys()),
-        ("run by other tests", by_other_tests),
-        ("changed in the dataset", of_other_content),
-        ("run under other settings", under_other_settings),
-        ("not scored now", now.keys() - scored_now),
-        ("not scored then", then.keys() - set(scored_then)),
-        ("not scored on the same dimensions", then.keys() | now.keys()),
-    )
-    left = {**then, **now}.keys() - set(compared)
-    by_reason: dict[str, tuple[str, ...]] = {}
-    for why, keys in reasons:
-        if here := left & set(keys):
-            by_reason[why] = tuple(sorted(now.get(key) or then[key] for key in here))
-            left -= here
-    for what, keys in in_part.items():
-        if here := set(keys) & set(compared):
-            by_reason[what] = tuple(sorted(now[key] for key in here))
-    return by_reason
-
-
 def _uneven(then: Mapping[Key, TrialScores], now: Mapping[Key, TrialScores]) -> set[Key]:
     return {key for key in then.keys() & now.keys() if len(then[key]) != len(now[key])}
-
-
-_PLACES: Final = 6
-
-
-def paired(measure: Measure, pairs: Pairs, *, improving: bool = False) -> Paired:
-    """Return at least one pair of means (before, after) as a comparison.
-
-    `p` is that of a change for the worse, or of one for the better if `improving`.
-    """
-    changes = changes_in(pairs)
-    span = measure.span
-    lowest = None if span is None else -span
-    low, high = mean_interval(changes, lowest, span, grid=measure.grid) or (None, None)
-    every = [change for of_user in changes for change in of_user]
-    gains = [sum(of_user, Fraction()) for of_user in _gains(changes, measure)]
-    return Paired(
-        dimension=measure,
-        pairs=len(pairs),
-        users=len(changes),
-        before=round(fmean(before for before, _ in pairs.values()), _PLACES),
-        after=round(fmean(after for _, after in pairs.values()), _PLACES),
-        change=round(fmean(every), _PLACES),
-        low=None if low is None else round(low, _PLACES),
-        high=None if high is None else round(high, _PLACES),
-        better=sum(measure.sign * change > 0 for change in every),
-        worse=sum(measure.sign * change < 0 for change in every),
-        p=round(sign_flip([-gain for gain in gains] if improving else gains).p, _PLACES),
-    )
-
-
-def changes_in(pairs: Pairs) -> list[list[Fraction]]:
-    """Return after - before of each user's scenarios."""
-    return by_user({scenario: after - before for scenario, (before, after) in pairs.items()})

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_personalens.results.comparison import paired
 from pytest_personalens.results.means import balanced, scores_of
+from pytest_personalens.results.paired import paired
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,13 +19,14 @@ if TYPE_CHECKING:
 
 
 class Contrast(NamedTuple):
-    """The difference between two sets of items: the mean `change` over `pairs` scenarios.
+    """The difference between two sets of items: the mean `change` over `pairs` scenarios of `users`.
 
     `low` to `high` is the 95 % interval of the change, or None. `p` is two-sided. `adjusted` is `p` after
     Holm's correction over all tests that are made together, 0 to 1.
     """
 
     pairs: int
+    users: int
     change: float
     low: float | None
     high: float | None
@@ -46,7 +47,7 @@ def contrast(base: Sequence[Item], other: Sequence[Item], dimension: Measure) ->
     rise = sum(after - before for before, after in pairs.values())
     found = paired(dimension, pairs, improving=dimension.sign * rise > 0)
     p = min(1.0, 2 * found.p)
-    return Contrast(found.pairs, found.change, found.low, found.high, p, p)
+    return Contrast(found.pairs, found.users, found.change, found.low, found.high, p, p)
 
 
 def corrected(found: Sequence[Contrast]) -> list[Contrast]:

@@ -10,20 +10,21 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_personalens.results.changes import Arm, Paired
-from pytest_personalens.results.comparison import paired
 from pytest_personalens.results.figures import Trials
 from pytest_personalens.results.item import Item
 from pytest_personalens.results.means import answers_of, balanced, by_user, scores_of
+from pytest_personalens.results.paired import paired
 from pytest_personalens.results.stats.resampling import bootstrap_interval, swap_test
 from pytest_personalens.results.stats.trials import pass_hat, spread
 from pytest_personalens.results.summary import by_kind, group
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from pytest_personalens.core.evaluation import Answer
     from pytest_personalens.core.measure import Measure
-    from pytest_personalens.core.suite import Metric, Suite
+    from pytest_personalens.core.metric import Metric
+    from pytest_personalens.core.suite import Suite
     from pytest_personalens.results.means import Key
 
 
@@ -81,19 +82,36 @@ def gain_of(metric: Metric, control: Sequence[Item], own: Sequence[Item]) -> Gai
     return Gain(*found.gain, found.pairs, found.users, found.p)
 
 
-def _gain_of_answers(metric: Metric, control: Sequence[Item], own: Sequence[Item]) -> Gain | None:
-    of, sign = metric.of, 1 if metric.better == "high" else -1
-    assert of is not None
+def gain_value(metric: Metric, control: Sequence[Item], own: Sequence[Item]) -> float | None:
+    """Return the gain in a metric of answers, without its interval and its test, which take long."""
+    pairs = [pair for of_key in _both(metric, control, own).values() for pair in of_key]
+    return _gain(metric)(pairs) if pairs else None
+
+
+def _both(
+    metric: Metric, control: Sequence[Item], own: Sequence[Item]
+) -> dict[Key, list[tuple[Answer, Answer]]]:
+    """Return the answers of the scenarios in both, in pairs."""
     before, after = answers_of(metric, control), answers_of(metric, own)
-    both = {
+    return {
         key: list(zip(before[key], after[key], strict=False)) for key in sorted(before.keys() & after.keys())
     }
-    users = [[pair for of_scenario in user for pair in of_scenario] for user in by_user(both)]
+
+
+def _gain(metric: Metric) -> Callable[[Sequence[tuple[Answer, Answer]]], float | None]:
+    of, sign = metric.of, 1 if metric.better == "high" else -1
+    assert of is not None
 
     def gain(pairs: Sequence[tuple[Answer, Answer]]) -> float | None:
         was, is_now = of([pair[0] for pair in pairs]), of([pair[1] for pair in pairs])
         return None if was is None or is_now is None else sign * (is_now - was)
 
+    return gain
+
+
+def _gain_of_answers(metric: Metric, control: Sequence[Item], own: Sequence[Item]) -> Gain | None:
+    both, gain = _both(metric, control, own), _gain(metric)
+    users = [[pair for of_scenario in user for pair in of_scenario] for user in by_user(both)]
     value = gain([pair for pairs in users for pair in pairs]) if users else None
     if value is None:
         return None

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from pytest_personalens.core.suite import Metric
+from pytest_personalens.core.metric import Metric
 from pytest_personalens.results.controls import gain_of, passes_of
 from pytest_personalens.results.figures import Gate
 from pytest_personalens.results.gate_expressions import control_of
 from pytest_personalens.results.means import by_user, figure_of
 from pytest_personalens.results.stats.intervals import interval
 from pytest_personalens.results.stats.trials import pass_hat, pass_share
-from pytest_personalens.results.wording import NO_INTERVAL, apart, count, over, p_text, share_text
+from pytest_personalens.results.wording import NO_INTERVAL, apart, count, ends_text, over, p_text, share_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_personalens.core.gate import GateExpression
     from pytest_personalens.results.item import Item
+    from pytest_personalens.results.means import Estimate
     from pytest_personalens.results.values import Results
 
 
@@ -26,11 +27,12 @@ def too_few(results: Results, floor: GateExpression, least: float) -> str:
 
     The text is empty if there are enough.
     """
-    items = members(results.own, floor.group)
+    metric = results.of_suite.metric(floor.metric)
+    items = _read_in(metric, members(results.own, floor.group))
     scored = sum(i.evaluation.scored for i in items)
-    total = len(items) + results.missing_by_group.get(floor.group, 0) if floor.group else results.expected
-    its = "its " if floor.group else ""
-    if not floor.group and not scored:
+    total = _asked(results, floor.group, metric)
+    its = "its " if floor.group or (metric is not None and metric.read_in) else ""
+    if not scored and (not floor.group or not total):
         return ""  # the gate itself gives a better message
     return (
         ""
@@ -45,8 +47,7 @@ def figure_gate(results: Results, floor: GateExpression) -> Gate:
     items = _read_in(metric, members(results.own, floor.group))
     found = figure_of(metric, items)
     if found.value is None:
-        why = "no item could be scored" if not found.dialogues else "what was answered does not decide it"
-        return closed(floor, f"{metric.label}: {why}")
+        return closed(floor, f"{metric.label}: {_why_no_value(results, metric, items, found)}")
     basis = over(found.scenarios, found.users, results.of_suite.item)
     gate = _against(floor, found.value, (found.low, found.high), metric.label, basis)
     worst = metric.measure.worst if metric.measure is not None else None
@@ -64,16 +65,26 @@ def figure_gate(results: Results, floor: GateExpression) -> Gate:
     return gate
 
 
-def _read_in(metric: Metric, items: Sequence[Item]) -> list[Item]:
-    """Return the items that the metric is computed from."""
-    return [item for item in items if not metric.read_in or item.evaluation.kind in metric.read_in]
+def _why_no_value(results: Results, metric: Metric, items: Sequence[Item], found: Estimate) -> str:
+    if found.dialogues:
+        return metric.undecided
+    if items or not metric.read_in:
+        return "no item could be scored"
+    return f"no {results.of_suite.item} of {' or '.join(metric.read_in)} is in this sample"
 
 
-def _asked(results: Results, group: str, metric: Metric) -> int:
+def _read_in(metric: Metric | None, items: Sequence[Item]) -> list[Item]:
+    """Return the items that the metric is computed from; without a metric, all of them."""
+    kinds = metric.read_in if metric is not None else ()
+    return [item for item in items if not kinds or item.evaluation.kind in kinds]
+
+
+def _asked(results: Results, group: str, metric: Metric | None) -> int:
     """Return the number of items for a metric, with those without a result."""
-    if not metric.read_in and not group:
+    kinds = metric.read_in if metric is not None else ()
+    if not kinds and not group:
         return results.expected
-    kinds = () if group else metric.read_in
+    kinds = () if group else kinds
     missing = sum(results.missing_by_group.get(name, 0) for name in (group, *kinds) if name)
     return len(_read_in(metric, members(results.own, group))) + missing
 
@@ -158,7 +169,7 @@ def _against(
     passed = floor.passes(value)
     failing = "<" if floor.direction == ">=" else ">"
     measured, least = (f"{value:.2f}", f"{floor.limit:.2f}") if passed else apart(value, floor.limit)
-    between = NO_INTERVAL if low is None or high is None else f"{low:.2f} to {high:.2f}"
+    between = NO_INTERVAL if low is None or high is None else ends_text(low, high)
     message = f"{label} {measured} ({between}) {floor.direction if passed else failing} {least} {basis}"
     return Gate(
         name=floor.name,

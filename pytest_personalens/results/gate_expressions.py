@@ -32,8 +32,11 @@ def check_expressions(settings: Settings) -> None:
             raise SpecError(f"{where}: unknown metric {gate.metric!r}")
         measure = measure_of(gate, suite)
         if measure is not None and measure.value not in settings.dimensions:
+            advice = suite.not_scored(settings._asdict()).get(measure)
             raise SpecError(
-                f"{where} is not judged in this run; add {measure.short} with --personalens-dimensions"
+                f"{where}: {advice}"
+                if advice
+                else f"{where} is not judged in this run; add {measure.short} with --personalens-dimensions"
             )
         if gate.metric == "drop" and settings.baseline is None:
             raise SpecError(f"{where}: there is nothing to compare with; add --personalens-baseline PATH")

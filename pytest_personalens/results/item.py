@@ -49,6 +49,10 @@ class Item(Frozen):
         description="Digest of the scenario's content, by which a later run knows whether it is the same.",
     )
     test: str = Field(default="", description="The test: file, function and its own parameters.")
+    usd: float | None = Field(
+        default=None,
+        description="US dollars of this run for it; null without a model whose price is known.",
+    )
     earlier: Earlier | None = Field(
         default=None,
         description="What it was before, by the baseline or by a record that holds another dialogue.",

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from pytest_personalens.core.evaluation import Answer
     from pytest_personalens.core.measure import Exact, Measure, Score
-    from pytest_personalens.core.suite import Metric
+    from pytest_personalens.core.metric import Metric
     from pytest_personalens.results.item import Item
 
 
@@ -217,7 +217,9 @@ def answers_of(metric: Metric, items: Iterable[Item]) -> dict[Key, list[Answer]]
     answers: defaultdict[Key, list[Answer]] = defaultdict(list)
     for item in sorted(items, key=lambda item: item.trial):
         answer, kind = item.evaluation.answer, item.evaluation.kind
-        if answer is not None and (not metric.kinds or kind in metric.kinds):
+        if answer is None or (answer.value is None and not metric.counts_unread):
+            continue
+        if not metric.kinds or kind in metric.kinds:
             answers[item.key].append(answer)
     return dict(answers)
 

@@ -3,22 +3,32 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from pytest_personalens.core.dimensions import Dimension
 from pytest_personalens.results.before_run import earlier_of
-from pytest_personalens.results.earlier import codes_in
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
+    from typing import Literal
 
     from pytest_personalens.core.measure import Measure, Score
     from pytest_personalens.core.verdict import Reason, ReasonCode, Verdict
     from pytest_personalens.results.item import Item
 
+#: What is counted: the judge's reasons, and "whole" where each part of a failed task is done.
+CountedCode: TypeAlias = "ReasonCode | Literal['whole']"
 #: What speaks against a reading, the gravest first.
-COSTS: Final[Mapping[Measure, tuple[ReasonCode, ...]]] = {
-    Dimension.TASK_COMPLETION: ("refused", "wrong", "handed-back", "promised", "proposed", "missing"),
+COSTS: Final[Mapping[Measure, tuple[CountedCode, ...]]] = {
+    Dimension.TASK_COMPLETION: (
+        "refused",
+        "wrong",
+        "handed-back",
+        "promised",
+        "proposed",
+        "missing",
+        "whole",
+    ),
     Dimension.PERSONALIZATION: ("contradicts", "asks-known", "recites", "ignores", "uses-stated"),
 }
 
@@ -29,7 +39,7 @@ class ReasonCount(NamedTuple):
     `change` is that over the `known` ones of the `scored` dialogues; None where nothing is known of before.
     """
 
-    code: ReasonCode
+    code: CountedCode
     dialogues: int
     change: int | None
     known: int
@@ -39,11 +49,12 @@ class ReasonCount(NamedTuple):
 def reason_counts(items: Sequence[Item], measure: Measure) -> tuple[ReasonCount, ...]:
     """What speaks against a reading in scored items, what grew most first; none that no dialogue has."""
     scored = [item for item in items if item.evaluation.scored]
-    now = [set(codes_in(item.evaluation.verdicts).get(measure, ())) for item in scored]
+    verdicts = [verdict_on(item, measure) for item in scored]
+    now = [counted_codes(verdict) if verdict is not None else set() for verdict in verdicts]
     then = [
         None
         if (earlier := earlier_of(item)) is None or not earlier.scores
-        else set(earlier.reasons.get(measure, ()))
+        else _counted(earlier.reasons.get(measure, ()), measure, earlier.scores.get(measure))
         for item in scored
     ]
     known = sum(codes is not None for codes in then)
@@ -74,6 +85,17 @@ def _in_lower_half(score: Score, measure: Measure) -> bool:
         return True
     middle = (measure.low + measure.high) / 2
     return not measure.is_worse(middle, score)
+
+
+def counted_codes(verdict: Verdict) -> set[CountedCode]:
+    """The codes of a reading's reasons, each once."""
+    return _counted((reason.code for reason in verdict.reasons), verdict.dimension, verdict.score)
+
+
+def _counted(codes: Iterable[ReasonCode], measure: Measure, score: Score | None) -> set[CountedCode]:
+    found: set[CountedCode] = set(codes)
+    failed = measure == Dimension.TASK_COMPLETION and score == 0
+    return {"whole"} if failed and found == {"done"} else found
 
 
 def costs_of(verdict: Verdict) -> list[Reason]:

@@ -160,6 +160,8 @@ def merge(
         missing_by_group=sum((Counter(shard.results.missing_by_group) for shard in shards), Counter()),
         left_out=sum(shard.results.left_out for shard in shards),
         complete=not missing and not stopped,
+        drawn_from=first.results.drawn_from,
+        excluded=first.results.excluded,
     )
     scenarios = {id_: scenario for shard in shards for id_, scenario in shard.results.scenarios.items()}
     results = results.model_copy(

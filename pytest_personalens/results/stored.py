@@ -5,12 +5,15 @@ A file whose own figures differ from these is refused.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.errors import DataError
+from pytest_personalens.results.comparison import IN_PART, differences_of, flips_of
 from pytest_personalens.results.controls import controls_of, trials_of
 from pytest_personalens.results.gates import check_again
+from pytest_personalens.results.means import balanced, scores_of
 from pytest_personalens.results.summary import summarize
 from pytest_personalens.results.values import read_results
 
@@ -18,6 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from pytest_personalens.core.measure import Exact, Measure
+    from pytest_personalens.results.changes import Comparison
+    from pytest_personalens.results.means import Key, Pairs
     from pytest_personalens.results.values import Results
 
 #: Figures that depend only on the items.
@@ -34,7 +40,7 @@ _FIGURES: Final = (
 )
 #: Values that an earlier version may have computed by another method, or worded otherwise. Reports show them
 #: as they are computed now.
-_BY_METHOD: Final = frozenset({"low", "high", "p", "users", "message"})
+_BY_METHOD: Final = frozenset({"low", "high", "p", "users", "message", "detectable", "largest_drop"})
 #: Stored figures are rounded to six decimals.
 _ROUNDING: Final = 2e-6
 #: No item holds the usage of adopting or checking a judge.
@@ -47,9 +53,9 @@ def read_computed(path: Path) -> Results:
     The file is one of ``--personalens-report PATH.json``.
 
     Raise `DataError` with a text of one line if the file cannot be read. Raise it also for the first figure
-    that does not follow from the items: means, counts, usage, trials, controls and gates. No item holds
-    dollars or the scores of a baseline, so these stay as they are. A change must still be the difference
-    between its two means.
+    that does not follow from the items: means, counts, usage, trials, controls, the comparison and gates. No
+    item holds dollars, so these stay as they are. A comparison stays too if the items do not hold all the
+    baseline's scores that it is over. Its changes must still be the differences between its means.
     """
     stored = read_results(path)
     computed = _computed(stored)
@@ -60,7 +66,7 @@ def read_computed(path: Path) -> Results:
 
 
 def _figures(stored: Results, computed: Results) -> Iterator[tuple[str, Any, Any]]:
-    for name in (*_FIGURES, "trials", "arms", "gates"):
+    for name in (*_FIGURES, "trials", "arms", "comparison", "gates"):
         yield from _differences(
             name, *(results.model_dump(mode="json", include={name})[name] for results in (stored, computed))
         )
@@ -85,6 +91,8 @@ def _computed(stored: Results) -> Results:
         missing_by_group=stored.missing_by_group,
         left_out=stored.left_out,
         complete=stored.complete,
+        drawn_from=stored.drawn_from,
+        excluded=stored.excluded,
     )
     update: dict[str, Any] = {name: getattr(found, name) for name in _FIGURES}
     update["usage"] |= {
@@ -95,8 +103,46 @@ def _computed(stored: Results) -> Results:
         update["trials"] = trials_of(stored.own, stored.trials.count, stored.of_suite)
     if stored.arms:
         update["arms"] = controls_of(stored.items, stored.of_suite)
+    if (comparison := _compared_again(stored)) is not None:
+        update["comparison"] = comparison
     computed = stored.model_copy(update=update)
     return computed.model_copy(update={"gates": tuple(check_again(computed, gate) for gate in stored.gates)})
+
+
+def _compared_again(results: Results) -> Comparison | None:
+    """Return the comparison, computed from what the items were by the baseline.
+
+    Return None if they do not hold that: in files of earlier versions, and for a part of a scenario's trials
+    or tests.
+    """
+    comparison, own = results.comparison, results.own
+    if comparison is None or comparison.left_out.keys() & set(IN_PART) or len({i.test for i in own}) > 1:
+        return None
+    then = [(i, i.earlier.scores) for i in own if i.earlier is not None and i.earlier.source == "baseline"]
+    if not then:
+        return None
+    left_out = {scenario for scenarios in comparison.left_out.values() for scenario in scenarios}
+    pairs: dict[Measure, Pairs] = {}
+    for d in comparison.differences:
+        before: defaultdict[Key, dict[int, Exact]] = defaultdict(dict)
+        for item, scores in then:
+            if d.dimension in scores and item.evaluation.scenario not in left_out:
+                before[item.key][item.trial] = d.dimension.exact(scores[d.dimension])
+        ordered = {key: tuple(score for _, score in sorted(t.items())) for key, t in before.items()}
+        if found := balanced(ordered, scores_of(own, d.dimension)):
+            pairs[d.dimension] = found
+    kept = [d for d in comparison.differences if d.dimension in pairs]
+    gated = [d.dimension for d in kept if d.gated]
+    differences = differences_of(
+        pairs,
+        gated=gated,
+        level=comparison.level,
+        margins={d.dimension: d.margin for d in kept},
+        bounded={d.dimension for d in kept if d.largest_drop is not None},
+        judged={d.dimension: d.judged for d in kept},
+    )
+    flips = flips_of(own, {dimension: pairs[dimension] for dimension in gated})
+    return comparison.model_copy(update={"differences": differences, "flips": flips})
 
 
 def _differences(place: str, stored: Any, computed: Any) -> Iterator[tuple[str, Any, Any]]:

@@ -50,13 +50,16 @@ def summarize(
     left_out: int = 0,
     prices: Mapping[str, Price] = MappingProxyType({}),
     complete: bool = True,
+    drawn_from: Mapping[str, int] = MappingProxyType({}),
+    excluded: Mapping[str, Mapping[str, int]] = MappingProxyType({}),
 ) -> Results:
     """Return the results of `items`, in a fixed order.
 
     The order does not depend on the order of `items`. `prices` are the prices of the models, by role.
+    `drawn_from` and `excluded` say what the dataset has, by kind.
     """
     suite = suite_named(settings.get("suite", FIRST_SUITE))
-    ordered = tuple(sorted(items, key=lambda i: i.nodeid))
+    ordered = tuple(_with_dollars(item, prices) for item in sorted(items, key=lambda i: i.nodeid))
     own = [i for i in ordered if not i.arm]
     scored = [i for i in own if i.evaluation.scored]
     causes: Counter[Cause] = Counter(i.evaluation.cause for i in own if not i.evaluation.scored)
@@ -76,6 +79,9 @@ def summarize(
         of_controls=tuple(sorted(of_controls)),
         missing_by_group=dict(sorted(missing_by_group.items())),
         left_out=left_out,
+        drawn_from=dict(drawn_from),
+        excluded={kind: dict(reasons) for kind, reasons in excluded.items()},
+        leaks=_leaks(ordered) if suite.scenario.takes_answers else None,
         items=ordered,
         overall=group("overall", own, suite, whole=True),
         domains=tuple(
@@ -151,10 +157,21 @@ def by_kind(items: Sequence[Item], suite: Suite) -> tuple[Group, ...]:
     return tuple(group(k, [i for i in items if i.evaluation.kind == k], suite) for k in kinds)
 
 
+def _leaks(items: Sequence[Item]) -> dict[str, int]:
+    answers = [item.evaluation.answer for item in items]
+    found = Counter(leak for answer in answers if answer is not None for leak in answer.leaks)
+    return dict(sorted(found.items()))
+
+
 def _dollars(usage: Mapping[str, Usage], prices: Mapping[str, Price]) -> dict[str, float]:
     return {
         p: round(prices[role_of(p)].of(used), 6) for p, used in sorted(usage.items()) if role_of(p) in prices
     }
+
+
+def _with_dollars(item: Item, prices: Mapping[str, Price]) -> Item:
+    usd = _dollars(item.evaluation.usage, prices)
+    return item.model_copy(update={"usd": round(sum(usd.values()), 6)}) if usd else item
 
 
 def _by_turn(scored: Sequence[Item]) -> Iterator[Mean]:

@@ -91,6 +91,20 @@ class Results(Frozen):
             "Items of the sample that a selection left out of the tests it ran (-k, -m, --lf, node ids)."
         ),
     )
+    drawn_from: dict[str, int] = Field(
+        default_factory=dict, description="Kind -> items in the dataset, in a suite that counts them."
+    )
+    excluded: dict[str, dict[str, int]] = Field(
+        default_factory=dict,
+        description="Kind -> why something in the data makes no item of it -> how much of it.",
+    )
+    leaks: dict[str, int] | None = Field(
+        default=None,
+        description=(
+            "What requests give away of the true answer -> number of requests, with those of controls; null"
+            " in a suite without true answers."
+        ),
+    )
     items: tuple[Item, ...] = ()
     overall: Group
     domains: tuple[Group, ...] = ()

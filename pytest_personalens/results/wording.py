@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import floor
 from typing import TYPE_CHECKING, Final, Literal
 
 from pytest_personalens.core.gate import VALID_FLOOR
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 
 _LEAST_P: Final = 0.001
+#: With two decimals, this and more is rounded to 1.
+_NEARLY_ONE: Final = 0.995
 #: The reason why an item has no scores, as the end of a sentence.
 CAUSES: Final[Mapping[Cause, str]] = {
     "assistant": "the assistant failed",
@@ -152,6 +155,15 @@ NO_INTERVAL: Final = "too few for an interval"
 def signed_interval(low: float | None, high: float | None) -> str:
     """Return ``95 % -0.10 to +0.20``, or why there is no interval."""
     return NO_INTERVAL if low is None or high is None else f"95 % {signed(low)} to {signed(high)}"
+
+
+def ends_text(low: float, high: float) -> str:
+    """Return ``0.83 to 0.99``.
+
+    The high end of a rate with failures in it lies below 1, and is not rounded to ``1.00``.
+    """
+    rounded = f"{high:.2f}" if high >= 1 or high < _NEARLY_ONE else f"{floor(1000 * high) / 1000:.3f}"
+    return f"{low:.2f} to {rounded}"
 
 
 def share_text(least: float) -> str:

@@ -77,7 +77,8 @@ def costly_exchange(item: Item, verdict: Verdict) -> Exchange | None:
     """The exchange that cost the score; None where the assistant said nothing.
 
     The turns that the judge's reasons and quotes are about; of these the one where the dialogue departs from
-    what was said before, if it is among them. Where the judge names none: that reply, or the last one.
+    what was said before, if it is among them. Where the judge names none: that reply, or the last one in
+    which it saw anything, or the last one that answers no goodbye.
     """
     messages = item.evaluation.dialogue.messages
     replies = [turn for turn, message in enumerate(messages) if message.role == "assistant"]
@@ -88,7 +89,7 @@ def costly_exchange(item: Item, verdict: Verdict) -> Exchange | None:
     named = [reason.turn for reason in costs_of(verdict)] + [evidence.turn for evidence in verdict.evidence]
     blamed = [turn for turn in named if turn is not None and turn in replies]
     parting = _parting(before, messages)
-    turn = parting if parting in (blamed or replies) else (*blamed, replies[-1])[0]
+    turn = parting if parting in (blamed or replies) else (*blamed, _last(item, verdict, replies))[0]
     assert turn is not None
     recorded = before[turn].content if turn < len(before) and before[turn].role == "assistant" else ""
     return Exchange(
@@ -97,6 +98,14 @@ def costly_exchange(item: Item, verdict: Verdict) -> Exchange | None:
         messages[turn].content,
         recorded if recorded != messages[turn].content else "",
         next((evidence.quote for evidence in verdict.evidence if evidence.turn == turn), ""),
+    )
+
+
+def _last(item: Item, verdict: Verdict, replies: Sequence[int]) -> int:
+    seen = [reason.turn for reason in verdict.reasons if reason.turn in replies]
+    goodbye = item.evaluation.dialogue.end == "user"
+    return max(
+        (turn for turn in seen if turn is not None), default=(replies[-2:] if goodbye else replies[-1:])[0]
     )
 
 

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.dimensions import DEFAULT_DIMENSIONS, READINGS, Dimension
 from pytest_personalens.core.errors import SpecError
+from pytest_personalens.core.metric import Metric
 from pytest_personalens.core.parse import letters
 from pytest_personalens.core.scenario import DOMAINS, BaseScenario, Context, Scenario
-from pytest_personalens.core.suite import Arm, Metric, Suite
+from pytest_personalens.core.suite import Arm, Suite
 from pytest_personalens.core.suite_names import FIRST_SUITE
 
 if TYPE_CHECKING:
@@ -115,6 +116,7 @@ def _check(settings: Mapping[str, Any]) -> None:
 SUITE: Final = Suite(
     name=FIRST_SUITE,
     kinds=("single", "multi"),
+    kind_name="{}-domain".format,
     domains=DOMAINS,
     measures=tuple(Dimension),
     compared=READINGS,
@@ -141,7 +143,8 @@ SUITE: Final = Suite(
     asker=_asker,
     scorer=_scorer,
     # On these, the embedded judge agrees with annotators no better than by chance.
-    not_scored=(Dimension.NATURALNESS_USER, Dimension.COHERENCE_USER),
+    not_scored=lambda settings: dict.fromkeys((Dimension.NATURALNESS_USER, Dimension.COHERENCE_USER), ""),
+    lacks=("history", "embedding", "nltk_data"),
     read_context=letters,
     given=_given,
     context=_context,

@@ -135,7 +135,7 @@ def test_who_is_only_to_be_told_something_is_not_told_it_by_these(reply: str) ->
     told_only = [
         one
         for name, one in labelled().items()
-        if name.endswith("-a") and all(p.told for p in parts(one.scenario.task))
+        if name.endswith("-a") and all(p.to_tell for p in parts(one.scenario.task))
     ]
     assert len(told_only) >= 2
     for one in told_only:

@@ -4,8 +4,10 @@ bugs by option.
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -95,6 +97,63 @@ def test_each_reading_is_told_what_the_official_code_tells_it(
     }
     for dimension in expected:
         assert asked.judge(scenario, talk("One.", "Two."), dimension) == expected[dimension]
+
+
+def filled(profile: dict[str, Any], task: dict[str, Any], *, with_id: bool = False) -> dict[str, str]:
+    """What the official code fills into a template, from its published files alone."""
+
+    def lines(found: dict[str, Any]) -> str:
+        return "\n".join(f"- {k}: {', '.join(v) if isinstance(v, list) else v}" for k, v in found.items())
+
+    people = {k: v for k, v in profile["demographics"].items() if with_id or k != "user_id"}
+    domains, several = task["Relevant Domains"], task["task_id"].startswith("MD")
+    likes = {domain: lines(profile["affinities"][domain]) for domain in domains}
+    past = {domain: profile["interactions"][domain] for domain in domains}
+    return {
+        "D": lines(people),
+        "A": "".join(f"\n{d}:\n{text}\n" for d, text in likes.items()) if several else likes[domains[0]],
+        "P": "".join(f"\n<{d}>\n{text}\n</{d}>\n" for d, text in past.items())
+        if several
+        else past[domains[0]],
+        "S": lines(task["situations"]),
+        "T": task["User Intent"],
+        "G": task["Task Goal"],
+    }
+
+
+def test_every_published_scenario_is_filled_as_the_official_code_fills_it(
+    official: Path, tmp_path: Path
+) -> None:
+    """To the byte, for each role, from the raw files; the templates are of our own, so that nothing of the
+    checkout's words is needed.
+    """
+    write_code(tmp_path)
+    asked, dataset, compared = prompts(tmp_path), open_dataset(str(official)), 0
+    said = talk("One.", "Two.")
+    heard = "[USER]: One.\n[ASSISTANT]: Two."
+    for name in dataset.users():
+        folder = official / "data" / "profile" / name
+        profile, single, multi = (
+            json.loads((folder / f"{file}.json").read_text(encoding="utf-8"))
+            for file in ("profile", "tasks", "tasks_md")
+        )
+        raw = [
+            (kind, t) for kind, of_kind in (("single", single), ("multi", multi)) for t in of_kind.values()
+        ]
+        for (kind, task), ref in zip(raw, dataset.refs(name), strict=True):
+            scenario, known = dataset.load(ref), filled(profile, task)
+            person = "|".join(f"{letter} {known[letter]}" for letter in "DAPST")
+            assert asked.user(scenario, ())[1] == f"open {kind} {person}"
+            assert asked.user(scenario, said)[1] == f"next {kind} {person}\nH {heard}\n"
+            with_id = filled(profile, task, with_id=True)["D"]
+            assert asked.judge(scenario, said, P) == f"p {person.replace(known['D'], with_id, 1)}|C {heard}"
+            assert asked.judge(scenario, said, TC) == f"tc {heard}|G {known['G']}\nVERDICT: \n"
+            parts = (f"About:\n{known['D']}\n\n", f"Before:\n{known['P']}\n\n", f"Now:\n{known['S']}\n\n")
+            for letters, shown in (*zip("DIS", parts, strict=True), ("DIS", "".join(parts)), ("", "")):
+                _, prompt = asked.assistant("LLAMA", "base", scenario.context(letters), talk("One."))
+                assert prompt.startswith(f"<context>\n{shown}Talk:\nUser: One.\n</context>")
+            compared += 1
+    assert compared > 2000
 
 
 @pytest.mark.parametrize(("model", "family"), [("bedrock:claude-3-haiku-v1", "CLAUDE"), ("x:llama-3-1-8b", "LLAMA"), ("x:mixtral-8x7b", "MISTRAL"), ("x:gpt", "CLAUDE")])  # fmt: skip

@@ -41,7 +41,7 @@ def test_a_device_is_no_file(repo: Repository, zero: Path) -> None:
     (repo.path / "zero.json").symlink_to(zero)
     one_line(repo.inline(*ARGS, "--personalens-report=zero.json"))
     for command in ("report", "merge", "agreement"):
-        result = repo.python("-m", "pytest_personalens", command, "zero")
+        result = repo.command(command, "zero")
         assert result.ret == 4
         result.stderr.fnmatch_lines(["error: *a device, and no file*"])
     assert zero.is_char_device()

@@ -8,7 +8,8 @@ import pickle
 import pytest
 from pydantic import ValidationError
 
-from pytest_personalens.core.scenario import Scenario, ScenarioRef, slug
+from pytest_personalens.core.scenario import Scenario, ScenarioRef
+from pytest_personalens.core.slugs import slug
 
 
 def test_ids_are_readable() -> None:

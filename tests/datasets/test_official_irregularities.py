@@ -218,7 +218,17 @@ def edit(*path: str, value: object) -> Callable[[Files], None]:
             "'N/A'; elsewhere it is 'Prefer not to say'",
         ),
         (
+            edit("profile", "demographics", "religion", value="N/A"),
+            "undisclosed",
+            "'N/A'; elsewhere it is 'Prefer not to say'",
+        ),
+        (
             edit("profile", "interactions", "Media", value=f"Here is a summary: {STORY}"),
+            "preamble",
+            "begins like a model's answer",
+        ),
+        (
+            edit("profile", "interactions", "Media", value=f"Based on the conversations: {STORY}"),
             "preamble",
             "begins like a model's answer",
         ),
@@ -251,6 +261,11 @@ def edit(*path: str, value: object) -> Callable[[Files], None]:
             edit("tasks", "Task 1", "situations", "Day of the Week", value="Weekday (e.g., Tuesday)"),
             "situation",
             "is not one of: Monday",
+        ),
+        (
+            edit("tasks", "Task 1", "situations", "Time of Day", value="Late afternoon"),
+            "situation",
+            "'Late afternoon' is not one of: Morning",
         ),
         (
             edit("tasks", "Task 1", "situations", "Location", value="[City's name], UK"),

@@ -135,7 +135,7 @@ def test_a_folder_is_run_and_checked(empty_repo: Repository) -> None:
         ["personalens: 6 scenarios of errands 1*", "Pharmacy *4*", "Tool Library *4*"]
     )
     assert result.ret == 0
-    checked = empty_repo.python("-m", "pytest_personalens", "check-dataset", "own", "--details")
+    checked = empty_repo.command("check-dataset", "own", "--details")
     checked.stdout.fnmatch_lines(
         ["errands 1", "Pharmacy *2 *1 *1 *4", "Tool Library *2 *1 *1 *4", "errands 1: no findings *"]
     )
@@ -242,18 +242,18 @@ def test_a_mistake_ends_the_run_and_is_found(
     result = empty_repo.inline("--personalens-sample=9", "--personalens-data=own")
     assert result.ret == 4
     result.stderr.fnmatch_lines([f"ERROR: personalens: */{told.replace('[', '[[]')}*"])
-    checked = empty_repo.python("-m", "pytest_personalens", "check-dataset", "own", "--all")
+    checked = empty_repo.command("check-dataset", "own", "--all")
     assert checked.ret == 1
     checked.stdout.fnmatch_lines(["errands 1: unreadable: *", f"*/{told.replace('[', '[[]')}*"])
 
 
 def test_what_the_hook_offers_is_checked_by_name(empty_repo: Repository) -> None:
     empty_repo.write(conftest=HOOK)
-    checked = empty_repo.python("-m", "pytest_personalens", "check-dataset", "support")
+    checked = empty_repo.command("check-dataset", "support")
     checked.stdout.fnmatch_lines(["*support 3 *goal", "*'Kiosk' is not one of: Smartphone, *"])
     assert checked.ret == 1
     empty_repo.write(conftest=HOOK.replace('"Kiosk"', '"Laptop"'))
-    checked = empty_repo.python("-m", "pytest_personalens", "check-dataset", "support")
+    checked = empty_repo.command("check-dataset", "support")
     checked.stdout.fnmatch_lines(["support 3: no findings *"])
     assert checked.ret == 0
 
@@ -297,14 +297,14 @@ def test_a_mistake_of_the_hook_ends_the_run_and_is_found(
     result = empty_repo.inline("--personalens-sample=1", "--personalens-data=support")
     assert result.ret == 4
     result.stderr.fnmatch_lines([f"ERROR: *dataset Support: {told}*"])
-    checked = empty_repo.python("-m", "pytest_personalens", "check-dataset", "support")
+    checked = empty_repo.command("check-dataset", "support")
     checked.stdout.fnmatch_lines([f"  dataset Support: {told}*"])
     assert checked.ret == 1
 
 
 def test_no_summaries_are_found(empty_repo: Repository) -> None:
     empty_repo.write(conftest=HOOK.replace('SUMMARIES = {"Billing": ', 'SUMMARIES = {} and {"Billing": '))
-    checked = empty_repo.python("-m", "pytest_personalens", "check-dataset", "support")
+    checked = empty_repo.command("check-dataset", "support")
     checked.stdout.fnmatch_lines(["  dataset Support: user acme: summaries.Billing: the summary is missing"])
     assert checked.ret == 1
 
@@ -335,6 +335,6 @@ def test_no_summaries_are_found(empty_repo: Repository) -> None:
 )
 def test_what_nobody_offers_is_one_line(empty_repo: Repository, conftest: str, told: str) -> None:
     empty_repo.write(conftest=conftest)
-    checked = empty_repo.python("-m", "pytest_personalens", "check-dataset", "suport")
+    checked = empty_repo.command("check-dataset", "suport")
     assert checked.ret == 4
     assert [line for line in checked.errlines if line] == [f"error: {told}"]

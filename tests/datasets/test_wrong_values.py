@@ -220,6 +220,7 @@ def test_every_field_of_a_scenario_of_the_hook() -> None:
         ({"domains": ("Billing", " ")}, "domains(): expected a text that is not empty"),
         ({"users": "acme"}, "users(): expected a list of texts, not 'acme'"),
         ({"users": None}, "users(): expected a list of texts, not None"),
+        ({"users": ("acme", "acme")}, "users(): the user 'acme' stands there twice"),
         ({"refs": None}, "refs('acme'): raised TypeError"),
         ({"refs": ["billing-1"]}, "refs('acme'): expected values of ScenarioRef, not str"),
         (
@@ -239,7 +240,26 @@ def test_every_field_of_a_scenario_of_the_hook() -> None:
             {"refs": [ScenarioRef("acme", "a", "single", ("Billing",))] * 2},
             "refs('acme'): the task 'a' stands there twice",
         ),
+        (
+            {
+                "domains": ("Billing", "Refunds"),
+                "refs": [ScenarioRef("acme", "a", "single", ("Billing", "Refunds"))],
+            },
+            "domains of a: a scenario of the kind 'single' has one domain, not 2",
+        ),
         ({"load": None}, "load('acme', 'billing-1'): expected a Scenario, not NoneType"),
+        (
+            {"load": GOOD.model_copy(update={"user": "orla"})},
+            "load('acme', 'billing-1'): the scenario has user 'orla', but refs() says 'acme'",
+        ),
+        (
+            {"load": GOOD.model_copy(update={"kind": "multi"})},
+            "the scenario has kind 'multi', but refs() says 'single'",
+        ),
+        (
+            {"load": GOOD.model_copy(update={"domains": ("Refunds",)})},
+            "the scenario has domains ('Refunds',), but refs() says ('Billing',)",
+        ),
         (
             {"load": GOOD.model_copy(update={"task": GOOD.task.model_copy(update={"intent": " "})})},
             "the task's intent is empty",

@@ -44,14 +44,14 @@ def test_docs_and_the_example_import_from_the_top_only(page: Path) -> None:
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_the_help_of_a_command_fits_a_screen(empty_repo: Repository, command: str) -> None:
-    result = empty_repo.python("-m", "pytest_personalens", command, "--help")
+    result = empty_repo.command(command, "--help")
     assert result.ret == 0
     result.stdout.fnmatch_lines([f"usage: personalens {command}*"])
     assert len(result.outlines) <= 40
 
 
 def test_the_door_names_every_command(empty_repo: Repository) -> None:
-    result = empty_repo.python("-m", "pytest_personalens", "--help")
+    result = empty_repo.command("--help")
     listed = re.findall(r"^    ([a-z-]+)\b", result.stdout.str(), re.MULTILINE)
     assert listed == list(COMMANDS)
 
@@ -60,7 +60,7 @@ def test_the_door_names_every_command(empty_repo: Repository) -> None:
     "words", [(), ("reprot",), ("report",), ("report", "no-such.json"), ("sample-size", "--level", "x")]
 )
 def test_bad_input_is_exit_code_4_and_one_line(empty_repo: Repository, words: tuple[str, ...]) -> None:
-    result = empty_repo.python("-m", "pytest_personalens", *words)
+    result = empty_repo.command(*words)
     assert result.ret == 4
     assert [line for line in result.errlines if line][-1].startswith("error: ")
     assert len([line for line in result.errlines if line]) == 1

@@ -200,6 +200,19 @@ def test_a_cap_on_money_needs_prices_and_stops_in_order(repo: Repository, endpoi
     result.stdout.fnmatch_lines(["SKIPPED*the run has spent $*"])
 
 
+def test_each_dialogue_has_the_dollars_of_its_models(repo: Repository, endpoint: Endpoint) -> None:
+    (repo.path / "pytest.ini").write_text(
+        "[pytest]\npersonalens_prices =\n  openai:small = 100, 200\n", encoding="utf-8"
+    )
+    repo.run(*LIVE, "--personalens-record=new", "--personalens-report=r.json").assert_outcomes(passed=3)
+    found = repo.results("r.json")
+    dollars = [item["usd"] for item in found["items"]]
+    assert min(dollars) > 0
+    assert sum(dollars) == pytest.approx(sum(found["usd"].values()), abs=1e-5)
+    repo.run(*LIVE, "--personalens-report=r.json").assert_outcomes(passed=3)
+    assert [item["usd"] for item in repo.results("r.json")["items"]] == [None] * 3, "replayed for nothing"
+
+
 def test_an_estimate_spends_nothing(repo: Repository, endpoint: Endpoint) -> None:
     (repo.path / "pytest.ini").write_text(
         "[pytest]\npersonalens_prices =\n  openai:small = 1, 2\n", encoding="utf-8"

@@ -140,6 +140,23 @@ def test_each_reading_sees_what_its_figure_gives_it(
     assert all(bool(c.system) == (protocol == "default") for c in read)
 
 
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize(
+    ("reading", "told"),
+    [("p-turns", PERSON), ("leak", PREFERENCES | {INTENT}), ("unbacked", set())],
+)
+def test_an_extra_reading_sees_no_more_than_it_needs(
+    wire: Repository, endpoint: Endpoint, protocol: str, reading: str, told: set[str]
+) -> None:
+    wire.inline(*RUN, *MODELS, *PROTOCOLS[protocol], "--personalens-dimensions", reading)
+    read = [call for call in endpoint.calls if call.model == "judge"]
+    if (protocol, reading) == ("official", "unbacked"):
+        assert not read, "the official code has no such prompt"
+        return
+    with_id = {USER_ID} if (protocol, reading) == ("official", "p-turns") else set()
+    assert {frozenset(seen(call)) for call in read} == {frozenset({OPENING, REPLY} | told | with_id)}
+
+
 def test_an_unreadable_answer_is_not_asked_for_again_under_the_paper_protocol(
     wire: Repository, endpoint: Endpoint
 ) -> None:

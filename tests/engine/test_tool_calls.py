@@ -16,7 +16,8 @@ from pytest_personalens.core.errors import AssistantFault
 from pytest_personalens.core.message import AssistantMessages, Function, ToolCall
 from pytest_personalens.core.reply import MAX_CALLS, MAX_TOOL_CHARS
 from pytest_personalens.core.scenario import Scenario
-from pytest_personalens.engine.assistant import EventLoop, guarded
+from pytest_personalens.engine.assistant import guarded
+from pytest_personalens.engine.event_loop import EventLoop
 from tests.support.repository import Repository, ScriptedUser, calls, edited, records, unwrapped
 from tests.support.scripted_agents import ACTING, MODELS, TEST
 

@@ -223,9 +223,11 @@ _COMMANDS: Final[dict[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
         ("outputs.jsonl", "--kind=sentiment"),
         ("kind", "protocol", "gate", "report", "embedding", "nltk-data"),
     ),
-    "stats.__main__": ((), ("level", "power", "tests")),
+    "history": (("results.json",), ("branch", "report", "badge")),
+    "sample-size": ((), ("level", "power", "tests", "gate")),
 }
 _OWN_VALUES: Final[dict[str, tuple[str, ...]]] = {
+    "badge": ("badge.svg",), "branch": ("main",),
     "table": ("3", "4", "8", "10", "12", "13"), "figure": ("4", "5"), "beside": ("rows.csv",), "words": ("2000",), "count": ("1", "2"),
     "annotators": ("ann", "ann,bo"), "write": ("other.jsonl",), "level": ("0.05",), "power": ("0.8",), "tests": ("2",),
     "protocol": ("paper",), "official-bugs": ("mend", "pairs,score"), "user-agent": ("state",),
@@ -236,9 +238,7 @@ def command(setup: Setup) -> Case:
     """The arguments of one of our commands."""
     rng, name = (
         setup.rng,
-        setup.rng.choice(
-            sorted(set(_COMMANDS) - ({"stats.__main__"} if setup.rng.random() < 0.7 else set()))
-        ),
+        setup.rng.choice(sorted(set(_COMMANDS) - ({"sample-size"} if setup.rng.random() < 0.7 else set()))),
     )
     _repository(setup)
     for file in ("labels.jsonl", "rows.csv", "outputs.jsonl"):
@@ -260,7 +260,7 @@ def command(setup: Setup) -> Case:
         given[rng.randrange(len(right))] = rng.choice(HOSTILE[:-3]) or "x"
     passes = _passes_command(name)
     return Case(
-        f"{name.removesuffix('.__main__')} {json.dumps(given)[:150]}",
+        f"{name} {json.dumps(given)[:150]}",
         tuple(given),
         name,
         passes=passes,
@@ -280,5 +280,6 @@ def _passes_command(name: str) -> Callable[[str], bool]:
         "check-dataset": lambda text: "scenarios" in text or "Tables 8 and 9" in text or "usage:" in text,
         "show-prompts": lambda text: "=== " in text or "usage:" in text,
         "score": lambda text: "protocol" in text or "usage:" in text,
-        "stats.__main__": lambda text: "| scenarios |" in text or "usage:" in text,
+        "history": lambda text: "commit" in text or "usage:" in text,
+        "sample-size": lambda text: "| scenarios |" in text or "usage:" in text,
     }[name]

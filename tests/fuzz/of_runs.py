@@ -8,6 +8,7 @@ import json
 import os
 import re
 from pathlib import Path
+from typing import Final
 
 from pytest_personalens.core.devices import no_device
 from tests.fuzz.base import PAID, RUN, TOLD
@@ -55,12 +56,20 @@ def _records(setup: Setup) -> dict[str, object]:
     return found
 
 
+#: With margins as wide as the scales, nothing but the second gate can fail.
+_DROP_ALONE: Final = ("-opersonalens_margin=tc=0.99,p=2.99", "--personalens-gate=drop(p) <= 2")
+
+
 def baseline(setup: Setup) -> Case:
-    """The baseline of a run in which everybody did well."""
+    """The baseline of a run in which everybody did well, held against by either kind of gate."""
     source = setup.rng.choice(("baseline.json", "baseline.json", "results.json"))
+    gates = setup.rng.choice(((), _DROP_ALONE))
     setup.take(f"good/{source}", "baseline.json")
     _, spoilt = _spoil_one(setup, ".", "baseline.json")
-    return Case(f"{source}: {spoilt.what}", (*TOLD, "--personalens-baseline=baseline.json"))
+    return Case(
+        f"{source}: {spoilt.what}{', drop' if gates else ''}",
+        (*TOLD, "--personalens-baseline=baseline.json", *gates),
+    )
 
 
 def adopted(setup: Setup) -> Case:

@@ -17,7 +17,7 @@ VALID: Final[dict[str, tuple[str, ...]]] = {
     "judge-model": ("embedded", "told", "acme:x"), "concurrency": ("1", "2"), "executor": ("dask=tcp://127.0.0.1:1",), "judge-votes": ("1", "3"),
     "assistant": ("bots:bad", "acme:x"), "assistant-prompt": ("base", "vanilla"), "assistant-request": ('{"q": "{message}"}',), "assistant-reply": ("data.0.reply",), "protocol": ("default",), "user-agent": ("plain",), "official-bugs": ("reproduce",), "prompts": ("prompts",), "record": ("none", "live", "new", "all"),
     "budget": ("1calls", "50calls", "0.01usd", "$5", "50calls,5 USD"),
-    "gate": ("p >= 2.5", "valid >= 0.9", "p=2, valid=90%", "none", "single: tcr >= 0.5", "lift >= 0.3", "pass^2 >= 0.5"), "baseline": ("baseline.json",),
+    "gate": ("p >= 2.5", "valid >= 0.9", "p=2, valid=90%", "none", "single: tcr >= 0.5", "lift >= 0.3", "pass^2 >= 0.5", "drop(p) <= 0.5", "drop(tcr) <= 5%"), "baseline": ("baseline.json",),
     "level": ("0.05",), "margin": ("tc=0.02", "tc=0.02,p=0.1"), "anchors": ("anchors.jsonl",), "exit-infra": ("77",),
     "report": ("out.json", "out.html", "out.md", "github"), "save-baseline": ("new.json",), "adopt-judge": ("judge.json",),
     "check-judge": ("adopted.json",),

@@ -77,6 +77,7 @@ def test_there_are_weights_for_every_act_and_every_step() -> None:
         assert table(dimension.value).questions == tuple(str(step) for step in range(low + 1, high + 1))
 
 
+@pytest.mark.slow
 def test_the_word_lists_are_those_of_the_labels() -> None:
     for name, words in examples.word_lists([one for file in TRAINED_ON for one in labelled(file)]).items():
         assert (data_folder() / "judge" / f"{name}.txt").read_text(encoding="utf-8").splitlines() == words, (
@@ -111,7 +112,7 @@ def test_the_tags_of_a_piece_reach_the_statements_it_becomes(tmp_path: Path) -> 
     path = tmp_path / "one.jsonl"
     path.write_text(json.dumps(line) + "\n", encoding="utf-8")
     (one,) = examples.examples(read_labels(path))
-    assert list(zip([s.text for s in one.own.lines], one.own.tags, strict=True)) == [
+    assert list(zip([s.text for s in one.user.lines], one.user.tags, strict=True)) == [
         ("Book it please.", "R"), ("Room 4 is booked.", "D"), ("Shall I add breakfast?", "K"),
     ]  # fmt: skip
 

@@ -215,7 +215,7 @@ BUSY = {
 def test_what_may_pass_is_tried_again(endpoint: Endpoint, spec: str, fault: str) -> None:
     reply = BUSY[fault][0 if spec.startswith("bedrock") else 1]
     endpoint.replies = [reply, reply]
-    model, waits = patient(f"{spec}?timeout=0.3")
+    model, waits = patient(f"{spec}?timeout={0.5 if fault == 'silence' else 30}")
     assert model.complete(ASK).text == "ok"
     assert len(endpoint.calls) == 3
     assert waits == [0.5, 1.0]

@@ -135,7 +135,7 @@ def test_a_dataset_drives_neither_terminal_nor_runner(repo: Repository) -> None:
     ]:
         assert not line.lstrip().startswith("::")
         assert not set("\x1b\u202e") & set(line)
-    reported = repo.python("-m", "pytest_personalens", "report", "r.json")
+    reported = repo.command("report", "r.json")
     assert not any(line.lstrip().startswith("::") for line in reported.outlines)
 
 
@@ -217,7 +217,7 @@ def test_a_file_of_labels_a_baseline_and_a_judge(repo: Repository, spoil: Callab
     ):
         one_line(repo.inline(*ARGS, *args))
     for command in (("report", "x.json"), ("merge", "x.json")):
-        one_line(repo.python("-m", "pytest_personalens", *command))
+        one_line(repo.command(*command))
 
 
 @pytest.mark.parametrize("layout", ["embedded", "official"])
@@ -267,10 +267,8 @@ def test_a_path_that_the_terminal_cannot_show(
 ) -> None:
     assert repo.inline(*ARGS, "--personalens-gate", "none", "--personalens-report", f"{name}.json").ret == 0
     monkeypatch.setenv("PYTHONIOENCODING", "ascii")
-    assert (
-        repo.python("-m", "pytest_personalens", "report", f"{name}.json", "--report", f"{name}.md").ret == 0
-    )
-    one_line(repo.python("-m", "pytest_personalens", "report", f"{name}/x.json"))
+    assert repo.command("report", f"{name}.json", "--report", f"{name}.md").ret == 0
+    one_line(repo.command("report", f"{name}/x.json"))
 
 
 def test_nothing_is_bought_that_cannot_be_kept(paid: Repository) -> None:
@@ -340,7 +338,7 @@ def test_a_dialogue_with_a_line_separator(repo: Repository) -> None:
     line = (ROOT / "data" / "agreement" / "anchors.jsonl").read_text(encoding="utf-8").splitlines()[0]
     text = line.replace('"content": "', '"content": "One line\u2028and another. ', 1)
     (repo.path / "labels.jsonl").write_text(f"{text}\r\n", encoding="utf-8")
-    result = repo.python("-m", "pytest_personalens", "agreement", "labels.jsonl")
+    result = repo.command("agreement", "labels.jsonl")
     assert result.ret == 0
     assert "Traceback" not in str(result.stderr)
 

@@ -137,7 +137,7 @@ def test_a_judge_that_is_measured_and_is_none(repo: Repository) -> None:
         mine="class Judge:\n    identity = 'mine'\n    def verdict(self, *args):\n        return None\n"
     )
     labels = str(ROOT / "data" / "agreement" / "anchors.jsonl")
-    result = repo.python("-m", "pytest_personalens", "agreement", labels, "--judge-model", "mine:Judge")
+    result = repo.command("agreement", labels, "--judge-model", "mine:Judge")
     assert result.ret == 4
     result.stderr.fnmatch_lines(
         ["error: --judge-model: what is offered as a judge is Judge, whose paid is neither true nor false*"]
@@ -203,7 +203,7 @@ def test_a_path_with_a_line_break_is_told_in_one_line(repo: Repository, option: 
     assert result.ret == 4
     assert len([line for line in result.errlines if line]) == 1
     assert "\x1b" not in str(result.stderr)
-    command = repo.python("-m", "pytest_personalens", "report", path)
+    command = repo.command("report", path)
     assert command.ret == 4
     assert next(line for line in command.errlines if line).startswith(r"error: conftest.py/a\nb\x1b[31m: ")
 

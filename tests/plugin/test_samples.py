@@ -95,6 +95,44 @@ def test_a_sample_of_all_takes_every_scenario_and_misses_none(
     )
 
 
+NATIVE = pytest.mark.skipif(pytest.version_tuple < (9,), reason="[tool.pytest] is read since pytest 9")
+
+
+@pytest.mark.parametrize(
+    ("file", "table"),
+    [
+        ("pytest.ini", "[pytest]"),
+        ("pyproject.toml", "[tool.pytest.ini_options]"),
+        pytest.param("pyproject.toml", "[tool.pytest]", marks=NATIVE),
+    ],
+)
+@pytest.mark.parametrize(("size", "drawn"), [("all", None), (2, 2)])
+def test_the_configuration_takes_what_the_option_takes(
+    repo: Repository, file: str, table: str, size: str | int, drawn: int | None
+) -> None:
+    quote = '"' if file.endswith(".toml") else ""
+    text = f"{quote}{size}{quote}" if isinstance(size, str) else str(size)
+    (repo.path / file).write_text(f"{table}\npersonalens_sample = {text}\n")
+    args = ("--personalens-users", "kenji", "--personalens-domain", "Books", "--personalens-report=r.json")
+    assert repo.inline(*args, *REPORT_ONLY).ret == 0
+    found, expected = repo.results("r.json"), len([r for r in open_dataset("embedded").refs("kenji") if "Books" in r.domains])  # fmt: skip
+    assert (found["requested"], found["drawn"]) == (drawn or expected, drawn or expected)
+    assert found["settings"]["sample"] == size
+
+
+@pytest.mark.parametrize("table", ["[tool.pytest.ini_options]", pytest.param("[tool.pytest]", marks=NATIVE)])
+@pytest.mark.parametrize(("value", "told"), [('"most"', "'most'"), ("2.5", "'2.5'"), ("true", "'True'")])
+def test_a_configured_sample_that_is_neither_is_refused_in_one_line(
+    repo: Repository, table: str, value: str, told: str
+) -> None:
+    (repo.path / "pyproject.toml").write_text(f"{table}\npersonalens_sample = {value}\n")
+    result = repo.inline()
+    assert result.ret == 4
+    assert result.stderr.str().splitlines()[0] == (
+        f"ERROR: personalens_sample: expected a whole number 1 or more, or all, not {told}"
+    )
+
+
 def test_a_sample_that_is_neither_a_number_nor_all(repo: Repository) -> None:
     result = repo.inline("--personalens-sample", "most")
     assert result.ret == 4

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tests.support.repository import Repository
@@ -70,12 +72,15 @@ def test_crashes_are_told_first_by_exception_and_place(crashing: Repository) -> 
     assert told in page
     assert page.index(told) < page.index("tcr: only 3 of 12")
     assert "✕ failed (not decided)" in page
+    assert re.findall("<title>(.*)</title>", page) == ["Failed &middot; Personalization report"]
     result.stdout.fnmatch_lines(
         ["gate tcr: FAILED (not decided), only 3 of 12 items could be scored; the floor is 90%"]
     )
     markdown = (crashing.path / "page.md").read_text(encoding="utf-8")
     assert "**The assistant failed in 9 of 12 dialogues, which have no score:**" in markdown
-    assert markdown.index("- 6 x KeyError at app/memory.py") < markdown.index("### Gates")
+    why = markdown.partition("### Gates")[0]
+    assert why.count("- 6 x KeyError at app/memory.py") == 1
+    assert why.count("Only 3 of 12 items could be scored") == 1
     assert markdown.index("**Scores of 3 of 12 dialogues only:**") < markdown.index("### Scores")
 
 

@@ -123,9 +123,7 @@ def test_reports_of_an_earlier_run_and_the_summary_of_a_step_are_replaced(
     for _ in range(2):
         for more in ((), ("--table", "3"), ("--table", "4")):
             assert (
-                told.python(
-                    "-m",
-                    "pytest_personalens",
+                told.command(
                     "report",
                     "r.json",
                     "--report",
@@ -147,7 +145,7 @@ def test_a_merge_replaces_none_of_its_shards(told: Repository, output: str) -> N
     for ending in ("json", "html", "md"):
         (told.path / f"link.{ending}").symlink_to("2.json")
     for path in ("2.json", "link.json", "link.html", "link.md"):
-        merged = told.python("-m", "pytest_personalens", "merge", "1.json", "2.json", f"--{output}", path)
+        merged = told.command("merge", "1.json", "2.json", f"--{output}", path)
         assert merged.ret == 4
         merged.stderr.fnmatch_lines(
             [f"error: --{output}: {path} is what this command (shard 2) reads, and would be replaced; *"]
@@ -162,7 +160,7 @@ def test_a_report_does_not_replace_what_it_reports_on(told: Repository, more: tu
     told.inline(*ARGS, "--personalens-report", "r.json")
     before = (told.path / "r.json").read_bytes()
     (told.path / more[1]).symlink_to("r.json")
-    assert told.python("-m", "pytest_personalens", "report", "r.json", *more).ret == 4
+    assert told.command("report", "r.json", *more).ret == 4
     assert (told.path / "r.json").read_bytes() == before
 
 
@@ -198,18 +196,18 @@ def test_a_link_to_the_results_keeps_pointing_there(told: Repository) -> None:
 
 def test_a_dataset_that_is_checked_replaces_no_file_of_somebody_elses(repo: Repository) -> None:
     (repo.path / "notes.json").write_text('{"cats": 3}\n')
-    command = ("-m", "pytest_personalens", "check-dataset", "embedded", "--report")
-    assert repo.python(*command, "conftest.py").ret == 4
+    command = ("check-dataset", "embedded", "--report")
+    assert repo.command(*command, "conftest.py").ret == 4
     for path in ("notes.json",):
         before = (repo.path / path).read_bytes()
-        result = repo.python(*command, path)
+        result = repo.command(*command, path)
         assert result.ret == 4
         result.stderr.fnmatch_lines(
             [f"error: --report: {path} was not written by this plugin; give another path, or remove it"]
         )
         assert (repo.path / path).read_bytes() == before
     for _ in range(2):  # one of ours may be replaced
-        assert repo.python(*command, "new/quality.json").ret in (0, 1)
+        assert repo.command(*command, "new/quality.json").ret in (0, 1)
     assert (repo.path / "new" / "quality.json").stat().st_size
 
 

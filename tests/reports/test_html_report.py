@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import gc
 import hashlib
 import json
 import re
@@ -14,6 +15,7 @@ from collections import Counter
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 import pytest
 
@@ -92,6 +94,18 @@ def test_equal_results_give_equal_pages() -> None:
         for seed in ("1", "2")
     }
     assert len(digests) == 1
+
+
+@pytest.mark.parametrize("broken", [False, True])
+def test_the_garbage_collector_goes_on_after_a_page(monkeypatch: pytest.MonkeyPatch, broken: bool) -> None:
+    results = rich_results(2)
+    if broken:
+        monkeypatch.setattr("pytest_personalens.reports.html.payload", None)
+        with pytest.raises(TypeError):
+            html_page(results)
+    else:
+        html_page(results)
+    assert gc.isenabled()
 
 
 def test_the_page_asks_nobody_for_anything(file: Path) -> None:
@@ -264,6 +278,31 @@ def test_search_and_filters(page: Page, file: Path) -> None:
     assert page.console() == []
 
 
+def hits(page: Page) -> list[str]:
+    """The words that the page marks as found, in their order."""
+    marked = "[...(CSS.highlights.get('hit') || [])].map((r) => r.toString().toLowerCase())"
+    return list(page.js(f"return {marked}"))
+
+
+def test_what_a_search_found_is_marked_in_rows_and_transcripts(page: Page, file: Path) -> None:
+    page.open(file)
+    assert hits(page) == []
+    page.keys("/", "USER3 persuasion")
+    assert set(hits(page)) == {"user3"}, "the rows hold no transcript"
+    page.keys("\ue007", "\ue007")
+    assert page.js("return document.getElementById('report').hidden")
+    said = " ".join(page.texts(".chat .bubble")).lower()
+    assert hits(page).count("persuasion") >= said.count("persuasion") > 0
+    in_chat = "return [...CSS.highlights.get('hit')].some((r) => document.querySelector('.chat').contains(r.startContainer))"
+    assert page.js(in_chat)
+    page.keys("\ue00c")
+    assert set(hits(page)) == {"user3"}
+    page.keys("/", "\ue00c")
+    assert (page.js("return search.value"), hits(page)) == ("", [])
+    page.keys("(a+", "\ue003")
+    assert page.console() == []
+
+
 def test_a_transcript_by_keyboard(page: Page, file: Path) -> None:
     page.open(file)
     page.keys("j", "j")
@@ -369,6 +408,7 @@ def test_theme_by_hand(page: Page, file: Path) -> None:
     page.click("#theme")
 
 
+@pytest.mark.slow
 def test_five_thousand_dialogues(page: Page, tmp_path: Path) -> None:
     """Loose bounds, for a machine that has other things to do; benchmarks/html_report.py measures."""
     results = rich_results(5000)
@@ -385,6 +425,26 @@ def test_five_thousand_dialogues(page: Page, tmp_path: Path) -> None:
     assert page.text("#page") == "1\N{EN DASH}100 of 5,000"
     page.click("#forth")
     assert page.text("#page") == "101\N{EN DASH}200 of 5,000"
+
+
+def test_tokens_and_dollars_have_columns_where_there_are_any(page: Page, tmp_path: Path) -> None:
+    results = rich_results(6, trials=2)
+    paid = [i.model_copy(update={"usd": 0.01 * (n // 2)}) for n, i in enumerate(results.items)]
+    write_html(results.model_copy(update={"items": tuple(paid)}), tmp_path / "paid.html")
+    page.open(tmp_path / "paid.html")
+    assert page.texts("#rows thead button")[-2:] == ["Tokens", "US$"]
+    page.click("[data-sort=usd]")
+    assert page.texts("#rows tbody td:last-child") == [f"{0.02 * n:.4f}" for n in (5, 4, 3, 2, 1, 0)]
+    assert page.texts("#rows tbody td:nth-last-child(2)") == ["1,960"] * 6
+    page.go("#item=" + quote(paid[2].nodeid))
+    assert "Tokens 980, US$ 0.0100" in page.text(".beside")
+    free = [
+        i.model_copy(update={"evaluation": i.evaluation.model_copy(update={"usage": {}})})
+        for i in results.items
+    ]
+    write_html(results.model_copy(update={"items": tuple(free)}), tmp_path / "free.html")
+    page.open(tmp_path / "free.html")
+    assert page.texts("#rows thead button")[-1] == "Turns"
 
 
 def test_what_counts_dialogues_leads_to_just_those(page: Page, tmp_path: Path) -> None:

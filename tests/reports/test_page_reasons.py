@@ -18,6 +18,7 @@ from pytest_personalens.results.provenance import Provenance
 from tests.support.browser import Page, axe_source, start
 from tests.support.repository import Repository
 from tests.support.rich_results import HOSTILE, rich_results
+from tests.support.scripted_agents import REASONS, TOLD_AGENTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -117,6 +118,57 @@ def test_then_and_now_part_where_the_dialogues_do(page: Page, file: Path, compar
         marked = page.texts(".then .first-difference .bubble")
         assert marked == [m.content for m in then[first : first + 1]]
         assert page.text(".then h3") == "Before, by the baseline"
+
+
+def test_runs_that_cannot_be_compared_stand_side_by_side_all_the_same(
+    page: Page, repo: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    args = ("--personalens-sample", "3", *TOLD_AGENTS, "--personalens-report")
+    repo.write(conftest=REASONS)
+    repo.inline(*args, "old.json").assert_outcomes(passed=3)
+    monkeypatch.setenv("FORGETS", "1")
+    repo.write(conftest=REASONS.replace("judge 1", "judge 2"))
+    repo.inline(*args, "new.json").assert_outcomes(failed=3)
+    made = repo.python("-m", "pytest_personalens", "report", "new.json", "old.json", "--report", "page.html")
+    assert made.ret == 0
+    page.open(repo.path / "page.html")
+    assert "Beside the earlier results" in page.text("#changes")
+    page.click("#rows th a")
+    assert page.texts(".then .bubble")[0] == "Your window seat is booked."
+    assert page.texts(".now .bubble")[0].startswith("Gladly. Which seat")
+    assert page.texts(".moves") == [], "the judges differ"
+
+
+def test_moves_from_score_to_score_are_counted_and_open_their_dialogues(
+    page: Page, file: Path, compared: Results
+) -> None:
+    moved: Counter[tuple[int | float, int | float]] = Counter()
+    for item in compared.own:
+        if item.evaluation.scored and item.earlier is not None and item.earlier.scores:
+            now = item.evaluation.score(Dimension.PERSONALIZATION)
+            assert now is not None
+            moved[item.earlier.scores[Dimension.PERSONALIZATION], now] += 1
+    assert any(before > now for before, now in moved)
+    page.open(file)
+    links = page.js(
+        "return [...document.querySelectorAll('.moves td a')].map((a) => [a.getAttribute('href'), a.textContent,"
+        " a.parentElement.className])"
+    )
+    assert {href: int(number) for href, number, _ in links} == {
+        f"#before={before}&p={now}": number for (before, now), number in moved.items()
+    }
+    for href, number, way in links:
+        before, now = (int(part[-1]) for part in href.split("&"))
+        assert way == f"num {'same' if before == now else 'worse' if now < before else 'better'}"
+        page.go(href)
+        assert page.text("#count") == f"{number} of 40 dialogues", href
+    lost = sum(number for (before, now), number in moved.items() if now < before)
+    assert f"{lost} of {moved.total()} dialogues worse" in page.texts(".moves-figure figcaption")[0]
+    assert page.console() == []
+
+
+def test_dialogues_that_did_not_move_have_no_such_table() -> None:
+    assert 'class="heat moves"' not in html_page(rich_results(20))
 
 
 def test_a_dialogue_of_which_nothing_else_is_known_stands_alone(page: Page, tmp_path: Path) -> None:

@@ -38,16 +38,30 @@ def changed(results: Results, **settings: Any) -> Results:
 
 @pytest.fixture
 def stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Runs of users with one scenario each."""
+    return store(tmp_path, monkeypatch, each=1)
+
+
+@pytest.fixture(params=[1, 3, 10], ids=["one scenario a user", "three a user", "two users"])
+def of_users(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Runs of users with one scenario each, with three, and runs of so few users that they have no interval."""
+    return store(tmp_path, monkeypatch, each=request.param)
+
+
+def store(folder: Path, monkeypatch: pytest.MonkeyPatch, *, each: int) -> Path:
     """Three runs of one kind of assistant: with all of the context and controls, by another prompt, and one
     over other scores.
     """
-    monkeypatch.chdir(tmp_path)
-    write_json(rich_results(45, trials=2, arms=("none", "D", "I", "S", "swapped")), tmp_path / "ours.json")
-    write_json(rich_results(40, seed="another"), tmp_path / "theirs.json")
+    monkeypatch.chdir(folder)
+    count = 45 if each < 10 else 20
+    whole = rich_results(count, trials=2, arms=("none", "D", "I", "S", "swapped"), each=each)
+    write_json(whole, folder / "ours.json")
+    write_json(rich_results(min(count, 40), seed="another", each=each), folder / "theirs.json")
     write_json(
-        changed(rich_results(45), assistant="module:bot", assistant_prompt="vanilla"), tmp_path / "plain.json"
+        changed(rich_results(count, each=each), assistant="module:bot", assistant_prompt="vanilla"),
+        folder / "plain.json",
     )
-    return tmp_path
+    return folder
 
 
 def recounted(folder: Path, *files: str) -> dict[str, dict[str, list[float | None]]]:
@@ -72,7 +86,7 @@ def printed(capsys: pytest.CaptureFixture[str], *args: str) -> list[Cells]:
         if len(lines[0]) < 3 or lines[0][0]:
             lines = lines if lines and len(lines[0]) > 3 and lines[0][0] == "domain" else []
         if lines and lines[0][1] == "score":
-            tables.append({f"{cells[0]} | {cells[1]}": [cells[2], *cells[4:]] for cells in lines[1:]})
+            tables.append({f"{cells[0]} | {cells[1]}": cells[2:] for cells in lines[1:]})
         elif lines:
             tables.append({cells[0]: cells[1:] for cells in lines[1:]})
     return tables
@@ -108,9 +122,9 @@ def assert_same(shown: Cells, counted: dict[str, list[float | None]]) -> None:
     ],
 )
 def test_tables_of_several_runs_are_what_a_stranger_counts(
-    stored: Path, capsys: pytest.CaptureFixture[str], args: tuple[str, ...], tables: tuple[str, ...]
+    of_users: Path, capsys: pytest.CaptureFixture[str], args: tuple[str, ...], tables: tuple[str, ...]
 ) -> None:
-    counted = recounted(stored, "ours.json", "theirs.json")
+    counted = recounted(of_users, "ours.json", "theirs.json")
     shown = printed(capsys, *args, "ours.json", "theirs.json")
     assert len(shown) == len(tables)
     for cells, name in zip(shown, tables, strict=True):
@@ -118,8 +132,8 @@ def test_tables_of_several_runs_are_what_a_stranger_counts(
         assert_same(cells, counted[name])
 
 
-def test_table_4_is_what_a_stranger_counts(stored: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    counted = recounted(stored, "plain.json", "ours.json")
+def test_table_4_is_what_a_stranger_counts(of_users: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    counted = recounted(of_users, "plain.json", "ours.json")
     main_table, lifts = printed(capsys, "--table", "4", "ours.json", "plain.json")
     order = ["Vanilla", "Base", "Base + D", "Base + I", "Base + S", "Base + all", "Another user's"]
     assert set(order) == set(counted["4"])
@@ -134,16 +148,36 @@ def test_table_4_is_what_a_stranger_counts(stored: Path, capsys: pytest.CaptureF
     ids=str,
 )
 def test_figures_are_what_a_stranger_counts(
-    stored: Path, capsys: pytest.CaptureFixture[str], args: tuple[str, ...], name: str
+    of_users: Path, capsys: pytest.CaptureFixture[str], args: tuple[str, ...], name: str
 ) -> None:
     (cells,) = printed(capsys, "ours.json", "--figure", *args)
-    assert_same(cells, recounted(stored, "ours.json")[name])
+    assert_same(cells, recounted(of_users, "ours.json")[name])
 
 
+def test_the_figures_of_a_run_and_its_lifts_are_what_a_stranger_counts(of_users: Path) -> None:
+    counted = recounted(of_users, "ours.json")
+    found = json.loads((of_users / "ours.json").read_text(encoding="utf-8"))
+    told = {name: figure for name, figure in found["overall"]["figures"].items() if name in counted["run"]}
+    assert len(told) == len(counted["run"]) == 6
+    for name, figure in told.items():
+        assert [figure[key] for key in ("value", "low", "high")] == pytest.approx(
+            counted["run"][name], abs=1e-6
+        )
+    lifts = {f"{arm['name']} | {one['dimension']}": one for arm in found["arms"] for one in arm["lift"]}
+    assert lifts.keys() == counted["lifts"].keys()
+    for name, one in lifts.items():
+        ours = [one[key] for key in ("change", "low", "high", "p", "pairs")]
+        assert ours == pytest.approx(counted["lifts"][name], abs=2e-6), name
+
+
+@pytest.mark.parametrize(
+    "users", [(), ("--personalens-users", "kenji,zsofia,adeola,aoife")], ids=["12 users", "four users"]
+)
 def test_the_tables_of_a_real_run_are_what_a_stranger_counts(
-    repo: Repository, capsys: pytest.CaptureFixture[str]
+    repo: Repository, capsys: pytest.CaptureFixture[str], users: tuple[str, ...]
 ) -> None:
     args = (
+        *users,
         "--personalens-sample",
         "12",
         "--personalens-gate",
@@ -252,6 +286,17 @@ def test_a_scenario_that_changed_in_the_dataset_is_no_pair(
         (stored / f"{name}.json").write_text(json.dumps(found), encoding="utf-8")
     _, differences = printed(capsys, "--table", "3", "then.json", "now.json")
     assert {cells[-1] for cells in differences.values()} == {"1"}, "user0's alone"
+
+
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [("3", "section 4.2 gives Claude 3 Sonnet a coherence of 4.86"), ("13", "the text of Appendix C gives")],
+)
+def test_where_the_paper_contradicts_itself_is_said(
+    stored: Path, capsys: pytest.CaptureFixture[str], table: str, said: str
+) -> None:
+    assert main(["--table", table, "ours.json"]) == 0
+    assert capsys.readouterr().out.count(f"In the paper, {said}") == 1
 
 
 ROWS = "name,sd_tcr,sd_p,sd_nat,sd_coh,md_tcr,md_p,md_nat,md_coh\n"

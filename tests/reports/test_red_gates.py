@@ -70,6 +70,20 @@ def test_a_red_gate_says_why_for_whom_and_what_to_do(bot: Repository) -> None:
     bot.inline(*shlex.split(command)).assert_outcomes(failed=2)
 
 
+def test_an_annotation_of_a_red_gate_has_the_sentence_of_the_terminal(
+    bot: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(bot.path / "summary.md"))
+    result = bot.inline(*ARGS, *GATE, "--personalens-report", "github")
+    told = next(line for line in result.outlines if line.startswith("::error title=personalens%3A gate p::"))
+    sentence = (
+        "Personalization is 1.00, and 2.50 is wanted; it was 3.00 in the records: 12 of 12 people worse,"
+        " 0 better; it asks for what it was told in 12 dialogues"
+    )
+    assert told.split("::")[2].split("%0A")[0] == sentence
+    assert sentence in " ".join(" ".join(result.outlines).replace("E   ", "").split())
+
+
 def test_a_gate_that_passes_beside_a_red_one_has_one_line(bot: Repository) -> None:
     result = bot.inline(*ARGS, *GATE)
     passed = [line for line in result.outlines if re.match(r"gate \w+: passed", line)]
@@ -121,6 +135,50 @@ def test_a_judge_without_reasons_is_quoted(bot: Repository, monkeypatch: pytest.
         file.unlink()
     result = bot.inline(*ARGS, *GATE)
     result.stdout.fnmatch_lines(["dialogues by reason: asks again 12", "      why: asks again"])
+
+
+def test_a_task_whose_parts_are_all_done_is_told_as_such(
+    bot: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done = """return Verdict(dimension=dimension, score=0, justification="not reached", reasons=(
+                Reason(code="done", part="a seat", turn=1), Reason(code="done", part="its price")))"""
+    bot.write(
+        conftest=REASONS.replace('return Verdict(dimension=dimension, score=1, justification="booked")', done)
+    )
+    for file in bot.path.glob("__personalens__/**/*.json"):
+        file.unlink()
+    result = bot.inline(*ARGS, *GATE, "--personalens-report", "run.md", "--personalens-report", "run.html")
+    result.stdout.fnmatch_lines(
+        [
+            "E   Task completion is 0.00, and 0.50 is wanted; it does each part, but not the",
+            "E   task as a whole in 12 dialogues",
+            "dialogues by reason: does each part, but not the task as a whole 12",
+            "    + now  Gladly. Which seat*",
+            "      why: each part is seen as done, but not the task as a whole; no reply has",
+            "           words of “its price”",
+        ]
+    )
+    page = (bot.path / "run.md").read_text(encoding="utf-8")
+    assert "| does each part, but not the task as a whole | 12 |" in page
+    page = (bot.path / "run.html").read_text(encoding="utf-8")
+    assert '<a href="#reason=whole">does each part, but not the task as a whole</a>' in page
+    assert '["whole","does each part, but not the task as a whole"]' in page
+
+
+def test_a_goodbye_cost_nothing(bot: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SILENT", "1")
+    quoted = "evidence=(Evidence.of(1, dialogue.messages[1].content),),"
+    ends = '"Thank you, bye.", done=bool(transcript)'
+    bot.write(
+        conftest=REASONS.replace(quoted, "").replace(
+            ends, '("Bye.", "And row 3, please.")[len(transcript) < 3], done=len(transcript) > 2'
+        )
+    )
+    for file in bot.path.glob("__personalens__/**/*.json"):
+        file.unlink()
+    result = bot.inline(*ARGS, *GATE)
+    result.stdout.fnmatch_lines(["      user *And row 3, please.", "    + now  Your window seat is booked."])
+    assert not any(line == "      user Bye." for line in result.outlines)
 
 
 def test_a_red_gate_obeys_tb(bot: Repository) -> None:
@@ -219,7 +277,7 @@ def test_merged_shards_say_why_a_gate_failed(bot: Repository) -> None:
     files = [f"{number}.json" for number in (1, 2)]
     for number, file in enumerate(files, 1):
         bot.inline(*ARGS, *GATE, f"--personalens-shard={number}/2", "--personalens-report", file)
-    result = bot.python("-m", "pytest_personalens", "merge", *files)
+    result = bot.command("merge", *files)
     assert result.ret == 1
     result.stdout.fnmatch_lines(["gate p:", "E   Personalization is 1.00, *", "    + now  Gladly. *"])
 

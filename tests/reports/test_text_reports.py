@@ -29,7 +29,8 @@ from pytest_personalens.core.verdict import Dimension, Evidence, Verdict
 from pytest_personalens.reports import github
 from pytest_personalens.reports.beside import beside_lines, side_by_side
 from pytest_personalens.reports.failures import verdict_line
-from pytest_personalens.reports.markdown import COMMENT_LIMIT, markdown_report
+from pytest_personalens.reports.markdown import markdown_report
+from pytest_personalens.reports.markdown_sections import COMMENT_LIMIT
 from pytest_personalens.reports.markup import code, escaped
 from pytest_personalens.reports.tables.assistants import assistant_tables, user_tables
 from pytest_personalens.reports.tables.contexts import ablation_table
@@ -279,7 +280,10 @@ def test_annotations_of_gates_and_items() -> None:
         FULL, root="chatbot", lines={"tests/test_bot.py::test_bot[books-3-ann]": 12}
     )
     assert lines == [
-        "::error title=personalens%3A gate tcr::tcr 0.50 < 0.70",
+        (
+            "::error title=personalens%3A gate tcr::Task completion is 0.50, and 0.70 is wanted%0Adialogues by"
+            " reason: Done. 1"
+        ),
         (
             "::error file=chatbot/tests/test_bot.py,line=12,title=personalens%3A books-3-ann::not scored,"
             " judge: no answer%0Atests/test_bot.py::test_bot[books-3-ann]"

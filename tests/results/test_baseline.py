@@ -459,9 +459,7 @@ def test_the_same_comparison_on_workers_and_over_shards(saved: Repository) -> No
             ).ret
             == 0
         )
-    merged = saved.python(
-        "-m",
-        "pytest_personalens",
+    merged = saved.command(
         "merge",
         "1.json",
         "2.json",
@@ -487,11 +485,11 @@ def test_a_merge_does_not_pass_for_want_of_its_baseline(saved: Repository) -> No
             == 0
         )
     shutil.move(saved.path / "base.json", saved.path / "moved.json")
-    merge = ("-m", "pytest_personalens", "merge", "1.json", "2.json")
-    refused = saved.python(*merge)
+    merge = ("merge", "1.json", "2.json")
+    refused = saved.command(*merge)
     assert refused.ret == 4
     refused.stderr.fnmatch_lines(["error: base.json: cannot be read: No such file or directory; *"])
-    assert saved.python(*merge, "--baseline", "moved.json").ret == 0
+    assert saved.command(*merge, "--baseline", "moved.json").ret == 0
 
 
 def test_two_tests_over_the_same_scenarios_are_no_further_scenarios(told: Repository) -> None:

@@ -116,6 +116,7 @@ def test_runs_with_other_numbers_of_trials_are_compared_over_as_many() -> None:
     assert comparison.compared == 10
 
 
+@pytest.mark.slow
 def test_a_run_with_more_trials_than_its_baseline_cries_wolf_no_more_often(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

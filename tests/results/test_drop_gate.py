@@ -9,12 +9,14 @@ import random
 from fractions import Fraction
 
 import pytest
-from scipy.stats import beta
+from scipy.stats import beta, binom
 
 from benchmarks.non_inferiority import KINDS, TOGETHER, by_sign_flip, ours, passes
 from pytest_personalens.core.gate_expression import parse_gate_name, read_gate
 from pytest_personalens.core.suite import suite_named
+from pytest_personalens.results.stats.limit_power import smallest_limit
 from pytest_personalens.results.stats.non_inferiority import excluded, least_change
+from pytest_personalens.results.stats.power import Noise
 from tests.support.repository import ROOT, Repository
 
 SUITE = suite_named("personalens")
@@ -116,6 +118,29 @@ def test_a_run_without_a_change_passes_once_there_are_enough() -> None:
     assert excluded([[Fraction()]] * 29, 3, 0.3, level=0.05)
 
 
+@pytest.mark.parametrize(("scenarios", "span", "sd"), [(30, 1, 0.1**0.5), (50, 3, 0.5)])
+def test_a_run_without_a_change_keeps_the_limit_four_times_in_five(
+    scenarios: int, span: int, sd: float
+) -> None:
+    limit = smallest_limit(Noise.deviation(sd), scenarios, span=span, level=0.05)
+    assert limit is not None
+    chance = random.Random(7)
+    pairs = [chance.choices((-1, 0, 1), (sd**2 / 2, 1 - sd**2, sd**2 / 2), k=scenarios) for _ in range(600)]
+
+    def kept(limit: float) -> int:
+        return sum(excluded([[change] for change in changes], span, limit, level=0.05) for changes in pairs)
+
+    # Each bound fails in one of a hundred simulations.
+    assert kept(limit) >= binom.ppf(0.01, 600, 0.8)
+    assert kept(limit - 0.03) < binom.ppf(0.99, 600, 0.8)
+
+
+@pytest.mark.parametrize("noise", [Noise((Fraction(1, 2),), (0.1,)), Noise((Fraction(4),), (0.1,))])
+def test_noise_that_no_scale_has(noise: Noise) -> None:
+    with pytest.raises(ValueError, match="whole steps up to 3"):
+        smallest_limit(noise, 30, span=3, level=0.05)
+
+
 @pytest.mark.parametrize(
     ("text", "of", "limit"),
     [("drop(p) <= 0.3", "p", 0.3), ("drop(TC)=5%", "tcr", 0.05), ("DROP( tcr ) ≤ 0.1", "tcr", 0.1)],
@@ -155,6 +180,7 @@ def repo(pytester: pytest.Pytester) -> Repository:
     return repo
 
 
+@pytest.mark.slow
 def test_it_passes_where_the_drop_is_excluded_and_not_where_it_may_be(
     repo: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -167,7 +193,7 @@ def test_it_passes_where_the_drop_is_excluded_and_not_where_it_may_be(
     assert gates["drop(p)"]["value"] == pytest.approx(3 * (1 - 0.05 ** (1 / 40)), abs=1e-5)
     assert "no drop larger than 0.22 (95 % sure); the gate allows 0.25" in gates["drop(p)"]["message"]
     # Stored results are decided again by what they hold.
-    assert repo.python("-m", "pytest_personalens", "report", "results.json").ret == 0
+    assert repo.command("report", "results.json").ret == 0
 
     # It forgets three users: too small a drop for the test of a drop to find, and not excluded.
     monkeypatch.setenv("FORGETS", "d")
@@ -188,7 +214,7 @@ def test_an_edited_bound_is_not_believed(repo: Repository) -> None:
     stored = json.loads(path.read_text())
     next(gate for gate in stored["gates"] if gate["name"] == "drop(p)")["passed"] = True
     path.write_text(json.dumps(stored))
-    done = repo.python("-m", "pytest_personalens", "report", "results.json")
+    done = repo.command("report", "results.json")
     assert done.ret == 4
     done.stderr.fnmatch_lines(["error: results.json: gates.drop(p).passed: *"])
 

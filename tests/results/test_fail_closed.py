@@ -97,7 +97,7 @@ def test_what_was_skipped_counts_also_with_workers_and_over_shards(told: Reposit
             == 0
         )
         told.write(test_bot=HALF.replace("next(ran) >= 5", "True"))
-    merged = told.python("-m", "pytest_personalens", "merge", "1.json", "2.json")
+    merged = told.command("merge", "1.json", "2.json")
     assert merged.ret == 1
     merged.stdout.fnmatch_lines(
         ["gate valid: FAILED, 5 of 10 items could be scored (not: 5 unevaluated); the floor is 90%"]

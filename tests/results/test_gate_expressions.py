@@ -151,6 +151,17 @@ def test_gates_of_the_configuration_and_their_lines(told: Repository) -> None:
     assert [gate["name"] for gate in told.results()["gates"]] == ["tcr", "Movies: p", "multi: tcr", "valid"]
 
 
+def test_an_interval_with_a_failure_in_it_is_not_shown_to_reach_one(told: Repository) -> None:
+    (told.path / "low.txt").write_text("tc:movies-1-alistair")
+    reports = [f"--personalens-report=run.{kind}" for kind in ("md", "html")]
+    result = told.inline(*ARGS, GATE, "tcr >= 0.5", *reports)
+    result.stdout.fnmatch_lines(["gate tcr: passed, task completion rate 0.95 (0.75 to 0.998) >= 0.50 *"])
+    for kind in ("md", "html"):
+        page = (told.path / f"run.{kind}").read_text(encoding="utf-8")
+        assert "0.75 to 0.998" in page
+        assert "0.75 to 1.00" not in page
+
+
 def test_gates_of_the_command_line_join_those_of_the_configuration(told: Repository) -> None:
     (told.path / "pytest.ini").write_text(
         "[pytest]\npersonalens_gate =\n    p >= 2, tcr >= 0.8\n    movies: p >= 3\n"

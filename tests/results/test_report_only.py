@@ -118,7 +118,7 @@ def test_gates_of_the_configuration_are_shown_and_do_not_count(
     page = (told.path / "page.html").read_text(encoding="utf-8")
     assert "its gates are shown and do not count." in page
     assert "failed (report only)" in page
-    stored = told.python("-m", "pytest_personalens", "report", "r.json", "--report", "-")
+    stored = told.command("report", "r.json", "--report", "-")
     stored.stdout.fnmatch_lines(
         [f"## * personalens {SAID} (it would fail: gates tcr, regression: tcr, regression: p)"]
     )
@@ -172,7 +172,7 @@ def test_shards_that_are_to_fail_on_nothing(told: Repository) -> None:
         return [int(told.inline(*ARGS, *NOTHING, *part).ret) for part in parts]
 
     def merge(*args: str) -> pytest.RunResult:
-        return told.python("-m", "pytest_personalens", "merge", "1.json", "2.json", *args)
+        return told.command("merge", "1.json", "2.json", *args)
 
     told.write(conftest=LOW)
     ini(told, gate="tcr >= 0.9")

@@ -49,7 +49,7 @@ def shards(
 
 def merge(repo: Repository, *args: str) -> pytest.RunResult:
     files = sorted(path.name for path in repo.path.glob("shard-*.json"))
-    return repo.python("-m", "pytest_personalens", "merge", *files, *args)
+    return repo.command("merge", *files, *args)
 
 
 def read(repo: Repository, name: str) -> dict[str, Any]:
@@ -374,7 +374,7 @@ def test_results_that_do_not_belong_together(
     edit, message = FAULTS[fault]
     (empty_repo.path / "a.json").write_text(two_shards[0], encoding="utf-8")
     (empty_repo.path / "b.json").write_text(edit(two_shards[1]), encoding="utf-8")
-    refused(empty_repo.python("-m", "pytest_personalens", "merge", "a.json", "b.json"), message)
+    refused(empty_repo.command("merge", "a.json", "b.json"), message)
 
 
 def test_results_that_overlap_are_missing_or_cannot_be_read(
@@ -386,7 +386,7 @@ def test_results_that_overlap_are_missing_or_cannot_be_read(
     (empty_repo.path / "of-five.json").write_text(setting(shard=[2, 5])(two_shards[0]), encoding="utf-8")
 
     def run(*args: str) -> pytest.RunResult:
-        return empty_repo.python("-m", "pytest_personalens", "merge", *args)
+        return empty_repo.command("merge", *args)
 
     refused(
         run("1.json", "again.json"),

@@ -26,7 +26,7 @@ def shard(repo: Repository, number: int) -> None:
 
 
 def merged(repo: Repository) -> pytest.RunResult:
-    return repo.python("-m", "pytest_personalens", "merge", "1.json", "2.json", "--report", "whole.json")
+    return repo.command("merge", "1.json", "2.json", "--report", "whole.json")
 
 
 @pytest.fixture(autouse=True)

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from pytest_personalens.cli.report import main
+from pytest_personalens.results.stored import read_computed
 from pytest_personalens.results.values import write_json
 from tests.support.rich_results import rich_results
 
@@ -79,6 +80,65 @@ def test_a_file_whose_figures_do_not_follow_from_its_items_is_refused(
     assert len(told.err.splitlines()) == 1
     assert not told.out
     assert main([str(stored(tmp_path)), str(file)]) == 0, "the file was restored"
+
+
+def compared(folder: Path, tamper: Tamper = lambda data: None, *, seed: str = "rich", each: int = 1) -> Path:
+    """A run of single trials, whose items hold what they were by the baseline."""
+    file = folder / "c.json"
+    write_json(rich_results(12, compared=True, seed=seed, each=each), file)
+    data = json.loads(file.read_text(encoding="utf-8"))
+    tamper(data)
+    file.write_text(json.dumps(data), encoding="utf-8")
+    return file
+
+
+def of_p(data: dict[str, Any]) -> Any:
+    return next(d for d in data["comparison"]["differences"] if d["dimension"] == "personalization")
+
+
+def lower_earlier(data: dict[str, Any]) -> None:
+    scores = next(s for i in data["items"] if (s := i["earlier"]["scores"]).get("personalization", 1) > 1)
+    scores["personalization"] -= 1
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("each", [1, 4])
+def test_a_comparison_that_follows_is_read(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], seed: int, each: int
+) -> None:
+    file = compared(tmp_path, seed=str(seed), each=each)
+    stored = json.loads(file.read_text(encoding="utf-8"))["comparison"]
+    assert main([str(file)]) == 0, capsys.readouterr().err
+    assert read_computed(file).model_dump(mode="json")["comparison"] == stored
+
+
+@pytest.mark.parametrize(
+    ("tamper", "place"),
+    [
+        (lambda d: of_p(d).update(before=of_p(d)["before"] + 0.5, change=of_p(d)["change"] - 0.5), "comparison.differences.personalization.before: "),
+        (lambda d: of_p(d).update(pairs=11), "comparison.differences.personalization.pairs: stored is 11, but "),
+        (lambda d: of_p(d).update(worse=of_p(d)["worse"] + 1), "comparison.differences.personalization.worse: "),
+        (lambda d: of_p(d).update(regressed=not of_p(d)["regressed"]), "comparison.differences.personalization.regressed: "),
+        (lambda d: d["comparison"]["flips"].pop(), "comparison.flips."),
+        (lambda d: d["comparison"]["flips"][0].update(before=4.0), "comparison.flips."),
+        (lower_earlier, "comparison.differences.personalization."),
+    ],
+)  # fmt: skip
+def test_a_comparison_that_does_not_follow_from_its_items_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], tamper: Tamper, place: str
+) -> None:
+    file = compared(tmp_path, tamper)
+    assert main([str(file)]) == 4
+    told = capsys.readouterr().err
+    assert f"{file}: {place}" in told
+    assert len(told.splitlines()) == 1
+
+
+def test_the_p_of_a_comparison_is_computed_anew(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([str(compared(tmp_path))]) == 0
+    written = capsys.readouterr().out
+    assert main([str(compared(tmp_path, lambda d: of_p(d).update(p=0.75, low=-0.5, high=0.5)))]) == 0
+    assert capsys.readouterr().out == written
 
 
 def test_a_tampered_second_file_is_refused_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

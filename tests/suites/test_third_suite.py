@@ -216,7 +216,9 @@ def test_a_test_of_another_suite_is_skipped_once_with_the_command_that_runs_it(s
     )
     result = sums.inline(*SUMS, "4")
     assert result.ret == 2
-    result.stdout.fnmatch_lines(["*personalens(suite='songs'): expected one of: personalens, sums"])
+    result.stdout.fnmatch_lines(
+        ["*personalens(suite='songs'): expected one of: personalens, personaconv, sums"]
+    )
 
 
 def test_a_baseline_finds_a_rise_of_the_error_and_is_refused_to_another_suite(
@@ -271,7 +273,10 @@ def test_files_hold_the_suite_and_are_read_by_it(
     monkeypatch.delitem(SUITES, "sums")
     monkeypatch.setattr("pytest_personalens.core.suite._OPEN", {})
     assert main(["report", str(sums.path / "results.json")]) == 4
-    assert "results.json: suite: unknown suite 'sums'; known: personalens" in capsys.readouterr().err
+    assert (
+        "results.json: suite: unknown suite 'sums'; known: personalens, personaconv"
+        in capsys.readouterr().err
+    )
 
 
 def test_shards_workers_and_records_know_the_suite(

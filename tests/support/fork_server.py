@@ -1,4 +1,4 @@
-"""Runs pytest, and the workers of pytest-xdist, in forks of one process that has everything imported.
+"""Runs pytest, its workers and the package's commands in forks of one process that has everything imported.
 
 A new process takes about a second of CPU to import pytest, pydantic and the plugin, and a run with two workers is three
 processes: most of the suite's time. A fork has its own memory, exit code, signals and file descriptors like any process.
@@ -20,7 +20,7 @@ import time
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
-from typing import IO, Any, Final, NamedTuple
+from typing import IO, Any, Final, Literal, NamedTuple
 
 #: Where the server listens, in a process that it forked; none elsewhere.
 _address = ""
@@ -29,9 +29,10 @@ _AT_START: Final = ("LANG", "LC_ALL", "LC_CTYPE")
 
 
 class Request(NamedTuple):
-    """What a fork is to do: run pytest with `arguments`, or be a worker of pytest-xdist."""
+    """What a fork is to do: run a module with `arguments`, or be a worker of pytest-xdist."""
 
-    arguments: list[str] | None
+    module: Literal["pytest", "pytest_personalens", "worker"]
+    arguments: list[str]
     folder: str
     environment: dict[str, str]
 
@@ -86,11 +87,18 @@ class ForkServer:
             if (name.startswith("PYTHON") and name != "PYTHONPATH") or name in _AT_START
         )
 
-    def pytest(self, arguments: list[str], folder: Path, stdout: IO[Any], stderr: IO[Any]) -> Forked:
-        """``python -m pytest ARGUMENTS`` in the folder, with this process's environment."""
+    def run(
+        self,
+        module: Literal["pytest", "pytest_personalens"],
+        arguments: list[str],
+        folder: Path,
+        stdout: IO[Any],
+        stderr: IO[Any],
+    ) -> Forked:
+        """``python -m MODULE ARGUMENTS`` in the folder, with this process's environment."""
         with Path(os.devnull).open("rb") as nothing:
             files = (nothing.fileno(), stdout.fileno(), stderr.fileno())
-            return Forked(self._address, Request(arguments, str(folder), dict(os.environ)), files)
+            return Forked(self._address, Request(module, arguments, str(folder), dict(os.environ)), files)
 
     def close(self) -> None:
         """End the server."""
@@ -188,7 +196,9 @@ def _fork_workers_too() -> None:
     def start(self: Any, args: list[str], execmodel: Any) -> None:
         stdin, to_worker = os.pipe()
         from_worker, stdout = os.pipe()
-        self.popen = Forked(_address, Request(None, str(Path.cwd()), dict(os.environ)), (stdin, stdout, 2))
+        self.popen = Forked(
+            _address, Request("worker", [], str(Path.cwd()), dict(os.environ)), (stdin, stdout, 2)
+        )
         os.close(stdin)
         os.close(stdout)
         self.popen.stdin, self.popen.stdout = os.fdopen(to_worker, "wb", 0), os.fdopen(from_worker, "rb", 0)
@@ -199,9 +209,16 @@ def _fork_workers_too() -> None:
 
 
 def _run(request: Request) -> int:
-    if request.arguments is None:
+    if request.module == "worker":
         # As `python -c` of execnet does it: its first line says what to execute.
         exec(eval(sys.stdin.readline()), {"__name__": "__main__"})
+        return 0
+    if request.module == "pytest_personalens":
+        import pytest_personalens
+        from pytest_personalens.__main__ import main
+
+        sys.argv = [str(Path(pytest_personalens.__file__).with_name("__main__.py")), *request.arguments]
+        main()
         return 0
     _fork_workers_too()
     import pytest

@@ -3,8 +3,9 @@
     python recount.py RESULTS.json...
 
 It prints a JSON object: the name of a table -> the name of a row -> its figures, None where there is none.
-Rows of differences are named "row | score"; their figures are the difference, p, p (Holm) and the number of
-scenarios.
+Rows of differences are named "row | score"; their figures are the difference, the ends of its 95 % interval, p,
+p (Holm) and the number of scenarios. Intervals and p-values are over users: scenarios of one user may rise and
+fall together.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from scipy import stats
+
 KINDS = {"single": "SD", "multi": "MD"}
 OF_ASSISTANT = ("task_completion", "personalization", "naturalness_assistant", "coherence_assistant")
 OF_USER = ("naturalness_user", "coherence_user")
@@ -27,6 +30,10 @@ HEADINGS = {"task_completion": "TCR %", "personalization": "P"} | {
     for what, name in (("naturalness", "Nat"), ("coherence", "Coh"))
     for who in ("user", "assistant")
 }
+#: The width of each scale.
+WIDTH = {"task_completion": 1, "personalization": 3} | dict.fromkeys(
+    ("naturalness_user", "naturalness_assistant", "coherence_user", "coherence_assistant"), 4
+)
 Scenario = tuple[str, str]
 
 
@@ -52,11 +59,16 @@ def mean(values: list[Fraction]) -> Fraction | None:
     return sum(values, Fraction()) / len(values) if values else None
 
 
+def of_scenarios(items: list[dict[str, Any]], dimension: str, kind: str = "") -> dict[Scenario, Fraction]:
+    """Scenario -> its mean over its trials."""
+    return {
+        key: Fraction(sum(trials.values()), len(trials))
+        for key, trials in by_scenario(scored(items, kind), dimension).items()
+    }
+
+
 def figure(items: list[dict[str, Any]], dimension: str, kind: str = "") -> float | None:
-    of_scenario = [
-        Fraction(sum(t.values()), len(t)) for t in by_scenario(scored(items, kind), dimension).values()
-    ]
-    found = mean(of_scenario)
+    found = mean(list(of_scenarios(items, dimension, kind).values()))
     return None if found is None else float(found * (100 if dimension == "task_completion" else 1))
 
 
@@ -73,36 +85,95 @@ def change(
     return found
 
 
-def two_sided(changes: list[Fraction]) -> float:
-    """The share of all ways to give the differences signs whose sum is as far from 0 as the one seen, or
-    farther.
-    """
+def of_users(values: dict[Scenario, Fraction]) -> list[list[Fraction]]:
+    """The values of each user's scenarios."""
+    users: dict[str, list[Fraction]] = {}
+    for (user, _), value in sorted(values.items()):
+        users.setdefault(user, []).append(value)
+    return list(users.values())
+
+
+def sums_by_chance(changes: dict[Scenario, Fraction]) -> tuple[Fraction, Counter[Fraction]]:
+    """The sum seen, and how often each sum comes of all ways to give the users' sums signs."""
     ways: Counter[Fraction] = Counter({Fraction(): 1})
-    for one in changes:
+    for one in map(sum, of_users(changes)):
         after: Counter[Fraction] = Counter()
         for total, count in ways.items():
             after[total + one] += count
             after[total - one] += count
         ways = after
-    seen = abs(sum(changes, Fraction()))
-    far = sum(count for total, count in ways.items() if abs(total) >= seen)
-    return float(Fraction(far, 2 ** len(changes)))
+    return sum(changes.values(), Fraction()), ways
+
+
+def two_sided(changes: dict[Scenario, Fraction]) -> float:
+    """The share of sums by chance that are as far from 0 as the one seen, or farther."""
+    seen, ways = sums_by_chance(changes)
+    far = sum(count for total, count in ways.items() if abs(total) >= abs(seen))
+    return float(Fraction(far, ways.total()))
+
+
+def of_a_rise(changes: dict[Scenario, Fraction]) -> float:
+    """The share of sums by chance that are as high as the one seen, or higher."""
+    seen, ways = sums_by_chance(changes)
+    return float(Fraction(sum(count for total, count in ways.items() if total >= seen), ways.total()))
+
+
+def interval(values: dict[Scenario, Fraction], lowest: int, highest: int) -> tuple[float, float] | None:
+    """Student's t interval of the users' means and of two more users, one at each end of the scale.
+
+    A user weighs as many as it has scenarios; the two added ones weigh as much as the user of a scenario
+    picked at random does on average.
+    """
+    users = of_users(values)
+    if len(users) < 3:
+        return None
+    sizes = [len(user) for user in users]
+    usual = sum(size * size for size in sizes) / sum(sizes)
+    drawn = [(float(sum(user) / len(user)), float(len(user))) for user in users]
+    mean = sum(value * weight for value, weight in drawn) / sum(sizes)
+    drawn += [(lowest, usual), (highest, usual)]
+    whole = sum(weight for _, weight in drawn)
+    shares = [(value, weight / whole) for value, weight in drawn]
+    centre = sum(value * share for value, share in shares)
+    as_many_as = 1 / sum(share * share for _, share in shares)
+    squares = sum((share * (value - centre)) ** 2 for value, share in shares)
+    error = math.sqrt(squares * as_many_as / (as_many_as - 1))
+    reach = float(stats.t.ppf(0.975, as_many_as - 1)) * error
+    return max(lowest, min(mean, centre - reach)), min(highest, max(mean, centre + reach))
+
+
+def interval_of_a_rate(values: dict[Scenario, Fraction]) -> tuple[float, float] | None:
+    """Exact where each user has one scenario and each scenario failed or passed; else as of any mean, with an
+    exact end in place of one that would be 0 or 1 though some failed and some passed.
+    """
+    users, found = of_users(values), interval(values, 0, 1)
+    if found is None:
+        return None
+    passed = float(sum(values.values()) / len(values) * len(users))
+    exact = (
+        float(stats.beta.ppf(0.025, passed, len(users) - passed + 1)) if passed else 0.0,
+        float(stats.beta.ppf(0.975, passed + 1, len(users) - passed)) if passed < len(users) else 1.0,
+    )
+    if len(users) == len(values) and set(values.values()) <= {Fraction(0), Fraction(1)}:
+        return exact
+    return exact[0] if found[0] == 0 else found[0], exact[1] if found[1] == 1 else found[1]
 
 
 def contrasts(
     rows: dict[str, list[dict[str, Any]]], base: str, dimensions: tuple[str, ...]
-) -> dict[str, tuple[float, float, float, int]]:
-    found = {}
+) -> dict[str, list[float | None]]:
+    found: dict[str, tuple[list[float | None], float, int]] = {}
     for name, items in rows.items():
         for kind, short in KINDS.items():
             for dimension in dimensions:
                 changes = change(rows[base], items, dimension, kind)
                 if name != base and changes:
-                    scale = 100 if dimension == "task_completion" else 1
+                    scale, span = 100 if dimension == "task_completion" else 1, WIDTH[dimension]
                     difference = float(scale * sum(changes.values(), Fraction()) / len(changes))
+                    ends = interval(changes, -span, span)
                     found[f"{name} | {short} {HEADINGS[dimension]}"] = (
-                        difference,
-                        two_sided(list(changes.values())),
+                        [difference, *((None,) if ends is None else (scale * end for end in ends))],
+                        two_sided(changes),
                         len(changes),
                     )
     order = sorted(found, key=lambda name: found[name][1])
@@ -110,7 +181,34 @@ def contrasts(
     for rank, name in enumerate(order):
         least = max(least, min(1.0, (len(order) - rank) * found[name][1]))
         corrected[name] = least
-    return {name: (difference, p, corrected[name], n) for name, (difference, p, n) in found.items()}
+    return {name: [*difference, p, corrected[name], n] for name, (difference, p, n) in found.items()}
+
+
+def run_figures(items: list[dict[str, Any]]) -> dict[str, list[float | None]]:
+    """The mean of each reading and its interval."""
+    rows = {}
+    for dimension, width in WIDTH.items():
+        values = of_scenarios(items, dimension)
+        if values:
+            rate = dimension == "task_completion"
+            ends = interval_of_a_rate(values) if rate else interval(values, 1, 1 + width)
+            rows[dimension] = [float(sum(values.values()) / len(values)), *(ends or (None, None))]
+    return rows
+
+
+def lifts(found: dict[str, Any]) -> dict[str, list[float | None]]:
+    """How much better the run was than each control: the difference, its interval, p of a rise, scenarios."""
+    own = [item for item in found["items"] if not item["arm"]]
+    rows: dict[str, list[float | None]] = {}
+    for control in dict.fromkeys(item["arm"] for item in found["items"] if item["arm"]):
+        without = [item for item in found["items"] if item["arm"] == control]
+        for dimension, width in WIDTH.items():
+            changes = change(without, own, dimension, "")
+            if changes:
+                rise = float(sum(changes.values(), Fraction()) / len(changes))
+                ends = interval(changes, -width, width) or (None, None)
+                rows[f"{control} | {dimension}"] = [rise, *ends, of_a_rise(changes), len(changes)]
+    return rows
 
 
 def means(
@@ -255,6 +353,8 @@ def main(paths: list[str]) -> None:
     ]
     limit = min([50_000, *sizes])
     tables: dict[str, Any] = {
+        "run": run_figures(runs[first]),
+        "lifts": lifts(read[0][1]),
         "3": means(runs, OF_ASSISTANT),
         "3 differences": contrasts(runs, first, OF_ASSISTANT),
         "12": means(runs, OF_USER),

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from textwrap import dedent
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -42,15 +42,30 @@ class Repository:
 
     def run(self, *args: str) -> pytest.RunResult:
         """pytest in a process of its own: a fork of one that has all modules, where the system can fork."""
-        server = _fork_server()
-        if server is None or not server.can(dict(os.environ)):
+        server = self._server()
+        if server is None:
             return self.run_fresh(*args)
         folder = Path(tempfile.mkdtemp(prefix="runpytest-", dir=self.path))
-        command = [f"--basetemp={folder}", *_WITHOUT, *args]
-        print("running: pytest", *command)
+        return self._forked(server, "pytest", [f"--basetemp={folder}", *_WITHOUT, *args])
+
+    def command(self, *args: str) -> pytest.RunResult:
+        """``python -m pytest_personalens ARGS`` in a process of its own, a fork where the system can fork."""
+        server = self._server()
+        if server is None:
+            return self.python("-m", "pytest_personalens", *args)
+        return self._forked(server, "pytest_personalens", list(args))
+
+    def _server(self) -> ForkServer | None:
+        server = _fork_server()
+        return server if server is not None and server.can(dict(os.environ)) else None
+
+    def _forked(
+        self, server: ForkServer, module: Literal["pytest", "pytest_personalens"], args: list[str]
+    ) -> pytest.RunResult:
+        print("running:", module, *args)
         stdout, stderr, start = self.path / "stdout", self.path / "stderr", time.perf_counter()
         with stdout.open("w") as out, stderr.open("w") as err:
-            code = server.pytest(command, Path.cwd(), out, err).wait()
+            code = server.run(module, args, Path.cwd(), out, err).wait()
         outlines, errlines = (file.read_text(encoding="utf-8").splitlines() for file in (stdout, stderr))
         print(*outlines, sep="\n")
         print(*errlines, sep="\n", file=sys.stderr)

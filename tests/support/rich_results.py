@@ -63,11 +63,14 @@ _WHY: Final = (
 
 def rich_results(
     count: int, *, seed: str = "rich", trials: int = 1, arms: Sequence[str] = (), compared: bool = False, hostile: bool = False,
-    invalid: bool = False, profiles: bool = True, floor: float = 2.5,
+    invalid: bool = False, profiles: bool = True, floor: float = 2.5, each: int = 1,
 ) -> Results:  # fmt: skip
-    """Results of `count` scenarios; `invalid` leaves all without scores, `floor` is the gate of P."""
+    """Results of `count` scenarios; `invalid` leaves all without scores, `floor` is the gate of P, and a user has
+    `each` scenarios.
+    """
     rng = random.Random(seed)
-    scenarios = [_scenario(n, rng, hostile=hostile) for n in range(count)]
+    scenarios = [_scenario(n, rng, hostile=hostile, each=each) for n in range(count)]
+    assert len({(s.user, s.task.id) for s in scenarios}) == count
     items = [
         _item(s, number, trial, arm, rng, hostile=hostile, invalid=invalid)
         for number, s in enumerate(scenarios)
@@ -122,12 +125,12 @@ def _settings(count: int, *, hostile: bool) -> dict[str, Any]:
     }
 
 
-def _scenario(number: int, rng: random.Random, *, hostile: bool) -> Scenario:
+def _scenario(number: int, rng: random.Random, *, hostile: bool, each: int = 1) -> Scenario:
     domains = tuple(sorted(rng.sample(DOMAINS, 3))) if number % 5 == 4 else (DOMAINS[number % 20],)
     odd = HOSTILE[number % len(HOSTILE)] if hostile else ""
     return Scenario(
         id=f"{domains[0].lower().replace(' ', '-')}-{number % 7 + 1}-user{number}",
-        user=f"user{number}",
+        user=f"user{number // each}",
         name=odd or rng.choice(("Tinashe", "Inés", "Mei-Ling", "Salvatore", "Noor")),
         dataset="embedded 2.0",
         kind="multi" if len(domains) > 1 else "single",

@@ -11,8 +11,9 @@ from pytest_personalens.core.dialogue import UserTurn
 from pytest_personalens.core.errors import AssistantFault
 from pytest_personalens.core.evaluation import Answer
 from pytest_personalens.core.measure import Measure, MeasureNames
+from pytest_personalens.core.metric import Metric
 from pytest_personalens.core.scenario import BaseScenario, Context, ScenarioRef
-from pytest_personalens.core.suite import Arm, Metric, Suite
+from pytest_personalens.core.suite import Arm, Suite
 from pytest_personalens.core.verdict import Verdict
 
 if TYPE_CHECKING:

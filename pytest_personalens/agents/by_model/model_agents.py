@@ -28,7 +28,7 @@ class PromptSettings(NamedTuple):
     `prompts` is a folder, or ``official:PATH``.
     """
 
-    protocol: Literal["default", "paper"] = "default"
+    protocol: str = "default"
     prompts: str | None = None
     official_bugs: str = "reproduce"
     user_agent: Literal["plain", "reasoning", "state"] = "plain"
@@ -64,16 +64,19 @@ class ModelAgents:
 
     def __init__(self, settings: PromptSettings | None = None, root: Path | None = None) -> None:
         self._settings = settings or PromptSettings()
-        given, root = self._settings.prompts, root or Path()
+        prompts, root = self._settings.prompts, root or Path()
         self._official: OfficialPrompts | None = None
-        if given and self._settings.official:
+        if prompts and self._settings.official:
             self._official = _official(
-                root / given.removeprefix(OFFICIAL_PROMPTS), self._settings.official_bugs
+                root / prompts.removeprefix(OFFICIAL_PROMPTS), self._settings.official_bugs
             )
             return
         from pytest_personalens.agents.by_model.prompts import Prompts
 
-        self._prompts: Prompts = Prompts(root / given if given else None, protocol=self._settings.protocol)
+        self._prompts: Prompts = Prompts(
+            root / prompts if prompts else None,
+            protocol="paper" if self._settings.protocol == "paper" else "default",
+        )
 
     def user_agent(self, model: Model, meter: Meter) -> UserAgent:
         """Return the user agent that `model` plays."""

@@ -30,12 +30,14 @@ class ModelAssistant:
         self, model: Model, meter: Meter, prompts: Prompts, *, setting: Setting, context: Context
     ) -> None:
         self._model, self._meter, self._prompts = model, meter, prompts
-        self._values, known = values_of_context(context), bool(context.text())
-        self._told = ("assistant", *(("assistant_context",) if known else ())) if setting == "base" else ()
-        self._asked = "assistant_next" if setting == "base" and "assistant_next" in prompts else ""
+        self._values, has_context = values_of_context(context), bool(context.text())
+        self._system_templates = (
+            ("assistant", *(("assistant_context",) if has_context else ())) if setting == "base" else ()
+        )
+        self._message_template = "assistant_next" if setting == "base" and "assistant_next" in prompts else ""
         # The whole prompt is part of the identity, because another context or prompt gives other replies.
-        told = hashlib.sha256("\0".join(filter(None, self._texts(""))).encode()).hexdigest()[:8]
-        self.identity = f"{model.name} {setting} {told}"
+        digest = hashlib.sha256("\0".join(filter(None, self._texts(""))).encode()).hexdigest()[:8]
+        self.identity = f"{model.name} {setting} {digest}"
         self.paid = model.paid
 
     def __call__(self, messages: list[dict[str, str]]) -> str:
@@ -44,7 +46,7 @@ class ModelAssistant:
         Raise `AssistantFault` if the model gives none.
         """
         system, prompt = self._texts(conversation_text(messages))
-        history = () if self._asked else tuple((m["role"], m["content"]) for m in messages[:-1])
+        history = () if self._message_template else tuple((m["role"], m["content"]) for m in messages[:-1])
         request = Request(system, prompt or messages[-1]["content"], _TEMPERATURE, history=history)
         return self._meter.complete(self._model, request, "assistant", fault=AssistantFault).text
 
@@ -54,5 +56,5 @@ class ModelAssistant:
         The message is empty if the setting does not use one.
         """
         values = {**self._values, "transcript": conversation}
-        system = "\n\n".join(self._prompts.fill(name, **values) for name in self._told)
-        return system, self._prompts.fill(self._asked, **values) if self._asked else ""
+        system = "\n\n".join(self._prompts.fill(name, **values) for name in self._system_templates)
+        return system, self._prompts.fill(self._message_template, **values) if self._message_template else ""

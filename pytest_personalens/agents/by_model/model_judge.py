@@ -66,7 +66,7 @@ class ModelJudge:
         either, the verdict is kept as `unsupported`.
         """
         replies = sum(m.role == "assistant" for m in dialogue.messages)
-        system, shared, ask = self._asked(scenario, dialogue, dimension)
+        system, shared, ask = self._texts(scenario, dialogue, dimension)
         schema = answer_schema(dimension, replies)
         problem = again = ""
         unsupported: Verdict | None = None
@@ -94,7 +94,7 @@ class ModelJudge:
             return unsupported.model_copy(update={"unsupported": True})
         raise JudgeFault(f"{self._model.name}: unreadable verdict on {dimension.short}: {problem}")
 
-    def _asked(self, scenario: Scenario, dialogue: Dialogue, dimension: Dimension) -> tuple[str, str, str]:
+    def _texts(self, scenario: Scenario, dialogue: Dialogue, dimension: Dimension) -> tuple[str, str, str]:
         """Return the system text, the shared text and the text of this reading alone.
 
         All readings of the dialogue have the shared text.

@@ -58,9 +58,9 @@ class ModelUserAgent:
         self._paper = prompts.protocol == "paper"
         #: The prompts for the text beside a message. A plain user agent has none.
         self._beside = () if thinks == "plain" else (f"user_{thinks}",)
-        told = prompts.digest("user", "user_person", "user_opening", "user_next", *self._beside)
+        digest = prompts.digest("user", "user_person", "user_opening", "user_next", *self._beside)
         words = (*(("paper",) if self._paper else ()), *((thinks,) if self._beside else ()))
-        self.identity = " ".join((model.name, *words, "prompt", told, f"t={_TEMPERATURE}"))
+        self.identity = " ".join((model.name, *words, "prompt", digest, f"t={_TEMPERATURE}"))
         self.paid = model.paid
 
     def turn(self, scenario: Scenario, transcript: Sequence[Message]) -> UserTurn:
@@ -79,13 +79,13 @@ class ModelUserAgent:
         return turn
 
     def _request(self, scenario: Scenario, transcript: Sequence[Message]) -> Request:
-        fill, asked = self._prompts.fill, ("user_next" if transcript else "user_opening", *self._beside)
+        fill, names = self._prompts.fill, ("user_next" if transcript else "user_opening", *self._beside)
         values = {**values_of(scenario, transcript), "end": END_SIGNAL}
-        ask = "\n\n".join(fill(name, **values) for name in asked)
+        ask = "\n\n".join(fill(name, **values) for name in names)
         # The person comes first and then the transcript, which only grows. So each call begins with the whole
         # of the call before it.
         shared = f"{fill('user_person', **values)}\n\n"
-        if transcript and "transcript" not in self._prompts.places("user", "user_person", *asked):
+        if transcript and "transcript" not in self._prompts.places("user", "user_person", *names):
             shared += values["transcript"].removesuffix("</transcript>")
             ask = f"</transcript>\n\n{ask}"
         return Request(fill("user", **values), shared + ask, _TEMPERATURE, shared=len(shared))

@@ -70,7 +70,7 @@ def read_sections(text: str, dimension: Dimension, replies: int) -> Verdict:
         zip((name.lower() for name in parts[1::2]), (part.strip() for part in parts[2::2]), strict=True)
     )
     score, why = ("verdict", "explanation") if dimension.scale.high == 1 else ("score", "justification")
-    scores = [found for name, found in named if name == score]
+    scores = [section for name, section in named if name == score]
     if len(scores) != 1:
         raise ValueError(f"expected one line '{score.capitalize()}: ...', found {len(scores)}")
     sections = dict(named)
@@ -84,4 +84,4 @@ def read_sections(text: str, dimension: Dimension, replies: int) -> Verdict:
 
 
 def _items(text: str) -> tuple[str, ...]:
-    return tuple(found for part in _ITEM.split(text) if (found := " ".join(part.split())))
+    return tuple(item for part in _ITEM.split(text) if (item := " ".join(part.split())))

@@ -52,7 +52,7 @@ class Placeholder:
     def complete(self, request: Request) -> Completion:
         """Return filler, or a verdict that can be parsed."""
         sent = len(request.system) + len(request.prompt) + sum(len(text) for _, text in request.history)
-        if request.answer is not None:
+        if request.answer is not None and self._role != "assistant":
             score = request.answer["properties"]["score"]
             value: Any = (
                 [1] * score.get("minItems", 0)

@@ -67,7 +67,7 @@ class Prompts:
         self.protocol = protocol
         self._roles = {**_ROLES, **(_PAPER if protocol == "paper" else {})}
         names = [name for of_role in self._roles.values() for name in of_role]
-        self._texts = {name: _ours(name, protocol) for name in names}
+        self._texts = {name: _built_in_text(name, protocol) for name in names}
         for file in _templates_in(folder) if folder is not None else ():
             if file.stem not in names:
                 raise DataError(file, f"no such template; known: {', '.join(names)}")
@@ -104,8 +104,8 @@ class Prompts:
         """
         digest = self.digest("judge", *(f"judge_{d.value}" for d in RUBRICS))
         unbacked = f"judge_{Dimension.UNBACKED.value}"
-        own = self._texts[unbacked] != _ours(unbacked, self.protocol)
-        return f"{digest} {self.digest(unbacked)}" if own else digest
+        is_own = self._texts[unbacked] != _built_in_text(unbacked, self.protocol)
+        return f"{digest} {self.digest(unbacked)}" if is_own else digest
 
     def _read(self, file: Path) -> str:
         try:
@@ -116,15 +116,15 @@ class Prompts:
         if not template.is_valid():
             raise DataError(file, "a '$' that begins no placeholder; write '$$' for a dollar sign")
         role = next(role for role, names in self._roles.items() if file.stem in names)
-        known = PLACEHOLDERS[role]
+        placeholders = PLACEHOLDERS[role]
         if role == "judge" and (self.protocol == "paper" or file.stem != "judge"):
-            known -= {"rubrics"}
+            placeholders -= {"rubrics"}
         for name in template.get_identifiers():
-            if name not in known:
+            if name not in placeholders:
                 raise DataError(
                     file,
                     f"unknown placeholder ${name} for the {role}; known:"
-                    f" {', '.join(f'${n}' for n in sorted(known))}",
+                    f" {', '.join(f'${n}' for n in sorted(placeholders))}",
                 )
         return text
 
@@ -146,7 +146,7 @@ class Prompts:
             )
 
 
-def _ours(name: str, protocol: Protocol) -> str:
+def _built_in_text(name: str, protocol: Protocol) -> str:
     file = _FOLDER / protocol / f"{name}.txt"
     return (
         (file if protocol != "default" and file.exists() else _FOLDER / f"{name}.txt")
@@ -253,7 +253,7 @@ def profile_text(scenario: Scenario) -> str:
 
     The text never holds the user's id.
     """
-    parts = ["\n".join(["Demographics:", *_each(scenario.demographics)])]
+    parts = ["\n".join(["Demographics:", *_list_items(scenario.demographics)])]
     for domain in scenario.domains:
         parts += [
             preferences_text(scenario, domain),
@@ -276,10 +276,10 @@ def situation_text(situation: Situation) -> str:
 
 
 def _lines(values: Mapping[str, str]) -> str:
-    return "\n".join(_each(values))
+    return "\n".join(_list_items(values))
 
 
-def _each(values: Mapping[str, str]) -> list[str]:
+def _list_items(values: Mapping[str, str]) -> list[str]:
     return [f"- {name.replace('_', ' ')}: {value}" for name, value in values.items()]
 
 

@@ -33,10 +33,10 @@ def with_found_quotes(verdict: Verdict, messages: Sequence[Message]) -> Verdict:
     spaces, case, the kind of quotation marks, and punctuation at the ends of a quote. A quote may leave out
     words where it has "...".
     """
-    said = [_folded(" ".join((message.content, *_calls(message)))) for message in messages]
-    placed = [_placed(evidence, said) for evidence in verdict.evidence]
-    found = tuple(evidence for evidence in placed if evidence is not None)
-    return verdict.model_copy(update={"evidence": found, "unfound_quotes": len(placed) - len(found)})
+    texts = [_folded(" ".join((message.content, *_calls(message)))) for message in messages]
+    placed = [_placed(evidence, texts) for evidence in verdict.evidence]
+    kept = tuple(evidence for evidence in placed if evidence is not None)
+    return verdict.model_copy(update={"evidence": kept, "unfound_quotes": len(placed) - len(kept)})
 
 
 def _calls(message: Message) -> Iterator[str]:
@@ -46,13 +46,13 @@ def _calls(message: Message) -> Iterator[str]:
         yield result or ""
 
 
-def _placed(evidence: Evidence, said: Sequence[str]) -> Evidence | None:
+def _placed(evidence: Evidence, texts: Sequence[str]) -> Evidence | None:
     """Return the evidence at its own turn, or at the first turn with its quote.
 
     Return None if nobody said it.
     """
     parts = [part for piece in _GAP.split(evidence.quote) if (part := _folded(piece).strip(_EDGES))]
-    turns = [turn for turn, text in enumerate(said) if parts and _in_order(parts, text)]
+    turns = [turn for turn, text in enumerate(texts) if parts and _in_order(parts, text)]
     if not turns or evidence.turn in turns:
         return evidence if turns else None
     return evidence.model_copy(update={"turn": turns[0]})

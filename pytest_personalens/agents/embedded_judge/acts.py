@@ -47,8 +47,10 @@ def spoken(scenario: Scenario, messages: Sequence[Message]) -> tuple[Spoken, ...
     ]
     model = table("acts-in-context")
     return tuple(
-        one if one.line.role == "user" else Spoken(one.line, of_lists(one.line, model.of_numbers(context)))
-        for one, context in zip(alone, contexts(alone), strict=True)
+        statement
+        if statement.line.role == "user"
+        else Spoken(statement.line, of_lists(statement.line, model.of_numbers(context)))
+        for statement, context in zip(alone, contexts(alone), strict=True)
     )
 
 
@@ -67,13 +69,13 @@ def contexts(alone: Sequence[Spoken]) -> list[dict[str, float]]:
     empty for statements of the user.
     """
     turns: dict[int, list[Spoken]] = {}
-    for one in alone:
-        turns.setdefault(one.line.turn, []).append(one)
-    found: list[dict[str, float]] = []
+    for statement in alone:
+        turns.setdefault(statement.line.turn, []).append(statement)
+    rows: list[dict[str, float]] = []
     deed_before = 0.0
     for turn, of_turn in turns.items():
         if of_turn[0].line.role == "user":
-            found += [{} for _ in of_turn]
+            rows += [{} for _ in of_turn]
             continue
         around = {
             f"user {where}: {act}": max(s.acts[act] for s in turns[at])
@@ -84,12 +86,12 @@ def contexts(alone: Sequence[Spoken]) -> list[dict[str, float]]:
         around["unanswered"] = float(turn + 1 not in turns)
         around["deed before"] = deed_before
         deeds = [s.acts["deed"] for s in of_turn]
-        for i, one in enumerate(of_turn):
-            numbers = {**around, **{f"itself: {act}": p for act, p in one.acts.items()}}
+        for i, statement in enumerate(of_turn):
+            numbers = {**around, **{f"itself: {act}": p for act, p in statement.acts.items()}}
             for where, at in (("statement before", i - 1), ("statement after", i + 1)):
                 if 0 <= at < len(of_turn):
                     numbers |= {f"{where}: {act}": p for act, p in of_turn[at].acts.items()}
             numbers["deed beside"] = max((d for j, d in enumerate(deeds) if j != i), default=0.0)
-            found.append(numbers)
+            rows.append(numbers)
         deed_before = max(deed_before, *deeds)
-    return found
+    return rows

@@ -6,15 +6,9 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
-from pytest_personalens.agents.embedded_judge.actions import (
-    Action,
-    actions,
-    deeds_of,
-    deeds_of_classes,
-    may_do,
-    values,
-)
+from pytest_personalens.agents.embedded_judge.actions import Action, actions, values
 from pytest_personalens.agents.embedded_judge.call_values import Values, named_things
+from pytest_personalens.agents.embedded_judge.deeds import deeds_of, deeds_of_classes, may_do
 from pytest_personalens.agents.embedded_judge.goal import classes
 from pytest_personalens.agents.language import slots
 from pytest_personalens.agents.language.lexicon import domain_words
@@ -88,22 +82,22 @@ class Backed:
     @cached_property
     def parts(self) -> tuple[BackedPart, ...]:
         """What the calls make of each part that is to be done; of those to be told they tell nothing."""
-        return tuple(self._of_part(part) for part in self._parts if not part.told)
+        return tuple(self._of_part(part) for part in self._parts if not part.to_tell)
 
     @cached_property
     def unbacked(self) -> tuple[Spoken, ...]:
         """The statements that claim a deed for which no call stands."""
         return tuple(s for s in self._spoken if self._claims(s) and not self._stands(s))
 
-    def with_preferences(self, found: Sequence[PreferenceFinding]) -> tuple[PreferenceFinding, ...]:
+    def with_preferences(self, findings: Sequence[PreferenceFinding]) -> tuple[PreferenceFinding, ...]:
         """The findings on preferences, where one that no words use is applied by the arguments of a call."""
-        return tuple(self._applied(f) if f.code == "ignores" else f for f in found)
+        return tuple(self._applied(f) if f.code == "ignores" else f for f in findings)
 
     def _applied(self, finding: PreferenceFinding) -> PreferenceFinding:
         for action in (a for a in self.actions if a.did):
-            said = " . ".join(values(action.call.arguments))
+            arguments = " . ".join(values(action.call.arguments))
             for value in self._scenario.preferences[finding.domain][finding.type]:
-                if mentions(value, said):
+                if mentions(value, arguments):
                     call = action.call
                     return finding._replace(code="applies", value=value, turn=call.turn, quote=repr(call))
         return finding
@@ -131,7 +125,7 @@ class Backed:
         if action.words & (part.words - _OF_DEEDS):
             return True
         # A deed that shares no word with the part does it where nothing else can be meant.
-        alone = sum(not p.told for p in self._parts) == 1
+        alone = sum(not p.to_tell for p in self._parts) == 1
         return alone and bool(action.deeds) and bool(action.words & self._topic)
 
     @cached_property
@@ -144,17 +138,17 @@ class Backed:
         """True where the call has another count, day or hour than the goal names, or than the assistant says
         that it did with it, or is about something else than it says.
         """
-        given = Values.of_call(action)
+        arguments = Values.of_call(action)
         # A sentence of a goal may hold a number that is none of its details.
         kinds = part.slots if self._scenario.task.parts else frozenset(("day", "count"))
-        if Values.of_text(plain(part.text)).only(kinds).clash(given):
+        if Values.of_text(plain(part.text)).only(kinds).clash(arguments):
             return True
         claims = [
             s for s in self._of_turn(action.call.turn) if s.acts["deed"] > _CLAIM or _says_it_is_done(s)
         ]
         said = " . ".join(s.line.text for s in claims)
         return bool(said) and (
-            Values.of_text(plain(said)).clash(given) or self._about_another(action, claims)
+            Values.of_text(plain(said)).clash(arguments) or self._about_another(action, claims)
         )
 
     def _of_turn(self, turn: int) -> list[Spoken]:
@@ -196,13 +190,13 @@ class Backed:
             return False
         if _I_DID.search(fold(statement.line.text)):
             return True
-        other = max(acts["promise"], acts["failure"], acts["question"], acts["proposal"])
-        if _says_it_is_done(statement) and other < _CLAIM:
+        not_deed = max(acts["promise"], acts["failure"], acts["question"], acts["proposal"])
+        if _says_it_is_done(statement) and not_deed < _CLAIM:
             return True
-        if acts["deed"] < max(_CLAIM, other):
+        if acts["deed"] < max(_CLAIM, not_deed):
             return False
         words = statement.line.words | classes(statement.line.words)
-        about = any(words & (p.words - _OF_DEEDS) for p in self._parts if not (p.told or p.never))
+        about = any(words & (p.words - _OF_DEEDS) for p in self._parts if not (p.to_tell or p.never))
         return about or bool(_DONE.search(fold(statement.line.text)))
 
 

@@ -117,16 +117,16 @@ class Values(NamedTuple):
             self.counts if "count" in kinds else (),
         )
 
-    def clash(self, given: Values) -> bool:
+    def clash(self, of_call: Values) -> bool:
         """True where both name a value of a kind and no two of them are the same."""
-        hours = self.times and given.times and not any(a.fits(b) for a in self.times for b in given.times)
-        same = zip(self[1:], given[1:], strict=True)
+        hours = self.times and of_call.times and not any(a.fits(b) for a in self.times for b in of_call.times)
+        same = zip(self[1:], of_call[1:], strict=True)
         return bool(hours) or any(a and b and not set(a) & set(b) for a, b in same)
 
-    def agrees(self, given: Values) -> bool:
+    def agrees(self, of_call: Values) -> bool:
         """True where both name the same value of some kind."""
-        hours = any(a.fits(b) for a in self.times for b in given.times)
-        return hours or any(set(a) & set(b) for a, b in zip(self[1:], given[1:], strict=True))
+        hours = any(a.fits(b) for a in self.times for b in of_call.times)
+        return hours or any(set(a) & set(b) for a, b in zip(self[1:], of_call[1:], strict=True))
 
 
 def named_things(action: Action) -> list[str]:

@@ -1,6 +1,6 @@
-"""Finds the cues of each statement.
+"""Finds the cues of each statement of a dialogue.
 
-Cues are its words without their topic, its form, its place, and its relation to known facts.
+Cues are its wording, its place, and its relation to known facts.
 """
 
 from __future__ import annotations
@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from pytest_personalens.agents.embedded_judge.goal import classes, parts
 from pytest_personalens.agents.embedded_judge.verb_forms import forms, gist
 from pytest_personalens.agents.embedded_judge.weights import words as listed
-from pytest_personalens.agents.embedded_judge.word_classes import word_classes
+from pytest_personalens.agents.embedded_judge.wording_cues import form_cues, reactions, word_cues
 from pytest_personalens.agents.language import slots
+from pytest_personalens.agents.language.detail_kinds import details
 from pytest_personalens.agents.language.lexicon import domain_words
 from pytest_personalens.agents.language.reading import DialogueReading
 from pytest_personalens.agents.language.statements import of_message, plain, substance
-from pytest_personalens.agents.language.text import content, mentions, runs, stem
+from pytest_personalens.agents.language.text import content, mentions, runs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -25,34 +26,12 @@ if TYPE_CHECKING:
     from pytest_personalens.core.dialogue import Message
     from pytest_personalens.core.scenario import Scenario
 
-_TOKEN: Final = re.compile(
-    r"\d{1,2}[:.]\d{2}(?:\s?[ap]\.?m\b\.?)?|\d{1,2}\s?[ap]\.?m\b\.?|[$€£¥₦₹]?\d[\d.,]*[$€£¥%]?|[^\W\d_]+(?:'[^\W\d_]+)?|[?:]"
-)
 _NUMBER: Final = re.compile(r"\d+(?:[:.,]\d+)*")
-_CURRENCY: Final = "$€£¥₦₹"
-#: Patterns for the user's reaction to the reply before.
-_REACTIONS: Final = {
-    "no": re.compile(
-        r"^\W*(?:no+|nah|nope|not|wrong|wait|hold on|what|huh|why|but|uh|stop|hang on|ugh|never mind|forget)\b|\bnot (?:what|that|the)\b|!\?|\?!|\?\?"
-    ),
-    "thanks": re.compile(
-        r"\b(?:thank|thanks|thx|cheers|ta|perfect|great|lovely|brilliant|wonderful|bless|good night|bye|super|nice)\b"
-    ),
-    "yes": re.compile(
-        r"^\W*(?:yes|yeah|yep|yup|ok|okay|sure|right|good|fine|do it|go ahead|please do|that one|the first|k)\b"
-    ),
-    "again": re.compile(
-        r"\b(?:again|already|i said|i told|told you|like i|as i|same as|usual|always|you know|should know)\b"
-    ),
-}
-#: The classes of words that show the state of a thing.
-_STATES: Final = ("done", "failure", "promise", "proposal", "confirmation", "handing_back")
 #: The cue of a statement that lists known facts: many values, and little else.
 LISTED: Final = "lists what is known"
 _MANY: Final = 4
 _STUFFED: Final = 0.6
 _SHARES: Final = (0.0, 0.25, 0.5, 0.75)
-_SHORT, _LONG = 4, 20
 
 
 class Line(NamedTuple):
@@ -88,28 +67,19 @@ def _text(message: Message) -> str:
     return " ".join(text for text, _ in read(message)) if message.role == "assistant" else message.content
 
 
-def alone(text: str) -> frozenset[str]:
-    """Return the cues of a statement outside a dialogue: its words and its form."""
-    folded = plain(text)
-    shown = {*_ngrams(text, folded, frozenset(), frozenset()), *_manner(folded)}
-    if text.rstrip().endswith("?"):
-        shown.add("question")
-    return frozenset(shown | {f"has {detail}" for detail in slots.details(text)})
-
-
 class _Reader:
     def __init__(self, scenario: Scenario, messages: Sequence[Message]) -> None:
         self.scenario, self.messages = scenario, messages
         self.values = [
             v for types in scenario.preferences.values() for values in types.values() for v in values
         ]
-        self.own = frozenset().union(*map(content, self.values))
+        self.value_words = frozenset().union(*map(content, self.values))
         task = scenario.task
         topic = content(f"{task.description} {task.intent} {task.goal}").union(
             *(content(" ".join((d, *domain_words(d, scenario)))) for d in scenario.domains)
         )
-        self.past = frozenset().union(*map(content, scenario.summaries.values())) - topic - self.own
-        self.place = content(" ".join(scenario.situation.model_dump().values())) - topic - self.own
+        self.past = frozenset().union(*map(content, scenario.summaries.values())) - topic - self.value_words
+        self.place = content(" ".join(scenario.situation.model_dump().values())) - topic - self.value_words
         self.goal = content(task.goal) | content(task.intent)
         self.pairs = set().union(*(runs(text, 2) for text in scenario.summaries.values()))
         self.known_numbers = set(_NUMBER.findall(" ".join((*scenario.summaries.values(), *self.values))))
@@ -131,23 +101,23 @@ class _Reader:
 
     def message(self, turn: int) -> Iterator[Line]:
         message = self.messages[turn]
-        found = read(message)
-        before = [f"after {r}" for r in _reactions(_text(self.messages[turn - 1]))] if turn else []
+        statements = read(message)
+        before = [f"after {r}" for r in reactions(_text(self.messages[turn - 1]))] if turn else []
         after = (
-            [f"before {r}" for r in _reactions(_text(self.messages[turn + 1]))]
+            [f"before {r}" for r in reactions(_text(self.messages[turn + 1]))]
             if turn + 1 < len(self.messages)
             else ["before silence"]
         )
         place = self._place(turn)
-        whole = self._whole(turn, [plain(text) for text, _ in found], [*before, *after])
+        whole = self._whole(turn, [plain(text) for text, _ in statements], [*before, *after])
         earlier = ""
-        for text, quote in found:
+        for text, quote in statements:
             folded, stems = plain(text), content(text)
-            cues = {*_ngrams(text, folded, self.goal, self.own), *place, *before}
+            cues = {*word_cues(text, folded, self.goal, self.value_words), *place, *before}
             if message.role == "assistant":
                 seen = forms(folded)
                 how = gist(seen)
-                cues |= {*after, *whole, *_manner(folded), *(f"{how} & {c}" for c in whole)}
+                cues |= {*after, *whole, *form_cues(folded), *(f"{how} & {c}" for c in whole)}
                 if earlier:
                     cues.add(f"after gist {earlier}")
                 earlier = how
@@ -173,18 +143,18 @@ class _Reader:
 
     def _whole(self, turn: int, texts: Sequence[str], around: Sequence[str]) -> set[str]:
         """Return the cues of the message as a whole."""
-        found = {f"message {c}" for c in around}
+        cues = {f"message {c}" for c in around}
         if any(t.rstrip().endswith("?") for t in texts):
-            found.add("message asks")
+            cues.add("message asks")
         if texts and texts[-1].rstrip().endswith("?"):
-            found.add("message ends with a question")
+            cues.add("message ends with a question")
         if any(f.startswith("done") for t in texts for f in forms(t)):
-            found.add("message tells of deeds")
+            cues.add("message tells of deeds")
         if any("future: mine" in forms(t) for t in texts):
-            found.add("message promises")
-        found.add("message late" if turn >= len(self.messages) - 2 else "message inner")
-        found.add("message first" if turn <= 1 else "message later")
-        return found
+            cues.add("message promises")
+        cues.add("message late" if turn >= len(self.messages) - 2 else "message inner")
+        cues.add("message first" if turn <= 1 else "message later")
+        return cues
 
     def _assistant(self, turn: int, text: str, quote: str, stems: frozenset[str]) -> Iterator[str]:
         fresh = stems - self.said
@@ -214,7 +184,7 @@ class _Reader:
         yield ground
         if text.rstrip().endswith("?"):
             yield from ("question", f"{ground} question")
-        yield from (f"has {detail}" for detail in slots.details(text))
+        yield from (f"has {detail}" for detail in details(text))
         for (at, sentence), again in self._asks.items():
             if at == turn and (sentence in quote or quote in sentence):
                 yield "asks again" if again else "asks for the known"
@@ -222,13 +192,13 @@ class _Reader:
             c.turn == turn and (c.sentence in quote or quote in c.sentence) for c in self._reading.clashes
         ):
             yield "clashes"
-        if len(set(named)) >= _MANY and len(stems & self.own) / len(stems) >= _STUFFED:
+        if len(set(named)) >= _MANY and len(stems & self.value_words) / len(stems) >= _STUFFED:
             yield LISTED
-        yield from self._asked(text, stems)
+        yield from self._about_request(text, stems)
         if not stems:
             yield "no content"
 
-    def _asked(self, text: str, stems: frozenset[str]) -> Iterator[str]:
+    def _about_request(self, text: str, stems: frozenset[str]) -> Iterator[str]:
         """Yield the cues that relate the statement to the request.
 
         They cover the parts of the goal, the details to tell, and the values that the user named.
@@ -237,12 +207,12 @@ class _Reader:
         yield _share(
             "part", max(len(p.words & widened) / len(p.words) if p.words else 0.0 for p in self.parts)
         )
-        shown = slots.details(text)
+        shown = details(text)
         yield from (f"asked {detail}" for detail in self.asked_details & shown)
         folded, wanted = plain(text), plain(self.by_user)
-        if (said := slots.times(folded)) and (named := slots.times(wanted)):
-            yield "time as named" if any(a.fits(b) for a in said for b in named) else "other time"
-            if any(a.minutes == b.minutes and not a.fits(b) for a in said for b in named):
+        if (times := slots.times(folded)) and (named := slots.times(wanted)):
+            yield "time as named" if any(a.fits(b) for a in times for b in named) else "other time"
+            if any(a.minutes == b.minutes and not a.fits(b) for a in times for b in named):
                 yield "other half of the day"
         for name, read in (
             ("day", slots.days),
@@ -250,14 +220,14 @@ class _Reader:
             ("count", slots.counts),
             ("near day", slots.near),
         ):
-            values, others = frozenset[object](read(folded)), frozenset[object](read(wanted))
-            if values and others:
-                yield f"{name} as named" if values & others else f"other {name}"
+            values, wanted_values = frozenset[object](read(folded)), frozenset[object](read(wanted))
+            if values and wanted_values:
+                yield f"{name} as named" if values & wanted_values else f"other {name}"
         if (paid := slots.amounts(folded)) and (limit := slots.amounts(wanted)):
             yield "amount within" if min(paid) <= max(limit) else "amount above"
-        told = slots.names(text)
-        if told:
-            yield "name as named" if any(n in wanted for n in told) else "new name"
+        names = slots.names(text)
+        if names:
+            yield "name as named" if any(n in wanted for n in names) else "new name"
 
     def _user(self, turn: int, text: str, stems: frozenset[str]) -> Iterator[str]:
         if turn:
@@ -267,65 +237,10 @@ class _Reader:
         else:
             yield "opening"
         yield _count("words", len(text.split()) // 3)
-        yield from (f"is {r}" for r in _reactions(text))
+        yield from (f"is {r}" for r in reactions(text))
 
     def _echo(self, stems: frozenset[str]) -> str:
         return _share("echo", len(stems & self.said) / len(stems) if stems else 0.0)
-
-
-def _ngrams(text: str, folded: str, goal: frozenset[str], own: frozenset[str]) -> Iterator[str]:
-    """Yield the words and the runs of two and three words of a statement.
-
-    Words of the topic are replaced by their kind: #G for the goal, #V for a preference, #N for a name.
-    """
-    names, vocabulary = slots.names(text), listed("vocabulary")
-    row = ["^"]
-    for token in _TOKEN.findall(folded):
-        if token[0].isdigit() or token[0] in _CURRENCY:
-            word = (
-                "#t"
-                if ":" in token or token.rstrip(".").endswith("m")
-                else "#m"
-                if token[0] in _CURRENCY or token[-1] in _CURRENCY
-                else "#"
-            )
-        elif slots.is_day_word(token):
-            word = "#d"
-        elif token in names:
-            word = "#N"
-        elif token in vocabulary or not token[0].isalpha():
-            word = token
-        else:
-            word = "#G" if stem(token) in goal else "#V" if stem(token) in own else "#w"
-        if word[0] != "#" or row[-1] != word:
-            row.append(word)
-    row.append("$")
-    yield from (f"w {w}" for w in row[1:-1] if w != "#w")
-    for n in (2, 3):
-        yield from ("w " + " ".join(row[i : i + n]) for i in range(len(row) - n + 1))
-    if len(row) <= _SHORT:
-        yield "short"
-    if len(row) > _LONG:
-        yield "long"
-
-
-def _manner(folded: str) -> Iterator[str]:
-    """Yield the forms and word classes of a statement, alone and together."""
-    seen, classes = forms(folded), word_classes(folded)
-    how = gist(seen)
-    yield f"gist {how}"
-    yield from (f"form {form}" for form in seen)
-    yield from (f"class {name}" for name in classes)
-    yield from (f"class {name} & {how}" for name in classes)
-    state = "+".join(name for name in _STATES if name in classes)
-    yield f"classes {state or 'none'}"
-
-
-def _reactions(text: str) -> Iterator[str]:
-    folded = plain(text)
-    yield from (name for name, pattern in _REACTIONS.items() if pattern.search(folded))
-    if folded.rstrip().endswith("?"):
-        yield "question"
 
 
 def _share(name: str, share: float) -> str:

@@ -40,20 +40,24 @@ def of(scenario: Scenario, messages: Sequence[Message]) -> str:
         return "it recites the goal"
     if words and len(words & user) >= _ECHO * len(words):
         return "it echoes the user"
-    told = frozenset(w for w in words - _OF_ANY_TASK if w.isalpha() and not classes(frozenset({w})) - {w}) & (
-        user | _topic(scenario)
-    )
-    if not told:
+    task_words = frozenset(
+        w for w in words - _OF_ANY_TASK if w.isalpha() and not classes(frozenset({w})) - {w}
+    ) & (user | _topic(scenario))
+    if not task_words:
         return "no word of the task"
-    return "every reply is the same" if len(texts) > 1 and len(set(texts)) == 1 and len(told) < _FEW else ""
+    return (
+        "every reply is the same"
+        if len(texts) > 1 and len(set(texts)) == 1 and len(task_words) < _FEW
+        else ""
+    )
 
 
 def _topic(scenario: Scenario) -> frozenset[str]:
     task = scenario.task
-    known = (v for types in scenario.preferences.values() for values in types.values() for v in values)
-    given = content(
+    preferred = (v for types in scenario.preferences.values() for values in types.values() for v in values)
+    words = content(
         " ".join(
-            (task.description, task.intent, task.goal, *known, *(w for p in task.parts for w in p.words))
+            (task.description, task.intent, task.goal, *preferred, *(w for p in task.parts for w in p.words))
         )
     )
-    return given | {stem(w) for d in scenario.domains for w in (d.lower(), *domain_words(d, scenario))}
+    return words | {stem(w) for d in scenario.domains for w in (d.lower(), *domain_words(d, scenario))}

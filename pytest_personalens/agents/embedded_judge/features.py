@@ -47,15 +47,15 @@ class Features:
     """
 
     def __init__(
-        self, scenario: Scenario, messages: Sequence[Message], said: Sequence[Spoken] | None = None
+        self, scenario: Scenario, messages: Sequence[Message], spoken_lines: Sequence[Spoken] | None = None
     ) -> None:
         self.scenario, self.messages = scenario, tuple(messages)
-        self.spoken = spoken(scenario, self.messages) if said is None else tuple(said)
+        self.spoken = spoken(scenario, self.messages) if spoken_lines is None else tuple(spoken_lines)
 
     @cached_property
     def statements(self) -> tuple[goal_parts.AssistantStatement, ...]:
         """Return the assistant's statements in the form for a comparison with the goal."""
-        return goal_parts.said(self.spoken)
+        return goal_parts.assistant_statements(self.spoken)
 
     @cached_property
     def parts(self) -> tuple[goal.Part, ...]:
@@ -75,15 +75,17 @@ class Features:
         replies, unless a call did a part of the goal: then the words of the user are a report.
         """
         model = table("goal-parts")
-        told = tuple(model.of_numbers(numbers)["reached"] for numbers in self.part_numbers)
+        probabilities = tuple(model.of_numbers(numbers)["reached"] for numbers in self.part_numbers)
         if self.backed is None:
-            return told
+            return probabilities
         done = [part.backing == "done" for part in self.backed.parts]
         hears = any(done) or not self.empty
         deeds = iter(done)
         return tuple(
-            t * (hears and numbers.get("best: failure", 0.0) < _REFUSAL) if part.told else float(next(deeds))
-            for part, t, numbers in zip(self.parts, told, self.part_numbers, strict=True)
+            t * (hears and numbers.get("best: failure", 0.0) < _REFUSAL)
+            if part.to_tell
+            else float(next(deeds))
+            for part, t, numbers in zip(self.parts, probabilities, self.part_numbers, strict=True)
         )
 
     @cached_property
@@ -95,8 +97,8 @@ class Features:
     @cached_property
     def findings(self) -> tuple[knowledge.PreferenceFinding, ...]:
         """Return the use of each preference."""
-        found = knowledge.findings(self.scenario, self.messages, self.spoken)
-        return found if self.backed is None else self.backed.with_preferences(found)
+        findings = knowledge.findings(self.scenario, self.messages, self.spoken)
+        return findings if self.backed is None else self.backed.with_preferences(findings)
 
     @cached_property
     def empty(self) -> str:
@@ -122,36 +124,36 @@ class Features:
         return self.style | knowledge.numbers(self.findings)
 
 
-def acts_in_numbers(messages: Sequence[Message], said: Sequence[Spoken]) -> dict[str, float]:
+def acts_in_numbers(messages: Sequence[Message], spoken_lines: Sequence[Spoken]) -> dict[str, float]:
     """Return numbers for each act of each role.
 
     They are its highest probability, its sum over the turns, and its probability in the last turn.
     """
-    found: dict[str, float] = {}
+    numbers: dict[str, float] = {}
     for role, acts in ACTS.items():
-        of_role = [s for s in said if s.line.role == role]
+        of_role = [s for s in spoken_lines if s.line.role == role]
         turns = sorted({s.line.turn for s in of_role})
         for act in acts.values():
             at = {turn: max(s.acts[act] for s in of_role if s.line.turn == turn) for turn in turns}
             name = f"{role} {act}"
-            found[f"{name}, surest"] = max(at.values(), default=0.0)
-            found[f"{name}, turns"] = log1p(sum(at.values()))
-            found[f"{name}, last"] = at[turns[-1]] if turns else 0.0
+            numbers[f"{name}, surest"] = max(at.values(), default=0.0)
+            numbers[f"{name}, turns"] = log1p(sum(at.values()))
+            numbers[f"{name}, last"] = at[turns[-1]] if turns else 0.0
             if role == "user":
-                found[f"{name}, later"] = max((p for turn, p in at.items() if turn), default=0.0)
-    found["ends with the user"] = float(bool(messages) and messages[-1].role == "user")
-    found["user turns"] = log1p(sum(m.role == "user" for m in messages))
-    return found
+                numbers[f"{name}, later"] = max((p for turn, p in at.items() if turn), default=0.0)
+    numbers["ends with the user"] = float(bool(messages) and messages[-1].role == "user")
+    numbers["user turns"] = log1p(sum(m.role == "user" for m in messages))
+    return numbers
 
 
 def completion(features: Features, reached: Sequence[float]) -> dict[str, float]:
     """Return the numbers for task completion, with `reached` as the parts' probabilities."""
-    found = dict(features.style)
-    found |= {
+    numbers = dict(features.style)
+    numbers |= {
         f"request: {name}": value
         for name, value in requests.numbers(features.messages, features.statements).items()
     }
-    return found | {
+    return numbers | {
         f"goal: {name}": value for name, value in _over_parts(features.part_numbers, reached).items()
     }
 
@@ -161,14 +163,14 @@ def _over_parts(numbers: Sequence[Mapping[str, float]], reached: Sequence[float]
     product = 1.0
     for p in reached:
         product *= p
-    found = {
+    summary = {
         "parts": len(reached) / 4,
         "least reached": least,
         "least reached, logit": log((least + 0.01) / (1.01 - least)),
         "mean reached": sum(reached) / len(reached),
         "all reached": product,
     }
-    found |= {f"least {name}": min((n[name] for n in numbers if name in n), default=1.0) for name in _LEAST}
-    return found | {
+    summary |= {f"least {name}": min((n[name] for n in numbers if name in n), default=1.0) for name in _LEAST}
+    return summary | {
         f"most {name}": max((n[name] for n in numbers if name in n), default=0.0) for name in _MOST
     }

@@ -90,12 +90,12 @@ _GENERIC: Final = content("suitable state learn agree accept clear fit desired")
 class Part(NamedTuple):
     """A part of a goal.
 
-    `told` is true for a fact to tell, and false for an action to do. `words`, `slots` and `names` show what
+    `to_tell` is true for a fact to tell, and false for an action to do. `words`, `slots` and `names` show what
     the part asks for.
     """
 
     text: str
-    told: bool
+    to_tell: bool
     words: frozenset[str]
     slots: frozenset[str]
     names: frozenset[str]
@@ -107,11 +107,11 @@ def parts(task: Task) -> tuple[Part, ...]:
 
     They come from the dataset, or else from the sentence.
     """
-    return tuple(map(_given, task.parts)) if task.parts else derived(task.goal)
+    return tuple(map(_of_dataset, task.parts)) if task.parts else derived(task.goal)
 
 
 @lru_cache(maxsize=1024)
-def _given(part: GoalPart) -> Part:
+def _of_dataset(part: GoalPart) -> Part:
     words = (content(part.text) | frozenset().union(*map(content, part.words))) - _GENERIC
     return Part(
         part.text,
@@ -132,8 +132,8 @@ def derived(goal: str) -> tuple[Part, ...]:
     """
     whole = _TITLE.sub(r"\1", goal)
     numbered = [p for p in _NUMBERED.split(whole) if p] if len(_NUMBERED.findall(whole)) > 1 else [whole]
-    found = [_part(text) for piece in numbered for text in _clauses(piece)]
-    return tuple(p for p in found if p.words) or (_part(goal),)
+    all_parts = [_part(text) for piece in numbered for text in _clauses(piece)]
+    return tuple(p for p in all_parts if p.words) or (_part(goal),)
 
 
 def _clauses(piece: str) -> list[str]:
@@ -153,9 +153,9 @@ def _clauses(piece: str) -> list[str]:
 
 def _part(text: str) -> Part:
     folded = plain(text)
-    told = bool(_TOLD.search(folded))
-    asked = frozenset(slot for slot, pattern in _SLOTS.items() if told and pattern.search(folded))
-    return Part(text, told, classes(content(text) - _GENERIC), asked, slots.names(f"x {text}"))
+    to_tell = bool(_TOLD.search(folded))
+    wanted_slots = frozenset(slot for slot, pattern in _SLOTS.items() if to_tell and pattern.search(folded))
+    return Part(text, to_tell, classes(content(text) - _GENERIC), wanted_slots, slots.names(f"x {text}"))
 
 
 def classes(words: frozenset[str]) -> frozenset[str]:

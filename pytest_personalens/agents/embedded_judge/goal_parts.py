@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_personalens.agents.embedded_judge.goal import Part, classes, parts
 from pytest_personalens.agents.language import slots
+from pytest_personalens.agents.language.detail_kinds import details
 from pytest_personalens.agents.language.statements import plain
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ _LATE: Final = ("deed", "promise", "proposal", "failure", "slip", "handing back"
 class AssistantStatement(NamedTuple):
     """A statement of the assistant in the form for a comparison with parts."""
 
-    one: Spoken
+    spoken: Spoken
     words: frozenset[str]
     plain: str
     details: frozenset[str]
@@ -48,14 +49,14 @@ class AssistantStatement(NamedTuple):
     @property
     def informs(self) -> float:
         """Return how surely the statement does or tells something."""
-        acts = self.one.acts
+        acts = self.spoken.acts
         return max(acts["deed"], acts["fact"], 0.8 * acts["use"])
 
 
-def said(spoken: Sequence[Spoken]) -> tuple[AssistantStatement, ...]:
+def assistant_statements(spoken: Sequence[Spoken]) -> tuple[AssistantStatement, ...]:
     """Return the statements of the assistant."""
     return tuple(
-        AssistantStatement(s, classes(s.line.words), plain(s.line.text), slots.details(s.line.text))
+        AssistantStatement(s, classes(s.line.words), plain(s.line.text), details(s.line.text))
         for s in spoken
         if s.line.role == "assistant"
     )
@@ -66,33 +67,36 @@ def numbers(task: Task, statements: Sequence[AssistantStatement]) -> list[dict[s
 
     The numbers have names.
     """
-    found = parts(task)
-    return [_numbers(part, _own(part, found), statements) for part in found]
+    all_parts = parts(task)
+    return [_numbers(part, _own_words(part, all_parts), statements) for part in all_parts]
 
 
-def _own(part: Part, every: Sequence[Part]) -> frozenset[str]:
+def _own_words(part: Part, every: Sequence[Part]) -> frozenset[str]:
     """Return the words that no other part has."""
     return frozenset(w for w in part.words if sum(w in p.words for p in every) == 1) or part.words
 
 
-def _numbers(part: Part, own: frozenset[str], statements: Sequence[AssistantStatement]) -> dict[str, float]:
-    turns = sorted({s.one.line.turn for s in statements})
-    by_turn = {t: [s for s in statements if s.one.line.turn == t] for t in turns}
+def _numbers(
+    part: Part, own_words: frozenset[str], statements: Sequence[AssistantStatement]
+) -> dict[str, float]:
+    turns = sorted({s.spoken.line.turn for s in statements})
+    by_turn = {t: [s for s in statements if s.spoken.line.turn == t] for t in turns}
     of_turn = {
-        t: _cover(part.words, _union(by_turn[t])) * max(s.one.acts["deed"] for s in by_turn[t]) for t in turns
+        t: _cover(part.words, _union(by_turn[t])) * max(s.spoken.acts["deed"] for s in by_turn[t])
+        for t in turns
     }
-    cover = [(_cover(part.words, s.words), _cover(own, s.words)) for s in statements]
+    cover = [(_cover(part.words, s.words), _cover(own_words, s.words)) for s in statements]
     every = _union(statements)
-    found = {
-        "to be told": float(part.told),
+    by_name = {
+        "to be told": float(part.to_tell),
         "words": len(part.words) / 8,
         "said": _cover(part.words, every),
-        "own words said": _cover(own, every),
+        "own words said": _cover(own_words, every),
         "deed": max(
-            (c * s.one.acts["deed"] for (c, _), s in zip(cover, statements, strict=True)), default=0.0
+            (c * s.spoken.acts["deed"] for (c, _), s in zip(cover, statements, strict=True)), default=0.0
         ),
         "deed, own words": max(
-            (o * s.one.acts["deed"] for (_, o), s in zip(cover, statements, strict=True)), default=0.0
+            (o * s.spoken.acts["deed"] for (_, o), s in zip(cover, statements, strict=True)), default=0.0
         ),
         "informs": max((c * s.informs for (c, _), s in zip(cover, statements, strict=True)), default=0.0),
         "message": max(of_turn.values(), default=0.0),
@@ -103,23 +107,23 @@ def _numbers(part: Part, own: frozenset[str], statements: Sequence[AssistantStat
             range(len(statements)),
             key=lambda i: ((cover[i][0] + 0.5 * cover[i][1]) * (0.15 + statements[i].informs), i),
         )
-        found |= {f"best: {act}": statements[best].one.acts[act] for act in _STATES}
-        found["best: cover"] = cover[best][0]
+        by_name |= {f"best: {act}": statements[best].spoken.acts[act] for act in _STATES}
+        by_name["best: cover"] = cover[best][0]
         if part.slots:
-            beside = by_turn[statements[best].one.line.turn]
-            found["details beside"] = _share(part.slots, frozenset().union(*(s.details for s in beside)))
+            beside = by_turn[statements[best].spoken.line.turn]
+            by_name["details beside"] = _share(part.slots, frozenset().union(*(s.details for s in beside)))
     about = [s for (c, o), s in zip(cover, statements, strict=True) if o >= _ABOUT_OWN or c >= _ABOUT]
     if about:
-        found |= {f"last: {act}": about[-1].one.acts[act] for act in _LATE}
-        found["worst"] = max(max(s.one.acts["failure"], s.one.acts["slip"]) for s in about)
+        by_name |= {f"last: {act}": about[-1].spoken.acts[act] for act in _LATE}
+        by_name["worst"] = max(max(s.spoken.acts["failure"], s.spoken.acts["slip"]) for s in about)
     else:
-        found["never spoken of"] = 1.0
+        by_name["never spoken of"] = 1.0
     if part.slots:
-        found["has details"] = 1.0
-        found["details"] = _share(
-            part.slots, frozenset().union(*(s.details for s in statements if s.one.acts["question"] < 0.5))
+        by_name["has details"] = 1.0
+        by_name["details"] = _share(
+            part.slots, frozenset().union(*(s.details for s in statements if s.spoken.acts["question"] < 0.5))
         )
-    return found | _values(part, statements)
+    return by_name | _values(part, statements)
 
 
 def _values(part: Part, statements: Sequence[AssistantStatement]) -> dict[str, float]:
@@ -127,30 +131,30 @@ def _values(part: Part, statements: Sequence[AssistantStatement]) -> dict[str, f
 
     They show whether a statement keeps a value, or says another one in its place.
     """
-    found: dict[str, float] = {}
+    by_name: dict[str, float] = {}
     text = plain(part.text)
     informing = [s.plain for s in statements if s.informs > _INFORMS]
     if part.names:
-        told = " ".join(s.plain for s in statements)
-        found["has names"] = 1.0
-        found["names"] = sum(plain(n) in told for n in part.names) / len(part.names)
-        found["names done"] = max(
+        reply_text = " ".join(s.plain for s in statements)
+        by_name["has names"] = 1.0
+        by_name["names"] = sum(plain(n) in reply_text for n in part.names) / len(part.names)
+        by_name["names done"] = max(
             (s.informs for s in statements if any(plain(n) in s.plain for n in part.names)), default=0.0
         )
     if wanted := slots.times(text):
-        got = [t for s in informing for t in slots.times(s)]
-        fits = any(a.fits(b) for a in wanted for b in got)
-        found |= {"has time": 1.0, "time kept": float(fits), "time other": float(bool(got) and not fits)}
+        times = [t for s in informing for t in slots.times(s)]
+        fits = any(a.fits(b) for a in wanted for b in times)
+        by_name |= {"has time": 1.0, "time kept": float(fits), "time other": float(bool(times) and not fits)}
     for name, read in (("day", slots.days), ("count", slots.counts)):
         values: frozenset[object] = frozenset(read(text))
         if values:
             said_values = frozenset[object]().union(*(read(s) for s in informing))
-            found |= {
+            by_name |= {
                 f"has {name}": 1.0,
                 f"{name} kept": len(values & said_values) / len(values),
                 f"{name} other": float(bool(said_values) and not values & said_values),
             }
-    return found
+    return by_name
 
 
 def _union(statements: Sequence[AssistantStatement]) -> frozenset[str]:
@@ -161,5 +165,5 @@ def _cover(part: frozenset[str], words: frozenset[str]) -> float:
     return len(part & words) / len(part) if part else 0.0
 
 
-def _share(wanted: frozenset[str], found: frozenset[str]) -> float:
-    return len(wanted & found) / len(wanted)
+def _share(wanted: frozenset[str], present: frozenset[str]) -> float:
+    return len(wanted & present) / len(wanted)

@@ -47,30 +47,30 @@ def findings(
     If the task names no preference, all preferences of its domains count.
     """
     reading = DialogueReading(scenario, messages)
-    found: list[PreferenceFinding] = []
+    uses: list[PreferenceFinding] = []
     for domain, name, _, values in reading.types:
         if reading.relevant(domain, name):
-            found += _of_type(domain, name, values, messages, spoken)
+            uses += _of_type(domain, name, values, messages, spoken)
     clashes = {(c.domain, c.type): c for c in reversed(reading.clashes)}
-    found = [f for f in found if (f.domain, f.type) not in clashes]
-    found += [
+    uses = [f for f in uses if (f.domain, f.type) not in clashes]
+    uses += [
         PreferenceFinding("contradicts", c.domain, c.type, c.value, c.turn, c.sentence)
         for c in clashes.values()
     ]
-    return tuple(sorted(found, key=lambda f: f.turn))
+    return tuple(sorted(uses, key=lambda f: f.turn))
 
 
 def _of_type(
     domain: str, name: str, values: Sequence[str], messages: Sequence[Message], spoken: Sequence[Spoken]
 ) -> list[PreferenceFinding]:
-    for one in spoken:
-        line = one.line
+    for statement in spoken:
+        line = statement.line
         value = next((v for v in values if _says(v, line.text, line.words)), None)
         if value is None:
             continue
         if line.role == "assistant":
-            boast = one.acts["boast"] > max(_CLEAR, one.acts["use"], one.acts["deed"])
-            asks = one.acts["asking the known"] > max(_CLEAR, one.acts["use"])
+            boast = statement.acts["boast"] > max(_CLEAR, statement.acts["use"], statement.acts["deed"])
+            asks = statement.acts["asking the known"] > max(_CLEAR, statement.acts["use"])
             code: Code = "recites" if boast else "asks-known" if asks else "applies"
             return [PreferenceFinding(code, domain, name, value, line.turn, line.quote)]
         if line.turn == 0:
@@ -99,14 +99,14 @@ def _says(value: str, text: str, words: frozenset[str]) -> bool:
     return len(wanted) > 1 and len(wanted & words) / len(wanted) >= _MOST
 
 
-def numbers(found: Sequence[PreferenceFinding]) -> dict[str, float]:
+def numbers(uses: Sequence[PreferenceFinding]) -> dict[str, float]:
     """Return how often each code occurs, as shares of the preferences that the task needs.
 
     For each code but "ignores", another number says whether it occurs at all.
     """
-    total = max(1, len(found))
+    total = max(1, len(uses))
     codes: tuple[Code, ...] = ("applies", "recites", "asks-known", "contradicts", "uses-stated", "ignores")
-    counts = {code: sum(f.code == code for f in found) for code in codes}
+    counts = {code: sum(f.code == code for f in uses) for code in codes}
     shares = {f"preferences: {code}": count / total for code, count in counts.items()}
     return shares | {
         f"any preference: {code}": float(count > 0) for code, count in counts.items() if code != "ignores"

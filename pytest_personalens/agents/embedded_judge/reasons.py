@@ -84,7 +84,7 @@ def reasons(dimension: Dimension, score: int, features: Features) -> Told:
         if score > dimension.scale.low
         else "hardly readable as a conversation"
     )
-    return why, _evidence(_found(features.spoken, _STIFF)), ()
+    return why, _evidence(_clear_signs(features.spoken, _STIFF)), ()
 
 
 def _completion(score: int, features: Features) -> Told:
@@ -112,7 +112,8 @@ def _completion(score: int, features: Features) -> Told:
     )
     if score:
         deeds = sorted(
-            _found(features.spoken, (_Sign("deed", "assistant", "done"),)), key=lambda f: -f[0].line.turn
+            _clear_signs(features.spoken, (_Sign("deed", "assistant", "done"),)),
+            key=lambda f: -f[0].line.turn,
         )
         return "what the goal asks for was done or delivered", calls + _evidence(deeds), codes
     did_nothing = all(code != "done" for code, _ in states)
@@ -139,20 +140,20 @@ def _state(part: Part, numbers: Mapping[str, float], reached: float, *, done: bo
     if done or reached >= REACHED:
         return "done", "done"
     if "never spoken of" in numbers:
-        return "missing", "not seen to be told" if part.told else "not seen to be done"
+        return "missing", "not seen to be told" if part.to_tell else "not seen to be done"
     act, code, note = max(_STATES, key=lambda s: numbers.get(f"last: {s[0]}", 0.0))
     if numbers.get(f"last: {act}", 0.0) >= _CLEAR:
         return code, note
-    return "missing", "not seen to be told" if part.told else "not seen to be done"
+    return "missing", "not seen to be told" if part.to_tell else "not seen to be done"
 
 
 def _turn(part: Part, features: Features) -> int | None:
     """Return the last message of the assistant with words of the part, or None."""
-    turns = [s.one.line.turn for s in features.statements if s.words & part.words]
+    turns = [s.spoken.line.turn for s in features.statements if s.words & part.words]
     return max(turns, default=None)
 
 
-def _late(said: Sequence[Spoken]) -> list[tuple[Spoken, str]]:
+def _late(statements: Sequence[Spoken]) -> list[tuple[Spoken, str]]:
     """Return the statements that speak against completion, the latest first.
 
     The end of a dialogue decides about completion.
@@ -162,7 +163,8 @@ def _late(said: Sequence[Spoken]) -> list[tuple[Spoken, str]]:
         *(_Sign(act, "assistant", note) for act, _, note in _STATES),
     )
     return sorted(
-        _found(said, (*signs, _Sign("objection", "user", "the user objects"))), key=lambda f: -f[0].line.turn
+        _clear_signs(statements, (*signs, _Sign("objection", "user", "the user objects"))),
+        key=lambda f: -f[0].line.turn,
     )
 
 
@@ -182,25 +184,26 @@ def unbacked(features: Features) -> Told:
 
 
 def _personalization(score: int, features: Features) -> Told:
-    found = [_anticipated(f, features.spoken) for f in features.findings]
+    coded_findings = [_anticipated(f, features.spoken) for f in features.findings]
     order: tuple[ReasonCode, ...] = (
         ("anticipates", "applies", "uses-stated", "asks-known", "contradicts", "recites", "ignores")
         if score > 2
         else ("contradicts", "asks-known", "recites", "ignores", "uses-stated", "applies", "anticipates")
     )
-    found.sort(key=lambda pair: order.index(pair[0]))
+    coded_findings.sort(key=lambda pair: order.index(pair[0]))
     codes = tuple(
-        Reason(code=code, domain=f.domain, type=f.type, value=f.value, turn=f.turn) for code, f in found
+        Reason(code=code, domain=f.domain, type=f.type, value=f.value, turn=f.turn)
+        for code, f in coded_findings
     )
     wanted = set(order[:2] if score > 2 else order[4:5] if score == 2 else order[:4])
     evidence = tuple(
         Evidence.of(f.turn, f.quote, f"{_NOTES[code]}: {f.type}, {f.value}")
-        for code, f in found
+        for code, f in coded_findings
         if code in wanted and f.quote
     )
     if score > 2:
         evidence = evidence or _evidence(
-            _found(features.spoken, (_Sign("use", "assistant", _NOTES["applies"]),))
+            _clear_signs(features.spoken, (_Sign("use", "assistant", _NOTES["applies"]),))
         )
         why = (
             "foresees from habits and context what nobody asked for"
@@ -212,29 +215,31 @@ def _personalization(score: int, features: Features) -> Told:
         return "uses what the user says, and nothing that was known before", evidence, codes
     if features.empty:
         return f"nothing for this user: {features.empty}", evidence, codes
-    named = next(((code, f) for code, f in found if code in order[:4]), None)
+    named = next(((code, f) for code, f in coded_findings if code in order[:4]), None)
     if named is None:
         return "uses nothing that is known of the user, and little of what they say", evidence, codes
     code, f = named
     return f"{_NOTES[code]}: {f.type}, {f.value}", evidence, codes
 
 
-def _anticipated(finding: PreferenceFinding, said: Sequence[Spoken]) -> tuple[ReasonCode, PreferenceFinding]:
+def _anticipated(
+    finding: PreferenceFinding, statements: Sequence[Spoken]
+) -> tuple[ReasonCode, PreferenceFinding]:
     if finding.code != "applies":
         return finding.code, finding
     foreseen = any(
         s.line.quote == finding.quote
         and s.line.turn == finding.turn
         and s.acts.get("foresight", 0.0) >= _CLEAR
-        for s in said
+        for s in statements
     )
     return ("anticipates" if foreseen else "applies"), finding
 
 
-def _found(said: Sequence[Spoken], signs: Sequence[_Sign]) -> list[tuple[Spoken, str]]:
+def _clear_signs(statements: Sequence[Spoken], signs: Sequence[_Sign]) -> list[tuple[Spoken, str]]:
     best: dict[tuple[int, str], tuple[float, Spoken, str]] = {}
     for sign in signs:
-        for s in said:
+        for s in statements:
             key = s.line.turn, s.line.quote
             if (
                 s.line.role == sign.role
@@ -245,5 +250,5 @@ def _found(said: Sequence[Spoken], signs: Sequence[_Sign]) -> list[tuple[Spoken,
     return [(s, note) for _, s, note in sorted(best.values(), key=lambda b: -b[0])]
 
 
-def _evidence(found: Sequence[tuple[Spoken, str]]) -> tuple[Evidence, ...]:
-    return tuple(Evidence.of(s.line.turn, s.line.quote, note) for s, note in found)
+def _evidence(noted_statements: Sequence[tuple[Spoken, str]]) -> tuple[Evidence, ...]:
+    return tuple(Evidence.of(s.line.turn, s.line.quote, note) for s, note in noted_statements)

@@ -38,11 +38,11 @@ def numbers(features: Features, dimension: Dimension) -> Mapping[str, float]:
     return features.personalization if dimension is Dimension.PERSONALIZATION else features.style
 
 
-def capped(features: Features, dimension: Dimension, found: int) -> int:
+def capped(features: Features, dimension: Dimension, raw_score: int) -> int:
     """Return the score, or the lowest score if the replies are empty.
 
     Empty replies are all the same, or say nothing of their own. Only task completion and personalization are
     capped.
     """
     of_content = dimension in (Dimension.TASK_COMPLETION, Dimension.PERSONALIZATION)
-    return dimension.scale.low if of_content and features.empty else found
+    return dimension.scale.low if of_content and features.empty else raw_score

@@ -32,14 +32,14 @@ def require(messages: Sequence[Message]) -> None:
     if foreign(text):
         raise JudgeFault("could not read the dialogue: most letters are not Latin; use a model as the judge")
     # Names are unknown words in every language.
-    found = _WORD.findall(plain(_without_names(text)))
-    if len(found) < _FEWEST:
+    tokens = _WORD.findall(plain(_without_names(text)))
+    if len(tokens) < _FEWEST:
         return
-    known = sum(w in words("known") for w in found) / len(found)
-    everyday = sum(w in STOPWORDS for w in found) / len(found)
-    if known < _KNOWN or (known < _FEW and everyday < _EVERYDAY):
+    share_known = sum(w in words("known") for w in tokens) / len(tokens)
+    everyday = sum(w in STOPWORDS for w in tokens) / len(tokens)
+    if share_known < _KNOWN or (share_known < _FEW and everyday < _EVERYDAY):
         raise JudgeFault(
-            f"could not read the dialogue: {known:.0%} of the assistant's words are known; use a model as the judge"
+            f"could not read the dialogue: {share_known:.0%} of the assistant's words are known; use a model as the judge"
         )
 
 

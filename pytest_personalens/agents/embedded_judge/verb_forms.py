@@ -63,10 +63,10 @@ def forms(plain_text: str) -> frozenset[str]:
     return frozenset(name for name, pattern in _PATTERNS.items() if pattern.search(plain_text))
 
 
-def gist(found: frozenset[str]) -> str:
+def gist(verb_forms: frozenset[str]) -> str:
     """Return the main forms in short: ``done``, ``future+offered``.
 
     The gist is ``flat`` if there is none.
     """
-    kept = {name.partition(":")[0] for name in found if name in _GIST or name.startswith("done")}
+    kept = {name.partition(":")[0] for name in verb_forms if name in _GIST or name.startswith("done")}
     return "+".join(sorted(kept)) or "flat"

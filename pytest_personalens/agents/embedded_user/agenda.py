@@ -6,12 +6,9 @@ The user answers, corrects, follows up, asks after a promise, closes or gives up
 from __future__ import annotations
 
 import re
-from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from pytest_personalens.agents.embedded_user.answers import Answer, Answers
-from pytest_personalens.agents.embedded_user.breaches import fits
-from pytest_personalens.agents.embedded_user.objections import objections
 from pytest_personalens.agents.embedded_user.openings import task_text
 from pytest_personalens.agents.embedded_user.phrases import (
     Speaker,
@@ -20,27 +17,23 @@ from pytest_personalens.agents.embedded_user.phrases import (
     folded,
     phrases_for,
 )
+from pytest_personalens.agents.embedded_user.progress import PATIENCE, Progress
 from pytest_personalens.agents.embedded_user.questions import is_courtesy, is_promise, options, questions
 from pytest_personalens.agents.embedded_user.relevance import Bearing
-from pytest_personalens.agents.embedded_user.replies import Replies, brings_facts
+from pytest_personalens.agents.embedded_user.replies import Replies
 from pytest_personalens.agents.embedded_user.style import manner, upper_first
 from pytest_personalens.agents.embedded_user.values import aside, bare, kind, said_aloud
 from pytest_personalens.agents.language.lexicon import in_domain
 from pytest_personalens.agents.language.statements import plain
-from pytest_personalens.agents.language.text import content, fold
+from pytest_personalens.agents.language.text import fold
 from pytest_personalens.core.dialogue import UserTurn
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_personalens.agents.embedded_user.objections import Objection
     from pytest_personalens.core.dialogue import Message
     from pytest_personalens.core.scenario import Scenario
 
-#: The user gives up after this many replies in a row that bring nothing.
-PATIENCE: Final = 3
-#: The dialogue ends after this many replies in any case, plus `_PER_DOMAIN` for each domain of the task.
-_LONGEST, _PER_DOMAIN = 6, 2
 #: The most answers in one message. With more of them the message would read like a form.
 _MOST: Final = 3
 #: How often the user asks for a part that the assistant left out.
@@ -54,10 +47,6 @@ _PARTS: Final = {
 }  # fmt: skip
 #: An abbreviation in a name. Its full stop ends no sentence.
 _SHORTENED: Final = re.compile(r"\b(Bros|Mr|Mrs|Ms|Dr|St|Jr|Sr|Inc|Ltd|Mt|Vol|No|Pt|Op)\.(?= [A-Z\d])")
-#: Intents of users who only want to know something.
-_TO_KNOW: Final = re.compile(
-    r"(?:hear|know|compare|find out|get an idea|get a short|understand|catch up|have something to say|be prepared|have the new season)\b"
-)
 
 
 class Agenda:
@@ -67,6 +56,7 @@ class Agenda:
         self.scenario, self.transcript = scenario, transcript
         self.reading = Replies(scenario, transcript)
         self.bearing = Bearing(self.reading)
+        self.progress = Progress(self.reading, self.bearing)
         self.now = len(transcript) - 1
         self.last = transcript[-1].content
         key = f"{scenario.user}\x1f{scenario.task.id}"
@@ -94,9 +84,11 @@ class Agenda:
         return UserTurn(self.speaker.say(bank, **values), done=True)
 
     def _decide(self) -> UserTurn:
-        served, missing = self._served(), self.reading.undone_domains()
-        if self._fed_up():
-            return self._leave("thanks_flat" if served and not missing and self._serving() else "give_up")
+        served, missing = self.progress.served(), self.reading.undone_domains()
+        if self.progress.fed_up():
+            return self._leave(
+                "thanks_flat" if served and not missing and self.progress.serving() else "give_up"
+            )
         heard = questions(self._heard())
         # After the task is served, the user does not answer whether all is well. A question that the reply
         # answers itself needs no answer either.
@@ -107,7 +99,7 @@ class Agenda:
             if not served or (q.text.rstrip("?") in at_end and not is_courtesy(plain(q.text)))
         ]
         corrected, lines = self._corrections()
-        if not corrected and self._against[self.now]:
+        if not corrected and self.progress.against[self.now]:
             # The user has said it once, and it is still wrong.
             passes = self.reading.delivers(self.now) and drawn_number(self.key, "let it pass") % 2
             return self._leave("thanks_flat" if passes else "give_up")
@@ -128,15 +120,15 @@ class Agenda:
         if any(turn == self.now for turn, _ in self.reading.refusals):
             return (
                 UserTurn(self.speaker.say("other_way"))
-                if self._refusals() < PATIENCE
+                if self.progress.refusals() < PATIENCE
                 else self._leave("give_up")
             )
         if is_promise(self.last):
             return UserTurn(self.speaker.say("chase"))
-        if self._told():
+        if self.progress.was_informed():
             return self._leave("thanks_more" if open_questions else "thanks")
         task = task_text(self.scenario)
-        if self._proposed():
+        if self.progress.proposed():
             return self._not_asked() if self.bearing.foreign(self.now) else self._accept()
         if "open" in kinds or "more" in kinds:
             return UserTurn(
@@ -146,7 +138,7 @@ class Agenda:
             )
         return UserTurn(
             self.speaker.say("puzzled", x=task)
-            if task and self._beside_the_point()
+            if task and self.progress.beside_the_point()
             else self.speaker.say("nudge")
         )
 
@@ -173,7 +165,7 @@ class Agenda:
                 if reminded < _REMINDERS
                 else self._leave("rest_self", part=part)
             )
-        if self._serving():
+        if self.progress.serving():
             return self._leave("thanks_more" if more else "thanks")
         task = task_text(self.scenario)
         if any(self._has_said(bank, x=task) for bank in ("what_exactly", "not_asked", "not_asked_plain")):
@@ -190,10 +182,6 @@ class Agenda:
             self.speaker.say("not_asked", x=task) if task else self.speaker.say("not_asked_plain")
         )
 
-    def _serving(self) -> bool:
-        """True if a reply did something for the task and said what."""
-        return any(self.bearing.serves(turn) for turn in self._done)
-
     def _has_said(self, bank: str, **values: str) -> bool:
         return any(
             folded(upper_first(form.format(**values))) <= self.earlier
@@ -207,19 +195,10 @@ class Agenda:
             return UserTurn(self.speaker.say(choice.bank, o=choice.value))
         return UserTurn(self.speaker.say("accept_proposal"))
 
-    @cached_property
-    def _against(self) -> dict[int, tuple[Objection, ...]]:
-        """Return the objections to each reply."""
-        return {
-            turn: objections(self.reading, turn)
-            for turn, m in enumerate(self.transcript)
-            if m.role == "assistant"
-        }
-
     def _raised(self) -> set[tuple[str, str]]:
         """Return the preferences that the user has already objected for."""
         raised: set[tuple[str, str]] = set()
-        for turn, objected in self._against.items():
+        for turn, objected in self.progress.against.items():
             if turn < self.now:
                 raised |= set(
                     [(o.domain, o.type) for o in objected if (o.domain, o.type) not in raised][:_OBJECTIONS]
@@ -232,7 +211,7 @@ class Agenda:
         The user corrects each preference once in a dialogue.
         """
         raised = self._raised()
-        new = [o for o in self._against[self.now] if (o.domain, o.type) not in raised][:_OBJECTIONS]
+        new = [o for o in self.progress.against[self.now] if (o.domain, o.type) not in raised][:_OBJECTIONS]
         if not new:
             return set(), []
         pairs = [(o.domain, o.type) for o in new]
@@ -273,83 +252,3 @@ class Agenda:
     def _together(self, said: Sequence[str]) -> str:
         bank = f"answers_{len(said)}" if len(said) > 1 else "answer"
         return self.speaker.say(bank, **dict(zip("vwu", said, strict=False)))
-
-    @cached_property
-    def _done(self) -> tuple[int, ...]:
-        """Return the replies in which something was done or given."""
-        return tuple(
-            turn
-            for turn, m in enumerate(self.transcript)
-            if m.role == "assistant" and self.reading.delivers(turn)
-        )
-
-    def _served(self) -> bool:
-        """True if something was done that has nothing in it against the user.
-
-        A later refusal or a new promise undoes this.
-        """
-        if self._mended():
-            return True
-        done = self._done
-        if not done or any(turn >= done[-1] for turn, _ in self.reading.refusals):
-            return False
-        return not self._against[done[-1]] and not (is_promise(self.last) and done[-1] < self.now)
-
-    def _mended(self) -> bool:
-        """True if the last reply names what the user just corrected and leaves nothing open.
-
-        An example is "It's now 14:30.".
-        """
-        wrong = self._against.get(self.now - 2, ())
-        here = self.reading.in_turn(self.now)
-        if (
-            not wrong
-            or self._against[self.now]
-            or any(s.act in ("question", "refusal", "promise", "proposal", "echo", "boast") for s in here)
-        ):
-            return False
-        types = [t for t in self.reading.types for o in wrong if t[:2] == (o.domain, o.type)]
-        return all(any(fits(t, s.text) for s in here) for t in types)
-
-    def _told(self) -> bool:
-        """True if the user wanted to know something and a reply with facts told it."""
-        said = self.reading.in_turn(self.now)
-        if not _TO_KNOW.match(task_text(self.scenario)) or self.bearing.foreign(self.now):
-            return False
-        return any(s.act != "echo" and brings_facts(s.text) for s in said) and not any(
-            s.act == "boast" for s in said
-        )
-
-    def _proposed(self) -> bool:
-        return any(s.act == "proposal" for s in self.reading.in_turn(self.now)) or bool(
-            options(self.last)[1:]
-        )
-
-    def _beside_the_point(self) -> bool:
-        """True if the reply says nothing about the task."""
-        known = content(f"{self.scenario.task.intent} {' '.join(m.content for m in self.transcript[:-1])}")
-        return not known & content(self.last) and not any(
-            in_domain(d, self.last, self.scenario) for d in self.scenario.domains
-        )
-
-    def _refusals(self) -> int:
-        return len({turn for turn, _ in self.reading.refusals})
-
-    def _fed_up(self) -> bool:
-        """True after `PATIENCE` useless replies in a row, or after too many replies in all.
-
-        A useless reply repeats a question, contradicts again or brings nothing.
-        """
-        wasted, heard, replies = 0, set[str](), 0
-        for turn, message in enumerate(self.transcript):
-            if message.role != "assistant":
-                continue
-            replies += 1
-            of_reply = self.reading.in_turn(turn)
-            said = {s.plain for s in of_reply} | {plain(q.text) for q in questions(message.content)}
-            moves = {s.plain for s in of_reply if s.act in ("deed", "proposal", "card")}
-            moves |= {plain(q.text) for q in questions(message.content) if q.kind not in ("more", "open")}
-            again = any(a.turn == turn and a.again for a in self.reading.asks)
-            wasted = wasted + 1 if again or self._against[turn] or not moves - heard else 0
-            heard |= said
-        return wasted >= PATIENCE or replies > _LONGEST + _PER_DOMAIN * len(self.scenario.domains)

@@ -134,15 +134,15 @@ def alternatives_of(name: str, values: tuple[str, ...]) -> tuple[tuple[str, ...]
 
     They are the rest of their group, and the values of embedded types with a list and the same noun.
     """
-    said = [plain(v) for v in values]
-    others = []
+    folded = [plain(v) for v in values]
+    alternatives = []
     for group in (*_GROUPS, *_known_lists(name)):
-        own = {w for w in group if any(says(w, v) for v in said)}
-        if own and all(any(says(w, v) for w in group) for v in said):
+        own_words = {w for w in group if any(says(w, v) for v in folded)}
+        if own_words and all(any(says(w, v) for w in group) for v in folded):
             for same in _SAME:
-                own |= same if own & same else set()
-            others.append(tuple(w for w in group if w not in own and w.lower() not in EVERYDAY))
-    return tuple(others)
+                own_words |= same if own_words & same else set()
+            alternatives.append(tuple(w for w in group if w not in own_words and w.lower() not in EVERYDAY))
+    return tuple(alternatives)
 
 
 @lru_cache(maxsize=512)
@@ -150,9 +150,9 @@ def _known_lists(name: str) -> tuple[tuple[str, ...], ...]:
     """Return the value lists of the embedded types that have the same noun."""
     noun = noun_of(name)
     lists = []
-    for other, values in listed_types():
+    for type_name, values in listed_types():
         # A seat may be by the window and in the exit row.
-        if noun and noun != "seat" and noun_of(other) == noun and not BESIDE.search(other):
+        if noun and noun != "seat" and noun_of(type_name) == noun and not BESIDE.search(type_name):
             lists.append(tuple(v.lower() for v in values))
     return tuple(lists)
 

@@ -95,23 +95,23 @@ class Answers:
                     return self._value(t, held, bank="yes_value")
             kind = kind if kind in _EXTRA else "yes_no"  # "Shall I take Budget?" is about a company
             question = question._replace(kind=kind)
-        own, other = self._types.named(text, types)
+        own_named, other_type = self._types.named(text, types)
         whole = (
-            kind == "yes_no" and own and any(" and " in v for v in own[1])
+            kind == "yes_no" and own_named and any(" and " in v for v in own_named[1])
         )  # "between Darra and Oxley" is no list
         if kind in ("which", "what", "either", "yes_no") and not whole:
             choice = self._choice(text, listed=kind != "either" or bool(_BY_NUMBER.search(text)))
             if choice:
                 return choice
         if kind in _EXTRA or (kind == "either" and not alternatives(text)[1:]):
-            return self._yes_or_no(question, types, own, other)
+            return self._yes_or_no(question, types, own_named, other_type)
         if kind == "either":
-            if own:
-                return self._value(own[0], own[1][:1])
+            if own_named:
+                return self._value(own_named[0], own_named[1][:1])
             if measured := self._measured(alternatives(text), types):
                 return measured
-            if other or types:
-                named = other or types[0]
+            if other_type or types:
+                named = other_type or types[0]
                 return self._value(named, named[3], bank="instead")
             parts = alternatives(text)
             best = max(
@@ -131,13 +131,15 @@ class Answers:
 
         If the preference allows none of them, return the preference.
         """
-        said, parts = parts, _same_unit(parts)
+        wordings, parts = parts, _same_unit(parts)
         for t in (*types, *(t for t in self.reading.types if t not in types)):
             rule = constraint(t[1], t[3])
             if sum(rule.mentioned(plain(p)) for p in parts) < len(parts):
-                if (own := _lengths(t[3])) and len(lengths := _lengths(parts)) == len(parts):
+                if (own_lengths := _lengths(t[3])) and len(lengths := _lengths(parts)) == len(parts):
                     fitting = [
-                        word for word, days_long in zip(said, lengths, strict=True) if days_long in own
+                        word
+                        for word, days_long in zip(wordings, lengths, strict=True)
+                        if days_long in own_lengths
                     ]
                     return (
                         Answer("option", lower_first(fitting[0]), (t[0], t[1]))
@@ -145,7 +147,7 @@ class Answers:
                         else self._value(t, t[3], bank="instead")
                     )
                 continue
-            allowed = [word for word, p in zip(said, parts, strict=True) if rule.fits(plain(p))]
+            allowed = [word for word, p in zip(wordings, parts, strict=True) if rule.fits(plain(p))]
             if allowed and not rule.counts:
                 return Answer("option", lower_first(allowed[0]), (t[0], t[1]))
             return self._value(t, t[3], bank="" if allowed else "instead")
@@ -153,7 +155,7 @@ class Answers:
 
     def _from_intent(self, question: Question) -> Answer:
         text, kind = question
-        bank, fact = self._told(kind, text)
+        bank, fact = self._fact(kind, text)
         # A fact that the question already has is no answer, and neither is "another city" for "which city?".
         if fact and not mentions(fact, text) and not (kind == "where" and OF_FACT.search(text)):
             return Answer(bank, fact)
@@ -161,7 +163,7 @@ class Answers:
             return Answer("free_name")
         return Answer(f"free_{kind}" if kind in _FREE else "free_what")
 
-    def _told(self, kind: str, text: str) -> tuple[str, str]:
+    def _fact(self, kind: str, text: str) -> tuple[str, str]:
         scenario = self.scenario
         if kind == "how_many":
             return "intent_count", verbalize.how_many(scenario, text)
@@ -190,17 +192,17 @@ class Answers:
         self,
         question: Question,
         types: Sequence[AskedType],
-        own: tuple[AskedType, tuple[str, ...]] | None,
-        other: AskedType | None,
+        own_named: tuple[AskedType, tuple[str, ...]] | None,
+        other_type: AskedType | None,
     ) -> Answer:
         text, kind = question
-        if own:
-            return self._value(own[0], own[1][:1], bank="yes_value")
-        if other and re.search(r"Amenity|Feature", other[1]):
+        if own_named:
+            return self._value(own_named[0], own_named[1][:1], bank="yes_value")
+        if other_type and re.search(r"Amenity|Feature", other_type[1]):
             return Answer("decline", extra=True)
-        other = other or self._types.another(text)
-        if other and (not any(mentions(v, self.reply) for v in other[3])):
-            return self._value(other, other[3], bank="no_value")
+        other_type = other_type or self._types.another(text)
+        if other_type and (not any(mentions(v, self.reply) for v in other_type[3])):
+            return self._value(other_type, other_type[3], bank="no_value")
         if types and (kind != "confirm" or _ABOUT.search(text)):
             return self._value(types[0], types[0][3])
         if kind == "known" and not _ABOUT.search(text):
@@ -229,16 +231,16 @@ class Answers:
 
         def fit(i: int) -> tuple[int, int, int]:
             option = choices[i].text
-            own = sum(fits(t, option) for t in self.reading.types)
-            others = sum(bool(breach(t, option)) for t in self.reading.types if not fits(t, option))
-            return own - others, len(content(option) & content(self.scenario.task.intent)), -i
+            fitting = sum(fits(t, option) for t in self.reading.types)
+            breaching = sum(bool(breach(t, option)) for t in self.reading.types if not fits(t, option))
+            return fitting - breaching, len(content(option) & content(self.scenario.task.intent)), -i
 
         best = max(range(len(choices)), key=fit)
         if fit(best)[0] < 0:
-            other = next((t for t in self.reading.types if breach(t, choices[best].text)), None)
+            breached = next((t for t in self.reading.types if breach(t, choices[best].text)), None)
             return (
-                self._value(other, other[3], bank="instead")
-                if other
+                self._value(breached, breached[3], bank="instead")
+                if breached
                 else Answer("option", choices[best].name)
             )
         return Answer("option", choices[best].name)
@@ -249,8 +251,10 @@ def _lengths(texts: Sequence[str]) -> list[float]:
 
     A text that names several lengths does not count.
     """
-    found = [[n * _DAYS[unit] for n, unit in counted_things(plain(text)) if unit in _DAYS] for text in texts]
-    return [each[0] for each in found if len(each) == 1]
+    by_text = [
+        [n * _DAYS[unit] for n, unit in counted_things(plain(text)) if unit in _DAYS] for text in texts
+    ]
+    return [lengths[0] for lengths in by_text if len(lengths) == 1]
 
 
 def _same_unit(parts: Sequence[str]) -> list[str]:

@@ -95,21 +95,23 @@ def _listed(t: AskedType, text: str) -> str:
     rule = constraint(name, values)
     if not words.values or BESIDE.search(name) or rule.slots or rule.limit:
         return ""  # `_measured` covers types with hours or a limit
-    listed = [v for v in words.values if any(v.lower() == own.lower() or mentions(v, own) for own in values)]
+    listed = [
+        v for v in words.values if any(v.lower() == value.lower() or mentions(v, value) for value in values)
+    ]
     if not listed:
         return ""  # the person has values that are not in the list
     about = asks_for(words, text)
-    for other in words.values:
-        if "Seat" in name and not any({other, own} <= axis for axis in _AXES for own in listed):
+    for candidate in words.values:
+        if "Seat" in name and not any({candidate, value} <= axis for axis in _AXES for value in listed):
             continue
         if (
-            any(mentions(other, v) or mentions(v, other) for v in values)
-            or not mentions(other, text)
-            or negated(other, folded)
+            any(mentions(candidate, v) or mentions(v, candidate) for v in values)
+            or not mentions(candidate, text)
+            or negated(candidate, folded)
         ):
             continue
-        if (about or other.lower() not in EVERYDAY) and not _in_a_name(other, text):
-            return other
+        if (about or candidate.lower() not in EVERYDAY) and not _in_a_name(candidate, text):
+            return candidate
     return ""
 
 
@@ -162,13 +164,13 @@ def _grouped(t: AskedType, text: str) -> str:
         return ""  # the line is about something else
     folded = plain(line[1] if line else text)
     for group in alternatives_of(t[1], heads):
-        for other in group:
+        for word in group:
             if (
-                says(other, folded)
-                and not negated(other, folded)
-                and (other not in AMBIGUOUS or noun_of(t[1]) in stems(folded) or line)
+                says(word, folded)
+                and not negated(word, folded)
+                and (word not in AMBIGUOUS or noun_of(t[1]) in stems(folded) or line)
             ):
-                return other
+                return word
     return ""
 
 
@@ -213,7 +215,7 @@ def _other_name(t: AskedType, value: str) -> str:
     Return an empty text unless it is a name or word for something other than the person's values.
     """
     value = re.split(r"\s*[,(;–—]|\s-\s|\. ", value.strip(" ."))[0]
-    own = frozenset().union(*(frozenset(stems(v)) for v in t[3]))
+    own_stems = frozenset().union(*(frozenset(stems(v)) for v in t[3]))
     tokens = plain(value).split()
     if (
         not tokens
@@ -224,7 +226,7 @@ def _other_name(t: AskedType, value: str) -> str:
         or not content(value)
     ):
         return ""
-    return "" if own & set(stems(value)) else value
+    return "" if own_stems & set(stems(value)) else value
 
 
 def negated(value: str, folded: str) -> bool:

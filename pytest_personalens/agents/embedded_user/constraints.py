@@ -86,8 +86,8 @@ class Constraint:
             max(sums(v), default=(0.0, "") if re.fullmatch(r"free(?: of charge)?", v) else None)
             for v in self.values
         ]
-        known = [t for t in tops if t is not None]
-        return max(known) if known and len(known) == len(tops) else None
+        limits = [t for t in tops if t is not None]
+        return max(limits) if limits and len(limits) == len(tops) else None
 
     @property
     def counts(self) -> frozenset[tuple[int, str]]:
@@ -109,10 +109,10 @@ class Constraint:
     def party(self) -> tuple[int, int] | None:
         """Return the smallest and the largest number of people, or None if it is open."""
         sizes = [_PARTIES.get(v) for v in self.values]
-        known = [s for s in sizes if s]
+        ranges = [s for s in sizes if s]
         return (
-            (min(s[0] for s in known), max(s[1] for s in known))
-            if known and len(known) == len(sizes)
+            (min(s[0] for s in ranges), max(s[1] for s in ranges))
+            if ranges and len(ranges) == len(sizes)
             else None
         )
 
@@ -122,8 +122,8 @@ class Constraint:
         The value is an hour and day, a sum or a number.
         """
         slots, limit = self.slots, self.limit
-        said = chosen_hours(folded)
-        if slots and names_a_time(said) and any(agrees(slot, said) for slot in slots):
+        hours = chosen_hours(folded)
+        if slots and names_a_time(hours) and any(agrees(slot, hours) for slot in slots):
             return True
         if limit and any(s <= limit[0] and (not limit[1] or sign == limit[1]) for s, sign in sums(folded)):
             return True
@@ -143,9 +143,9 @@ class Constraint:
         slots = self.slots
         if not slots:
             return ""
-        said = chosen_hours(folded)
-        if names_a_time(said) and not any(agrees(slot, said) for slot in slots):
-            return first_wrong_time(said, slots)
+        hours = chosen_hours(folded)
+        if names_a_time(hours) and not any(agrees(slot, hours) for slot in slots):
+            return first_wrong_time(hours, slots)
         return ""
 
     def _dear(self, folded: str) -> str:
@@ -169,10 +169,10 @@ class Constraint:
                 if wrong and len(wrong) == len(party(folded))
                 else ""
             )
-        own = self.counts
-        units = {unit for _, unit in own}
+        own_counts = self.counts
+        units = {unit for _, unit in own_counts}
         wrong_counts = [(n, unit) for n, unit in counted_things(folded, chosen=True) if unit in units]
-        if own and wrong_counts and not own & set(wrong_counts):
+        if own_counts and wrong_counts and not own_counts & set(wrong_counts):
             n, unit = wrong_counts[0]
             # A different number of days may count something else.
             if not in_question and not (

@@ -28,7 +28,7 @@ def items(reply: str, *, choosing: bool) -> list[str]:
 
     Without a request to choose, items that are facts about one finished thing do not count.
     """
-    numbered, bullets, rows = _found(reply)
+    numbered, bullets, rows = _lists(reply)
     listed = numbered if len(numbered) > 1 else rows if len(rows) > 1 else bullets
     if choosing or len(listed) < 2:
         return listed
@@ -47,7 +47,7 @@ def items(reply: str, *, choosing: bool) -> list[str]:
     return listed
 
 
-def _found(reply: str) -> tuple[list[str], list[str], list[str]]:
+def _lists(reply: str) -> tuple[list[str], list[str], list[str]]:
     numbered: list[str] = []
     bullets: list[str] = []
     rows: list[list[str]] = []

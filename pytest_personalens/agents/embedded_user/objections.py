@@ -76,10 +76,10 @@ def _wrong(reading: Replies, t: AskedType, committed: Sequence[Said], turn: int)
     whole = [s for s in reading.in_turn(turn) if s.act not in ("boast", "echo")]
     if any(fits(t, s.text) for s in whole) or _choice(t, whole):
         return ""
-    for said in committed:
-        if len(reading.scenario.domains) > 1 and not _speaks_of(t, said, reading.scenario):
+    for statement in committed:
+        if len(reading.scenario.domains) > 1 and not _speaks_of(t, statement, reading.scenario):
             continue
-        wrong = breach(t, said.text)
+        wrong = breach(t, statement.text)
         if wrong and not _wanted(reading, t, wrong, turn):
             return wrong
     return ""
@@ -91,11 +91,11 @@ def _choice(t: AskedType, whole: Sequence[Said]) -> bool:
     return len(named) > 1 and any(s.act == "question" or _SAY_ONE.search(s.plain) for s in whole)
 
 
-def _speaks_of(t: AskedType, said: Said, scenario: Scenario) -> bool:
+def _speaks_of(t: AskedType, statement: Said, scenario: Scenario) -> bool:
     return (
-        in_domain(t[0], said.text, scenario)
-        or asks_for(t[2], said.text)
-        or bool(noun_of(t[1]) and noun_of(t[1]) in stems(said.text))
+        in_domain(t[0], statement.text, scenario)
+        or asks_for(t[2], statement.text)
+        or bool(noun_of(t[1]) and noun_of(t[1]) in stems(statement.text))
     )
 
 

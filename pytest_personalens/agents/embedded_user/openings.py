@@ -47,10 +47,12 @@ def opening(scenario: Scenario) -> str:
     It may begin with a greeting, says the intent in the first person, and may end with a request for help.
     """
     values = [v for types in scenario.preferences.values() for vs in types.values() for v in vs]
-    said = [clean for s in sentences(_plain(scenario.task.intent)) if (clean := _without(s, values))][:2]
-    said = said or _fallback(scenario, values)
-    for attempt in range(_TRIES if said else 0):
-        text = _compose(scenario, said, str(attempt))
+    intent_sentences = [
+        clean for s in sentences(_plain(scenario.task.intent)) if (clean := _without(s, values))
+    ][:2]
+    intent_sentences = intent_sentences or _fallback(scenario, values)
+    for attempt in range(_TRIES if intent_sentences else 0):
+        text = _compose(scenario, intent_sentences, str(attempt))
         if not any(mentions(v, text) for v in values):
             return text
     return "Hello! Could you help me with something?"  # anything more would tell too much
@@ -111,14 +113,14 @@ def _without(sentence: str, values: list[str]) -> str:
     return ""
 
 
-def _compose(scenario: Scenario, said: list[str], attempt: str) -> str:
+def _compose(scenario: Scenario, intent_sentences: list[str], attempt: str) -> str:
     how = manner(scenario)
     key = (scenario.user, scenario.task.id, attempt)
     greeting = _greeting(scenario, *key)
-    request = _request(said[0], how, key)
+    request = _request(intent_sentences[0], how, key)
     if greeting.endswith((", ", ": ", "so ")):
         request = lower_first(request)
-    text = greeting + " ".join([request, *(upper_first(first_person(s)) for s in said[1:])])
+    text = greeting + " ".join([request, *(upper_first(first_person(s)) for s in intent_sentences[1:])])
     tail_bank = "tail_question" if "?" in request or "lease" in text else "tail_statement"
     if scenario.situation.environment == "Noisy" and drawn_number(*key, "loud") % 6 == 0:
         tail_bank = "tail_loud"

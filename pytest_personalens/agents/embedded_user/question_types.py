@@ -122,18 +122,20 @@ class QuestionTypes:
 
         Return also a type of which the question names only other values. Both may be None.
         """
-        other = None
+        other_type = None
         for t in self._reading.types:
-            own = tuple(v for v in t[3] if self._means(v, text, t in types))
-            if own:
-                return (t, own), other
-            if not other and any(v not in t[3] and self._means(v, text, t in types) for v in t[2].values):
-                other = t
+            own_values = tuple(v for v in t[3] if self._means(v, text, t in types))
+            if own_values:
+                return (t, own_values), other_type
+            if not other_type and any(
+                v not in t[3] and self._means(v, text, t in types) for v in t[2].values
+            ):
+                other_type = t
         # The question may name a number or an hour other than the person's: "Shall I make it 90 days?"
         measured = (
             t for t in self._reading.types if constraint(t[1], t[3]).breach(plain(text), in_question=True)
         )
-        return None, other or next(measured, None)
+        return None, other_type or next(measured, None)
 
     def _means(self, value: str, text: str, is_meant: bool) -> bool:
         # An everyday word means the value if the question names the type. It also does if the question
@@ -161,12 +163,12 @@ class QuestionTypes:
         ):
             return None
         held = open_ones[0][3]
-        said = content(
+        seen_words = content(
             " ".join(
                 (self._reading.scenario.task.intent, *held, *(m.content for m in self._reading.messages[:-1]))
             )
         )
-        return open_ones[0] if all(v[:1].isupper() for v in held) and not content(name) & said else None
+        return open_ones[0] if all(v[:1].isupper() for v in held) and not content(name) & seen_words else None
 
 
 def _bare(name: str) -> str:

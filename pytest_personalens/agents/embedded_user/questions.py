@@ -222,8 +222,8 @@ def the_one(question: str) -> str:
 
     The text is empty if there is no such thing.
     """
-    found = next((m["it"] for pattern in _ABOUT_ONE if (m := pattern.match(question.strip()))), "")
-    return _BEFORE_ONE.sub("", found.strip(" \"'“”‘’"))
+    thing = next((m["it"] for pattern in _ABOUT_ONE if (m := pattern.match(question.strip()))), "")
+    return _BEFORE_ONE.sub("", thing.strip(" \"'“”‘’"))
 
 
 def things(question: str) -> list[str]:

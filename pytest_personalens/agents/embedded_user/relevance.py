@@ -59,10 +59,10 @@ class Bearing:
     @cached_property
     def _foreign_words(self) -> tuple[frozenset[str], ...]:
         """Return the words of each domain that is not part of the task."""
-        others = (words for d, words in DOMAIN_WORDS.items() if d not in self.scenario.domains)
-        return tuple(frozenset(map(stem, words)) - _GENERIC - self._task_words for words in others)
+        word_lists = (words for d, words in DOMAIN_WORDS.items() if d not in self.scenario.domains)
+        return tuple(frozenset(map(stem, words)) - _GENERIC - self._task_words for words in word_lists)
 
-    def _told(self, turn: int) -> tuple[bool, int, int]:
+    def _counted_words(self, turn: int) -> tuple[bool, int, int]:
         """Return three facts about what a reply states.
 
         They are whether it names a thing of the domain, how many other words of the task it has, and how many
@@ -81,15 +81,15 @@ class Bearing:
 
         A reply that names no thing at all may also be about a preference.
         """
-        named, own, foreign = self._told(turn)
-        if named or own > foreign:
+        named, of_task, foreign = self._counted_words(turn)
+        if named or of_task > foreign:
             return True
         return not foreign and any(self._named(t, self._stated(turn)) for t in self.reading.types)
 
     def foreign(self, turn: int) -> bool:
         """True if a reply names things of another domain and nothing of the task."""
-        named, own, foreign = self._told(turn)
-        return foreign > 0 and not named and not own
+        named, of_task, foreign = self._counted_words(turn)
+        return foreign > 0 and not named and not of_task
 
     def _named(self, t: AskedType, text: str) -> bool:
         if asks_for(t[2], text) or any(

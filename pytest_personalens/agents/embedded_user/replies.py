@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from pytest_personalens.agents.embedded_user.hearing import statements_of
 from pytest_personalens.agents.embedded_user.questions import asks, is_courtesy, kind_of, options, promises
+from pytest_personalens.agents.language.detail_kinds import details
 from pytest_personalens.agents.language.reading import DialogueReading
 from pytest_personalens.agents.language.sentence_types import DEED, is_delivery, is_idle, is_proposal
-from pytest_personalens.agents.language.slots import details
 from pytest_personalens.agents.language.statements import plain
 from pytest_personalens.agents.language.text import stems
 

@@ -68,7 +68,7 @@ def said_aloud(name: str, values: Sequence[str]) -> str:
 
     Examples are "a window seat" and "jazz and soul".
     """
-    said = list(dict.fromkeys(_one(name, v) for v in values[:_MOST]))
+    said = list(dict.fromkeys(_spoken(name, v) for v in values[:_MOST]))
     return (" and " if _TOGETHER.search(name) else " or ").join(said)
 
 
@@ -90,7 +90,7 @@ def bare(said: str) -> str:
     return " or ".join(re.sub(r"^(?:at|in the|in|on|around) (?!my)", "", part) for part in said.split(" or "))
 
 
-def _one(name: str, value: str) -> str:
+def _spoken(name: str, value: str) -> str:
     # Text in brackets explains a value and is not said: "10 minutes before (calls)".
     text = re.sub(r"\s*\([^)]*\)", "", value).strip() or value
     folded = text.lower()

@@ -80,11 +80,11 @@ def words_for(scenario: Scenario, domain: str, name: str) -> TypeWords:
 
     These are its own words, or those of `type_words`.
     """
-    own = scenario.words[domain].types.get(name) if domain in scenario.words else None
-    if own is None:
+    scenario_words = scenario.words[domain].types.get(name) if domain in scenario.words else None
+    if scenario_words is None:
         return type_words(domain, name)
     noun = _noun(name)
-    return TypeWords(noun, (*own.ask, noun), own.values, own.multiple)
+    return TypeWords(noun, (*scenario_words.ask, noun), scenario_words.values, scenario_words.multiple)
 
 
 def domain_words(domain: str, scenario: Scenario | None = None) -> tuple[str, ...]:
@@ -92,8 +92,8 @@ def domain_words(domain: str, scenario: Scenario | None = None) -> tuple[str, ..
 
     These are those of the scenario and those of this package.
     """
-    own = scenario.words[domain].words if scenario is not None and domain in scenario.words else ()
-    return (*own, *DOMAIN_WORDS.get(domain, ()))
+    scenario_words = scenario.words[domain].words if scenario is not None and domain in scenario.words else ()
+    return (*scenario_words, *DOMAIN_WORDS.get(domain, ()))
 
 
 def _noun(name: str) -> str:

@@ -127,22 +127,27 @@ class DialogueReading:
 
         A question that names only the user's own value is a confirmation and does not count.
         """
-        found: list[Ask] = []
+        asks: list[Ask] = []
         for turn, sentence in self._sentences("assistant"):
             if not is_question(sentence):
                 continue
             for domain, name, words, values in self.types:
                 if not asks_for(words, sentence):
                     continue
-                own = [v for v in values if mentions(v, sentence)]
-                others = [v for v in words.values if v not in values and mentions(v, sentence)]
-                if own and not (others and _ALTERNATIVE.search(sentence)):
+                own_values = [v for v in values if mentions(v, sentence)]
+                other_values = [v for v in words.values if v not in values and mentions(v, sentence)]
+                if own_values and not (other_values and _ALTERNATIVE.search(sentence)):
                     continue
-                if others and not own and not _ALTERNATIVE.search(sentence) and len(others) == 1:
+                if (
+                    other_values
+                    and not own_values
+                    and not _ALTERNATIVE.search(sentence)
+                    and len(other_values) == 1
+                ):
                     continue  # a proposal in the form of a question; see `clashes`
                 again = self.said_by_user(domain, name, turn)
-                found.append(Ask(turn, sentence, domain, name, again))
-        return tuple(found)
+                asks.append(Ask(turn, sentence, domain, name, again))
+        return tuple(asks)
 
     @cached_property
     def _named(self) -> frozenset[tuple[int, str, str]]:
@@ -160,7 +165,7 @@ class DialogueReading:
 
         Values that the user had said do not count.
         """
-        found: list[Clash] = []
+        clashes: list[Clash] = []
         for turn, sentence in self._sentences("assistant"):
             if is_question(sentence) and _ALTERNATIVE.search(sentence):
                 continue
@@ -169,18 +174,18 @@ class DialogueReading:
                     continue
                 if (turn, domain, name) in self._named:
                     continue
-                for other in words.values:
-                    known = any(mentions(other, v) or mentions(v, other) for v in values)
+                for value in words.values:
+                    is_own = any(mentions(value, v) or mentions(v, value) for v in values)
                     if (
-                        known
-                        or not mentions(other, sentence)
-                        or self._user_wanted(other, turn)
-                        or is_negated(other, sentence)
+                        is_own
+                        or not mentions(value, sentence)
+                        or self._user_wanted(value, turn)
+                        or is_negated(value, sentence)
                     ):
                         continue
                     if is_deed(sentence) or is_proposal(sentence) or asks_for(words, sentence):
-                        found.append(Clash(turn, sentence, domain, name, other))
-        return tuple(found)
+                        clashes.append(Clash(turn, sentence, domain, name, value))
+        return tuple(clashes)
 
     def _user_wanted(self, value: str, before: int) -> bool:
         return any(
@@ -230,12 +235,12 @@ class DialogueReading:
 
         Such a turn shows no choice among the facts.
         """
-        known = [runs(text, _RECITAL) for text in self.scenario.summaries.values()]
+        summary_runs = [runs(text, _RECITAL) for text in self.scenario.summaries.values()]
         return frozenset(
             turn
             for turn, m in enumerate(self.messages)
             if m.role == "assistant"
-            and any(len(of_domain & runs(m.content, _RECITAL)) > _DUMP for of_domain in known)
+            and any(len(of_domain & runs(m.content, _RECITAL)) > _DUMP for of_domain in summary_runs)
         )
 
     @cached_property

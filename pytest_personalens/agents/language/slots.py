@@ -113,18 +113,10 @@ _MONEY: Final = re.compile(
 _COUNT: Final = re.compile(
     rf"\b(\d{{1,3}}|{_NUMBER_WORD}|both|a pair of|a couple of) (?:more |other |named |extra |library |cinema |return |single )?(people|persons?|guests?|tickets?|seats?|places?|nights?|days?|weeks?|months?|hours?|minutes?|rooms?|beds?|copies|adults|kids|children|of us|titles?|books?|tracks?|songs?|bags?|cars?|boxes|pieces|bottles|rounds?|players?|sessions?|times|films?|spots?|packs?)\b|\b(?:for|party of|table for) ({_NUMBER_WORD}|\d{{1,2}})\b(?![:.]\d| (?:nights?|days?|weeks?|hours?|o'clock|a\.?m|p\.?m))"
 )
-_REFERENCE: Final = re.compile(r"\b(?=[A-Z0-9-]*\d)(?=[A-Z0-9-]*[A-Z])[A-Z0-9][A-Z0-9-]{2,}\b")
-_QUOTED: Final = re.compile(r"[\"“«„']([A-Z0-9][^\"”»“]{2,60}?)[\"”»“'](?=[\s.,;:!?)]|$)")
 #: Short names of days that are also other words. They mean a day only beside a date or in a span.
 _OTHER_WORDS: Final = frozenset({"sun", "sat", "wed", "mon"})
 _NEXT_TO_A_DATE: Final = re.compile(r"[-/]\w{3}\b|\w{3}\b[.,]? ?(?:the )?\d|\w{3}[-/]")
 _SHORTEST_FORM: Final = 3
-_FREE: Final = re.compile(
-    r"\bfree(?: of charge)?\b|\bno (?:extra )?(?:charge|cost|fee)\b|\bcosts? (?:you )?nothing\b|\bsame (?:price|fare)\b"
-)
-_SEAT: Final = re.compile(
-    r"\b(?:seats?|row|aisle|window|carriage|coach \d|car \d|berth|deck|front|back|balcony|stalls|booth|table|room|\d{1,2}[a-k])\b"
-)
 _NAME: Final = re.compile(r"(?<![.!?:\"“*#>|\n]\s)(?<!^)(?<![.!?:\"“*#>|\n])\b([A-ZÀ-ÝŁŚŽČŠ][\w'’\-À-ÿ]+)")
 
 
@@ -138,8 +130,8 @@ class Time(NamedTuple):
     minutes: int
     half: int
 
-    def fits(self, other: Time) -> bool:
-        return self.minutes == other.minutes and (self.half == other.half or -1 in (self.half, other.half))
+    def fits(self, time: Time) -> bool:
+        return self.minutes == time.minutes and (self.half == time.half or -1 in (self.half, time.half))
 
 
 def _half(text: str | None, hour: int) -> int:
@@ -161,7 +153,7 @@ def _int(text: str) -> int:
 @lru_cache(maxsize=8192)
 def times(folded: str) -> tuple[Time, ...]:
     """Return the times of the day in a folded text."""
-    found = []
+    clock_times = []
     for m in _CLOCK.finditer(folded):
         if m[1]:
             hour, minute, half = int(m[1]), int(m[2]), _half(m[3], int(m[1]))
@@ -174,7 +166,7 @@ def times(folded: str) -> tuple[Time, ...]:
         if hour <= 24 and minute < 60:
             if hour == 0 or (hour == 24):
                 half = 0
-            found.append(Time((hour % 12) * 60 + minute, half))
+            clock_times.append(Time((hour % 12) * 60 + minute, half))
     for m in _SPOKEN.finditer(folded):
         if m[1]:
             hour, how = _int(m[2]), m[1]
@@ -194,9 +186,9 @@ def times(folded: str) -> tuple[Time, ...]:
         else:
             hour, shift, half = _int(m[9]), 0, _half(m[10], _int(m[9]))
         if 0 < hour <= 24:
-            found.append(Time((hour % 12 * 60 + shift) % 720, half))
-    found += [Time(0, 0 if m[1] == "midnight" else 1) for m in _NOON.finditer(folded)]
-    return tuple(dict.fromkeys(found))
+            clock_times.append(Time((hour % 12 * 60 + shift) % 720, half))
+    clock_times += [Time(0, 0 if m[1] == "midnight" else 1) for m in _NOON.finditer(folded)]
+    return tuple(dict.fromkeys(clock_times))
 
 
 @lru_cache(maxsize=8192)
@@ -215,19 +207,19 @@ def dates(folded: str) -> frozenset[tuple[int, int]]:
 
     The month is 0 if the text does not name it.
     """
-    found = set()
+    month_days = set()
     for m in _DATE.finditer(folded):
         if m[1]:
-            found.add((_MONTH_FORMS[m[2]], int(m[1])))
+            month_days.add((_MONTH_FORMS[m[2]], int(m[1])))
         elif m[3]:
-            found.add((_MONTH_FORMS[m[3]], int(m[4])))
+            month_days.add((_MONTH_FORMS[m[3]], int(m[4])))
         elif m[5] or m[6]:
-            found.add((0, int(m[5] or m[6])))
+            month_days.add((0, int(m[5] or m[6])))
         elif m[7]:
-            found.add((_MONTH_FORMS[m[8]] if m[8] else 0, _ORDINALS[m[7]]))
+            month_days.add((_MONTH_FORMS[m[8]] if m[8] else 0, _ORDINALS[m[7]]))
         elif m[9] and int(m[10]) <= 12 and int(m[9]) <= 31 and "/" in m[0]:
-            found.add((int(m[10]), int(m[9])))
-    return frozenset(d for d in found if d[1] <= 31)
+            month_days.add((int(m[10]), int(m[9])))
+    return frozenset(d for d in month_days if d[1] <= 31)
 
 
 def days_of_month(folded: str) -> frozenset[int]:
@@ -244,25 +236,25 @@ def near(folded: str) -> frozenset[str]:
 @lru_cache(maxsize=8192)
 def amounts(folded: str) -> frozenset[float]:
     """Return the sums of money in a folded text."""
-    found = set()
+    sums = set()
     for m in _MONEY.finditer(folded):
         text = (m[1] or m[2]).replace(" ", "")
         text = re.sub(r"[.,](?=\d{3}\b)", "", text).replace(",", ".")
         try:
-            found.add(float(text.rstrip(".")))
+            sums.add(float(text.rstrip(".")))
         except ValueError:
             continue
-    return frozenset(found)
+    return frozenset(sums)
 
 
 @lru_cache(maxsize=8192)
 def counts(folded: str) -> frozenset[int]:
     """Return the numbers of countable things in a folded text: seats, nights, people."""
-    found = set()
+    numbers = set()
     for m in _COUNT.finditer(folded):
         text = m[1] or m[3]
-        found.add(2 if text in ("both", "a pair of", "a couple of") else _int(text))
-    return frozenset(found)
+        numbers.add(2 if text in ("both", "a pair of", "a couple of") else _int(text))
+    return frozenset(numbers)
 
 
 @lru_cache(maxsize=8192)
@@ -282,32 +274,3 @@ def is_day_word(word: str) -> bool:
     Short forms count if they have four letters or more.
     """
     return len(word) > _SHORTEST_FORM and (word in _DAY_FORMS or word in _MONTH_FORMS)
-
-
-@lru_cache(maxsize=8192)
-def details(text: str) -> frozenset[str]:
-    """Return the kinds of detail in a text.
-
-    They are time, day, price, count, reference, title, number, name, seat and place.
-    """
-    folded = text.lower()
-    found = set()
-    if times(folded):
-        found.add("time")
-    if days(folded) or dates(folded) or near(folded):
-        found.add("day")
-    if amounts(folded) or _FREE.search(folded):
-        found.add("price")
-    if counts(folded):
-        found.update(("count", "number"))
-    if _REFERENCE.search(text):
-        found.update(("reference", "number"))
-    if _QUOTED.search(text):
-        found.update(("title", "name"))
-    if any(c.isdigit() for c in folded):
-        found.add("number")
-    if names(text):
-        found.update(("name", "place"))
-    if _SEAT.search(folded):
-        found.add("seat")
-    return frozenset(found)

@@ -84,15 +84,15 @@ def of_message(content: str) -> tuple[tuple[str, str], ...]:
 
     The piece is a part of the message and can be quoted.
     """
-    found: list[tuple[str, str]] = []
+    statements: list[tuple[str, str]] = []
     for line in _lines(_RUN.sub(r"\1", content[:_LONGEST])):
         for sentence in _split(line):
             text = _bare(sentence[:_WIDEST])
             if any(c.isalnum() for c in text):
-                found.append((text, sentence.strip()))
-            if len(found) == _MOST:
-                return tuple(found)
-    return tuple(found)
+                statements.append((text, sentence.strip()))
+            if len(statements) == _MOST:
+                return tuple(statements)
+    return tuple(statements)
 
 
 @lru_cache(maxsize=4096)
@@ -101,24 +101,24 @@ def substance(content: str) -> tuple[tuple[str, str], ...]:
 
     They are the ones said to the user. A mere farewell has none.
     """
-    found = tuple(pair for pair in of_message(cut(shown(content))) if not speaks_of_judging(pair[0]))
+    statements = tuple(pair for pair in of_message(cut(shown(content))) if not speaks_of_judging(pair[0]))
     always, beside = _courtesies()
-    folded = [plain(text).strip(" .!?…:;,-\"'") for text, _ in found]
+    folded = [plain(text).strip(" .!?…:;,-\"'") for text, _ in statements]
     kept = [
         i
         for i, text in enumerate(folded)
-        if text and not always.fullmatch(text) and not _is_opener(found[i][0])
+        if text and not always.fullmatch(text) and not _is_opener(statements[i][0])
     ]
     deed = any(_DEED.search(folded[i]) and not beside.fullmatch(folded[i]) for i in kept)
     kept = [i for i in kept if not (deed and beside.fullmatch(folded[i]))]
-    return tuple(found[i] for i in kept)
+    return tuple(statements[i] for i in kept)
 
 
 def _is_opener(text: str) -> bool:
     """True for a text that is only an opener: "Great!"."""
     rest = f"{text.rstrip('.!?,:')}! "
-    while (found := _OPENER.match(rest)) and found.end():
-        rest = rest[found.end() :].lstrip()
+    while (opener := _OPENER.match(rest)) and opener.end():
+        rest = rest[opener.end() :].lstrip()
     return not any(c.isalnum() for c in rest)
 
 

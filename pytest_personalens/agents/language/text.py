@@ -106,10 +106,10 @@ def content(text: str) -> frozenset[str]:
 @lru_cache(maxsize=4096)
 def sentences(text: str) -> tuple[str, ...]:
     """Return the sentences and list items of `text`, in order."""
-    found = []
+    pieces = []
     for line in text.splitlines():
-        found += [s.strip() for s in _SENTENCE.findall(_BULLET.sub("", line)) if s.strip(" .!?;")]
-    return tuple(found)
+        pieces += [s.strip() for s in _SENTENCE.findall(_BULLET.sub("", line)) if s.strip(" .!?;")]
+    return tuple(pieces)
 
 
 @lru_cache(maxsize=8192)

@@ -3,8 +3,9 @@
 The command is ``python -m pytest_personalens check-dataset``.
 """
 
+from pytest_personalens.core.data_check import Finding
 from pytest_personalens.datasets.quality.assess import Quality, assess
-from pytest_personalens.datasets.quality.corpus import Corpus, Finding
+from pytest_personalens.datasets.quality.corpus import Corpus
 from pytest_personalens.datasets.quality.read import read_corpus
 
 __all__ = ["Corpus", "Finding", "Quality", "assess", "read_corpus"]

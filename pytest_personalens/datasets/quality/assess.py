@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from pytest_personalens.core.data_check import Finding
 from pytest_personalens.datasets.quality import demography, diversity, rules_people, rules_tasks, rules_text
-from pytest_personalens.datasets.quality.corpus import Finding
 from pytest_personalens.datasets.quality.demography import Share
 
 if TYPE_CHECKING:

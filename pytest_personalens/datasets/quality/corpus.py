@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from pydantic import ConfigDict
-
+from pytest_personalens.core.data_check import Finding
 from pytest_personalens.core.errors import DataError
 from pytest_personalens.core.scenario import DOMAINS
 
@@ -23,18 +22,6 @@ if TYPE_CHECKING:
 
 #: The key of a preference type: its domain and its name. The same name may occur in several domains.
 TypeName = tuple[str, str]
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One problem: its rule, its file, its field and a message."""
-
-    __pydantic_config__ = ConfigDict(extra="forbid")
-
-    rule: str
-    file: str
-    field: str
-    message: str
 
 
 @dataclass(frozen=True)

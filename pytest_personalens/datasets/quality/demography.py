@@ -189,8 +189,8 @@ def _right(answers: Sequence[bool], groups: Sequence[Hashable]) -> float:
     yes, size = Counter(g for g, a in zip(groups, answers, strict=True) if a), Counter(groups)
     overall, right = sum(answers), 0.0
     for group, answer in zip(groups, answers, strict=True):
-        agree, others = yes[group] - answer, size[group] - 1
-        if not others:
-            agree, others = overall - answer, len(answers) - 1
-        right += 0.5 if 2 * agree == others else float((2 * agree > others) == answer)
+        agree, peers = yes[group] - answer, size[group] - 1
+        if not peers:
+            agree, peers = overall - answer, len(answers) - 1
+        right += 0.5 if 2 * agree == peers else float((2 * agree > peers) == answer)
     return right / len(answers)

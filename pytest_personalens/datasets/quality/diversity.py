@@ -138,7 +138,7 @@ def _bleu(
         if n == 1 and clipped == 0:
             return 0.0  # no word in common with any other text
         logs += math.log((clipped or 0.1) / max(1, mine.total())) / len(best)
-    others = [length for length, k in lengths.items() if k > (length == len(tokens))]
-    closest = min(others, key=lambda length: (abs(length - len(tokens)), length))
+    other_lengths = [length for length, k in lengths.items() if k > (length == len(tokens))]
+    closest = min(other_lengths, key=lambda length: (abs(length - len(tokens)), length))
     brevity = 1.0 if len(tokens) > closest else math.exp(1 - closest / max(1, len(tokens)))
     return brevity * math.exp(logs)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_personalens.core.scenario import slug
+from pytest_personalens.core.slugs import slug
 from pytest_personalens.datasets.checked import CheckedDataset
 from pytest_personalens.datasets.embedded import EmbeddedDataset
 from pytest_personalens.datasets.entries import PreferenceType
@@ -152,6 +152,6 @@ def _types(words: dict[str, DomainWords]) -> dict[tuple[str, str], PreferenceTyp
             values=t.values,
             ask=t.ask or (name,),
         )
-        for domain, said in words.items()
-        for name, t in said.types.items()
+        for domain, domain_words in words.items()
+        for name, t in domain_words.types.items()
     }

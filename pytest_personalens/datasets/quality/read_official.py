@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_personalens.core.devices import no_device
 from pytest_personalens.core.errors import DataError, error_text, short_repr
-from pytest_personalens.core.scenario import DOMAINS, slug
+from pytest_personalens.core.scenario import DOMAINS
+from pytest_personalens.core.slugs import slug
 from pytest_personalens.datasets.embedded import EmbeddedDataset
 from pytest_personalens.datasets.official import (
     SITUATION,
@@ -36,7 +37,7 @@ def read_official(data: OfficialDataset) -> Corpus:
     """
     corpus = Corpus(f"{data.name} {data.version}")
     embedded = EmbeddedDataset()
-    known = {(d, t): spec for d in DOMAINS for t, spec in embedded.domain(d).preferences.items()}
+    type_specs = {(d, t): spec for d in DOMAINS for t, spec in embedded.domain(d).preferences.items()}
     for tasks_file in sorted((data.root / "task").glob("*/task.jsonl")):
         with corpus.telling():
             corpus.tasks += list(_official_tasks(tasks_file))
@@ -47,7 +48,7 @@ def read_official(data: OfficialDataset) -> Corpus:
             person = _official_person(user, folder / "profile.json")
             corpus.people.append(person)
             for d, t in person.preferences:
-                spec = known.get((d, t.replace("Favourite", "Favorite")))
+                spec = type_specs.get((d, t.replace("Favourite", "Favorite")))
                 if spec is not None:
                     corpus.types.setdefault((d, t), spec.model_copy(update={"values": ()}))
         for name in ("tasks.json", "tasks_md.json"):
@@ -65,13 +66,13 @@ def _possible(file: Path) -> dict[TypeName, int]:
     """
     if not file.is_file():
         return {}
-    found: dict[TypeName, int] = {}
+    counts: dict[TypeName, int] = {}
     for domain, types in read_json(file).items():
         for name, spec in types.items() if isinstance(types, dict) else ():
             values = spec.get("possible_values") if isinstance(spec, dict) else None
             if isinstance(values, list) and values:
-                found[domain, name] = len(values)
-    return found
+                counts[domain, name] = len(values)
+    return counts
 
 
 def _official_person(user: str, file: Path) -> Person:
@@ -97,10 +98,10 @@ def _official_person(user: str, file: Path) -> Person:
 
 def _official_assignment(user: str, file: Path, position: str, task: Any) -> Assignment:
     text = _task_text(file, position, task, task.get("Relevant Domains") if isinstance(task, dict) else None)
-    told = table_in(file, task, "situations", f"{position}: ")
+    table = table_in(file, task, "situations", f"{position}: ")
     situations = {
-        ours: text_in(file, told.get(theirs), f"{position}: situations.{theirs}")
-        for ours, theirs in SITUATION.items()
+        field: text_in(file, table.get(label), f"{position}: situations.{label}")
+        for field, label in SITUATION.items()
     }
     return Assignment(
         user, text.id, text.file, text.field, text.domains, text.relevant, text.texts, situations

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
+from pytest_personalens.core.data_check import DataCheck
 from pytest_personalens.core.safe_text import one_line
 from pytest_personalens.datasets.quality.assess import RULES
 
@@ -18,17 +19,29 @@ _EXAMPLES: Final = 3
 _Row = tuple[str, "Callable[[Quality], str]", str]
 
 
-def overview(datasets: Sequence[Quality]) -> Iterator[str]:
+def data_check(data: Quality) -> DataCheck:
+    """Return the quality of a dataset in the form that the command prints."""
+    return DataCheck(
+        dataset=data.dataset,
+        rows=[(label, show(data), goal) for label, show, goal in _ROWS],
+        details=tuple(detail_lines(data)),
+        findings=data.findings,
+        rules=len(RULES),
+        report=data.model_dump(mode="json"),
+    )
+
+
+def overview(checks: Sequence[DataCheck]) -> Iterator[str]:
     """Yield one line for each measure, with one column for each dataset.
 
-    The last column is the goal for the embedded data.
+    All have the same measures. The last column is the goal for the embedded data.
     """
-    widths = [max(16, *(len(row[1](d)) for row in _ROWS), len(d.dataset)) + 2 for d in datasets]
-    yield " " * 34 + "".join(d.dataset.ljust(w) for d, w in zip(datasets, widths, strict=True)) + "goal"
-    for label, show, goal in _ROWS:
-        yield (
-            label.ljust(34) + "".join(show(d).ljust(w) for d, w in zip(datasets, widths, strict=True)) + goal
-        ).rstrip()
+    columns = [[check.dataset, *(value for _, value, _ in check.rows)] for check in checks]
+    widths = [max(16, *map(len, column)) + 2 for column in columns]
+    labels = [("", "goal"), *((label, goal) for label, _, goal in checks[0].rows)]
+    for number, (label, goal) in enumerate(labels):
+        cells = "".join(column[number].ljust(width) for column, width in zip(columns, widths, strict=True))
+        yield f"{label:<34}{cells}{goal}".rstrip()
 
 
 def detail_lines(data: Quality) -> Iterator[str]:
@@ -52,15 +65,15 @@ def detail_lines(data: Quality) -> Iterator[str]:
             yield f"{s.attribute + ': ' + s.category:<50}{s.share:>8.1%}{s.paper:>8.1%}{points:>+8.1f}"
 
 
-def finding_lines(data: Quality, *, every: bool) -> Iterator[str]:
+def finding_lines(check: DataCheck, *, every: bool) -> Iterator[str]:
     """Yield the findings by rule: a few examples of each, or `every` one."""
     by_rule = defaultdict(list)
-    for problem in data.findings:
+    for problem in check.findings:
         by_rule[problem.rule].append(problem)
     if not by_rule:
-        yield f"{data.dataset}: no findings ({len(RULES)} rules)"
+        yield f"{check.dataset}: no findings ({check.rules} rules)"
     for rule, problems in by_rule.items():
-        yield f"{data.dataset}: {rule}: {len(problems)}"
+        yield f"{check.dataset}: {rule}: {len(problems):,}"
         shown = problems if every else problems[:_EXAMPLES]
         yield from (
             one_line("  " + ": ".join(part for part in (p.file, p.field, p.message) if part)) for p in shown

@@ -10,7 +10,8 @@ import re
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Final
 
-from pytest_personalens.datasets.quality.corpus import Corpus, Finding
+from pytest_personalens.core.data_check import Finding
+from pytest_personalens.datasets.quality.corpus import Corpus
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

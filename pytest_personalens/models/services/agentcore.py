@@ -39,14 +39,14 @@ class AgentCore:
         self.tells_context = template.tells_context
         self._arn, self._template, self._answer = arn, template, answer
         self._qualifier = {"qualifier": parameters["qualifier"]} if "qualifier" in parameters else {}
-        found = ARN.fullmatch(arn)
+        match = ARN.fullmatch(arn)
         self._aws = AwsClient(
             "bedrock-agentcore",
             "AgentCore",
             parameters,
             timeout=PATIENCE,
             connections=connections,
-            region=found["region"] if found is not None else None,
+            region=match["region"] if match is not None else None,
         )
 
     def complete(self, request: Request) -> Completion:

@@ -6,7 +6,7 @@ import json
 from typing import Any, Final
 
 from pytest_personalens.core.errors import ModelBusy, ModelError
-from pytest_personalens.core.reply import is_message
+from pytest_personalens.core.message_fields import is_message
 from pytest_personalens.core.stream import Stream
 from pytest_personalens.models.http import problem_in, short
 
@@ -59,10 +59,10 @@ class Answer:
 
     def _of_whole(self, data: Any) -> object:
         if self._steps:
-            found = _at(data, self._steps)
-            if found is None:
+            reply = _at(data, self._steps)
+            if reply is None:
                 raise ModelError(f"the answer has nothing at {self._path!r} ({REPLY}): it is {_shape(data)}")
-            return found
+            return reply
         if isinstance(data, dict) and data.get("choices"):
             return _at(data, ["choices", "0", "message"])
         if isinstance(data, (str, list)) or is_message(data):
@@ -71,14 +71,14 @@ class Answer:
 
     def _of_stream(self, pieces: list[Any]) -> object:
         """The pieces put together. One without anything at the path is about something else."""
-        stream, found = Stream(), False
+        stream, has_part = Stream(), False
         for piece in pieces:
             if isinstance(piece, dict) and piece.get("error"):
                 raise ModelError(f"the service's stream ends with an error: {problem_in(piece)}")
             part = _at(piece, self._steps)
-            found = found or part is not None
+            has_part = has_part or part is not None
             stream.add(part)
-        if not found:
+        if not has_part:
             nothing = f"nothing at {self._path!r} ({REPLY})" if pieces else "no event in it"
             last = f"; its last event is {_shape(pieces[-1])}" if pieces else ""
             raise ModelError(f"the service's stream has {nothing}{last}")
@@ -99,15 +99,15 @@ def _at(data: Any, steps: list[str]) -> Any:
 
 def _events(text: str) -> list[Any]:
     """The data of each server-sent event: JSON where it is, and text else."""
-    found = []
+    events = []
     for block in "\n".join(text.splitlines()).split("\n\n"):
         lines = (line.removeprefix("data:") for line in block.split("\n") if line.startswith("data:"))
         data = "\n".join(line.removeprefix(" ") for line in lines)
         if data.strip() == _END:
             break
         if data:
-            found.append(json_or_text(data))
-    return found
+            events.append(json_or_text(data))
+    return events
 
 
 def json_or_text(text: str) -> Any:

@@ -55,14 +55,16 @@ class BedrockAgent:
         self._aws.close()
 
     def _call(self, conversation: Conversation) -> dict[str, Any]:
-        known = {"promptSessionAttributes": {"context": conversation.context}} if conversation.context else {}
+        attributes = (
+            {"promptSessionAttributes": {"context": conversation.context}} if conversation.context else {}
+        )
         return {
             "agentId": self._agent,
             "agentAliasId": self._alias,
             "sessionId": conversation.session,
             "inputText": conversation.messages[-1]["content"],
             "enableTrace": True,
-            "sessionState": {"sessionAttributes": {"user": conversation.user}, **known},
+            "sessionState": {"sessionAttributes": {"user": conversation.user}, **attributes},
         }
 
     def _refusal(self, code: str, message: str) -> ModelError:

@@ -42,8 +42,8 @@ def open_service(
     spec = read_spec(text, SERVICES)
     if spec is None:
         return None
-    known = SERVICES[spec.provider]
-    parameters: dict[str, Any] = {k: known[k].read(v) for k, v in defaults.items() if k in known}
+    definitions = SERVICES[spec.provider]
+    parameters: dict[str, Any] = {k: definitions[k].read(v) for k, v in defaults.items() if k in definitions}
     parameters |= spec.parameters
     unused: dict[str, object] = {HEADERS: settings.headers}
     if spec.provider == "bedrock-agent":
@@ -51,12 +51,12 @@ def open_service(
     for key in (key for key, value in unused.items() if value):
         raise SpecError(f"{key}: it is not used for {spec.provider}; leave it out")
     if spec.provider == "bedrock-agent":
-        found = _AGENT.fullmatch(spec.model)
-        if found is None:
+        match = _AGENT.fullmatch(spec.model)
+        if match is None:
             raise SpecError(
                 f"{FLAG}: expected bedrock-agent:AGENT/ALIAS, two ids of up to 10 letters, not {text!r}"
             )
-        return BedrockAgent(found[1], found[2], parameters, connections=connections)
+        return BedrockAgent(match[1], match[2], parameters, connections=connections)
     if ARN.fullmatch(spec.model) is None:
         raise SpecError(
             f"{FLAG}: expected agentcore:ARN, an arn:aws:bedrock-agentcore:...:runtime/..., not {text!r}"

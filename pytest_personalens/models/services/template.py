@@ -31,8 +31,8 @@ class Template:
             raise SpecError(f"{REQUEST}: expected JSON ({error})") from None
         places = {name for part in _texts(self._body) for name in _PLACE.findall(part)}
         for name in sorted(places - set(_NAMES)):
-            known = ", ".join(f"{{{known}}}" for known in _NAMES)
-            raise SpecError(f"{REQUEST}: unknown place {{{name}}}; known: {known}")
+            names = ", ".join(f"{{{place}}}" for place in _NAMES)
+            raise SpecError(f"{REQUEST}: unknown place {{{name}}}; known: {names}")
         if not places & {"message", "messages"}:
             raise SpecError(
                 f"{REQUEST}: nothing that the user says is sent; write {{message}} or {{messages}}"

@@ -84,12 +84,12 @@ def _typed(value: str, kind: str) -> Any:
 
 
 def _returned(control: Mapping[str, Any]) -> str:
-    inputs = [v for one in control.get("invocationInputs", []) for v in one.values()]
+    inputs = [v for invocation in control.get("invocationInputs", []) for v in invocation.values()]
     return ", ".join(str(v.get("function") or v.get("apiPath") or "a tool") for v in inputs) or "a tool"
 
 
-def _references(found: Mapping[str, Any]) -> str:
-    return "\n".join(r.get("content", {}).get("text", "") for r in found.get("retrievedReferences", []))
+def _references(retrieval: Mapping[str, Any]) -> str:
+    return "\n".join(r.get("content", {}).get("text", "") for r in retrieval.get("retrievedReferences", []))
 
 
 #: Field of an invocation's input -> its name and arguments; a tool of Bedrock's own has Bedrock's word.

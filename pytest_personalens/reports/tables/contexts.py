@@ -17,7 +17,7 @@ from pytest_personalens.reports.tables.published import PAPER, published, slips
 from pytest_personalens.reports.tables.runs import StoredRun, likeness, scenario_counts, unlike_each_other
 from pytest_personalens.reports.tables.table import PaperTable, of_paper
 from pytest_personalens.results.contrasts import contrast, corrected
-from pytest_personalens.results.wording import p_text
+from pytest_personalens.results.wording import over, p_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -211,5 +211,5 @@ def _ablation_notes(results: Results, base: ContextItems | None) -> list[str]:
 
 def _lift(dimension: Dimension, one: Contrast) -> str:
     change = f"{figure(one.change, signed=True)} (95 %: {interval_text(one.low, one.high, signed=True)})"
-    tested = f"{p_text(one.adjusted, 'two-sided')} (Holm), over {one.pairs} scenarios"
+    tested = f"{p_text(one.adjusted, 'two-sided')} (Holm), {over(one.pairs, one.users)}"
     return f"Lift of the run over no-context, {dimension.names.mean}: {change}, {tested}."

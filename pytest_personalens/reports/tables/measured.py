@@ -102,9 +102,9 @@ def differences(
         return None
     tested = corrected([one for _, _, one in found])
     note = (
-        "p: two-sided, of the paired randomization test over the scenarios that both scored. p (Holm):"
-        f" corrected for the {len(found)} tests of this table; what is below 0.05 there is more than chance"
-        " at 5 %."
+        "p: two-sided, of the paired randomization test over the users of the scenarios that both scored."
+        f" p (Holm): corrected for the {len(found)} tests of this table; what is below 0.05 there is more"
+        " than chance at 5 %."
     )
     return PaperTable(
         title,

@@ -4,7 +4,7 @@ const CSV_COLUMNS = [["test", (i) => i.id], ["scenario", (i) => i.scenario], ["u
   ["trial", (i) => i.trial || 1], ["control", (i) => i.arm && CONTROLS[i.arm]], ["status", (i) => STATUS[i.status][1]], ["cause", (i) => i.cause],
   ...dimensions.map((d) => [d.key, (i) => i.scores.get(d.key)]),
   ...columns.map((d) => [`${d.key}_before`, (i) => ((i.flips || []).find(([key]) => key === d.key) || [null, i.scores.get(d.key)])[1]]).filter(() => data.items.some((i) => i.flips)),
-  ["turns", (i) => i.turns], ["reason", (i) => i.detail || rowText(i.why)]];
+  ["turns", (i) => i.turns], ...COSTS.map(([key]) => [key, (i) => i[key] || 0]), ["reason", (i) => i.detail || rowText(i.why)]];
 
 // Quoted; and what a spreadsheet would take for a formula is text.
 function csvCell(value) {

@@ -78,6 +78,7 @@ function bubble(words, quotes) {
   more.addEventListener("click", () => {
     element.replaceChildren(...marked(words, quotes).flat(2));
     more.remove();
+    markHits(...article.querySelectorAll(".who, .sides"));
   });
   return [element, more];
 }
@@ -194,6 +195,7 @@ function dialogue(item) {
         person(item),
         make("h2", {}, "This test"),
         facts([["Test", item.id], ["Run it", commandFor(item)], ["Agents", ["user", "assistant", "judge"].map((who, n) => `${who}: ${text(item.by[n]) || (n === 1 ? "yours" : "–")}`).join("; ")],
+          ...(COSTS.length ? [["Models", COSTS.map(([key, label, words]) => `${label} ${words(item[key] || 0)}`).join(", ")]] : []),
           ...(item.record ? [["Record", item.record]] : []), ...(item.file ? [[item.record === "stale" ? "Older dialogue" : "File", item.file]] : [])]))),
   ];
 }

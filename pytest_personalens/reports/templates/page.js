@@ -46,6 +46,7 @@ function openItem(item) {
       make("button", { type: "button", "aria-label": "Previous dialogue", "aria-keyshortcuts": "k", title: "k", disabled: here <= 0, onclick: step(-1) }, "↑"),
       make("button", { type: "button", "aria-label": "Next dialogue", "aria-keyshortcuts": "j", title: "j", disabled: here < 0 || here + 1 >= state.rows.length, onclick: step(1) }, "↓"), copy),
     ...dialogue(item).flat());
+  markHits(...article.querySelectorAll(".who, .sides"));
   document.title = `${plain(item.scenario)} · ${TITLE}`;
   report.hidden = true;
   article.hidden = false;
@@ -66,6 +67,7 @@ function leave() {
   article.hidden = true;
   article.replaceChildren();
   report.hidden = false;
+  markHits(table.tBodies[0]);
   window.scrollTo({ top: scrolled, behavior: "instant" });
   if (state.rows.length) focusRow(state.row);
 }

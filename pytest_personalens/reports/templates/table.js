@@ -10,10 +10,16 @@ const table = document.getElementById("rows");
 const RANK = { low: 0, uncounted: 1, passed: 2 };
 
 const worst = (item) => [item.failed ? 0 : 1, RANK[item.status], item.scores.get("task_completion") ?? 9, item.scores.get("personalization") ?? 9];
+// What models cost, where any did: the fields of an item, their heads, and how they are written.
+const COSTS = [["tokens", "Tokens", (n) => n.toLocaleString("en")], ["usd", "US$", (n) => n.toFixed(4)]].filter(([key]) => data.items.some((i) => i[key]));
+// Over the trials that share a row.
+const spent = (item, key) => trialsOf(item).reduce((sum, i) => sum + (i[key] || 0), 0);
 const SORTS = {
   worst: worst,
   scenario: (item) => [item.scenario, item.trial || 1],
   turns: (item) => [item.turns],
+  tokens: (item) => [-spent(item, "tokens")],
+  usd: (item) => [-spent(item, "usd")],
 };
 for (const d of columns) SORTS[d.key] = (item) => [item.scores.get(d.key) ?? 99];
 
@@ -55,8 +61,12 @@ function filters() {
   const domains = [...new Set(data.items.flatMap((i) => i.domains))].sort();
   if (domains.length > 1) list.push(["domain", "Domain", [["", "any"], ...domains.map((d) => [d, d, (i) => i.domains.includes(d)])]]);
   const kinds = [...new Set(data.items.map((i) => i.kind))];
-  if (kinds.length > 1) list.push(["kind", "Kind", [["", "any"], ...kinds.map((k) => [k, `${k}-domain`, (i) => i.kind === k])]]);
+  if (kinds.length > 1) list.push(["kind", "Kind", [["", "any"], ...kinds.map((k) => [k, data.kindNames[k] || k, (i) => i.kind === k])]]);
   const scores = [...new Set(data.items.map((i) => i.scores.get("personalization")))].filter((s) => s != null).sort();
+  if (data.items.some((i) => i.beforeP && i.beforeP !== i.scores.get("personalization"))) {
+    const old = [...new Set(data.items.map((i) => i.beforeP))].filter(Boolean).sort();
+    list.push(["before", "Personalization before", [["", "any"], ...old.map((s) => [String(s), String(s), (i) => i.beforeP === s])]]);
+  }
   if (scores.length > 1) list.push(["p", "Personalization", [["", "any"], ...scores.map((s) => [String(s), String(s), (i) => i.scores.get("personalization") === s])]]);
   return list;
 }
@@ -127,7 +137,8 @@ function row(item) {
     make("th", { scope: "row", title: plain(rowText(item.wants)) || null }, make("a", { href: linkTo(item) }, plain(item.scenario)), pips(item), make("span", { class: "of" }, ` ${plain(about)}`),
       why ? make("span", { class: "about" }, plain(why)) : null),
     columns.map((d) => cell(item, d)),
-    make("td", { class: "num wide" }, String(item.turns)));
+    make("td", { class: "num wide" }, String(item.turns)),
+    COSTS.map(([key, , words]) => make("td", { class: "num wide" }, words(spent(item, key)))));
 }
 
 function heading(key, label, classes) {
@@ -145,8 +156,9 @@ function draw(all) {
   const from = all ? 0 : state.page * PAGE;
   const to = all ? Math.min(state.rows.length, MOST_PRINTED) : Math.min(from + PAGE, state.rows.length);
   table.tHead.replaceChildren(make("tr", {}, heading("worst", "Status"), heading("scenario", "Scenario"),
-    columns.map((d) => heading(d.key, d.column, d.key === "task_completion" || d.key === "personalization" ? "num" : "num wide")), heading("turns", "Turns", "num wide")));
+    columns.map((d) => heading(d.key, d.column, d.key === "task_completion" || d.key === "personalization" ? "num" : "num wide")), heading("turns", "Turns", "num wide"), COSTS.map(([key, label]) => heading(key, label, "num wide"))));
   table.tBodies[0].replaceChildren(...state.rows.slice(from, to).map(row));
+  markHits(table.tBodies[0]);
   const count = (n) => n.toLocaleString("en");
   const total = data.items.length;
   document.getElementById("count").textContent = state.found.length === total ? `${count(total)} dialogues` : `${count(state.found.length)} of ${count(total)} dialogues`;

@@ -180,7 +180,7 @@ class _Pair:
 
     def __init__(self, noise: Noise, scenarios: Sequence[int], one: int, chance: random.Random) -> None:
         self._one, self._scenarios = one, sum(scenarios)
-        self._noise = _drawn(noise, len(scenarios), one, chance)
+        self._noise = drawn(noise, len(scenarios), one, chance)
         self._from = sorted(chance.random() for _ in scenarios)
         # These sums allow a drop to be tried without reading every scenario.
         self._sums = list(accumulate(self._noise, initial=0))
@@ -241,7 +241,8 @@ def _widened(size: Fraction, times: float) -> Fraction:
     return Fraction(ceil(size * size.denominator * times), size.denominator)
 
 
-def _drawn(noise: Noise, users: int, one: int, chance: random.Random) -> list[int]:
+def drawn(noise: Noise, users: int, one: int, chance: random.Random) -> list[int]:
+    """Return the random changes of so many users between two runs, in parts of a step (`one`: the whole)."""
     changes = [int(size * one) for size in noise.sizes]
     halves = [share / 2 for share in noise.shares]
     weights = [max(0.0, 1 - sum(noise.shares)), *halves, *halves]

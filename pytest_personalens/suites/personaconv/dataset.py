@@ -106,9 +106,10 @@ class PostsDataset:
 
         Raise `DataError` for a file that has changed meanwhile.
         """
-        place = self._plan.places.get(ref)
-        if place is None:
-            raise DataError(self.name, f"no item {ref.id!r} in it")
+        try:
+            place = self._plan.place(ref)
+        except KeyError:
+            raise DataError(self.name, f"no item {ref.id!r} in it") from None
         post = self._index.read(self._index.posts[place])
         requests, interactions = self.rules.requests(ref, post)
         return Prediction(

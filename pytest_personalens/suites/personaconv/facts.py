@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from pytest_personalens.suites.personaconv.posts import Comment, Post
     from pytest_personalens.suites.personaconv.stream import StoredPost
 
-_NO_POST: Final = "no-post"
+#: Why an entry of a file gives no item if it is no object.
+NO_POST: Final = "no-post"
 
 
 class Found(NamedTuple):
@@ -63,7 +64,7 @@ def facts_of(file: int, stored: StoredPost) -> Facts:
     """Return the facts of an entry of the file with that number."""
     place = (file, stored.start, stored.size, stored.user)
     if not isinstance(stored.value, dict):
-        none = Found("", reason=_NO_POST)
+        none = Found("", reason=NO_POST)
         return Facts(*place, "", None, "", 0, (), (none, none, none), none, none, none, False, False)
     post = read_post(stored.user, stored.value)
     of_fixed = [fixed.target_of(post, kind) for kind in KINDS]

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 POSITIVE: Final = "positive"
 NEGATIVE: Final = "negative"
-_OTHER: Final = {POSITIVE: NEGATIVE, NEGATIVE: POSITIVE}
+#: Class -> the other class.
+OTHER: Final = {POSITIVE: NEGATIVE, NEGATIVE: POSITIVE}
 
 
 class Classes(NamedTuple):
@@ -39,7 +40,7 @@ def classes(truths: Sequence[str], answers: Sequence[str | None]) -> Classes:
 
     An answer that was not read (None) counts as the wrong class.
     """
-    read = [_OTHER[t] if a is None else a for t, a in zip(truths, answers, strict=True)]
+    read = [OTHER[t] if a is None else a for t, a in zip(truths, answers, strict=True)]
     pairs = list(zip(truths, read, strict=True))
     return Classes(
         pairs.count((POSITIVE, POSITIVE)),
@@ -89,7 +90,8 @@ def mcc(found: Classes) -> float | None:
 
 def rmse(truths: Sequence[float], answers: Sequence[float]) -> float | None:
     """Return the root of the mean squared error, in votes, or None without items."""
-    return math.sqrt(mean) if (mean := _mean([d * d for d in _errors(truths, answers)])) is not None else None
+    errors = _errors(truths, answers)
+    return math.hypot(*errors) / math.sqrt(len(errors)) if errors else None  # squares might overflow
 
 
 def mae(truths: Sequence[float], answers: Sequence[float]) -> float | None:
@@ -110,10 +112,12 @@ def largest_share(truths: Sequence[float], answers: Sequence[float]) -> tuple[in
 
     Return None if there are no errors.
     """
-    squares = [d * d for d in _errors(truths, answers)]
-    total = sum(squares)
-    if not total:
+    errors = _errors(truths, answers)
+    most = max(map(abs, errors), default=0.0)
+    if not most:
         return None
+    squares = [(error / most) ** 2 for error in errors]  # so that none overflows
+    total = sum(squares)
     place = max(range(len(squares)), key=squares.__getitem__)
     return place, squares[place] / total
 

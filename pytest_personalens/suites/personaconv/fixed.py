@@ -25,7 +25,7 @@ TEXT: Final = 500
 CONTENT: Final = 1000
 PARENT: Final = 2000
 #: The smallest amount of a score whose sign is predicted.
-_AMOUNT: Final = 4
+AMOUNT: Final = 4
 
 
 def refused(post: Post) -> str:
@@ -54,7 +54,7 @@ def target_of(post: Post, kind: Kind) -> Comment | str:
     if not replies:
         return "no-target"
     if kind == "sentiment":
-        replies = [r for r in replies if (score := finite(r.score)) is not None and abs(score) >= _AMOUNT]
+        replies = [r for r in replies if (score := finite(r.score)) is not None and abs(score) >= AMOUNT]
         if not replies:
             return "weak-score"
     target = max(replies, key=_order)

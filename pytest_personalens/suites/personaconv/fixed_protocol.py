@@ -112,7 +112,7 @@ class FixedProtocol:
         return self._stranger(facts, post, _target(post, kind)) is not None
 
     def _past(self, ref: ScenarioRef, post: Post, target: Comment, setting: Setting) -> _Past:
-        facts = self._index.posts[self.plan.places[ref]]
+        facts = self._index.posts[self.plan.place(ref)]
         user: str | None = facts.user
         if setting == "NP-Conv":
             user = self._stranger(facts, post, target)

@@ -10,7 +10,7 @@ from pytest_personalens.core.devices import no_device
 from pytest_personalens.core.errors import DataError, short_repr
 from pytest_personalens.core.scenario import clean
 from pytest_personalens.suites.personaconv.posts import finite
-from pytest_personalens.suites.personaconv.reading import Answer, read_answer, read_logged
+from pytest_personalens.suites.personaconv.reading import Reading, read_answer, read_logged
 from pytest_personalens.suites.personaconv.values import UNKNOWN_DOMAIN
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class Scored(NamedTuple):
     line: int
     domain: str
     truth: str | float
-    answers: tuple[Answer, ...]
+    answers: tuple[Reading, ...]
 
     @property
     def read(self) -> bool:
@@ -146,13 +146,13 @@ def _scored(
     return scored
 
 
-def _answers(output: object, kind: Kind, protocol: ProtocolName) -> tuple[Answer, ...]:
+def _answers(output: object, kind: Kind, protocol: ProtocolName) -> tuple[Reading, ...]:
     if isinstance(output, int | float) and not isinstance(output, bool) and kind == "impact":
-        return (Answer(float(output)) if math.isfinite(output) else Answer(None, "no finite number"),)
+        return (Reading(float(output)) if math.isfinite(output) else Reading(None, "no finite number"),)
     if protocol == "official":
         return (read_logged(output, kind),)
     if kind == "next-text" and isinstance(output, list):
-        return tuple(read_answer(each, kind) for each in output) or (Answer(None, "no candidate"),)
+        return tuple(read_answer(each, kind) for each in output) or (Reading(None, "no candidate"),)
     return (read_answer(output, kind),)
 
 

@@ -87,7 +87,7 @@ class OfficialProtocol:
         return [self._row(ref, setting) for ref in self.plan.items[kind]]
 
     def _row(self, ref: ScenarioRef, setting: Setting) -> Row:
-        place = self.plan.places[ref]
+        place = self.plan.place(ref)
         post, name = self._index.read(self._index.posts[place]), self.name(place)
         if ref.kind == "next-text":
             replies, strange = official.latest(post), place
@@ -113,7 +113,7 @@ class OfficialProtocol:
             return None
         if ref.kind == "sentiment" and not official.amount(example):
             return None
-        return f"{self.name(self.plan.places[ref])}-{example.path}"
+        return f"{self.name(self.plan.place(ref))}-{example.path}"
 
     def name(self, place: int) -> str:
         """Return the official id of the post in that place."""
@@ -121,7 +121,7 @@ class OfficialProtocol:
         return f"u{user}p{post}"
 
     def _request(self, ref: ScenarioRef, post: Post, setting: Setting) -> Request:
-        place = self.plan.places[ref]
+        place = self.plan.place(ref)
         name = self.name(place)
         if ref.kind == "next-text":
             lender = self._lender(place) if setting == "NP-Conv" else None
@@ -133,10 +133,10 @@ class OfficialProtocol:
     def _strange_reply(self, ref: ScenarioRef) -> tuple[Post, str, Comment]:
         """Return the example of a score in NP-Conv: the post, its id and the reply."""
         if ref.kind == "sentiment":
-            place = self._pool[(self.plan.places[ref] + official.OFFSET) % len(self._pool)]
+            place = self._pool[(self.plan.place(ref) + official.OFFSET) % len(self._pool)]
         else:
             partner = (self._drawn_places[ref] + official.OFFSET) % len(self._drawn)
-            place = self.plan.places[self._drawn[partner]]
+            place = self.plan.place(self._drawn[partner])
         post = self._read(place)
         return post, self.name(place), official.ranked(post)[0]
 

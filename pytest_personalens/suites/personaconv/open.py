@@ -24,6 +24,8 @@ _HEAD: Final = 1 << 16
 _PROMPTS: Final = re.compile(
     r'\s*\{\s*"(?:post_data_store|prediction_task|user|prompt|true_label|subreddit)"\s*:\s*[^\[\s]'
 )
+#: A field that posts have, and profiles and tasks of other data have not.
+_POSTS: Final = re.compile(rb'"comments"\s*:')
 #: The first bytes of files with other content.
 _OTHER: Final = {
     b"PK\x03\x04": "is a ZIP archive, whatever its name says; unpack it, and give the file in it",
@@ -67,7 +69,7 @@ def open_posts(
                 " official"
             )
         return PromptsDataset(of_prompts, name=path.name, kinds=kinds, settings=settings)
-    name, version = _named(path)
+    name, version = named(path)
     return PostsDataset(
         files,
         name=name,
@@ -97,16 +99,20 @@ def _files(path: Path) -> list[Path]:
     return files
 
 
+def _head(file: Path) -> bytes:
+    try:
+        with file.open("rb") as stream:
+            return stream.read(_HEAD)
+    except OSError as error:
+        raise DataError(file, f"cannot be read: {error.strerror}") from None
+
+
 def _holds_prompts(file: Path) -> bool:
     """True for rows of prompts.
 
     Raise `DataError` for a file that is empty, no text, or another known format.
     """
-    try:
-        with file.open("rb") as stream:
-            head = stream.read(_HEAD)
-    except OSError as error:
-        raise DataError(file, f"cannot be read: {error.strerror}") from None
+    head = _head(file)
     for beginning, problem in _OTHER.items():
         if head.startswith(beginning):
             raise DataError(file, problem)
@@ -115,7 +121,28 @@ def _holds_prompts(file: Path) -> bool:
     return _PROMPTS.match(head.decode("utf-8-sig", "replace")) is not None
 
 
-def _named(path: Path) -> tuple[str, str]:
+def post_files(path: Path) -> list[Path]:
+    """Return the files of posts at a path, by their content.
+
+    The list is empty if the path is no file and no folder of posts. Raise `DataError` for a file that is
+    empty or has another known format, and for prompts.
+    """
+    if not path.is_file():
+        first = next(iter(sorted(path.glob("*.json"))), None) if path.is_dir() else None
+        if first is None or not _POSTS.search(_head(first)):
+            return []
+    files = _files(path)
+    for file in files:
+        if _holds_prompts(file):
+            raise DataError(file, "holds prompts, and only posts can be checked; give the posts")
+    return files
+
+
+def named(path: Path) -> tuple[str, str]:
+    """Return the name and the version of the posts at a path.
+
+    Without a ``dataset.toml``, the version is empty.
+    """
     head = path / "dataset.toml"
     if not head.is_file():
         return path.name, ""

@@ -30,14 +30,14 @@ class Plan:
     """The items of a dataset, and the posts that are left out.
 
     For each kind, both together are all posts. `of_user` holds the items of each user, and `items` those of
-    each kind, in the order of the protocol. `places` has the post of each item.
+    each kind, in the order of the protocol. `place` returns the post of an item.
     """
 
     def __init__(self, posts: Sequence[Facts], kinds: Sequence[Kind]) -> None:
         self.of_user: dict[str, list[ScenarioRef]] = {facts.user: [] for facts in posts}
         self.items: dict[Kind, list[ScenarioRef]] = {kind: [] for kind in kinds}
         self.left_out: dict[Kind, list[LeftOut]] = {kind: [] for kind in kinds}
-        self.places: dict[ScenarioRef, int] = {}
+        self._places: dict[tuple[str, str], int] = {}
         self.numbers = _numbers(posts)
         self._posts = posts
 
@@ -49,12 +49,19 @@ class Plan:
         facts = self._posts[place]
         domains = (facts.domain or UNKNOWN_DOMAIN,)
         ref = ScenarioRef(facts.user, f"{kind}-{found.id}", kind, domains, stratum_of(kind, found.label))
-        if ref in self.places:
+        if ref[:2] in self._places:
             self.leave_out(kind, place, "duplicate")
             return
-        self.places[ref] = place
+        self._places[ref[:2]] = place
         self.of_user[facts.user].append(ref)
         self.items[kind].append(ref)
+
+    def place(self, ref: ScenarioRef) -> int:
+        """Return the place of an item's post in the file.
+
+        Raise KeyError for an item that is not in it.
+        """
+        return self._places[ref[:2]]
 
     def leave_out(self, kind: Kind, place: int, reason: str) -> None:
         """Count the post in that place as no item of the kind."""

@@ -30,7 +30,7 @@ _LONGEST: Final = 100_000
 _SHOWN: Final = 60
 
 
-class Answer(NamedTuple):
+class Reading(NamedTuple):
     """The answer that was read: a class, a number or a text.
 
     The value is None if nothing could be read; `reason` says why.
@@ -45,7 +45,7 @@ class Answer(NamedTuple):
         return self.value is not None
 
 
-def read_answer(reply: object, kind: Kind, protocol: ProtocolName = "fixed") -> Answer:
+def read_answer(reply: object, kind: Kind, protocol: ProtocolName = "fixed") -> Reading:
     """Return the answer in a reply.
 
     A reply is a text, a mapping with ``answer``, or a text that is such an object as JSON. With ``fixed``,
@@ -53,7 +53,7 @@ def read_answer(reply: object, kind: Kind, protocol: ProtocolName = "fixed") -> 
     closing full stop are ignored. With ``official``, the answer is that of the live scripts.
     """
     answer = _answer_in(reply)
-    if isinstance(answer, Answer):
+    if isinstance(answer, Reading):
         return answer
     text = answer if isinstance(answer, str) else _number_text(answer)
     if text is None:
@@ -63,7 +63,7 @@ def read_answer(reply: object, kind: Kind, protocol: ProtocolName = "fixed") -> 
     return _READERS[protocol, kind](text[:_LONGEST])
 
 
-def read_logged(output: object, kind: Kind) -> Answer:
+def read_logged(output: object, kind: Kind) -> Reading:
     """Return the answer in a stored output, as the official log evaluators read it.
 
     It is the last class or number.
@@ -75,21 +75,21 @@ def read_logged(output: object, kind: Kind) -> Answer:
             output = _LOG_THOUGHT.sub("", output).strip()
         if not isinstance(output, str) or not output:
             return _unread("no text", output)
-        return _unread("an error and no answer", output) if "Error:" in output else Answer(output)
+        return _unread("an error and no answer", output) if "Error:" in output else Reading(output)
     if not isinstance(output, str):
         return _unread("no text", output)
     text = _LOG_THOUGHT.sub("", output).strip()
     if kind == "sentiment":
         labels = _LOG_LABEL.findall(text.lower())
-        return Answer(labels[-1]) if labels else _unread("no class", output)
+        return Reading(labels[-1]) if labels else _unread("no class", output)
     numbers = _LOG_NUMBER.findall(text)
-    return Answer(float(numbers[-1])) if numbers else _unread("no number", output)
+    return Reading(float(numbers[-1])) if numbers else _unread("no number", output)
 
 
 def _answer_in(reply: object) -> object:
     """Return the answer of a mapping, or of a JSON text with one.
 
-    Return an `Answer` with a reason if there is no answer.
+    Return an `Reading` with a reason if there is no answer.
     """
     if isinstance(reply, str):
         if reply.lstrip()[:1] != "{":
@@ -112,32 +112,32 @@ def _number_text(answer: object) -> str | None:
     return str(answer) if isinstance(answer, int | float) and not isinstance(answer, bool) else None
 
 
-def _text(text: str, protocol: ProtocolName) -> Answer:
+def _text(text: str, protocol: ProtocolName) -> Reading:
     found = text if protocol == "official" else _THOUGHT.sub("", text)
     found = clean(found).strip()
-    return Answer(found) if found else _unread("no text", text)
+    return Reading(found) if found else _unread("no text", text)
 
 
-def _fixed_label(text: str) -> Answer:
+def _fixed_label(text: str) -> Reading:
     found = _bare(text).lower()
-    return Answer(found) if found in _LABELS else _unread("neither positive nor negative alone", text)
+    return Reading(found) if found in _LABELS else _unread("neither positive nor negative alone", text)
 
 
-def _fixed_number(text: str) -> Answer:
+def _fixed_number(text: str) -> Reading:
     found = _bare(text)
     if _NUMBER.fullmatch(found):
         number = float(found.replace(",", "").replace("\u2212", "-"))
         if math.isfinite(number):
-            return Answer(number)
+            return Reading(number)
     return _unread("not exactly one number", text)
 
 
-def _live_label(text: str) -> Answer:
+def _live_label(text: str) -> Reading:
     found = text.strip().lower()
-    return Answer(found) if found in _LABELS else _unread("not exactly positive or negative", text)
+    return Reading(found) if found in _LABELS else _unread("not exactly positive or negative", text)
 
 
-def _live_number(text: str) -> Answer:
+def _live_number(text: str) -> Reading:
     try:
         number = float(text.strip())
     except ValueError:
@@ -145,7 +145,7 @@ def _live_number(text: str) -> Answer:
         if not numbers:
             return _unread("no number", text)
         number = float(numbers[-1])
-    return Answer(number) if math.isfinite(number) else _unread("no finite number", text)
+    return Reading(number) if math.isfinite(number) else _unread("no finite number", text)
 
 
 _READERS: Final = {
@@ -164,5 +164,5 @@ def _bare(text: str) -> str:
     return text.strip(_AROUND).removesuffix(".").strip(_AROUND)
 
 
-def _unread(problem: str, reply: object) -> Answer:
-    return Answer(None, f"{problem}: {clean(short_repr(reply, _SHOWN))}")
+def _unread(problem: str, reply: object) -> Reading:
+    return Reading(None, f"{problem}: {clean(short_repr(reply, _SHOWN))}")

@@ -9,6 +9,7 @@ import importlib
 import math
 import re
 import sys
+import threading
 import warnings
 import weakref
 from collections import Counter
@@ -32,6 +33,7 @@ _TOKENS: Final = 1000
 _TOKEN: Final = re.compile(r"\w+|[^\w\s]")
 _GRAMS: Final = (3, 4, 5)
 _EXTRA: Final = ("nltk", "rouge-score")
+_FOLDER_OF_MODEL: Final = "sentence-transformers"
 
 
 class TextScorer:
@@ -39,14 +41,16 @@ class TextScorer:
 
     The measures are rouge1, rougeL, bleu, meteor or meteor-es, and sbert or chars. METEOR needs WordNet in a
     folder of NLTK's data (`nltk_data`). Without it, ``meteor-es`` has only the stages of exact words and
-    stems. SBERT needs an embedding. Without one, ``chars`` is the cosine of n-grams of characters. Raise
+    stems. SBERT needs an embedding, whose relative paths start at `root`. Without one, ``chars`` is the
+    cosine of n-grams of characters. Several threads may use the scorer. Raise
     `SpecError` if the extra is missing, or if the folder or the embedding is invalid.
     """
 
-    def __init__(self, *, nltk_data: Path | None = None, embedding: str = "") -> None:
+    def __init__(self, *, nltk_data: Path | None = None, embedding: str = "", root: Path | str = "") -> None:
         self._versions = _versions()
         self._data, self._spec = nltk_data, embedding
-        self._embedding = open_embedding(embedding) if embedding else None
+        self._embedding = open_embedding(embedding, Path(root)) if embedding else None
+        self._one_at_a_time = threading.Lock()
         self.meteor = "meteor" if nltk_data else "meteor-es"
         self.likeness = "sbert" if embedding else "chars"
         if nltk_data is not None:
@@ -61,7 +65,9 @@ class TextScorer:
     def identity(self) -> str:
         """Return everything that its values depend on, in one line."""
         tokenizer = "punkt" if self._data else "punkt untrained"
-        named = f", sbert by {self._spec}" if self._spec else ""
+        kind, _, path = self._spec.partition(":")
+        spec = f"{kind}:{Path(path).name}" if kind == _FOLDER_OF_MODEL else self._spec
+        named = f", sbert by {spec}" if self._spec else ""
         return f"texts/1 ({self._versions}, {tokenizer}, {self.meteor}, {self.likeness}{named})"
 
     def values(self, truth: str, reply: str) -> dict[str, float]:
@@ -69,6 +75,10 @@ class TextScorer:
 
         A reply is read up to its 1,000th word.
         """
+        with self._one_at_a_time:  # NLTK's reader of WordNet has one file for all
+            return self._values(truth, reply)
+
+    def _values(self, truth: str, reply: str) -> dict[str, float]:
         reply = _head(reply)
         rouge = self._rouge.score(truth, reply)
         true_tokens, tokens = self._tokens(truth), self._tokens(reply)
@@ -164,18 +174,19 @@ class TextScorer:
         return _cosine(dict(enumerate(map(float, first))), dict(enumerate(map(float, second))))
 
 
-def open_embedding(spec: str) -> Embedding:
+def open_embedding(spec: str, root: Path) -> Embedding:
     """Return the embedding of a spec.
 
     A spec is ``sentence-transformers:PATH``, or ``module:attribute`` (texts -> vectors). The path is that of
-    a folder, and nothing is downloaded. Raise `SpecError` for an invalid spec.
+    a folder, and nothing is downloaded. A relative path and a module are in the folder `root`. Raise
+    `SpecError` for an invalid spec.
     """
     module, colon, attribute = spec.partition(":")
     if not colon or not attribute:
         raise SpecError(f"embedding: expected sentence-transformers:PATH or module:attribute, not {spec!r}")
-    if module == "sentence-transformers":
-        return _sentence_transformer(Path(attribute).expanduser())
-    sys.path.insert(0, str(Path.cwd()))
+    if module == _FOLDER_OF_MODEL:
+        return _sentence_transformer(root / Path(attribute).expanduser())
+    sys.path.insert(0, str(root.resolve()))
     try:
         found = getattr(importlib.import_module(module), attribute)
     except Exception as error:  # an import may raise anything

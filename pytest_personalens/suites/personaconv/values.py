@@ -8,6 +8,7 @@ from typing import ClassVar, Final, Literal, cast, get_args
 
 from pydantic import Field
 
+from pytest_personalens.core.errors import SpecError
 from pytest_personalens.core.scenario import BaseScenario, Context, Frozen, ScenarioRef, Text
 
 Kind = Literal["sentiment", "impact", "next-text"]
@@ -42,6 +43,7 @@ class Prediction(BaseScenario):
     """
 
     takes_answers: ClassVar[bool] = True
+    suite: ClassVar[str] = "personaconv"
 
     kind: Kind
     task: str
@@ -54,6 +56,36 @@ class Prediction(BaseScenario):
     def task_id(self) -> str:
         """Return the kind with the digest of the target."""
         return self.task
+
+    @property
+    def asked(self) -> Request:
+        """Return the request of an item, which has one setting."""
+        (request,) = self.requests.values()
+        return request
+
+    @property
+    def unrecorded(self) -> tuple[str, ...]:
+        """Return the requests, which hold the posts of others."""
+        return tuple(request.text.strip() for request in self.requests.values())
+
+    @property
+    def facts(self) -> tuple[tuple[str, str], ...]:
+        """Return the truth, and the place of the item."""
+        truth = self.truth if isinstance(self.truth, str) else f"{self.truth:g}"
+        return (("domain", self.domains[0]), ("truth", truth))
+
+    def in_setting(self, setting: str) -> Prediction:
+        """Return the prediction with the request of one setting alone.
+
+        Raise `SpecError` if the run did not load the setting.
+        """
+        if setting not in self.requests:
+            raise SpecError(
+                f"{self.id}: no request for {setting} in this run; give --personalens-context or"
+                f" --personalens-control {setting}"
+            )
+        past = {setting: self.interactions[setting]} if setting in self.interactions else {}
+        return self.model_copy(update={"requests": {setting: self.requests[setting]}, "interactions": past})
 
     def context(self, given: str) -> Context:
         """Return what the assistant may know of the user in a setting."""

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from pytest_personalens.core.errors import SpecError
 from pytest_personalens.suites.personaconv.open import open_posts
 from pytest_personalens.suites.personaconv.roles import Asker, Scorer
 from pytest_personalens.suites.personaconv.texts import TextScorer
@@ -57,15 +58,20 @@ def test_each_kind_has_its_values(items: dict[str, Prediction]) -> None:
 
 
 def test_names_hold_all_that_a_value_depends_on() -> None:
-    assert Asker("P-Conv").identity != Asker("none").identity != Asker("none", "official").identity
-    assert Scorer(never).identity("impact") != Scorer(never, "official").identity("impact")
-    assert TextScorer().identity in Scorer(TextScorer).identity("next-text")
+    assert Asker().identity != Asker("official").identity
+    assert Scorer(never, kind="impact").identity != Scorer(never, "official", "impact").identity
+    assert TextScorer().identity in Scorer(TextScorer, kind="next-text").identity
 
 
 def test_an_item_can_be_sent_to_another_process(items: dict[str, Prediction]) -> None:
     for item in items.values():
         assert pickle.loads(pickle.dumps(item)) == item
         assert Prediction.model_validate_json(item.model_dump_json()) == item
-        assert Asker("P-Conv").request(item) == item.requests["P-Conv"].text
         assert item.id.startswith(item.kind)
-        assert item.digest
+        own, alone = item.in_setting("P-Conv"), item.in_setting("none")
+        assert Asker().turn(own, ()) == (item.requests["P-Conv"].text, True)
+        assert own.digest != alone.digest
+        with pytest.raises(
+            SpecError, match=r"no request for NP-Conv in this run; give --personalens-context"
+        ):
+            item.in_setting("NP-Conv")

@@ -101,8 +101,8 @@ class OfficialAssistant:
     ) -> None:
         self._model, self._meter, self._prompts = model, meter, prompts
         self._setting, self._context, self._family = setting, context, family_of(model.name)
-        told = hashlib.sha256("\0".join(self._texts(())).encode()).hexdigest()[:8]
-        self.identity = f"{model.name} {setting} {prompts.version} {self._family.lower()} {told}"
+        digest = hashlib.sha256("\0".join(self._texts(())).encode()).hexdigest()[:8]
+        self.identity = f"{model.name} {setting} {prompts.version} {self._family.lower()} {digest}"
         self.paid = model.paid
 
     def __call__(self, messages: list[dict[str, str]]) -> str:

@@ -115,15 +115,17 @@ def _user(file: Path) -> UserTemplates:
         raise DataError(
             file, f"no class {_USER_CLASS}; expected a checkout of the official PersonaLens repository"
         )
-    found = dict(_assigned(ast.walk(of_class)))
-    texts = [_text(file, found, f"self.{name}", fields) for name, fields in _USER.items()]
+    expressions = dict(_assigned(ast.walk(of_class)))
+    texts = [_text(file, expressions, f"self.{name}", fields) for name, fields in _USER.items()]
     return UserTemplates(*texts)
 
 
 def _variables(file: Path, wanted: Iterable[tuple[str, frozenset[str] | None, bool]]) -> dict[str, str]:
-    found = dict(_assigned(_parsed(file).body))
+    expressions = dict(_assigned(_parsed(file).body))
     return {
-        name: _text(file, found, name, fields) for name, fields, needed in wanted if needed or name in found
+        name: _text(file, expressions, name, fields)
+        for name, fields, needed in wanted
+        if needed or name in expressions
     }
 
 
@@ -159,8 +161,8 @@ def _assigned(nodes: Iterable[ast.AST]) -> Iterator[tuple[str, ast.expr]]:
                 yield ast.unparse(target), node.value
 
 
-def _text(file: Path, found: dict[str, ast.expr], name: str, fields: frozenset[str] | None) -> str:
-    value = found.get(name)
+def _text(file: Path, expressions: dict[str, ast.expr], name: str, fields: frozenset[str] | None) -> str:
+    value = expressions.get(name)
     if value is None:
         raise DataError(file, "the variable is missing", field=name)
     if not isinstance(value, ast.Constant) or not isinstance(value.value, str):
@@ -172,7 +174,7 @@ def _text(file: Path, found: dict[str, ast.expr], name: str, fields: frozenset[s
     return value.value
 
 
-def _check_fields(file: Path, name: str, text: str, known: frozenset[str]) -> None:
+def _check_fields(file: Path, name: str, text: str, fields: frozenset[str]) -> None:
     try:
         parts = list(Formatter().parse(text))
     except ValueError as error:
@@ -180,5 +182,7 @@ def _check_fields(file: Path, name: str, text: str, known: frozenset[str]) -> No
     for _, field, spec, conversion in parts:
         # Only a name is allowed, because "{x.attribute}" would read attributes of the values that this
         # package passes.
-        if field is not None and (field not in known or spec or conversion):
-            raise DataError(file, f"unknown field {{{field}}}; known: {', '.join(sorted(known))}", field=name)
+        if field is not None and (field not in fields or spec or conversion):
+            raise DataError(
+                file, f"unknown field {{{field}}}; known: {', '.join(sorted(fields))}", field=name
+            )

@@ -39,26 +39,26 @@ class OfficialPrompts:
         `transcript` holds (role, text).
         """
         templates = self.templates.single if scenario.kind == "single" else self.templates.multi
-        known = self._person(scenario, scenario.demographics)
+        values = self._person(scenario, scenario.demographics)
         if not transcript:
-            return templates.system, templates.opening.format(**known)
-        return templates.system, templates.next.format(**known, message_history=self._judged(transcript))
+            return templates.system, templates.opening.format(**values)
+        return templates.system, templates.next.format(**values, message_history=self._judged(transcript))
 
     def judge(self, scenario: Scenario, transcript: Sequence[tuple[str, str]], dimension: Dimension) -> str:
         """Return the prompt of a reading."""
-        told = scenario.demographics
+        demographics = scenario.demographics
         if (
             dimension in (Dimension.PERSONALIZATION, Dimension.PERSONALIZATION_TURNS)
             and "user-id" not in self.mended
         ):
-            told = {"user_id": scenario.user, **told}
-        known = {
-            **self._person(scenario, told),
+            demographics = {"user_id": scenario.user, **demographics}
+        values = {
+            **self._person(scenario, demographics),
             "goal": scenario.task.goal,
             "user_intent": scenario.task.intent,
         }
         return self.templates.judge[JUDGED[dimension][0]].format(
-            **known, conversation=self._judged(transcript)
+            **values, conversation=self._judged(transcript)
         )
 
     def assistant(
@@ -86,17 +86,17 @@ class OfficialPrompts:
                     f" {family.capitalize()}"
                 )
             return texts[f"{family}_SYSTEM_PROMPT_VANILLA"], texts[f"{family}_TASK_PROMPT_VANILLA"]
-        given = letters_of(context)
-        if given in VARIANTS:
-            template = texts[f"{family}_TASK_PROMPT{VARIANTS[given]}"]
+        letters = letters_of(context)
+        if letters in VARIANTS:
+            template = texts[f"{family}_TASK_PROMPT{VARIANTS[letters]}"]
         elif "pairs" in self.mended:
-            (left_out,) = set(_LEFT_OUT) - set(given)
+            (left_out,) = set(_LEFT_OUT) - set(letters)
             template = _without(texts[f"{family}_TASK_PROMPT_DPS"], _LEFT_OUT[left_out])
         else:
-            raise SpecError(refused_pair(given))
+            raise SpecError(refused_pair(letters))
         if "base-instruction" in self.mended and _NO_INSTRUCTION.search(template):
-            found = _INSTRUCTION.search(texts[f"{family}_TASK_PROMPT_D"])
-            template = _NO_INSTRUCTION.sub(lambda _: found[0] if found else "", template)
+            instruction = _INSTRUCTION.search(texts[f"{family}_TASK_PROMPT_D"])
+            template = _NO_INSTRUCTION.sub(lambda _: instruction[0] if instruction else "", template)
         return texts[f"{family}_SYSTEM_PROMPT"], template
 
     def _person(self, scenario: Scenario, demographics: Mapping[str, str]) -> dict[str, str]:
@@ -156,7 +156,7 @@ def _lines(pairs: Iterable[tuple[str, str]]) -> str:
 
 
 def _situation(situation: Situation) -> str:
-    return _lines((theirs, getattr(situation, ours)) for ours, theirs in SITUATION.items())
+    return _lines((label, getattr(situation, field)) for field, label in SITUATION.items())
 
 
 def _summaries(by_domain: Mapping[str, str]) -> str:

@@ -42,13 +42,13 @@ def read_official(text: str, dimension: Dimension, replies: int, mended: Collect
     if dimension.scale.high == 1:
         return _verdict(text, dimension, strict="verdict" in mended)
     pattern = _strict(_NAMES[dimension]) if "score" in mended else rf"{_NAMES[dimension]}: (\d+)"
-    found = [int(digits) for digits in re.findall(pattern, text)]
+    numbers = [int(digits) for digits in re.findall(pattern, text)]
     by_turn = dimension is Dimension.PERSONALIZATION_TURNS
-    if len(found) < (replies if by_turn else 1) or (by_turn and len(found) != replies):
+    if len(numbers) < (replies if by_turn else 1) or (by_turn and len(numbers) != replies):
         raise ValueError(
-            f"expected {replies if by_turn else 1} x '{_NAMES[dimension]}: ...', found {len(found)}"
+            f"expected {replies if by_turn else 1} x '{_NAMES[dimension]}: ...', found {len(numbers)}"
         )
-    scores = found if by_turn else found[:1]
+    scores = numbers if by_turn else numbers[:1]
     low, high = dimension.scale
     if outside := [score for score in scores if not low <= score <= high]:
         raise ValueError(f"expected a score from {low} to {high}, found {outside[0]}")
@@ -62,15 +62,15 @@ def read_official(text: str, dimension: Dimension, replies: int, mended: Collect
 
 
 def _verdict(text: str, dimension: Dimension, *, strict: bool) -> Verdict:
-    found = (_LOOSE_VERDICT if strict else _VERDICT).search(text)
-    if found is None and strict:
+    match = (_LOOSE_VERDICT if strict else _VERDICT).search(text)
+    if match is None and strict:
         raise ValueError("expected 'VERDICT: True' or 'VERDICT: False'")
     why = _EXPLANATION.search(text)
-    told = why[1].strip() if why else text.strip()
+    explanation = why[1].strip() if why else text.strip()
     return Verdict(
         dimension=dimension,
-        score=int(found is not None and found[1].lower() == "true"),
-        justification=told if found is not None else f"{_UNREAD}: {told}",
+        score=int(match is not None and match[1].lower() == "true"),
+        justification=explanation if match is not None else f"{_UNREAD}: {explanation}",
     )
 
 

@@ -1,0 +1,51 @@
+"""Reads the fields of messages of any shape: mappings, and objects of any framework."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+
+def is_message(value: object) -> bool:
+    """True for a mapping or an object with a content or with tool calls."""
+    if isinstance(value, (str, bytes, list, tuple, type)):
+        return False
+    return has(value, "content") or has(value, "tool_calls")
+
+
+def has(value: object, name: str) -> bool:
+    """True if a mapping has the key, or an object has the attribute.
+
+    The class or the instance must define the attribute. An object that invents every attribute is no message.
+    """
+    if isinstance(value, Mapping):
+        return name in value
+    return name in {*dir(type(value)), *getattr(value, "__dict__", {})}
+
+
+def field(value: object, name: str) -> Any:
+    """Return the value of a mapping's key or of an object's attribute.
+
+    Return None if there is none.
+    """
+    if isinstance(value, Mapping):
+        return value.get(name)
+    # A class may name an attribute, as slots do, that an object of it does not have.
+    return getattr(value, name, None) if has(value, name) else None
+
+
+def text_of(content: object) -> str | None:
+    """Return the text of a message's content.
+
+    The content is a text, or a list of parts with texts among them. Return None for anything else.
+    """
+    if content is None or isinstance(content, str):
+        return content or ""
+    if isinstance(content, (list, tuple)):
+        return "".join(filter(None, map(text_of_part, content)))
+    return None
+
+
+def text_of_part(part: object) -> str:
+    text = part if isinstance(part, str) else field(part, "text") or field(part, "refusal")
+    return text if isinstance(text, str) else ""

@@ -1,0 +1,171 @@
+"""A table for each kind of item: its figures in the run and in each control, with the lifts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from pytest_personalens.results.controls import gain_value
+from pytest_personalens.results.wording import count, p_value, signed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from pytest_personalens.core.metric import Metric
+    from pytest_personalens.core.suite import Suite
+    from pytest_personalens.results.changes import Arm
+    from pytest_personalens.results.figures import Figure, Group
+    from pytest_personalens.results.item import Item
+    from pytest_personalens.results.values import Results
+
+_NAME: Final = 28
+_VALUE: Final = 10
+_LIFT: Final = 17
+
+
+class Cell(NamedTuple):
+    """A figure in a control, and how much better the run itself is.
+
+    `p` is one-sided. Only means of items have one here, because the test of other figures takes long.
+    """
+
+    value: float | None
+    lift: float | None
+    p: float | None
+
+
+class KindRow(NamedTuple):
+    """A figure of a kind: in the run itself, and in each control."""
+
+    metric: Metric
+    own: float | None
+    cells: tuple[Cell, ...]
+
+
+class KindTable(NamedTuple):
+    """The figures of a kind in the run itself and in its controls.
+
+    `read` is the number of items of the run itself with an answer that could be read. `settings` are the
+    names of the run itself and of the controls.
+    """
+
+    kind: str
+    items: int
+    read: int
+    settings: tuple[str, ...]
+    rows: tuple[KindRow, ...]
+    notes: tuple[str, ...]
+
+
+def kind_tables(results: Results) -> list[KindTable]:
+    """Return the table of each kind of the run."""
+    suite = results.of_suite
+    own = suite.given(str(results.settings.get("context", "")), "")
+    names = (own, *(suite.arm_word(arm.name) for arm in results.arms))
+    return [_table(results, group, names) for group in results.kinds]
+
+
+def table_lines(tables: Sequence[KindTable]) -> Iterator[str]:
+    """Yield the tables as lines of text."""
+    for table in tables:
+        head = f"{table.kind}: {count(table.items, 'item')}, {table.read} read"
+        controls = "".join(f"{name:>{_VALUE + 1}}  {'lift':{_LIFT}}" for name in table.settings[1:])
+        yield f"{head:{_NAME + 2}}{table.settings[0]:>{_VALUE}}{controls}".rstrip()
+        for row in table.rows:
+            cells = "".join(map(_cell, row.cells))
+            yield f"  {row.metric.label:{_NAME}}{_figure(row.own):>{_VALUE}}{cells}".rstrip()
+        yield from (f"  {note}" for note in table.notes)
+
+
+def domain_figures(
+    results: Results,
+) -> tuple[list[str], list[tuple[str, int, list[float | None]]]]:
+    """Return the headings of the main figures, and for each domain its name, its items and these figures."""
+    shown = [m for m in results.of_suite.main if m.value in results.overall.figures]
+    rows = [(g.name, g.items, [_value(g.figures, m.value) for m in shown]) for g in results.domains]
+    return [m.names.heading for m in shown], rows
+
+
+def domain_lines(results: Results) -> Iterator[str]:
+    """Yield the main figures of each domain."""
+    header, rows = domain_figures(results)
+    yield f"{'by domain':{_NAME}}{'items':>6}" + "".join(f"{heading:>12}" for heading in header)
+    for name, items, values in rows:
+        yield f"  {name:{_NAME - 2}}{items:6}" + "".join(f"{_figure(value):>12}" for value in values)
+
+
+def source_lines(results: Results) -> Iterator[str]:
+    """Yield what the sample was drawn from, and what its requests give away."""
+    suite, excluded = results.of_suite, results.excluded
+    by_text: dict[str, list[str]] = {}
+    for kind, reasons in excluded.items():
+        told = ", ".join(
+            f"{number:,} {suite.words.get(reason, reason)}" for reason, number in reasons.items()
+        )
+        by_text.setdefault(told or "none", []).append(kind)
+    if by_text:
+        kind = next(iter(excluded))
+        every = results.drawn_from.get(kind, 0) + sum(excluded[kind].values())
+        parts = [
+            told + (f" ({', '.join(kinds)})" if len(by_text) > 1 else "") for told, kinds in by_text.items()
+        ]
+        yield f"left out of {count(every, suite.made_of)}: {'; '.join(parts)} (-v lists them)"
+    if results.leaks is not None:
+        requests = count(sum(item.evaluation.answer is not None for item in results.items), "request")
+        told = "; ".join(f"{suite.words.get(leak, leak)}: {n:,}" for leak, n in results.leaks.items())
+        yield f"leaks in {requests}: {told}" if told else f"leaks: none in {requests}"
+
+
+def _table(results: Results, group: Group, names: tuple[str, ...]) -> KindTable:
+    suite, kind = results.of_suite, group.name
+    own = [item for item in results.own if item.evaluation.kind == kind]
+    read = sum(item.evaluation.answer is not None and item.evaluation.answer.read for item in own)
+    rows = [_row(results, group, metric) for metric in suite.metrics if kind in metric.read_in]
+    shown = tuple(row for row in rows if row is not None)
+    return KindTable(kind, group.items, read, names, shown, tuple(_notes(results, suite, kind, own)))
+
+
+def _row(results: Results, group: Group, metric: Metric) -> KindRow | None:
+    key = metric.measure.value if metric.measure is not None else metric.name
+    arms = [(arm, next((g.figures for g in arm.kinds if g.name == group.name), {})) for arm in results.arms]
+    if not any(key in figures for figures in (group.figures, *(found for _, found in arms))):
+        return None
+    cells = tuple(_cell_of(results, metric, arm, _value(figures, key)) for arm, figures in arms)
+    return KindRow(metric, _value(group.figures, key), cells)
+
+
+def _cell_of(results: Results, metric: Metric, arm: Arm, value: float | None) -> Cell:
+    if metric.measure is not None:
+        paired = next((one for one in arm.lift if one.dimension == metric.measure), None)
+        return Cell(value, None, None) if paired is None else Cell(value, paired.gain[0], paired.p)
+    members = [item for item in results.items if item.arm == arm.name]
+    return Cell(value, gain_value(metric, members, results.own), None)
+
+
+def _notes(results: Results, suite: Suite, kind: str, own: Sequence[Item]) -> Iterator[str]:
+    yield from suite.notes(kind, own)
+    unread = results.settings.get("not_read")
+    unread = unread if isinstance(unread, list | tuple) else ()
+    lacking = suite.not_scored(results.settings)
+    told = [
+        f"{m.names.title} ({lacking[m].partition(';')[0]})" if lacking.get(m) else m.names.title
+        for m in suite.measures
+        if m.value in unread and m.is_read_in(kind)
+    ]
+    if told:
+        yield f"not computed: {', '.join(told)}"
+
+
+def _value(figures: Mapping[str, Figure], key: str) -> float | None:
+    return figures[key].value if key in figures else None
+
+
+def _cell(cell: Cell) -> str:
+    lift = "" if cell.lift is None else signed(cell.lift)
+    if cell.lift is not None and cell.p is not None:
+        p = p_value(cell.p)
+        lift += f" (p {p})" if p.startswith("<") else f" (p = {p})"
+    return f"{_figure(cell.value):>{_VALUE + 1}}  {lift:{_LIFT}}"
+
+
+def _figure(value: float | None) -> str:
+    return "-" if value is None else f"{value:,.2f}"

@@ -1,0 +1,145 @@
+"""The rules for posts as the official files hold them, and for texts that people wrote.
+
+The rules about the form name the irregularities of the official data. Each is read in some way, and told.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from pytest_personalens.core.data_check import Finding
+from pytest_personalens.datasets.quality.corpus import Corpus, Person
+from pytest_personalens.datasets.quality.rules_text import language, repeated
+from pytest_personalens.suites.personaconv.facts import NO_POST
+from pytest_personalens.suites.personaconv.posts import MARKERS, NOBODY, finite, moment
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from pytest_personalens.suites.personaconv.posts import Comment, Post
+
+_OF_POST: Final = frozenset(
+    ("title", "url", "content", "__sub__", "score", "author", "timestamp", "comments", "body", "selftext")
+)
+_OF_COMMENT: Final = frozenset(("body", "author", "score", "timestamp", "replies"))
+#: How a model begins that was asked for a text. People begin a comment with "I have" and "Here is" too.
+_PREAMBLE: Final = re.compile(
+    r"\s*(?:(?:sure|certainly|of course)[,!.]? here\b|here(?:'s| is| are) (?:the|a|an|my|your)"
+    r" (?:comment|reply|post|thread|answer)\b|as an ai\b|as a (?:large )?language model\b|\*\*|#{1,6} )",
+    re.IGNORECASE,
+)
+#: Rule -> what must hold.
+RULES: Final = {
+    "post": "every entry of a list of posts is an object",
+    "author": "a post names its author, and it is the user under whose name the post stands",
+    "domain": "a post names its domain (__sub__) and has a title",
+    "content": "the text of a post stands under content",
+    "comments": "comments and replies are lists of objects",
+    "key": "posts and comments have the fields of the official files and no others",
+    "time": "times are ISO texts with a time zone",
+    "order": "a comment is newer than what it answers",
+    "score": "scores are whole numbers",
+    "text": "a comment has a text, and nobody removed it",
+    "nobody": "a comment names its author",
+    "duplicate": "no post stands in the data twice",
+    "preamble": "a text begins with what a person says, and not like an answer of a model",
+    "language": "the texts of a post are in English",
+    "repeated": "no two posts share a sentence of five words or more",
+}
+
+
+class Place(NamedTuple):
+    """A file, and the number of a user's post there, from 1."""
+
+    file: str
+    user: str
+    number: int
+
+    def finding(self, rule: str, message: str, part: str = "") -> Finding:
+        """Return a finding at this place."""
+        return Finding(
+            rule, self.file, f"{self.user}, post {self.number}{f', {part}' if part else ''}", message
+        )
+
+
+def of_form(place: Place, post: Post) -> Iterator[Finding]:
+    """Yield what is irregular in the form of one post."""
+    raw = post.raw
+    if post.author != post.user or post.user in NOBODY:
+        named = repr(post.author) if post.author else "nobody"
+        yield place.finding("author", f"the post is by {named}, and stands under {post.user!r}")
+    for field in ("__sub__", "title"):
+        if not (isinstance(raw.get(field), str) and raw[field].strip()):
+            yield place.finding("domain", "expected a text", field)
+    if not post.content.strip():
+        there = next((name for name in ("body", "selftext") if str(raw.get(name) or "").strip()), "")
+        yield place.finding("content", f"the text stands under {there}" if there else "the post has no text")
+    if unknown := sorted(set(raw) - _OF_POST):
+        yield place.finding("key", f"unknown: {', '.join(unknown)[:80]}")
+    yield from _of_value(place, raw, "")
+    yield from _of_lists(place, raw, "comments")
+    for comment in post.comments:
+        yield from _of_comment(place, post, comment)
+
+
+def of_texts(place: Place, post: Post) -> Iterator[Finding]:
+    """Yield the texts of one post that begin like a model's answer."""
+    for part, text in (("", post.text), *((comment.path, comment.text) for comment in post.comments)):
+        if _PREAMBLE.match(text):
+            yield place.finding("preamble", f"begins like a model's answer: {text[:57]!r}", part)
+
+
+def across_posts(places: Sequence[tuple[Place, str]]) -> Iterator[Finding]:
+    """Yield the posts in another language, and the sentences that two posts share."""
+    corpus = Corpus("")
+    corpus.people = [
+        Person(place.user, place.file, {}, {}, {f"{place.user}, post {place.number}": text}, {}, ("", "{0}"))
+        for place, text in places
+    ]
+    for rule in (language, repeated):
+        yield from (Finding(each.rule, each.file, each.field, each.message) for each in rule(corpus))
+
+
+def no_post(place: Place) -> Finding:
+    """Return the finding of an entry that is no object."""
+    return place.finding("post", f"no object ({NO_POST})")
+
+
+def _of_comment(place: Place, post: Post, comment: Comment) -> Iterator[Finding]:
+    raw, part = comment.raw, comment.path
+    if unknown := sorted(set(raw) - _OF_COMMENT):
+        yield place.finding("key", f"unknown: {', '.join(unknown)[:80]}", part)
+    yield from _of_value(place, raw, part)
+    yield from _of_lists(place, raw, "replies", part)
+    if comment.author in NOBODY:
+        yield place.finding("nobody", f"the author is {comment.author!r}", part)
+    if comment.body is None:
+        yield place.finding("text", "no text", part)
+    elif not comment.text:
+        removed = comment.body.strip().lower() in MARKERS
+        yield place.finding("text", "removed" if removed else "empty", part)
+    before = post.time if comment.parent is None else comment.parent.time
+    if before is not None and comment.time is not None and comment.time <= before:
+        yield place.finding("order", "not newer than what it answers", part)
+
+
+def _of_value(place: Place, raw: Mapping[str, Any], part: str) -> Iterator[Finding]:
+    stamp, votes = raw.get("timestamp"), raw.get("score")
+    if moment(stamp) is None:
+        yield place.finding(
+            "time", f"expected a time such as 2024-05-02T08:00:00Z, found {stamp!r:.40}", part
+        )
+    elif not re.search(r"(?:Z|[+-]\d\d:?\d\d)\Z", str(stamp)):
+        yield place.finding("time", f"no time zone: {stamp!r:.40}", part)
+    score = finite(votes)
+    if score is None or score != int(score):
+        yield place.finding("score", f"expected a whole number, found {votes!r:.40}", part)
+
+
+def _of_lists(place: Place, raw: Mapping[str, Any], name: str, part: str = "") -> Iterator[Finding]:
+    entries = raw.get(name)
+    if not isinstance(entries, list):
+        yield place.finding("comments", f"{name}: expected a list, found {entries!r:.40}", part)
+    elif strange := sum(not isinstance(entry, dict) for entry in entries):
+        yield place.finding("comments", f"{name}: {strange} of {len(entries)} entries are no objects", part)
