@@ -12,6 +12,7 @@ from pytest_personalens.cli.command import Parser, at_least, errors_told, report
 from pytest_personalens.core.atomic_write import write_atomically
 from pytest_personalens.core.destinations import refuse_shared_files, writable
 from pytest_personalens.core.errors import DataError
+from pytest_personalens.core.safe_text import one_line
 from pytest_personalens.core.suite import other_suites
 from pytest_personalens.core.suite_names import FIRST_SUITE
 
@@ -82,7 +83,7 @@ def _print(checks: Sequence[DataCheck], *, details: bool, every: bool) -> None:
     for check in checks:
         for lines in (check.summary, check.details if details else (), check.every if every else ()):
             if lines:
-                print(f"\n{check.dataset}", *lines, sep="\n")
+                print("", *map(one_line, (check.dataset, *lines)), sep="\n")
         print("", *render.finding_lines(check, every=every), sep="\n")
 
 

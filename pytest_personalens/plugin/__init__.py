@@ -26,7 +26,6 @@ from pytest_personalens.plugin.fixtures import (
     personalens_context,
     personalens_scenario,
 )
-from pytest_personalens.plugin.header import header_of
 from pytest_personalens.plugin.input_errors import errors_in_one_line
 from pytest_personalens.plugin.items import is_to_be_evaluated, spec_of
 from pytest_personalens.plugin.keys import IN_TURN, RUN, SETTINGS, is_worker
@@ -152,6 +151,8 @@ def pytest_cmdline_main(config: pytest.Config) -> int | pytest.ExitCode | None:
 
 def pytest_report_header(config: pytest.Config) -> str | None:
     if RUN in config.stash:
+        from pytest_personalens.plugin.header import header_of
+
         return header_of(config.stash[RUN])
     if gates_without_sample(config, config.stash[SETTINGS]):
         return (

@@ -470,7 +470,7 @@ def test_what_each_part_of_the_context_is_worth() -> None:
         ("other-user", "50.0", "+0.0", "1.00", "+0.00"),
     )
     assert table.notes[1].startswith("Lift of the run over no-context, TCR: +0.50 (95 %: ")
-    assert table.notes[1].endswith("), two-sided p = 1.000 (Holm), over 2 scenarios.")
+    assert table.notes[1].endswith("), two-sided p = 1.000 (Holm), over 2 scenarios of 1 user.")
     assert "| D+I+S | 100.0 | +50.0 | 3.00 | +2.00 |" in table.markdown()
     alone = ablation_table(results([item()], settings={"context": ""}))
     assert alone.rows == (("no-context", "100.0", "", "2.00", ""),)

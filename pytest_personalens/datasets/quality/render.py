@@ -41,7 +41,7 @@ def overview(checks: Sequence[DataCheck]) -> Iterator[str]:
     labels = [("", "goal"), *((label, goal) for label, _, goal in checks[0].rows)]
     for number, (label, goal) in enumerate(labels):
         cells = "".join(column[number].ljust(width) for column, width in zip(columns, widths, strict=True))
-        yield f"{label:<34}{cells}{goal}".rstrip()
+        yield one_line(f"{label:<34}{cells}{goal}".rstrip())
 
 
 def detail_lines(data: Quality) -> Iterator[str]:
@@ -71,9 +71,9 @@ def finding_lines(check: DataCheck, *, every: bool) -> Iterator[str]:
     for problem in check.findings:
         by_rule[problem.rule].append(problem)
     if not by_rule:
-        yield f"{check.dataset}: no findings ({check.rules} rules)"
+        yield one_line(f"{check.dataset}: no findings ({check.rules} rules)")
     for rule, problems in by_rule.items():
-        yield f"{check.dataset}: {rule}: {len(problems):,}"
+        yield one_line(f"{check.dataset}: {rule}: {len(problems):,}")
         shown = problems if every else problems[:_EXAMPLES]
         yield from (
             one_line("  " + ": ".join(part for part in (p.file, p.field, p.message) if part)) for p in shown

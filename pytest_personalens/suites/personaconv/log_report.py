@@ -164,7 +164,7 @@ def _lines(scores: Scores) -> Iterator[str]:
         else:
             yield (
                 f"{first} against {second}: {found.metric} better by {found.better:+.6g} over {found.pairs}"
-                f" pairs (p of a drop {found.p:.3f})"
+                f" pairs (one-sided p of a drop {found.p:.3f})"
             )
     if scores.scorer:
         yield f"scored by {scores.scorer}"

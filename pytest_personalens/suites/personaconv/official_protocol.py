@@ -158,7 +158,8 @@ class OfficialProtocol:
         for place in halved:
             self.plan.leave_out(kind, place, "halved")
         for place in kept:
-            self.plan.add(kind, place, self._index.posts[place].scored)
+            # Without its class, so that a draw has the classes as they are in the file.
+            self.plan.add(kind, place, self._index.posts[place].scored._replace(label=""))
 
     def _plan_texts(self) -> None:
         strange = "NP-Conv" in self._settings

@@ -127,10 +127,13 @@ def post_files(path: Path) -> list[Path]:
     The list is empty if the path is no file and no folder of posts. Raise `DataError` for a file that is
     empty or has another known format, and for prompts.
     """
-    if not path.is_file():
-        first = next(iter(sorted(path.glob("*.json"))), None) if path.is_dir() else None
-        if first is None or not _POSTS.search(_head(first)):
+    try:
+        folder = path.is_dir()
+        first = next(iter(sorted(path.glob("*.json"))), None) if folder else path
+        if first is None or not first.is_file() or (folder and not _POSTS.search(_head(first))):
             return []
+    except (OSError, RuntimeError, ValueError):  # no name of a file, or a loop of links
+        return []
     files = _files(path)
     for file in files:
         if _holds_prompts(file):

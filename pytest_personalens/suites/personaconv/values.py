@@ -100,9 +100,10 @@ def kind_of(ref: ScenarioRef) -> Kind:
 def stratum_of(kind: Kind, label: str) -> str:
     """Return the stratum of an item in a draw.
 
-    It is the kind with the class for sentiment, and empty otherwise: then the kind itself counts.
+    It is the kind with the class for sentiment, and empty without a class and otherwise: then the kind itself
+    counts.
     """
-    return f"{kind}-{label}" if kind == "sentiment" else ""
+    return f"{kind}-{label}" if kind == "sentiment" and label else ""
 
 
 def digest_of(*parts: object) -> str:

@@ -186,3 +186,28 @@ def test_a_user_without_earlier_classes_is_half_right(tmp_path: Path) -> None:
     }
     _, _, told = findings(written(tmp_path, posts))
     assert told["by_earlier_labels"] == 0.5
+
+
+def test_a_target_whose_thread_is_older_than_its_post_has_no_earlier_classes(tmp_path: Path) -> None:
+    odd = talk("u_0", 100, 9)
+    odd["comments"] = [comment("bram", "It is?", 10, 2, comment("u_0", "It was.", 20, 9))]
+    posts = {"u_0": [post("u_0", 0, comment("bram", "It?", 1, 2, comment("u_0", "So.", 2, 1))), odd]}
+    status, found, told = findings(written(tmp_path, posts))
+    assert status == 1
+    assert {each["rule"] for each in found} >= {"order"}
+    assert told["items"]["fixed"]["sentiment"] == 1
+    assert told["by_earlier_labels"] == 0.5
+
+
+@pytest.mark.parametrize("spec", ["x" * 5000, "~nobody-has-this-name/posts", "a\0b"])
+def test_what_names_no_file_is_told_as_for_any_dataset(spec: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([spec]) == 4
+    error = capsys.readouterr().err
+    assert error.startswith("error: ") and error.count("\n") == 1
+
+
+def test_control_codes_in_names_reach_no_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    posts = {f"{user}\x1b[2J\r": each for user, each in sound().items()}
+    assert main([str(written(tmp_path, posts)), "--all", "--details"]) == 1
+    out = capsys.readouterr().out
+    assert "\x1b" not in out and "\r" not in out

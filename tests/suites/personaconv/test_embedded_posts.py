@@ -6,9 +6,13 @@ import hashlib
 import tomllib
 from pathlib import Path
 
+import pytest
+
+from pytest_personalens.cli.check_dataset import main
 from pytest_personalens.datasets.embedded import data_folder
 from pytest_personalens.suites.personaconv.open import open_posts
 from pytest_personalens.suites.personaconv.quality import check_data
+from tests.support.repository import ROOT as PROJECT
 
 ROOT = data_folder() / "personaconv"
 
@@ -50,3 +54,11 @@ def test_the_posts_keep_what_their_card_promises() -> None:
     assert found["comments_range"][0] >= 8 and found["comments_range"][1] <= 60
     assert 12 <= found["comments_median"] <= 16 and found["depth"] <= 8
     assert found["self_bleu"] < 0.136  # that of the first set, over as many words
+
+
+def test_the_card_shows_what_the_command_prints(capsys: pytest.CaptureFixture[str]) -> None:
+    card = (PROJECT / "docs" / "explanation" / "embedded-posts.md").read_text(encoding="utf-8").splitlines()
+    assert main(["personaconv"]) == 0
+    printed = [line for line in capsys.readouterr().out.splitlines() if "  " in line]
+    assert len(printed) == 24
+    assert [line for line in printed if line not in card] == []

@@ -156,6 +156,7 @@ def test_two_files_are_paired_by_line(tmp_path: Path, capsys: pytest.CaptureFixt
     bad = rows(tmp_path, *({"output": "positive", "true_label": true} for true in truths), name="bad.jsonl")
     (found,) = score(bad, str(good), "--kind", "sentiment")["differences"]
     assert (found["pairs"], found["better"], found["p"]) == (8, -0.5, 0.0625)
+    assert "over 8 pairs (one-sided p of a drop 0.062)" in capsys.readouterr().out
     (found,) = score(good, str(bad), "--kind", "sentiment")["differences"]
     assert (found["better"], found["p"]) == (0.5, 1.0)
     other = rows(

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.suites.personaconv.trees import people, talk, written
 from tests.support.repository import Repository
 
 SUITE = ("--personalens-suite", "personaconv", "--personalens-sample")
@@ -235,3 +236,44 @@ def test_a_suite_nobody_knows(threads: Repository) -> None:
     result.stderr.fnmatch_lines(
         ["ERROR: --personalens-suite: expected one of: personalens, personaconv, not 'persona'"]
     )
+
+
+def test_a_draw_of_the_official_protocol_has_the_classes_of_the_file(threads: Repository) -> None:
+    posts = {
+        f"u_{user}": [talk(f"u_{user}", 1000 * number + 9 * user, -9 if number else 9) for number in range(4)]
+        for user in range(12)
+    }
+    data = ("--personalens-data", str(written(threads.path, posts)), "--personalens-protocol", "official")
+    threads.inline(*SUITE, "all", KIND, "sentiment", *data, *REPORT)
+    truths = Counter(e["answer"]["truth"] for e in evaluations(threads))
+    assert truths == {"negative": 36, "positive": 6}  # half of the positive ones are left out
+    threads.inline(*SUITE, "21", KIND, "sentiment", *data, *REPORT)
+    truths = Counter(e["answer"]["truth"] for e in evaluations(threads))
+    assert truths["negative"] > 2 * truths["positive"] > 0
+
+
+def test_the_raw_and_the_processed_file_of_the_same_posts_give_equal_results(threads: Repository) -> None:
+    processed = written(threads.path, people(4, 3))
+    raw = threads.path / "raw.json"
+    by_user = json.loads(processed.read_text(encoding="utf-8"))
+    raw.write_text(json.dumps([post for posts in by_user.values() for post in posts]), encoding="utf-8")
+    found = []
+    for path in (processed, raw):
+        threads.inline(
+            *SUITE,
+            "all",
+            KIND,
+            "sentiment,impact",
+            "--personalens-data",
+            str(path),
+            GATE,
+            "mcc >= 0",
+            *REPORT,
+        )
+        results = threads.results()
+        assert len(results["items"]) == sum(results["drawn_from"].values())
+        del results["dataset"], results["settings"]["data"]
+        for named in (*(item["evaluation"] for item in results["items"]), *results["scenarios"].values()):
+            del named["dataset"]
+        found.append(results)
+    assert found[0] == found[1]

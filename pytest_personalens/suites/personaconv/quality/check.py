@@ -47,7 +47,10 @@ def check_data(spec: str, words: int) -> DataCheck | None:
     A spec is ``personaconv`` (the embedded posts), or the path of a file or a folder. Self-BLEU is over
     `words` words. Raise `DataError` for a file that cannot be read.
     """
-    path = data_folder() / EMBEDDED if spec == EMBEDDED else Path(spec).expanduser()
+    try:
+        path = data_folder() / EMBEDDED if spec == EMBEDDED else Path(spec).expanduser()
+    except RuntimeError:  # a home that nobody has
+        return None
     files = post_files(path)
     if not files:
         return None
@@ -126,7 +129,7 @@ class _Seen:
             target = fixed.target_of(self._index.read(facts), "sentiment")
             assert not isinstance(target, str), "the index says that there is one"
             reply = Labelled(facts.user, target.text, fixed.label_of(target) == "positive")
-            earlier = [p for time, p in self._classes[facts.user] if time < (facts.time or 0)]
+            earlier = [p for time, p in self._classes.get(facts.user, ()) if time < (facts.time or 0)]
             found.append((ref.domains[0], Target(reply, tuple(earlier))))
         return found
 
