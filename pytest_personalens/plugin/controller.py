@@ -211,7 +211,7 @@ class Controller:
                 self._written,
                 knows=self._drawn().knows,
                 infrastructure=only_infrastructure(self._results, self._reported.failed),
-                next_steps=self._red.next_steps,
+                red=self._red,
             )
         if self._reported.died_unexplained:
             who = f"worker{'s' * (len(self._reported.died) > 1)} {', '.join(self._reported.died)} died"

@@ -53,9 +53,10 @@ def red_gates(config: pytest.Config, run: Run, results: Results, pages: Sequence
         )
         for explained in found
     }
-    again = [f"again:  {_command(config, cases)}"] if cases else []
-    page = ", ".join(pages) or "add --personalens-report report.html"
-    return RedGates(failures, (*again, f"page:   {page}"))
+    again = ["the worst alone, where each fails by its own scores:", f"again:  {_command(config, cases)}"]
+    # The line on the report names a page that was written.
+    page = () if pages else ("page:   add --personalens-report report.html",)
+    return RedGates(failures, (*(again if cases else ()), *page))
 
 
 def _command(config: pytest.Config, cases: Sequence[WorstCase]) -> str:

@@ -15,10 +15,9 @@ from pytest_personalens.reports.terminal import summary_lines
 from pytest_personalens.results.wording import UNJUDGED, count
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import pytest
 
+    from pytest_personalens.plugin.gate_reports import RedGates
     from pytest_personalens.plugin.run import Run
     from pytest_personalens.reports.files import WrittenFiles
     from pytest_personalens.results.values import Results
@@ -36,19 +35,19 @@ def write_summary(
     *,
     knows: bool,
     infrastructure: bool,
-    next_steps: Sequence[str],
+    red: RedGates,
 ) -> None:
     """Write the section ``personalens`` of the terminal summary, and further notes.
 
     `knows` says that an assistant that was asked could see the user's context. `infrastructure` says that no
-    failure was the assistant's. `next_steps` are lines on what to do about failed gates.
+    failure was the assistant's. `red` are the gates that failed.
     """
     run = reporter.config.stash[RUN]
     if run.state.history:
         reporter.write_line(f"this run {run.state.history}")
     if run.keeps and run.folder is None:
         reporter.write_line(f"personalens: {KEPT_NOWHERE}", yellow=True)
-    _write_section(reporter, results, written, next_steps)
+    _write_section(reporter, results, written, red)
     if run.settings.control and results.items and not knows:
         reporter.write_line(_WITHHOLDS_NOTHING, yellow=True)
     if line := _replies_left(run, results):
@@ -83,7 +82,7 @@ def _replies_left(run: Run, results: Results) -> str:
 
 
 def _write_section(
-    reporter: pytest.TerminalReporter, results: Results, written: WrittenFiles, next_steps: Sequence[str]
+    reporter: pytest.TerminalReporter, results: Results, written: WrittenFiles, red: RedGates
 ) -> None:
     verbosity, records = reporter.config.get_verbosity(), _about_records(reporter.config, results)
     reporter.write_sep("=", "personalens")
@@ -93,7 +92,7 @@ def _write_section(
         domains=verbosity >= 0,
         written=written.done,
         records=records,
-        explained=bool(next_steps),
+        explained=bool(red.failures),
         width=columns(reporter.config),
     )
     for text, style in lines:
@@ -105,7 +104,7 @@ def _write_section(
         run = reporter.config.stash[RUN]
         for line in run.suite.left_out(run.dataset):
             reporter.write_line(harmless(line))
-    for line in next_steps:
+    for line in red.next_steps:
         reporter.write_line(harmless(line))
 
 

@@ -60,6 +60,7 @@ def test_a_red_gate_says_why_for_whom_and_what_to_do(bot: Repository) -> None:
             "gate p: FAILED, *",
             "gate tcr: passed, *",
             "gate valid: passed, *",
+            "the worst alone, where each fails by its own scores:",
             "again:  pytest *",
             "page:   add --personalens-report report.html",
             "FAILED personalens::gate[[]p[]] - Personalization is 1.00, and 2.50 is wanted; it*",
