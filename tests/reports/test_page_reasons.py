@@ -92,6 +92,47 @@ def test_the_heat_map_leads_to_the_dialogues_that_it_counts(page: Page, file: Pa
         assert page.text("#count") == f"{number} of 40 dialogues", href
 
 
+def test_the_heat_map_says_what_it_counts(compared: Results) -> None:
+    told = html_page(compared)
+    assert "counted once for each preference in each dialogue where it mattered" in told
+
+
+@pytest.mark.parametrize(("width", "hidden"), [(390, False), (1280, True)])
+def test_a_table_that_is_too_wide_says_that_there_is_more(
+    page: Page, file: Path, width: int, hidden: bool
+) -> None:
+    page.open(file, width=width)
+    hint = "return document.querySelector('.heat').closest('.scroll').nextElementSibling.hidden"
+    assert page.js(hint) is hidden
+    page.js("const f = document.querySelector('.heat').closest('.scroll'); f.scrollLeft = f.scrollWidth")
+    page.settle()
+    assert page.js(hint) is True
+
+
+def test_gates_have_their_values_and_limits_on_a_phone(page: Page, file: Path, compared: Results) -> None:
+    page.open(file, width=390)
+    seen = page.text(".gates tbody")
+    for gate in compared.gates:
+        assert gate.value is not None
+        assert f"{gate.value:.2f}".lstrip("-") in seen
+    wide = "return [...document.querySelectorAll('.gates td')].every((c) => c.getBoundingClientRect().right <= innerWidth)"
+    assert page.js(wide)
+
+
+def test_filters_leave_no_holes(page: Page, file: Path) -> None:
+    page.open(file)
+    holes = page.js(
+        "return [...document.querySelectorAll('#filters label')].filter((l) =>"
+        " l.getBoundingClientRect().width - l.lastElementChild.getBoundingClientRect().width > 1).length"
+    )
+    assert holes == 0
+    rows = page.js(
+        "return new Set([...document.querySelectorAll('#filters label')].map((l) =>"
+        " Math.round(l.getBoundingClientRect().bottom))).size"
+    )
+    assert rows == 1
+
+
 def test_rows_say_why_and_not_what_was_wanted(page: Page, file: Path, compared: Results) -> None:
     page.open(file, "#reason=asks-known")
     for words in page.texts("#rows .about"):

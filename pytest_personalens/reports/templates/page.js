@@ -141,6 +141,19 @@ function keys(event) {
   }
 }
 
+// A table that is wider than its frame fades at the right, and a line below says so, until its end is in sight.
+function watchWidth(frame) {
+  const hint = make("p", { class: "more-columns", "aria-hidden": "true" }, "more columns →");
+  frame.after(hint);
+  const tell = () => {
+    const left = frame.scrollWidth - frame.clientWidth - frame.scrollLeft;
+    frame.classList.toggle("overflows", left > 2);
+    hint.hidden = left <= 2;
+  };
+  frame.addEventListener("scroll", tell, { passive: true });
+  new ResizeObserver(tell).observe(frame);
+}
+
 const THEMES = ["system", "light", "dark"];
 
 function theme(name) {
@@ -191,6 +204,7 @@ function start() {
     const line = event.target.closest("tbody tr");
     if (line) state.row = state.page * PAGE + line.sectionRowIndex;
   });
+  document.querySelectorAll(".scroll").forEach(watchWidth);
   document.addEventListener("keydown", keys);
   window.addEventListener("hashchange", follow);
   window.addEventListener("beforeprint", () => { if (!open) draw(true); });
