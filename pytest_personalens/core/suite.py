@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pytest_personalens.core.data_check import DataCheck
     from pytest_personalens.core.dialogue import UserAgent
     from pytest_personalens.core.metric import Metric
+    from pytest_personalens.core.panels import ItemsPanel
     from pytest_personalens.core.scenario import BaseScenario, Context
     from pytest_personalens.core.verdict import Judge
 
@@ -102,6 +103,8 @@ class Suite:
     words: Mapping[str, str] = field(default_factory=dict)
     #: A kind and the items of the run itself -> further lines under the table of the kind.
     notes: Callable[[str, Sequence[Any]], Iterator[str]] = lambda kind, items: iter(())
+    #: A kind and its items in the run itself or in a control -> what the page shows of them beside figures.
+    panels: Callable[[str, Sequence[Any]], Iterator[ItemsPanel]] = lambda kind, items: iter(())
 
     #: The class of its scenarios.
     scenario: type[BaseScenario]

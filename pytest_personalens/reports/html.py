@@ -25,8 +25,10 @@ from pytest_personalens.reports.page_charts import (
     is_ablation,
     tile_of,
 )
+from pytest_personalens.reports.page_kinds import kinds_of_page
 from pytest_personalens.reports.page_reasons import MOST_PREFERENCES, heat_map, reason_charts
 from pytest_personalens.reports.payload import packed, payload, script_json, shown_dimensions
+from pytest_personalens.reports.radar import radar
 from pytest_personalens.reports.tables.contexts import ablation_table
 from pytest_personalens.results.means import by_turn, estimate, item_scores
 from pytest_personalens.results.wording import (
@@ -68,7 +70,6 @@ def html_page(results: Results, *, title: str = TITLE, before: Results | None = 
     def read(name: str) -> str:
         return (files(__package__) / "templates" / name).read_text(encoding="utf-8")
 
-    style, script = ("\n".join(map(read, names)) for names in (_STYLES, _SCRIPTS))
     environment = jinja2.Environment(
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True,
         finalize=_finalize,
@@ -81,7 +82,12 @@ def html_page(results: Results, *, title: str = TITLE, before: Results | None = 
     environment.filters["outcome"] = lambda gate: gate_outcome(gate, results).replace("FAILED", "failed")
     with _no_collection():
         changes = changes_of(results, before)
-        shown = payload(results, changes)
+        shown, kinds = payload(results, changes), kinds_of_page(results, LEAST_FOR_A_CHART)
+        # A page without sections by kind, or without requests in parts, does not need their style and script.
+        parts = any("parts" in fields for fields in shown.dialogues["items"])
+        styles = (*_STYLES, *(["kinds.css"] if kinds else ()), *(["request.css"] if parts else ()))
+        scripts = (*_SCRIPTS, *(["request.js"] if parts else ()))
+        style, script = ("\n".join(map(read, names)) for names in (styles, scripts))
         return environment.get_template("page.html.jinja").render(
             title=title,
             style=style,
@@ -94,6 +100,8 @@ def html_page(results: Results, *, title: str = TITLE, before: Results | None = 
             dialogues=packed(shown.dialogues),
             before=before,
             changes=changes,
+            kinds=kinds,
+            radar=radar(results, kinds[0].table.settings) if kinds else None,
             most_flips=_MOST_FLIPS,
             **_figures(results, before),
         )

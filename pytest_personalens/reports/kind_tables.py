@@ -20,17 +20,23 @@ if TYPE_CHECKING:
 _NAME: Final = 28
 _VALUE: Final = 10
 _LIFT: Final = 17
+#: The two ends of a 95 % interval; None where there is none.
+Ends = tuple[float | None, float | None]
+_NO_ENDS: Final[Ends] = (None, None)
 
 
 class Cell(NamedTuple):
     """A figure in a control, and how much better the run itself is.
 
-    `p` is one-sided. Only means of items have one here, because the test of other figures takes long.
+    `p` is one-sided. Only means of items have one here, because the test of other figures takes long. The
+    same holds for `lift_ends`.
     """
 
     value: float | None
     lift: float | None
     p: float | None
+    ends: Ends
+    lift_ends: Ends
 
 
 class KindRow(NamedTuple):
@@ -39,6 +45,7 @@ class KindRow(NamedTuple):
     metric: Metric
     own: float | None
     cells: tuple[Cell, ...]
+    ends: Ends
 
 
 class KindTable(NamedTuple):
@@ -126,19 +133,49 @@ def _table(results: Results, group: Group, names: tuple[str, ...]) -> KindTable:
 
 def _row(results: Results, group: Group, metric: Metric) -> KindRow | None:
     key = metric.measure.value if metric.measure is not None else metric.name
-    arms = [(arm, next((g.figures for g in arm.kinds if g.name == group.name), {})) for arm in results.arms]
-    if not any(key in figures for figures in (group.figures, *(found for _, found in arms))):
+    own = _Found(group, results.overall, key)
+    arms = [
+        (arm, _Found(next((g for g in arm.kinds if g.name == group.name), None), arm.overall, key))
+        for arm in results.arms
+    ]
+    if all(found.figure is None for found in (own, *(found for _, found in arms))):
         return None
-    cells = tuple(_cell_of(results, metric, arm, _value(figures, key)) for arm, figures in arms)
-    return KindRow(metric, _value(group.figures, key), cells)
+    cells = tuple(_cell_of(results, metric, arm, found) for arm, found in arms)
+    return KindRow(metric, own.value, cells, own.ends)
 
 
-def _cell_of(results: Results, metric: Metric, arm: Arm, value: float | None) -> Cell:
+class _Found:
+    """A figure of a kind, among those of the run itself or of a control."""
+
+    def __init__(self, of_kind: Group | None, overall: Group, key: str) -> None:
+        self.figure = None if of_kind is None else of_kind.figures.get(key)
+        self._overall = overall.figures.get(key)
+
+    @property
+    def value(self) -> float | None:
+        return None if self.figure is None else self.figure.value
+
+    @property
+    def ends(self) -> Ends:
+        """Return the interval of the whole run, if no other kind has the figure.
+
+        Groups have no intervals of their own.
+        """
+        whole = self._overall
+        if self.figure is None or whole is None or whole.count != self.figure.count:
+            return _NO_ENDS
+        return whole.low, whole.high
+
+
+def _cell_of(results: Results, metric: Metric, arm: Arm, found: _Found) -> Cell:
     if metric.measure is not None:
         paired = next((one for one in arm.lift if one.dimension == metric.measure), None)
-        return Cell(value, None, None) if paired is None else Cell(value, paired.gain[0], paired.p)
+        if paired is None:
+            return Cell(found.value, None, None, found.ends, _NO_ENDS)
+        gain, low, high = paired.gain
+        return Cell(found.value, gain, paired.p, found.ends, (low, high))
     members = [item for item in results.items if item.arm == arm.name]
-    return Cell(value, gain_value(metric, members, results.own), None)
+    return Cell(found.value, gain_value(metric, members, results.own), None, found.ends, _NO_ENDS)
 
 
 def _notes(results: Results, suite: Suite, kind: str, own: Sequence[Item]) -> Iterator[str]:

@@ -69,7 +69,8 @@ def charts_of(
     own, main = overview.panels(results, of_run=True), overview.main_measures(results)
     names = " and ".join(_called(measure) for measure in main)
     large = [line for line in domains if fills_a_row(line)]
-    if own and large:
+    # Kinds with measures of their own have a chart each.
+    if own and large and not results.of_suite.table_by_kind:
         drawn["domains"] = charts.dots(
             overview.domain_rows(large, dimensions, main),
             own,

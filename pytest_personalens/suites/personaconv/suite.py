@@ -20,6 +20,7 @@ from pytest_personalens.suites.personaconv.metrics import (
     SBERT,
 )
 from pytest_personalens.suites.personaconv.notes import WORDS, notes
+from pytest_personalens.suites.personaconv.panels import panels
 from pytest_personalens.suites.personaconv.roles import Asker, Scorer, of_run
 from pytest_personalens.suites.personaconv.values import (
     KINDS,
@@ -225,6 +226,7 @@ SUITE: Final = Suite(
     made_of="post",
     words=WORDS,
     notes=notes,
+    panels=panels,
     source=_source,
     left_out=_left_out,
     scenario=Prediction,
