@@ -105,6 +105,13 @@ class Suite:
     notes: Callable[[str, Sequence[Any]], Iterator[str]] = lambda kind, items: iter(())
     #: A kind and its items in the run itself or in a control -> what the page shows of them beside figures.
     panels: Callable[[str, Sequence[Any]], Iterator[ItemsPanel]] = lambda kind, items: iter(())
+    #: Item -> a word for its answer that the page can filter by, such as ``right``; empty for none.
+    outcome: Callable[[Any], str] = lambda item: ""
+    #: Request and what the assistant is given -> a title for each of its paragraphs; empty for a request that
+    #: is shown as one text.
+    part_titles: Callable[[str, str], Sequence[str]] = lambda request, given: ()
+    #: Settings and what the assistant is given -> this in words, for an item on the page.
+    given_words: Callable[[SettingsByName, str], str] = lambda settings, given: ""
 
     #: The class of its scenarios.
     scenario: type[BaseScenario]

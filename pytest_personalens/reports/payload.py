@@ -80,15 +80,19 @@ def payload(results: Results, changes: Changes | None) -> Payload:
     row_text, text = _Pool(), _Pool()
     rows, dialogues = [], []
     for item in results.items:
-        own = {"key": keys.setdefault(item.key, len(keys)), "flips": flips.get(item.nodeid)}
+        own = {
+            "key": keys.setdefault(item.key, len(keys)),
+            "flips": flips.get(item.nodeid),
+            "answer": results.of_suite.outcome(item),
+        }
         scenario = results.scenarios.get(item.evaluation.scenario)
         rows.append(_without_empty({**_row(item, scenario, dimensions, row_text), **own}))
-        dialogues.append(_without_empty(_dialogue(item, text)))
+        dialogues.append(_without_empty({**_dialogue(item, text), **_request(item, results)}))
     codes = {code for item in results.items for code in lost_for(item)}
     return Payload(
         {
             "dimensions": [[d.value, d.names.score, d.names.title, *_steps(d)] for d in dimensions],
-            "controls": control_names(results.of_suite),
+            **_settings(results),
             "kindNames": {group.name: results.of_suite.kind_name(group.name) for group in results.kinds},
             "reasons": [[code, words] for code, words in DOES.items() if code in codes],
             "outcomes": dict(OUTCOMES),
@@ -103,6 +107,19 @@ def payload(results: Results, changes: Changes | None) -> Payload:
             "texts": list(text.numbers),
         },
     )
+
+
+def _settings(results: Results) -> dict[str, Any]:
+    """Return the names of the run itself and of its controls.
+
+    In a suite with a table for each kind these are settings, which have a name each.
+    """
+    suite = results.of_suite
+    names = control_names(suite)
+    if not suite.table_by_kind:
+        return {"controls": names}
+    own = suite.given(str(results.settings.get("context", "")), "")
+    return {"controls": {**names, "": f"{own}, {names['']}" if own else names[""]}, "armLabel": "Setting"}
 
 
 def shown_dimensions(results: Results) -> list[Measure]:
@@ -190,6 +207,15 @@ def _dialogue(item: Item, text: _Pool) -> dict[str, Any]:
     }
 
 
+def _request(item: Item, results: Results) -> dict[str, Any]:
+    """Return the titles of the parts of an item's request, and what the assistant had in words."""
+    suite, messages = results.of_suite, item.evaluation.dialogue.messages
+    return {
+        "parts": list(suite.part_titles(messages[0].content, item.given)) if messages else [],
+        "had": suite.given_words(results.settings, item.given),
+    }
+
+
 def _message(message: Message, text: _Pool) -> list[Any]:
     """Who said it, the text, and where the assistant called tools each call with its result."""
     calls = [
@@ -200,7 +226,8 @@ def _message(message: Message, text: _Pool) -> list[Any]:
 
 def _scenario(scenario: BaseScenario, text: _Pool) -> dict[str, Any]:
     if not isinstance(scenario, Scenario):
-        return _without_empty({"name": scenario.name, "intent": text(scenario.wish)})
+        facts = [[name, text(told)] for name, told in scenario.facts]
+        return _without_empty({"name": scenario.name, "intent": text(scenario.wish), "facts": facts})
     task = scenario.task
     return _without_empty(
         {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING, Any
@@ -162,6 +163,36 @@ def test_a_suite_without_kinds_of_its_own_has_no_such_section() -> None:
     text = html_page(rich_results(5))
     for word in ('id="kinds"', ".kind .grid", "function requestParts", '"armLabel"'):
         assert word not in text
+
+
+def test_an_item_shows_its_request_in_parts_and_whose_past_it_had(page: Page, threads: Repository) -> None:
+    text, results = made(threads, *BOTH)
+    assert text
+    page.open(threads.path / "report.html")
+    for arm, title, had in (
+        ("", "The user's past", "this user's past, and the conversation"),
+        ("np-conv", "A stranger's past, in place of the user's", "a stranger's past, and the conversation"),
+    ):
+        item = next(i for i in results["items"] if i["arm"] == arm and i["evaluation"]["kind"] == "sentiment")
+        page.go("#item=" + item["nodeid"].replace("[", "%5B").replace("]", "%5D").replace("+", "%2B"))
+        heads = [re.sub(r" \(\d+\)$", "", head) for head in page.texts(".request summary")]
+        assert heads[:3] == ["Task", title, "The post"]
+        assert heads[-2:] == ["The user's reply", "How to answer"]
+        assert page.texts(".assistant .bubble") == [item["evaluation"]["dialogue"]["messages"][1]["content"]]
+        beside = dict(zip(page.texts(".beside dt"), page.texts(".beside dd"), strict=True))
+        assert beside["truth"] == item["evaluation"]["answer"]["truth"]
+        assert beside["the assistant had"] == had
+    assert page.console() == []
+
+
+def test_items_are_found_by_setting_kind_domain_and_answer(page: Page, threads: Repository) -> None:
+    _, results = made(threads, *BOTH)
+    page.open(threads.path / "report.html")
+    names = page.js("return [...document.querySelectorAll('#filters select')].map((s) => s.name)")
+    assert {"arm", "kind", "domain", "answer"} <= set(names)
+    wrong = [a for a in answers(results, "sentiment", "np-conv") if a["read"] and a["value"] != a["truth"]]
+    page.go("#arm=np-conv&kind=sentiment&answer=wrong")
+    assert page.text("#count") == f"{len(wrong)} of {len(results['items'])} dialogues"
 
 
 @pytest.mark.parametrize("width", [1280, 390])

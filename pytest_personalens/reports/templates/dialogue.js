@@ -98,7 +98,7 @@ function chat(item) {
   let replies = 0;
   (item.messages || []).forEach(([assistant, number, calls], turn) => {
     const quotes = [...(evidence.get(turn) || new Map()).values()];
-    const body = bubble(text(number), quotes.map(([quote]) => quote));
+    const body = turn === 0 && item.parts ? [requestParts(text(number), item.parts)] : bubble(text(number), quotes.map(([quote]) => quote));
     const p = assistant && replies < counted ? byTurn.turns[replies] : null;
     if (assistant) replies += 1;
     turns.push(make("li", { class: assistant ? "assistant" : "user", id: `turn-${turn}`, tabindex: "-1" },
@@ -145,9 +145,15 @@ function known(item, letter) {
   return make("span", { class: "soft" }, (item.given || "").includes(letter) ? whose : "not known to the assistant");
 }
 
+// What is known of an item that has no profile of its user.
+function answered(item, s) {
+  return [make("h2", {}, "This item"), facts([["user", item.user], ...(s.facts || []).map(([name, told]) => [name, text(told)]), ...(item.had ? [["the assistant had", item.had]] : [])])];
+}
+
 function person(item) {
   const s = scenarioOf(item);
   if (!s) return [make("h2", {}, "Who asks"), facts([["User", item.user], ["Task", item.task]]), make("p", { class: "soft" }, "These results hold no profile of this user.")];
+  if (s.goal === undefined) return answered(item, s);
   const wanted = new Set((s.relevant || []).map(([domain, name]) => `${domain}\n${name}`));
   const label = (name) => name.replace(/_/g, " ");
   return [
@@ -167,11 +173,18 @@ function person(item) {
   ];
 }
 
+// P, or the first score that the item has in a suite without it.
+function mainScore(item) {
+  if (dimensionOf.has("personalization")) return `P ${item.scores.get("personalization") ?? "–"}`;
+  const d = columns.find((one) => item.scores.has(one.key));
+  return d ? `${d.column} ${scoreText(d, item.scores.get(d.key))}` : "";
+}
+
 function others(item) {
   const family = (byKey.get(item.key) || []).filter((i) => i !== item).sort((a, b) => (a.arm || "").localeCompare(b.arm || "") || (a.trial || 1) - (b.trial || 1));
   if (!family.length) return null;
   return make("ul", { class: "others", "aria-label": "Other dialogues of this scenario" }, family.map((i) =>
-    make("li", {}, make("a", { href: linkTo(i) }, i.arm ? `control: ${CONTROLS[i.arm] || i.arm}` : `trial ${i.trial || 1}`), ` ${STATUS[i.status][0]} `, make("span", { class: "soft" }, `P ${i.scores.get("personalization") ?? "–"}`))));
+    make("li", {}, make("a", { href: linkTo(i) }, i.arm ? `control: ${CONTROLS[i.arm] || i.arm}` : `trial ${i.trial || 1}`), ` ${STATUS[i.status][0]} `, make("span", { class: "soft" }, mainScore(i)))));
 }
 
 function dialogue(item) {
@@ -182,7 +195,7 @@ function dialogue(item) {
     make("header", { class: "who" },
       make("h1", { id: "dialogue-head", tabindex: "-1" }, plain(item.scenario), make("span", { class: `status ${tone}` }, `${sign} ${word}${item.failed ? ", test failed" : ""}`)),
       make("p", { class: "soft" }, plain(about.join(" · "))),
-      s ? make("p", {}, plain(text(s.description))) : null,
+      s && s.description !== undefined ? make("p", {}, plain(text(s.description))) : null,
       item.verdicts ? make("p", { class: "scores" }, columns.filter((d) => item.scores.has(d.key)).map((d) =>
         make("span", { class: short(item, d) ? "bad" : null }, make("b", {}, `${d.column} `), scoreText(d, item.scores.get(d.key)), d.high === 1 || d.high === null ? null : `/${d.high}`))) : null,
       item.shortfalls ? make("p", { class: "bad" }, `Below: ${plain(item.shortfalls.map(([, words]) => words).join(", "))}`) : null,

@@ -47,11 +47,13 @@ function filters() {
   const list = [];
   const arms = new Set(data.items.map((i) => i.arm || ""));
   if (arms.size > 1) {
-    list.push(["arm", "Control", [["", CONTROLS[""], own], ...[...arms].filter((a) => a).map((a) => [a, CONTROLS[a] || a, (i) => i.arm === a]), ["all", "all dialogues", () => true]]]);
+    list.push(["arm", data.armLabel || "Control", [["", CONTROLS[""], own], ...[...arms].filter((a) => a).map((a) => [a, CONTROLS[a] || a, (i) => i.arm === a]), ["all", "all dialogues", () => true]]]);
   }
   const statuses = [["low", "low score", (i) => i.status === "low"], ["uncounted", "not scored", (i) => i.status === "uncounted"],
     ["passed", "passed", (i) => i.status === "passed"], ["failed", "test failed", (i) => i.failed]].filter(([, , keep]) => data.items.some(keep));
   if (statuses.length > 1) list.push(["status", "Status", [["", "any"], ...statuses]]);
+  const answers = [...new Set(data.items.map((i) => i.answer))].filter(Boolean).sort();
+  if (answers.length > 1) list.push(["answer", "Answer", [["", "any"], ...answers.map((a) => [a, a, (i) => i.answer === a])]]);
   const causes = [...new Set(data.items.map((i) => i.cause))].filter(Boolean).sort();
   if (causes.length) list.push(["cause", "Cause", [["", "any"], ...causes.map((c) => [c, c, (i) => i.cause === c])]]);
   const changes = [["worse", "worse", (i) => moved(i, false)], ["better", "better", (i) => moved(i, true)]].filter(([, , keep]) => data.items.some(keep));

@@ -20,7 +20,8 @@ from pytest_personalens.suites.personaconv.metrics import (
     SBERT,
 )
 from pytest_personalens.suites.personaconv.notes import WORDS, notes
-from pytest_personalens.suites.personaconv.panels import panels
+from pytest_personalens.suites.personaconv.panels import outcome, panels
+from pytest_personalens.suites.personaconv.parts import given_words, part_titles
 from pytest_personalens.suites.personaconv.roles import Asker, Scorer, of_run
 from pytest_personalens.suites.personaconv.values import (
     KINDS,
@@ -227,6 +228,9 @@ SUITE: Final = Suite(
     words=WORDS,
     notes=notes,
     panels=panels,
+    outcome=outcome,
+    part_titles=part_titles,
+    given_words=given_words,
     source=_source,
     left_out=_left_out,
     scenario=Prediction,

@@ -41,6 +41,13 @@ class Words:
         template = Template(texts.get(variant, texts.get("any", "")))
         return template.substitute({name: clean(str(value)) for name, value in fields.items()})
 
+    def part_of(self, paragraph: str) -> str:
+        """Return the part that begins like a paragraph of a request; empty text if there is none."""
+        for part, texts in self._parts.items():
+            if any(paragraph.startswith(text.partition("$")[0] or "\0") for text in texts.values()):
+                return part
+        return ""
+
 
 @once
 def words_of(protocol: ProtocolName) -> Words:
