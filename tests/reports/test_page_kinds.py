@@ -176,12 +176,14 @@ def test_an_item_shows_its_request_in_parts_and_whose_past_it_had(page: Page, th
         item = next(i for i in results["items"] if i["arm"] == arm and i["evaluation"]["kind"] == "sentiment")
         page.go("#item=" + item["nodeid"].replace("[", "%5B").replace("]", "%5D").replace("+", "%2B"))
         heads = [re.sub(r" \(\d+\)$", "", head) for head in page.texts(".request summary")]
-        assert heads[:3] == ["Task", title, "The post"]
-        assert heads[-2:] == ["The user's reply", "How to answer"]
+        assert heads[:3] == ["Task", title, "Post"]
+        assert heads[-2:] == ["Reply", "How to answer"]
         assert page.texts(".assistant .bubble") == [item["evaluation"]["dialogue"]["messages"][1]["content"]]
         beside = dict(zip(page.texts(".beside dt"), page.texts(".beside dd"), strict=True))
         assert beside["truth"] == item["evaluation"]["answer"]["truth"]
         assert beside["the assistant had"] == had
+        other = {"": "control: NP-Conv", "np-conv": "P-Conv, the run itself"}[arm]
+        assert page.texts(".others a") == [other]
     assert page.console() == []
 
 

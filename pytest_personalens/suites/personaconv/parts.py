@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 _TITLES: Final = {
     "task": "Task",
     "history": "The user's past",
-    "post": "The post",
-    "conversation": "The conversation so far",
-    "parent": "What the user answers",
-    "reply": "The user's reply",
+    "post": "Post",
+    "conversation": "Conversation",
+    "parent": "Parent",
+    "reply": "Reply",
     "answer": "How to answer",
 }
 _STRANGE: Final = {"history": "A stranger's past, in place of the user's"}
