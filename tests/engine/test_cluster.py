@@ -22,7 +22,8 @@ from pytest_personalens.engine.dask import work_there
 from pytest_personalens.engine.job import Job
 from pytest_personalens.engine.participant_specs import ParticipantSpecs
 from tests.support.endpoint import Endpoint
-from tests.support.repository import Repository
+from tests.support.repository import ROOT, Repository
+from tests.support.service import Service, json_answer
 
 pytest.importorskip("distributed", reason="dask is an extra")
 pytestmark = pytest.mark.slow
@@ -110,6 +111,83 @@ def test_a_cluster_gives_what_one_process_gives(empty_repo: Repository, dask: Da
     result.assert_outcomes(passed=12)
     assert results(empty_repo) == alone
     assert {pid for pid, *_ in said(empty_repo)} <= workers
+
+
+#: The example project's assistant that acts, with a calendar and bookings of its own for each dialogue.
+ACTING_BOT = """
+    import sys
+    sys.path.insert(0, {!r})
+    from helpbot import Memory
+    from helpbot.acting import ActingBot
+    from helpbot.bot import BOTS
+    from helpbot.tools import Tools
+
+    TALKS = {{}}
+
+    def reply(messages, context):
+        if context.dialogue not in TALKS:
+            memory = Memory()
+            for topic, summary in context.interactions.items():
+                memory.remember(context.user, topic, summary)
+            TALKS[context.dialogue] = ActingBot(BOTS["remembers"](context.user, memory), Tools())
+        return TALKS[context.dialogue](messages)
+"""
+
+
+def calls_made(found: dict[str, Any]) -> list[str]:
+    """The names of the tools that were called, of which there are some."""
+    turns = (m for item in found["items"] for m in item["evaluation"]["dialogue"]["messages"])
+    steps = (step for turn in turns for step in turn.get("steps", ()))
+    names = [call["function"]["name"] for step in steps for call in step.get("tool_calls", ())]
+    assert len(names) >= 12
+    return names
+
+
+def test_tool_calls_come_from_threads_and_from_a_cluster(empty_repo: Repository, dask: Dask) -> None:
+    empty_repo.write(actingbot=ACTING_BOT.format(str(ROOT / "example_project")))
+    args = (*ARGS, "--personalens-assistant", "actingbot:reply", "--personalens-dimensions", "tc,p,unbacked")
+    empty_repo.run(*args, "--personalens-record", "new").assert_outcomes(passed=12)
+    alone = results(empty_repo)
+    assert [v["score"] for i in alone["items"] for v in i["evaluation"]["verdicts"]][2::3] == [0] * 12
+    dask.worker()
+    time.sleep(2)
+    for how in (("--personalens-concurrency", "4"), ("--personalens-executor", f"dask={dask.address}")):
+        empty_repo.run(*args, *how).assert_outcomes(passed=12)
+        found = results(empty_repo)
+        assert calls_made(found) == calls_made(alone), how
+        assert {item["record"] for item in found["items"]} == {"replayed"}, how
+        assert [i["evaluation"] for i in found["items"]] == [i["evaluation"] for i in alone["items"]], how
+
+
+def test_a_service_is_called_by_the_workers(
+    empty_repo: Repository, dask: Dask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BOT_TOKEN", "s3cret-t0ken")
+    service = Service()
+    call = {"id": "1", "type": "function", "function": {"name": "book", "arguments": '{"people": 2}'}}
+    said = {"role": "assistant", "content": "I've booked it for 19:30, reference QX77."}
+    service.answer = lambda asked: json_answer(
+        [
+            {"role": "assistant", "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": "1", "content": "ok"},
+            said,
+        ]
+    )
+    dask.worker()
+    time.sleep(2)
+    args = (*ARGS, "--personalens-assistant", f"http:{service.url}/chat", "-o", "personalens_assistant_headers=Authorization: Bearer ${BOT_TOKEN}")  # fmt: skip
+    try:
+        empty_repo.run(*args).assert_outcomes(passed=12)
+        alone = results(empty_repo)
+        asked = len(service.asked)
+        empty_repo.run(*args, "--personalens-executor", f"dask={dask.address}").assert_outcomes(passed=12)
+    finally:
+        service.close()
+    assert results(empty_repo) == alone
+    assert set(calls_made(alone)) == {"book"}
+    assert len(service.asked) == 2 * asked
+    assert {one.headers["authorization"] for one in service.asked} == {"Bearer s3cret-t0ken"}
+    assert "s3cret" not in json.dumps(alone)
 
 
 def test_a_worker_that_dies_costs_its_running_dialogues_only(empty_repo: Repository, dask: Dask) -> None:

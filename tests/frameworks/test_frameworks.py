@@ -51,6 +51,14 @@ def test_the_page_has_a_snippet_for_each_framework() -> None:
     assert set(SNIPPETS) == set(MODULES) == {file.stem for file in BOTS.glob("*.py")}
 
 
+def test_make_and_ci_run_them_all() -> None:
+    make = re.search(r"^FRAMEWORKS \?= (.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    ci = re.search(r"matrix: \{ name: \[(.*)\] \}", (ROOT / ".github/workflows/ci.yml").read_text())
+    assert make is not None
+    assert ci is not None
+    assert set(make[1].split()) == set(ci[1].split(", ")) == set(MODULES)
+
+
 @pytest.mark.parametrize("framework", MODULES)
 def test_an_agent_is_handed_over_with_its_calls(
     empty_repo: Repository, model: ScriptedModel, framework: str

@@ -42,7 +42,7 @@ ROUND: Final = tuple(kind for kind, (_, times) in KINDS.items() for _ in range(t
 
 
 def kind_of(seed: str, number: int, only: str = "") -> str:
-    """The kind of the case of a number; `only` one kind's turn comes where it is named."""
+    """The kind of the case of a number; `only`, where it is given, is the kind of every case."""
     if only:
         return only
     turns = list(ROUND)

@@ -10,7 +10,7 @@ import pytest
 
 from tests.support.repository import ROOT
 
-#: Two rounds: a case of every kind at the least. All 1,500 are run by `make fuzz`.
+#: More than a round: a case of every kind at the least. All 1,500 are run by `make fuzz`.
 SHARE = 110
 
 #: A fault that somebody plants beside a bad bot -> what the fuzzer is to call it.

@@ -132,7 +132,7 @@ def skill(truths: Sequence[float], answers: Sequence[float]) -> float | None:
     if error is None or len(truths) < 2:
         return None
     ordered = sorted(truths)
-    plain = mae(truths, [_median_without(ordered, truth) for truth in truths])
+    plain = mae(ordered, [_median_without(ordered, place) for place in range(len(ordered))])
     return 1 - error / plain if plain else None
 
 
@@ -158,12 +158,12 @@ def _signed_log(number: float) -> float:
     return math.copysign(math.log1p(abs(number)), number)
 
 
-def _median_without(ordered: Sequence[float], value: float) -> float:
-    """Return the median of a sorted list without one element of that value."""
-    rest = list(ordered)
-    rest.remove(value)
-    middle = len(rest) // 2
-    return rest[middle] if len(rest) % 2 else (rest[middle - 1] + rest[middle]) / 2
+def _median_without(ordered: Sequence[float], place: int) -> float:
+    """Return the median of a sorted list without the element in that place."""
+    left = len(ordered) - 1
+    high = left // 2
+    low = high if left % 2 else high - 1
+    return (ordered[low + (low >= place)] + ordered[high + (high >= place)]) / 2
 
 
 def _mean(values: Sequence[float]) -> float | None:

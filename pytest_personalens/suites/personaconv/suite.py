@@ -60,6 +60,19 @@ def _kinds(settings: Mapping[str, Any]) -> tuple[Kind, ...]:
     return tuple(kind for kind in KINDS if kind in wanted or settings["kind"] == "all")
 
 
+def _path(base: str | Path, text: str) -> Path:
+    """Return the path of a text; a relative one starts at `base`.
+
+    Raise `SpecError` for the home folder of an unknown user, and for text that is no path.
+    """
+    try:
+        if "\0" in text:
+            raise RuntimeError("a path has no NUL in it")
+        return Path(base) / Path(text).expanduser()
+    except RuntimeError as error:
+        raise SpecError(f"{text[:100]!r}: {error}") from None
+
+
 def _open_dataset(spec: str, base: Path, settings: Mapping[str, Any]) -> Any:
     from pytest_personalens.datasets.embedded import data_folder
     from pytest_personalens.suites.personaconv.open import open_posts
@@ -69,7 +82,7 @@ def _open_dataset(spec: str, base: Path, settings: Mapping[str, Any]) -> Any:
     # A mark may ask for a setting that the run does not have, and these cost nothing more.
     wanted = (*asked, *(_FIXED if settings["protocol"] == "fixed" else ()))
     return open_posts(
-        data_folder() / "personaconv" if embedded else base / Path(spec).expanduser(),
+        data_folder() / "personaconv" if embedded else _path(base, spec),
         protocol=settings["protocol"],
         kinds=_kinds(settings),
         settings=tuple(setting for setting in SETTINGS if setting in wanted),
@@ -101,7 +114,7 @@ def _scorer(settings: Mapping[str, Any]) -> Any:
 
 def _texts_of(settings: Mapping[str, Any]) -> TextScorer:
     root, folder = settings["root"], settings["nltk_data"]
-    return _texts(str(Path(root) / Path(folder).expanduser()) if folder else "", settings["embedding"], root)
+    return _texts(str(_path(root, folder)) if folder else "", settings["embedding"], root)
 
 
 @cache
@@ -124,7 +137,7 @@ def _stored_replies(spec: str, settings: Mapping[str, Any]) -> Any:
 
     if not spec.startswith(PREFIX):
         return None
-    return StoredOutputs(Path(settings["root"]) / Path(spec.removeprefix(PREFIX)).expanduser())
+    return StoredOutputs(_path(settings["root"], spec.removeprefix(PREFIX)))
 
 
 def _check_data(spec: str, words: int) -> DataCheck | None:

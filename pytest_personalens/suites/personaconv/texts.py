@@ -185,7 +185,10 @@ def open_embedding(spec: str, root: Path) -> Embedding:
     if not colon or not attribute:
         raise SpecError(f"embedding: expected sentence-transformers:PATH or module:attribute, not {spec!r}")
     if module == _FOLDER_OF_MODEL:
-        return _sentence_transformer(root / Path(attribute).expanduser())
+        try:
+            return _sentence_transformer(root / Path(attribute).expanduser())
+        except (RuntimeError, ValueError, OSError) as error:  # of an unknown user, with a NUL, too long
+            raise SpecError(f"embedding: {attribute[:100]!r}: {error}") from None
     sys.path.insert(0, str(root.resolve()))
     try:
         found = getattr(importlib.import_module(module), attribute)
