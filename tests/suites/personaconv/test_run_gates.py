@@ -340,7 +340,7 @@ def test_every_report_speaks_of_predictions(threads: Repository) -> None:
     )
     for line in (
         "## ❌ personalens FAILED: gate mae",
-        "12 predictions of personaconv 1.0; 12 of 12 items scored; protocol: fixed; context: P-Conv; history: request",
+        "12 predictions of personaconv 1.1; 12 of 12 items scored; protocol: fixed; context: P-Conv; history: request",
         "|  | P-Conv | NP-Conv | lift | one-sided p |",
         "left out of 160 posts: 40 without a past (-v lists them).",
         "leaks: none in 24 requests.",
