@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import base64
-import gc
 import hashlib
-from contextlib import contextmanager
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.atomic_write import write_atomically
+from pytest_personalens.core.garbage import no_collection
 from pytest_personalens.core.safe_text import harmless
 from pytest_personalens.core.usage import Usage
 from pytest_personalens.reports import overview
@@ -42,7 +41,6 @@ from pytest_personalens.results.wording import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from pytest_personalens.results.values import Results
@@ -80,7 +78,7 @@ def html_page(results: Results, *, title: str = TITLE, before: Results | None = 
     )
     environment.filters["whole"] = lambda number: f"{number:+d}".replace("-", "\N{MINUS SIGN}")
     environment.filters["outcome"] = lambda gate: gate_outcome(gate, results).replace("FAILED", "failed")
-    with _no_collection():
+    with no_collection():
         changes = changes_of(results, before)
         shown, kinds = payload(results, changes), kinds_of_page(results, LEAST_FOR_A_CHART)
         # A page without sections by kind, or without requests in parts, does not need their style and script.
@@ -105,18 +103,6 @@ def html_page(results: Results, *, title: str = TITLE, before: Results | None = 
             most_flips=_MOST_FLIPS,
             **_figures(results, before),
         )
-
-
-@contextmanager
-def _no_collection() -> Iterator[None]:
-    """Leave the garbage collector out, which took half the time to search all results for garbage."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 def _figures(results: Results, before: Results | None) -> dict[str, Any]:

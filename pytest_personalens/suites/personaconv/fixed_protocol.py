@@ -61,11 +61,13 @@ class FixedProtocol:
                 " or leave NP-Conv out"
             )
         for kind in kinds:
+            number = KINDS.index(kind)
             for place, facts in enumerate(index.posts):
-                if reason := self._reason(facts, kind):
+                target = facts.fixed[number]
+                if reason := target.reason or self._reason(facts, kind):
                     self.plan.leave_out(kind, place, reason)
                 else:
-                    self.plan.add(kind, place, facts.fixed[KINDS.index(kind)])
+                    self.plan.add(kind, place, target)
 
     @cached_property
     def _strangers(self) -> Strangers:
@@ -94,10 +96,7 @@ class FixedProtocol:
         return requests, interactions
 
     def _reason(self, facts: Facts, kind: Kind) -> str:
-        """Return why the post gives no item of the kind, or an empty text."""
-        reason = facts.fixed[KINDS.index(kind)].reason
-        if reason:
-            return reason
+        """Return why a post with a target gives no item of the kind, or an empty text."""
         if facts.start not in self._kept[facts.file]:
             return "duplicate"
         if self._first.get(facts.user, facts.time or 0) >= (facts.time or 0):
