@@ -25,6 +25,10 @@ class Metric:
     name: str
     measure: Measure | None = None
     of: Callable[[Sequence[Answer]], float | None] | None = None
+    #: For a figure of sums: the numbers to add for an answer, and the figure of their sums. An interval takes
+    #: thousands of samples, and sums of users are made once.
+    terms: Callable[[Answer], tuple[float, ...]] | None = None
+    of_sums: Callable[[Sequence[float]], float | None] | None = None
     label: str = ""
     heading: str = ""
     low: float | None = 0

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_personalens.results.changes import Arm, Paired
 from pytest_personalens.results.figures import Trials
 from pytest_personalens.results.item import Item
-from pytest_personalens.results.means import answers_of, balanced, by_user, scores_of
+from pytest_personalens.results.means import answers_of, balanced, by_user, scores_of, summed
 from pytest_personalens.results.paired import paired
 from pytest_personalens.results.stats.resampling import bootstrap_interval, swap_test
 from pytest_personalens.results.stats.trials import pass_hat, spread
@@ -85,7 +85,7 @@ def gain_of(metric: Metric, control: Sequence[Item], own: Sequence[Item]) -> Gai
 def gain_value(metric: Metric, control: Sequence[Item], own: Sequence[Item]) -> float | None:
     """Return the gain in a metric of answers, without its interval and its test, which take long."""
     pairs = [pair for of_key in _both(metric, control, own).values() for pair in of_key]
-    return _gain(metric)(pairs) if pairs else None
+    return _gain(metric, metric.of)(pairs) if pairs and metric.of is not None else None
 
 
 def _both(
@@ -98,11 +98,13 @@ def _both(
     }
 
 
-def _gain(metric: Metric) -> Callable[[Sequence[tuple[Answer, Answer]]], float | None]:
-    of, sign = metric.of, 1 if metric.better == "high" else -1
-    assert of is not None
+def _gain(
+    metric: Metric, of: Callable[[Sequence[Any]], float | None]
+) -> Callable[[Sequence[tuple[Any, Any]]], float | None]:
+    """Return the gain of pairs (before, after) of what `of` is a figure of."""
+    sign = 1 if metric.better == "high" else -1
 
-    def gain(pairs: Sequence[tuple[Answer, Answer]]) -> float | None:
+    def gain(pairs: Sequence[tuple[Any, Any]]) -> float | None:
         was, is_now = of([pair[0] for pair in pairs]), of([pair[1] for pair in pairs])
         return None if was is None or is_now is None else sign * (is_now - was)
 
@@ -110,13 +112,17 @@ def _gain(metric: Metric) -> Callable[[Sequence[tuple[Answer, Answer]]], float |
 
 
 def _gain_of_answers(metric: Metric, control: Sequence[Item], own: Sequence[Item]) -> Gain | None:
-    both, gain = _both(metric, control, own), _gain(metric)
+    both = _both(metric, control, own)
     users = [[pair for of_scenario in user for pair in of_scenario] for user in by_user(both)]
-    value = gain([pair for pairs in users for pair in pairs]) if users else None
+    before, of = summed(metric, [[pair[0] for pair in user] for user in users])
+    after, _ = summed(metric, [[pair[1] for pair in user] for user in users])
+    pairs = [list(zip(was, is_now, strict=True)) for was, is_now in zip(before, after, strict=True)]
+    gain = _gain(metric, of)
+    value = gain([pair for of_user in pairs for pair in of_user]) if pairs else None
     if value is None:
         return None
-    low, high = bootstrap_interval(users, gain) or (None, None)
-    p = swap_test(users, lambda pairs: -math.inf if (found := gain(pairs)) is None else found).p
+    low, high = bootstrap_interval(pairs, gain) or (None, None)
+    p = swap_test(pairs, lambda sample: -math.inf if (found := gain(sample)) is None else found).p
     return Gain(value, low, high, len({key[:2] for key in both}), len(users), p)
 
 

@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from fractions import Fraction
 from statistics import fmean
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from pytest_personalens.core.dimensions import Dimension
 from pytest_personalens.results.stats.intervals import interval
 from pytest_personalens.results.stats.resampling import bootstrap_interval
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from pytest_personalens.core.evaluation import Answer
     from pytest_personalens.core.measure import Exact, Measure, Score
@@ -205,8 +205,23 @@ def figure_of(metric: Metric, items: Sequence[Item]) -> Estimate:
     if value is None:
         return Estimate(None, dialogues=len(every))
     users = [[a for of_scenario in user for a in of_scenario] for user in by_user(answers)]
-    low, high = bootstrap_interval(users, metric.of) or (None, None)
+    low, high = bootstrap_interval(*summed(metric, users)) or (None, None)
     return Estimate(value, low, high, len({key[:2] for key in answers}), len(every), len(users))
+
+
+def summed(
+    metric: Metric, users: Sequence[Sequence[Answer]]
+) -> tuple[Sequence[Sequence[Any]], Callable[[Sequence[Any]], float | None]]:
+    """Return what to resample of each user, and the figure of a sample.
+
+    These are the answers, or the sums of each user if the metric is a figure of sums.
+    """
+    terms, of_sums = metric.terms, metric.of_sums
+    if terms is None or of_sums is None:
+        assert metric.of is not None
+        return users, metric.of
+    sums = [[tuple(map(sum, zip(*map(terms, user), strict=True)))] for user in users]
+    return sums, lambda sample: of_sums([sum(column) for column in zip(*sample, strict=True)])
 
 
 def answers_of(metric: Metric, items: Iterable[Item]) -> dict[Key, list[Answer]]:

@@ -131,8 +131,7 @@ def skill(truths: Sequence[float], answers: Sequence[float]) -> float | None:
     error = mae(truths, answers)
     if error is None or len(truths) < 2:
         return None
-    ordered = sorted(truths)
-    plain = mae(ordered, [_median_without(ordered, place) for place in range(len(ordered))])
+    plain = _errors_of_medians(sorted(truths)) / len(truths)
     return 1 - error / plain if plain else None
 
 
@@ -158,12 +157,20 @@ def _signed_log(number: float) -> float:
     return math.copysign(math.log1p(abs(number)), number)
 
 
-def _median_without(ordered: Sequence[float], place: int) -> float:
-    """Return the median of a sorted list without the element in that place."""
-    left = len(ordered) - 1
-    high = left // 2
-    low = high if left % 2 else high - 1
-    return (ordered[low + (low >= place)] + ordered[high + (high >= place)]) / 2
+def _errors_of_medians(ordered: Sequence[float]) -> float:
+    """Return the sum of the distances of each element from the median of the others, for a sorted list.
+
+    The elements of a half all have the same median.
+    """
+    half = len(ordered) // 2
+    below, above = ordered[:half], ordered[-half:]
+    if ordered[0] == ordered[-1]:
+        return 0.0
+    if len(ordered) % 2 == 0:
+        return math.fsum(above) - math.fsum(below) + half * (ordered[half] - ordered[half - 1])
+    middle, left, right = ordered[half], ordered[half - 1], ordered[half + 1]
+    apart = half * (middle + right) / 2 - half * (left + middle) / 2
+    return math.fsum(above) - math.fsum(below) + apart + abs(middle - (left + right) / 2)
 
 
 def _mean(values: Sequence[float]) -> float | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -101,13 +102,48 @@ def _parsed(answers: Sequence[Answer]) -> float | None:
     return sum(answer.read for answer in answers) / len(answers) if answers else None
 
 
+class _Sums(NamedTuple):
+    """A figure of sums: the numbers to add for an answer, and the figure of their sums."""
+
+    terms: Callable[[Answer], tuple[float, ...]]
+    of: Callable[[Sequence[float]], float | None]
+
+
+def _counts(figure: Callable[[figures.Classes], float | None]) -> _Sums:
+    return _Sums(lambda answer: _classes([answer]), lambda sums: figure(figures.Classes(*map(int, sums))))
+
+
+def _error(answer: Answer) -> float:
+    return abs(float(answer.value or 0) - float(answer.truth or 0))
+
+
+def _mean_of(sums: Sequence[float]) -> float | None:
+    return sums[0] / sums[1] if math.isfinite(sums[0]) else None  # errors and their squares may overflow
+
+
+def _root_of_mean(sums: Sequence[float]) -> float | None:
+    mean = _mean_of(sums)
+    return None if mean is None else math.sqrt(mean)
+
+
+_ERRORS: Final = _Sums(lambda answer: (_error(answer), 1), _mean_of)
+_SQUARES: Final = _Sums(lambda answer: (_error(answer) * _error(answer), 1), _root_of_mean)
+_READ: Final = _Sums(lambda answer: (answer.read, 1), _mean_of)
+
+
 def _metric(
-    name: str, of: Callable[[Sequence[Answer]], float | None], label: str, undecided: str = "nothing was read"
+    name: str,
+    of: Callable[[Sequence[Answer]], float | None],
+    label: str,
+    sums: _Sums | None = None,
+    undecided: str = "nothing was read",
 ) -> Metric:
     found = FIGURES[name]
     return Metric(
         name=name,
         of=of,
+        terms=sums and sums.terms,
+        of_sums=sums and sums.of,
         label=label,
         heading=label,
         low=None if found.low == float("-inf") else found.low,
@@ -121,13 +157,15 @@ def _metric(
 
 METRICS: Final = (
     Metric.mean("accuracy", CORRECT, CORRECT.value),
-    _metric("f1", _f1, "F1"),
-    _metric("f1-weighted", _f1_weighted, "weighted F1"),
-    _metric("mcc", _mcc, "MCC", "all true answers are of one class, so it has no value"),
-    _metric("rmse", _rmse, "RMSE"),
-    _metric("mae", _mae, "MAE"),
+    _metric("f1", _f1, "F1", _counts(figures.f1)),
+    _metric("f1-weighted", _f1_weighted, "weighted F1", _counts(figures.f1_weighted)),
+    _metric(
+        "mcc", _mcc, "MCC", _counts(figures.mcc), "all true answers are of one class, so it has no value"
+    ),
+    _metric("rmse", _rmse, "RMSE", _SQUARES),
+    _metric("mae", _mae, "MAE", _ERRORS),
     *(Metric.mean(measure.value, measure) for measure in MEASURES[1:2]),
-    _metric("skill", _skill, "skill", "it needs two answers, of scores that differ"),
+    _metric("skill", _skill, "skill", undecided="it needs two answers, of scores that differ"),
     *(Metric.mean(measure.value, measure) for measure in MEASURES[2:]),
-    _metric("parsed", _parsed, "readable replies"),
+    _metric("parsed", _parsed, "readable replies", _READ),
 )

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import os
 import random
+import shutil
 import statistics
 import subprocess
 import sys
@@ -14,10 +16,17 @@ import pytest
 from sklearn import metrics
 
 from pytest_personalens.core.errors import SpecError
+from pytest_personalens.core.evaluation import Answer
+from pytest_personalens.core.metric import Metric
+from pytest_personalens.results.means import summed
+from pytest_personalens.results.stats.resampling import bootstrap_interval
 from pytest_personalens.suites.personaconv import figures
+from pytest_personalens.suites.personaconv.metrics import METRICS
 from pytest_personalens.suites.personaconv.texts import TextScorer
 
 CLASSES = ("positive", "negative")
+#: Where Debian's package wordnet-base puts its files.
+WORDNET = Path(os.environ.get("PERSONALENS_TEST_WORDNET", "/usr/share/wordnet"))
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore::UserWarning")
@@ -50,6 +59,26 @@ def test_errors_as_scikit_learn_has_them(seed: int) -> None:
     medians = [statistics.median([*truths[:place], *truths[place + 1 :]]) for place in range(len(truths))]
     skill = 1 - metrics.mean_absolute_error(truths, answers) / metrics.mean_absolute_error(truths, medians)
     assert figures.skill(truths, answers) == pytest.approx(skill)
+
+
+@pytest.mark.parametrize("metric", [m for m in METRICS if m.terms is not None], ids=lambda m: m.name)
+def test_sums_give_the_interval_of_the_answers(metric: Metric) -> None:
+    chance, classes = random.Random(metric.name), metric.kinds == ("sentiment",)
+    users = [
+        [
+            Answer(read=chance.random() < 0.9, value=value, truth=truth)
+            for truth, value in zip(
+                chance.choices(CLASSES if classes else range(-50, 50), k=3),
+                chance.choices(CLASSES if classes else range(-50, 50), k=3),
+                strict=True,
+            )
+        ]
+        for _ in range(10)
+    ]
+    assert metric.of is not None
+    of_answers = bootstrap_interval(users, metric.of)
+    assert of_answers is not None
+    assert bootstrap_interval(*summed(metric, users)) == pytest.approx(of_answers)
 
 
 def test_what_was_not_read_is_the_other_class() -> None:
@@ -180,12 +209,7 @@ def small_wordnet(folder: Path) -> Path:
         words = "auto n 1 0 1 0 00000000  \ncar n 1 0 1 0 00000000  \n"
         (wordnet / f"index.{part}").write_text(words if part == "noun" else "", encoding="utf-8")
         (wordnet / f"{part}.exc").write_text("", encoding="utf-8")
-    for name in ("index.sense", "cntlist.rev"):
-        (wordnet / name).write_text("", encoding="utf-8")
-    names = ["adj.all", "adj.pert", "adv.all", "noun.Tops"]
-    (wordnet / "lexnames").write_text(
-        "".join(f"{n:02}\t{name}\t{n % 3 + 1}\n" for n, name in enumerate(names)), encoding="utf-8"
-    )
+    (wordnet / "cntlist.rev").write_text("", encoding="utf-8")
     punkt = folder / "tokenizers" / "punkt_tab" / "english"
     punkt.mkdir(parents=True)
     (punkt / "abbrev_types.txt").write_text("dr\n", encoding="utf-8")
@@ -202,6 +226,26 @@ def test_meteor_with_a_wordnet(tmp_path: Path) -> None:
         scorer.values("a red car", "a red auto")["meteor"]
         > TextScorer().values("a red car", "a red auto")["meteor-es"]
     )
-    (tmp_path / "corpora" / "wordnet" / "lexnames").unlink()
+    (tmp_path / "corpora" / "wordnet" / "index.noun").unlink()
     with pytest.raises(SpecError, match="is no WordNet"):
         TextScorer(nltk_data=tmp_path)
+
+
+def test_meteor_without_a_trained_splitter(tmp_path: Path) -> None:
+    shutil.rmtree(small_wordnet(tmp_path) / "tokenizers")
+    scorer = TextScorer(nltk_data=tmp_path)
+    assert "punkt untrained, meteor," in scorer.identity
+    assert scorer.values("a red car", "a red auto")["meteor"] > 0.9
+
+
+@pytest.mark.skipif(
+    not (WORDNET / "data.noun").is_file(),
+    reason=f"no {WORDNET}: apt-get install wordnet-base, or name its folder in PERSONALENS_TEST_WORDNET",
+)
+def test_meteor_with_the_files_of_a_package() -> None:
+    scorer, plain = TextScorer(nltk_data=WORDNET), TextScorer()
+    assert scorer.measures[3] == "meteor"
+    for truth, reply in {"i fixed my car": "i repaired my auto", "a glad kid": "a happy child"}.items():
+        assert scorer.values(truth, reply)["meteor"] > plain.values(truth, reply)["meteor-es"] + 0.1
+    same = scorer.values("i fixed my car", "i fixed my car")
+    assert same["meteor"] == plain.values("i fixed my car", "i fixed my car")["meteor-es"]
