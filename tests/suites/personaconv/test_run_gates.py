@@ -158,10 +158,18 @@ def test_one_class_alone_has_no_mcc(threads: Repository) -> None:
     result = threads.inline(*SUITE, "4", GATE, *wanted, *REPORT)
     assert result.ret == 1
     result.stdout.fnmatch_lines(
-        ["gate mcc: FAILED (not decided), MCC: all true answers are of one class, so it has no value"]
+        [
+            "  all true answers are positive: MCC has no value, and the same answer to all is right",
+            "gate mcc: FAILED (not decided), MCC: all true answers are of one class, so it has no value",
+        ]
     )
     assert gates(threads)["mcc"]["value"] is None
     assert threads.results()["overall"]["figures"]["mcc"]["value"] is None
+
+
+def test_two_classes_have_no_such_line(threads: Repository) -> None:
+    result = threads.inline(*SUITE, "4", KIND, "sentiment", GATE, "accuracy >= 0")
+    result.stdout.no_fnmatch_line("*all true answers are*")
 
 
 def test_a_lift_is_positive_where_the_run_is_better(threads: Repository) -> None:
