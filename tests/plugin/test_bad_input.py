@@ -360,8 +360,6 @@ class Judge:
 """
     labels = str(ROOT / "data" / "agreement" / "anchors.jsonl")
     command = (
-        "-m",
-        "pytest_personalens",
         "agreement",
         labels,
         "--judge-model",
@@ -371,13 +369,13 @@ class Judge:
         "tc",
     )
     repo.write(mine=f"STOP = 3\n{judge}")
-    assert repo.python(*command).ret == 130
+    assert repo.command(*command).ret == 130
     kept = list((repo.path / "cache" / "agreement").glob("*.json"))
     assert kept
     for file in kept:
         file.write_bytes(b"\xff\xfe" + file.read_bytes())
     repo.write(mine=f"STOP = 0\n{judge}")
-    result = repo.python(*command)
+    result = repo.command(*command)
     assert result.ret == 0
     assert "Traceback" not in str(result.stderr)
 
