@@ -24,19 +24,17 @@ def test_records_are_written_and_read_where_python_runs_without_asserts(
 ) -> None:
     args = ("--assert=plain", *KEPT, "--personalens-sample", "2", *MODELS)
     monkeypatch.setenv("PYTHONOPTIMIZE", "1")
-    result = paid.pytester.runpytest_subprocess(*args, "--personalens-record=new")
+    result = paid.run_with_cache(*args, "--personalens-record=new")
     result.stdout.fnmatch_lines(["records: 2 written"])
     assert (len(records(paid)), calls(paid)) == (2, 10)
     if run == "replay":
-        paid.pytester.runpytest_subprocess(*args).stdout.fnmatch_lines(
-            ["records: 2 replayed", "*2 snapshots passed*"]
-        )
+        paid.run_with_cache(*args).stdout.fnmatch_lines(["records: 2 replayed", "*2 snapshots passed*"])
         assert calls(paid) == 0
 
 
 def test_a_record_that_cannot_be_written_is_one_line_and_what_was_bought_is_kept(paid: Repository) -> None:
     run, args = (
-        paid.pytester.runpytest_subprocess,
+        paid.run_with_cache,
         (*KEPT, "--personalens-sample", "1", *MODELS, "--personalens-record=new"),
     )
     folder = paid.path / "__personalens__" / "test_bot"
@@ -174,7 +172,7 @@ def test_votes_are_kept_one_by_one(
             'if len(open(os.environ["CALLS"]).readlines()) == int(os.environ["CRASH"]):',
         )
     )
-    run = paid.pytester.runpytest_subprocess
+    run = paid.run_with_cache
     args = (
         *KEPT,
         "--personalens-sample",
