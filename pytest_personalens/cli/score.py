@@ -146,7 +146,7 @@ def _parser() -> argparse.ArgumentParser:
         "--nltk-data",
         type=Path,
         metavar="DIR",
-        help="a folder of NLTK's data with WordNet, for METEOR (default: its exact and stem stages alone)",
+        help="WordNet, for METEOR: its own folder, or NLTK's data (default: the exact and stem stages alone)",
     )
     parser.add_argument(
         "--embedding",

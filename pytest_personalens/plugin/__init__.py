@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import json
 import os
 from importlib.util import find_spec
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_personalens.core.garbage import unfreezing
 from pytest_personalens.plugin import hookspecs
 from pytest_personalens.plugin.collection import (
     pytest_collection,
@@ -56,7 +56,6 @@ __all__ = [  # pytest finds these here by name
 #: The workers of this run that died. It is used if each worker runs several dialogues at the same time.
 DEATHS: pytest.StashKey[Deaths] = pytest.StashKey()
 
-_LARGE = 10_000  # number of scenarios
 _TWO_SNAPSHOTS = (
     "personalens: pytest-snapshot and syrupy, which keeps our records, have the option --snapshot-update"
     " both, and pytest cannot start with the two; run with -p no:snapshot, or with -p no:syrupy where no test"
@@ -100,10 +99,9 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[SETTINGS] = settings
     if settings.sample is None:
         return
-    if settings.sample < _LARGE:
-        # This undoes the freeze in pytest_collection, so that everything is cleared away at the end. A
-        # cleanup that is added here runs after pytest's own last garbage collection.
-        config.add_cleanup(gc.unfreeze)
+    # This undoes the freeze of the run and of its items, so that everything is cleared away at the end. A
+    # cleanup that is added here runs after pytest's own last garbage collection.
+    config.add_cleanup(unfreezing())
     if not config.pluginmanager.hasplugin("syrupy"):
         raise pytest.UsageError(
             "personalens: its records need the plugin syrupy, which is blocked (-p no:syrupy)"

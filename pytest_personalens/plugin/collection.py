@@ -5,13 +5,13 @@ It also counts the items that a selection leaves out.
 
 from __future__ import annotations
 
-import gc
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_personalens.core.garbage import no_collection
 from pytest_personalens.core.node_ids import BUILT_IN
 from pytest_personalens.core.parse import size_text
 from pytest_personalens.plugin.input_errors import as_one_line, errors_in_one_line
@@ -47,16 +47,10 @@ def pytest_collection(session: pytest.Session) -> Generator[None, Any, Any]:
 
 
 def _collection(session: pytest.Session) -> Generator[None, Any, Any]:
-    if RUN not in session.config.stash or not gc.isenabled():
+    if RUN not in session.config.stash:
         return (yield)
-    # The objects that are made here live until the process ends. A garbage collection among them, now or
-    # later, takes longer than their making.
-    gc.disable()
-    try:
+    with no_collection(kept=True):
         return (yield)
-    finally:
-        gc.freeze()
-        gc.enable()
 
 
 @errors_in_one_line(collecting=True)
@@ -89,13 +83,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         other = f"personalens: a test of the suite {suite}, which is run by {command}"
         params = [pytest.param(None, id=suite, marks=pytest.mark.skip(reason=other))]
     elif not params:  # the sample has fewer scenarios than shards: an empty shard is no failure
-        params = [
-            pytest.param(
-                None,
-                id="none",
-                marks=pytest.mark.skip(reason="personalens: this shard has no scenario of the sample"),
-            )
-        ]
+        reason = f"personalens: this shard has no {run.of_suite.item} of the sample"
+        params = [pytest.param(None, id="none", marks=pytest.mark.skip(reason=reason))]
     metafunc.parametrize(PARAM, params, indirect=True)
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from pytest_personalens.core.errors import PersonalensError, SpecError, error_text
+from pytest_personalens.core.garbage import no_collection
 from pytest_personalens.core.parse import ALL
 from pytest_personalens.core.scenario import Context, ScenarioRef
 from pytest_personalens.datasets import CheckedDataset, Sample, Strangers, draw
@@ -105,8 +106,8 @@ class Run:
             for ref in sample.refs:
                 if self.ids.setdefault(ref.id, ref[:2]) != ref[:2]:
                     raise SpecError(
-                        f"scenarios {self.ids[ref.id]} and {ref[:2]} of dataset {self.dataset.name!r} share"
-                        f" the id {ref.id!r}"
+                        f"{self.suite.item}s {self.ids[ref.id]} and {ref[:2]} of dataset"
+                        f" {self.dataset.name!r} share the id {ref.id!r}"
                     )
             if settings.sample == ALL:
                 sample = sample._replace(requested=sample.drawn)
@@ -293,6 +294,7 @@ def _cache(config: pytest.Config) -> Path | None:
 def open_run(config: pytest.Config, settings: Settings) -> Run:
     """Return the run, with every problem as a `pytest.UsageError` of one line."""
     try:
-        return Run(config, settings)
+        with no_collection(kept=True):
+            return Run(config, settings)
     except PersonalensError as error:
         raise pytest.UsageError(f"personalens: {error}") from None

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import base64
-import gc
 import hashlib
-from contextlib import contextmanager
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.atomic_write import write_atomically
+from pytest_personalens.core.garbage import no_collection
 from pytest_personalens.core.safe_text import harmless
 from pytest_personalens.core.usage import Usage
 from pytest_personalens.reports import overview
@@ -42,7 +41,6 @@ from pytest_personalens.results.wording import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from pytest_personalens.results.values import Results
@@ -80,7 +78,7 @@ def html_page(results: Results, *, title: str = TITLE, before: Results | None = 
     )
     environment.filters["whole"] = lambda number: f"{number:+d}".replace("-", "\N{MINUS SIGN}")
     environment.filters["outcome"] = lambda gate: gate_outcome(gate, results).replace("FAILED", "failed")
-    with _no_collection():
+    with no_collection():
         changes = changes_of(results, before)
         shown, kinds = payload(results, changes), kinds_of_page(results, LEAST_FOR_A_CHART)
         # A page without sections by kind, or without requests in parts, does not need their style and script.
@@ -107,20 +105,9 @@ def html_page(results: Results, *, title: str = TITLE, before: Results | None = 
         )
 
 
-@contextmanager
-def _no_collection() -> Iterator[None]:
-    """Leave the garbage collector out, which took half the time to search all results for garbage."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
-
-
 def _figures(results: Results, before: Results | None) -> dict[str, Any]:
     """What the template is given: values to print, and the places of the marks of charts."""
+    suite = results.of_suite
     dimensions = [d for d in shown_dimensions(results) if d.value in results.overall.figures]
     whole, domains = overview.group_lines(results, dimensions)
     controls = overview.control_lines(results, dimensions)
@@ -136,6 +123,11 @@ def _figures(results: Results, before: Results | None) -> dict[str, Any]:
     ]
     return {
         "results": results,
+        "item": suite.item,
+        "items_title": f"{suite.item}s".capitalize(),
+        "dialogue": suite.dialogue,
+        "dialogues_title": f"{suite.dialogue}s".capitalize(),
+        "judged_by": suite.judged_by,
         "headline": overview.headline(results),
         "begin_with": overview.to_begin_with(results),
         "notes": list(overview.notes(results)),

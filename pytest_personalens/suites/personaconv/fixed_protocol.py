@@ -61,11 +61,13 @@ class FixedProtocol:
                 " or leave NP-Conv out"
             )
         for kind in kinds:
+            number = KINDS.index(kind)
             for place, facts in enumerate(index.posts):
-                if reason := self._reason(facts, kind):
+                target = facts.fixed[number]
+                if reason := target.reason or self._reason(facts, kind):
                     self.plan.leave_out(kind, place, reason)
                 else:
-                    self.plan.add(kind, place, facts.fixed[KINDS.index(kind)])
+                    self.plan.add(kind, place, target)
 
     @cached_property
     def _strangers(self) -> Strangers:
@@ -84,8 +86,12 @@ class FixedProtocol:
         target = _target(post, kind_of(ref))
         requests: dict[str, Request] = {}
         interactions: dict[str, dict[str, str]] = {}
+        pasts: dict[str | None, _Past] = {None: []}
         for setting in self._settings:
-            past = self._past(ref, post, target, setting)
+            whose = self._whose_past(ref, post, target, setting)
+            if whose not in pasts:
+                pasts[whose] = self._past(ref, whose)
+            past = pasts[whose]
             if self._history == "context":
                 interactions[setting] = _by_domain(past, kind_of(ref))
             shown = past if self._history == "request" else []
@@ -94,10 +100,7 @@ class FixedProtocol:
         return requests, interactions
 
     def _reason(self, facts: Facts, kind: Kind) -> str:
-        """Return why the post gives no item of the kind, or an empty text."""
-        reason = facts.fixed[KINDS.index(kind)].reason
-        if reason:
-            return reason
+        """Return why a post with a target gives no item of the kind, or an empty text."""
         if facts.start not in self._kept[facts.file]:
             return "duplicate"
         if self._first.get(facts.user, facts.time or 0) >= (facts.time or 0):
@@ -111,15 +114,19 @@ class FixedProtocol:
         post = self._index.read(facts)
         return self._stranger(facts, post, _target(post, kind)) is not None
 
-    def _past(self, ref: ScenarioRef, post: Post, target: Comment, setting: Setting) -> _Past:
-        facts = self._index.posts[self.plan.place(ref)]
-        user: str | None = facts.user
-        if setting == "NP-Conv":
-            user = self._stranger(facts, post, target)
-        if user is None or setting == "none":
-            return []
+    def _whose_past(self, ref: ScenarioRef, post: Post, target: Comment, setting: Setting) -> str | None:
+        if setting == "none":
+            return None
+        return self._stranger(self._facts(ref), post, target) if setting == "NP-Conv" else ref.user
+
+    def _past(self, ref: ScenarioRef, whose: str | None) -> _Past:
+        """Return the latest replies of a user, as many as the user of the item has."""
+        facts = self._facts(ref)
         number = len(self._replies_before(facts.user, facts.time or 0))
-        return self._read_past(user, facts.time or 0)[: min(number, fixed.PAST)]
+        return [] if whose is None else self._read_past(whose, facts.time or 0)[: min(number, fixed.PAST)]
+
+    def _facts(self, ref: ScenarioRef) -> Facts:
+        return self._index.posts[self.plan.place(ref)]
 
     def _stranger(self, facts: Facts, post: Post, target: Comment) -> str | None:
         time = facts.time or 0

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 #: Raise this number if the present code would misread an old index, or if the same file would give other
 #: targets.
-FORMAT: Final = 1
+FORMAT: Final = 2
 #: Smaller files (in bytes) are read as fast as their index.
 _SMALL: Final = 1 << 20
 
@@ -115,8 +115,9 @@ def _stamp(file: Path) -> tuple[int, int]:
 
 
 def _store(index: Index, stamps: Sequence[tuple[int, int]]) -> None:
-    data = {"format": FORMAT, "files": stamps, "digest": index.digest, "posts": index.posts}
-    content = zlib.compress(json.dumps(data).encode("ascii"), 1)
+    head = {"format": FORMAT, "files": stamps, "digest": index.digest}
+    # A post is a line, so that no more than one is in memory twice while they are read.
+    content = zlib.compress("\n".join(map(json.dumps, (head, *index.posts))).encode("ascii"), 1)
     with suppress(OSError, RuntimeError):
         write_cached(index_file(index.files), hashlib.sha256(content).digest() + content)
 
@@ -126,19 +127,27 @@ def _load(files: Sequence[Path]) -> tuple[list[tuple[int, int]], str, tuple[Fact
         content = index_file(files).read_bytes()
         if content[:32] != hashlib.sha256(content[32:]).digest():
             return None
-        data: dict[str, Any] = json.loads(zlib.decompress(content[32:]))
+        lines = zlib.decompress(content[32:]).decode("ascii").splitlines()
+        head: dict[str, Any] = json.loads(lines[0])
     except (OSError, RuntimeError, ValueError, zlib.error):
         return None
-    if data["format"] != FORMAT:
+    if head["format"] != FORMAT:
         return None
-    stamps = [(size, time) for size, time in data["files"]]
-    return stamps, data["digest"], tuple([_facts(entry) for entry in data["posts"]])
+    stamps = [(size, time) for size, time in head["files"]]
+    shared = _Shared()
+    return stamps, head["digest"], tuple([_facts(json.loads(line), shared) for line in lines[1:]])
 
 
-def _facts(entry: list[Any]) -> Facts:
+class _Shared(dict[tuple[Any, ...], Found]):
+    """The targets and reasons of all posts, each once; many are equal."""
+
+    def __missing__(self, key: tuple[Any, ...]) -> Found:
+        found = self[key] = Found(*key)
+        return found
+
+
+def _facts(entry: list[Any], shared: _Shared) -> Facts:
     *first, past, fixed, scored, text, own_text, in_pool, lends = entry
-    sentiment, impact, next_text = fixed
-    of_fixed = (Found(*sentiment), Found(*impact), Found(*next_text))
-    targets = (Found(*scored), Found(*text), Found(*own_text))
-    values: list[Any] = [*first, tuple(past), of_fixed, *targets, in_pool, lends]
+    found = [shared[tuple(values)] for values in (*fixed, scored, text, own_text)]
+    values: list[Any] = [*first, tuple(past), tuple(found[:3]), *found[3:], in_pool, lends]
     return Facts(*values)

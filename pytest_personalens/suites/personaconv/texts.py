@@ -10,8 +10,6 @@ import math
 import re
 import sys
 import threading
-import warnings
-import weakref
 from collections import Counter
 from contextlib import suppress
 from functools import cached_property
@@ -21,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pytest_personalens.core.errors import SpecError, error_text
 from pytest_personalens.core.once import once
+from pytest_personalens.suites.personaconv.wordnet import is_wordnet, read_wordnet
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -39,11 +38,12 @@ _FOLDER_OF_MODEL: Final = "sentence-transformers"
 class TextScorer:
     """Scores texts by measure, from 0 to 1.
 
-    The measures are rouge1, rougeL, bleu, meteor or meteor-es, and sbert or chars. METEOR needs WordNet in a
-    folder of NLTK's data (`nltk_data`). Without it, ``meteor-es`` has only the stages of exact words and
-    stems. SBERT needs an embedding, whose relative paths start at `root`. Without one, ``chars`` is the
-    cosine of n-grams of characters. Several threads may use the scorer. Raise
-    `SpecError` if the extra is missing, or if the folder or the embedding is invalid.
+    The measures are rouge1, rougeL, bleu, meteor or meteor-es, and sbert or chars. METEOR needs WordNet: in a
+    folder of NLTK's data (`nltk_data`), which may also have a trained splitter of sentences, or in a folder
+    of WordNet's own files. Without it, ``meteor-es`` has only the stages of exact words and stems. SBERT
+    needs an embedding, whose relative paths start at `root`. Without one, ``chars`` is the cosine of n-grams
+    of characters. Several threads may use the scorer. Raise `SpecError` if the extra is missing, or if the
+    folder or the embedding is invalid.
     """
 
     def __init__(self, *, nltk_data: Path | None = None, embedding: str = "", root: Path | str = "") -> None:
@@ -64,7 +64,7 @@ class TextScorer:
     @property
     def identity(self) -> str:
         """Return everything that its values depend on, in one line."""
-        tokenizer = "punkt" if self._data else "punkt untrained"
+        tokenizer = "punkt" if self._trained else "punkt untrained"
         kind, _, path = self._spec.partition(":")
         spec = f"{kind}:{Path(path).name}" if kind == _FOLDER_OF_MODEL else self._spec
         named = f", sbert by {spec}" if self._spec else ""
@@ -100,58 +100,54 @@ class TextScorer:
     def _split(self) -> Callable[[str], list[str]]:
         """Return a function that splits a text into sentences.
 
-        It is a trained one if there is a folder of NLTK's data.
+        It is a trained one if the folder of NLTK's data has one.
         """
         from nltk.tokenize import punkt
 
-        if self._data is None:
-            untrained: Callable[[str], list[str]] = punkt.PunktSentenceTokenizer().tokenize
-            return untrained
-        try:
-            tokenizer = punkt.PunktSentenceTokenizer()
-            tokenizer._params = punkt.load_punkt_params(  # noqa: SLF001  # as NLTK's own loader does
-                self._found("tokenizers/punkt_tab/english")
-            )
-        except OSError as error:
-            raise SpecError(f"{self._data}: its tokenizers/punkt_tab cannot be read: {error}") from None
+        tokenizer = punkt.PunktSentenceTokenizer()
+        if self._trained is not None:
+            try:
+                tokenizer._params = punkt.load_punkt_params(self._trained)  # noqa: SLF001  # as NLTK's loader
+            except OSError as error:
+                raise SpecError(f"{self._data}: its tokenizers/punkt_tab cannot be read: {error}") from None
         split: Callable[[str], list[str]] = tokenizer.tokenize
         return split
+
+    @cached_property
+    def _trained(self) -> Any:
+        return self._found("tokenizers/punkt_tab/english") if self._data else None
 
     @cached_property
     def _wordnet(self) -> Any:
         if self._data is None:
             return _NoSynonyms()
-        from nltk.corpus.reader.wordnet import WordNetCorpusReader
-
-        folder = self._found("corpora/wordnet")
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # about other languages, which METEOR does not use here
-                reader = WordNetCorpusReader(folder, None)
-        except (OSError, ValueError, AssertionError) as error:
-            raise SpecError(f"{folder}: is no WordNet: {error_text(error)}") from None
-        weakref.finalize(self, _close, reader)
-        return reader
+        found = self._found("" if is_wordnet(self._data) else "corpora/wordnet")
+        if found is None:
+            raise SpecError(
+                f"{self._data}: has no corpora/wordnet in it, and no data.noun; put NLTK's package wordnet"
+                " there, name a folder of WordNet's own files such as /usr/share/wordnet, or give no folder,"
+                " for METEOR's stages of exact words and stems alone"
+            )
+        return read_wordnet(found)
 
     def _found(self, name: str) -> Any:
-        """Return a package of NLTK's data, unpacked or not.
+        """Return a package of NLTK's data, unpacked or not, or None.
 
-        NLTK reads only from folders in its search path.
+        Without a name, it is the folder itself. NLTK reads only from folders in its search path.
         """
         from nltk import data
 
         root = str(Path(self._data or "").resolve())
         if root not in data.path:
             data.path.insert(0, root)
+        if not name:
+            return data.FileSystemPathPointer(root)
         kind, package, *rest = name.split("/")
         packed = "/".join((kind, f"{package}.zip", package, *rest, ""))
         for place in (name, packed):
             with suppress(LookupError):
                 return data.find(place, paths=[root])
-        raise SpecError(
-            f"{self._data}: has no {name} in it; put that package of NLTK's data there, or give no folder,"
-            " for METEOR's stages of exact words and stems alone"
-        )
+        return None
 
     def _tokens(self, text: str) -> list[str]:
         words = _word_tokenizer()
@@ -241,12 +237,6 @@ def _sentence_transformer(folder: Path) -> Embedding:
     except Exception as error:  # the library may raise anything
         raise SpecError(f"embedding: {folder} is no model: {error_text(error)}") from None
     return checked(model.encode, str(folder))
-
-
-def _close(reader: Any) -> None:
-    """Close the files that NLTK's reader leaves open."""
-    for file in getattr(reader, "_data_file_map", {}).values():
-        file.close()
 
 
 def _versions() -> str:

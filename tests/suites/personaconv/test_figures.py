@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import os
 import random
+import shutil
 import statistics
 import subprocess
 import sys
@@ -18,6 +20,8 @@ from pytest_personalens.suites.personaconv import figures
 from pytest_personalens.suites.personaconv.texts import TextScorer
 
 CLASSES = ("positive", "negative")
+#: Where Debian's package wordnet-base puts its files.
+WORDNET = Path(os.environ.get("PERSONALENS_TEST_WORDNET", "/usr/share/wordnet"))
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore::UserWarning")
@@ -180,12 +184,7 @@ def small_wordnet(folder: Path) -> Path:
         words = "auto n 1 0 1 0 00000000  \ncar n 1 0 1 0 00000000  \n"
         (wordnet / f"index.{part}").write_text(words if part == "noun" else "", encoding="utf-8")
         (wordnet / f"{part}.exc").write_text("", encoding="utf-8")
-    for name in ("index.sense", "cntlist.rev"):
-        (wordnet / name).write_text("", encoding="utf-8")
-    names = ["adj.all", "adj.pert", "adv.all", "noun.Tops"]
-    (wordnet / "lexnames").write_text(
-        "".join(f"{n:02}\t{name}\t{n % 3 + 1}\n" for n, name in enumerate(names)), encoding="utf-8"
-    )
+    (wordnet / "cntlist.rev").write_text("", encoding="utf-8")
     punkt = folder / "tokenizers" / "punkt_tab" / "english"
     punkt.mkdir(parents=True)
     (punkt / "abbrev_types.txt").write_text("dr\n", encoding="utf-8")
@@ -202,6 +201,26 @@ def test_meteor_with_a_wordnet(tmp_path: Path) -> None:
         scorer.values("a red car", "a red auto")["meteor"]
         > TextScorer().values("a red car", "a red auto")["meteor-es"]
     )
-    (tmp_path / "corpora" / "wordnet" / "lexnames").unlink()
+    (tmp_path / "corpora" / "wordnet" / "index.noun").unlink()
     with pytest.raises(SpecError, match="is no WordNet"):
         TextScorer(nltk_data=tmp_path)
+
+
+def test_meteor_without_a_trained_splitter(tmp_path: Path) -> None:
+    shutil.rmtree(small_wordnet(tmp_path) / "tokenizers")
+    scorer = TextScorer(nltk_data=tmp_path)
+    assert "punkt untrained, meteor," in scorer.identity
+    assert scorer.values("a red car", "a red auto")["meteor"] > 0.9
+
+
+@pytest.mark.skipif(
+    not (WORDNET / "data.noun").is_file(),
+    reason=f"no {WORDNET}: apt-get install wordnet-base, or name its folder in PERSONALENS_TEST_WORDNET",
+)
+def test_meteor_with_the_files_of_a_package() -> None:
+    scorer, plain = TextScorer(nltk_data=WORDNET), TextScorer()
+    assert scorer.measures[3] == "meteor"
+    for truth, reply in {"i fixed my car": "i repaired my auto", "a glad kid": "a happy child"}.items():
+        assert scorer.values(truth, reply)["meteor"] > plain.values(truth, reply)["meteor-es"] + 0.1
+    same = scorer.values("i fixed my car", "i fixed my car")
+    assert same["meteor"] == plain.values("i fixed my car", "i fixed my car")["meteor-es"]

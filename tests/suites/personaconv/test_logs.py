@@ -184,7 +184,7 @@ def test_two_files_are_paired_by_line(tmp_path: Path, capsys: pytest.CaptureFixt
         (["--kind", "sentiment", "--gate", "Art: mcc >= 0"], "error: --gate: * has no domain 'Art'; it has UNKNOWN"),
         (["--kind", "impact"], "*none of its 1 rows can be scored as impact (line 1: true_label is none of impact: 'positive'); expected rows*"),
         (["--kind", "sentiment", "--nltk-data", "x"], "error: --nltk-data: it is of --kind next-text"),
-        (["--kind", "next-text", "--nltk-data", "none"], "error: none: has no corpora/wordnet in it; *"),
+        (["--kind", "next-text", "--nltk-data", "none"], "error: none: has no corpora/wordnet in it, and no data.noun; put *"),
         (["--kind", "next-text", "--embedding", "nothing"], "error: embedding: expected sentence-transformers:PATH *"),
         (["--kind", "next-text", "--embedding", "nothing:x"], "error: embedding: cannot take 'x' from 'nothing': *"),
         (["--kind", "next-text", "--embedding", "json:loads"], "error: embedding json:loads: TypeError*"),
