@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from pytest_personalens.suites.personaconv.posts import Comment, Post
 
-#: The distance of the stranger of NP-Conv, in places of the file or of the samples.
+#: The distance of the other user of NP-Conv, in places of the file or of the samples.
 OFFSET: Final = 200
 _AUTHORS: Final = 4
 _REPLIES: Final = 3
@@ -91,7 +91,7 @@ def score_target(post: Post) -> Target | str:
 
 
 def in_pool(post: Post) -> bool:
-    """True for a post whose best reply may be a stranger's example of sentiment."""
+    """True for a post whose best reply may be another user's example of sentiment."""
     return (
         len(_authors(post)) >= _POOL_AUTHORS
         and bool(replies := ranked(post))

@@ -125,8 +125,8 @@ class OfficialProtocol:
         name = self.name(place)
         if ref.kind == "next-text":
             lender = self._lender(place) if setting == "NP-Conv" else None
-            stranger = None if lender is None else (self._read(lender), self.name(lender))
-            return text_request(setting, post, name, stranger)
+            other_user = None if lender is None else (self._read(lender), self.name(lender))
+            return text_request(setting, post, name, other_user)
         strange = self._strange_reply(ref) if setting == "NP-Conv" else None
         return score_request(kind_of(ref), setting, post, name, strange)
 
