@@ -79,8 +79,8 @@ def find_scenario(dataset: Dataset, wanted: str) -> Scenario:
     for user in users:
         for ref in dataset.refs(user):
             if ref.id == wanted:
-                found: Scenario = dataset.load(ref)
-                return found
+                scenario: Scenario = dataset.load(ref)
+                return scenario
     example = dataset.refs(users[0])[0].id if users and dataset.refs(users[0]) else "none"
     raise SpecError(
         f"no scenario {wanted!r} in dataset {dataset.name!r}; an id is that of a test item, such as {example}"

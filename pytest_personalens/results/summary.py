@@ -159,8 +159,8 @@ def by_kind(items: Sequence[Item], suite: Suite) -> tuple[Group, ...]:
 
 def _leaks(items: Sequence[Item]) -> dict[str, int]:
     answers = [item.evaluation.answer for item in items]
-    found = Counter(leak for answer in answers if answer is not None for leak in answer.leaks)
-    return dict(sorted(found.items()))
+    leaks = Counter(leak for answer in answers if answer is not None for leak in answer.leaks)
+    return dict(sorted(leaks.items()))
 
 
 def _dollars(usage: Mapping[str, Usage], prices: Mapping[str, Price]) -> dict[str, float]:

@@ -108,10 +108,10 @@ def _joined(digests: Sequence[str]) -> str:
 
 def _stamp(file: Path) -> tuple[int, int]:
     try:
-        found = file.stat()
+        status = file.stat()
     except OSError as error:
         raise DataError(file, f"cannot be read: {error.strerror}") from None
-    return found.st_size, found.st_mtime_ns
+    return status.st_size, status.st_mtime_ns
 
 
 def _store(index: Index, stamps: Sequence[tuple[int, int]]) -> None:

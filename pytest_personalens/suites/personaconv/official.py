@@ -65,7 +65,7 @@ def ranked(post: Post) -> list[Comment]:
 
     The largest amount of score comes first.
     """
-    found = [
+    replies = [
         (amount(reply), time, reply)
         for reply in post.replies
         if score_of(reply) is not None
@@ -73,7 +73,7 @@ def ranked(post: Post) -> list[Comment]:
         and parent_text(post, reply)
         and (time := reply.time) is not None
     ]
-    return [reply for _, _, reply in sorted(found, key=lambda each: each[:2], reverse=True)]
+    return [reply for _, _, reply in sorted(replies, key=lambda each: each[:2], reverse=True)]
 
 
 def score_target(post: Post) -> Target | str:

@@ -107,8 +107,8 @@ class OfficialProtocol:
         if setting == "NP-Conv":
             _, name, reply = self._strange_reply(ref)
             return f"{name}-{reply.path}"
-        found = official.score_target(post)
-        example = None if isinstance(found, str) else found.example
+        target = official.score_target(post)
+        example = None if isinstance(target, str) else target.example
         if setting == "P-NonConv" or example is None:
             return None
         if ref.kind == "sentiment" and not official.amount(example):
