@@ -186,7 +186,7 @@ def test_items_are_found_by_setting_kind_domain_and_answer(page: Page, threads: 
     assert {"arm", "kind", "domain", "answer"} <= set(names)
     wrong = [a for a in answers(results, "sentiment", "np-conv") if a["read"] and a["value"] != a["truth"]]
     page.go("#arm=np-conv&kind=sentiment&answer=wrong")
-    assert page.text("#count") == f"{len(wrong)} of {len(results['items'])} dialogues"
+    assert page.text("#count") == f"{len(wrong)} of {len(results['items'])} predictions"
 
 
 @pytest.mark.parametrize("width", [1280, 390])
