@@ -139,12 +139,12 @@ class FixedProtocol:
 
     def _replies_before(self, user: str, time: int) -> list[tuple[int, Facts]]:
         """Return the user's replies before that time, the oldest first."""
-        found = [
+        replies = [
             (then, facts)
             for facts in self._posts.get(user, ())
             for then in facts.past[: bisect_left(facts.past, time)]
         ]
-        return sorted(found, key=lambda each: each[0])
+        return sorted(replies, key=lambda each: each[0])
 
     def _read_past(self, user: str, time: int) -> _Past:
         """Return the user's replies before that time, the latest first.
@@ -153,14 +153,14 @@ class FixedProtocol:
         """
         latest = self._replies_before(user, time)[-fixed.PAST :]
         posts = [self._index.read(facts) for facts in dict.fromkeys(facts for _, facts in latest)]
-        found = [
+        replies = [
             (reply.time or 0, reply.text, post, reply)
             for post in posts
             for reply in fixed.past_replies(post)
             if (reply.time or 0) < time
         ]
-        found.sort(key=lambda each: each[:2], reverse=True)
-        return [(post, reply) for _, _, post, reply in found[: fixed.PAST]]
+        replies.sort(key=lambda each: each[:2], reverse=True)
+        return [(post, reply) for _, _, post, reply in replies[: fixed.PAST]]
 
 
 def request_parts(

@@ -148,6 +148,6 @@ class _Shared(dict[tuple[Any, ...], Found]):
 
 def _facts(entry: list[Any], shared: _Shared) -> Facts:
     *first, past, fixed, scored, text, own_text, in_pool, lends = entry
-    found = [shared[tuple(values)] for values in (*fixed, scored, text, own_text)]
-    values: list[Any] = [*first, tuple(past), tuple(found[:3]), *found[3:], in_pool, lends]
+    plans = [shared[tuple(values)] for values in (*fixed, scored, text, own_text)]
+    values: list[Any] = [*first, tuple(past), tuple(plans[:3]), *plans[3:], in_pool, lends]
     return Facts(*values)

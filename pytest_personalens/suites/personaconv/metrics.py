@@ -88,8 +88,8 @@ def _rmse(sums: Row) -> float:
 
 
 def _mean(sums: Row) -> float:
-    found, count = sums
-    return float(found / count)
+    total, count = sums
+    return float(total / count)
 
 
 def _skill(sums: Row) -> float | None:

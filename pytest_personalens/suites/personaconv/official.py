@@ -104,10 +104,10 @@ def latest(post: Post) -> list[Comment]:
 
     The body may be empty.
     """
-    found = [
+    timed = [
         (time, reply) for reply in post.replies if reply.body is not None and (time := reply.time) is not None
     ]
-    return [reply for _, reply in sorted(found, key=lambda each: each[0])]
+    return [reply for _, reply in sorted(timed, key=lambda each: each[0])]
 
 
 def text_target(post: Post) -> Target | str:

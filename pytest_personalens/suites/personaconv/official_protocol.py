@@ -148,13 +148,13 @@ class OfficialProtocol:
         return self._index.read(self._index.posts[place])
 
     def _plan_scores(self, kind: Kind) -> None:
-        found = []
+        scores = []
         for place, facts in enumerate(self._index.posts):
             if facts.scored.reason:
                 self.plan.leave_out(kind, place, facts.scored.reason)
             else:
-                found.append((place, facts.scored.score))
-        kept, halved = official.in_order(found)
+                scores.append((place, facts.scored.score))
+        kept, halved = official.in_order(scores)
         for place in halved:
             self.plan.leave_out(kind, place, "halved")
         for place in kept:

@@ -168,11 +168,11 @@ def _thread(post: Post, reply: Comment) -> list[Comment]:
 
 def _below(post: Post, reply: Comment) -> frozenset[int]:
     """Return the numbers of a reply and of everything below it."""
-    found = {reply.number}
+    numbers = {reply.number}
     for comment in post.comments:  # parents come before their answers
-        if comment.parent is not None and comment.parent.number in found:
-            found.add(comment.number)
-    return frozenset(found)
+        if comment.parent is not None and comment.parent.number in numbers:
+            numbers.add(comment.number)
+    return frozenset(numbers)
 
 
 def _from_on(post: Post, reply: Comment) -> frozenset[int]:
