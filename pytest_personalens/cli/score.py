@@ -106,6 +106,7 @@ def _parser() -> argparse.ArgumentParser:
             "Score stored outputs of PersonaConvBench, in any of the formats that the official scripts write."
             " Two files are compared line by line. The exit code is 1 where a gate failed."
         ),
+        usage="%(prog)s [options] --kind KIND FILE.jsonl...",
         example="personalens score outputs.jsonl --kind sentiment --gate 'accuracy >= 0.7'",
     )
     parser.add_argument(

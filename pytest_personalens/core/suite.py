@@ -55,7 +55,7 @@ class Arm:
     swaps: bool = False
 
 
-def _no_stranger(dataset: Any, seed: str, ref: Any) -> Any:
+def _no_other_user(dataset: Any, seed: str, ref: Any) -> Any:
     raise SpecError("--personalens-control: this suite gives nobody another user's context")
 
 
@@ -166,7 +166,7 @@ class Suite:
     strata: Callable[[Mapping[str, int]], Sequence[str]] | None = None
     #: Dataset, seed and scenario by name -> another user's scenario, for an arm that swaps. It raises
     #: `SpecError`.
-    stranger: Callable[[Any, str, Any], Any] = _no_stranger
+    other_user: Callable[[Any, str, Any], Any] = _no_other_user
     #: Raises `SpecError` for settings that contradict each other.
     check: Callable[[SettingsByName], None] = lambda settings: None
     #: Settings by name -> what two runs must have in common, besides dataset and agents.

@@ -46,8 +46,8 @@ def sentence_of(explained: Explanation, results: Results) -> str:
         if explained.group:
             return f"{explained.group}: {gate.message}"
         return f"only {scored} could be scored, and {100 * gate.limit:.6g}% is wanted"
-    told = gate.kind in ("floor", "lift") or (gate.kind == "regression" and explained.moved is not None)
-    if gate.value is None or measure is None or not told:
+    in_words = gate.kind in ("floor", "lift") or (gate.kind == "regression" and explained.moved is not None)
+    if gate.value is None or measure is None or not in_words:
         return gate.message
     lead = next((r for r in explained.reasons if (r.change is None or r.change > 0)), None)
     because = f"; it {DOES[lead.code]} in {count(lead.dialogues, suite.dialogue)}" if lead is not None else ""

@@ -114,12 +114,12 @@ def _called(measure: Measure) -> str:
 def _pair(arm: Arm, word: str, shown: Sequence[Measure]) -> charts.PairRow | None:
     """The means of a control, called `word`, and of the run over the scenarios that both scored."""
     by_dimension = {lift.dimension: lift for lift in arm.lift}
-    found = [by_dimension.get(dimension) for dimension in shown]
-    if not any(found):
+    lifts = [by_dimension.get(dimension) for dimension in shown]
+    if not any(lifts):
         return None
-    last = found[-1]
+    last = lifts[-1]
     note = "" if last is None else signed(last.gain[0]).replace("-", "\N{MINUS SIGN}")
-    pairs = [None if lift is None else (lift.before, lift.after) for lift in found]
+    pairs = [None if lift is None else (lift.before, lift.after) for lift in lifts]
     return charts.PairRow(word, note, pairs)
 
 

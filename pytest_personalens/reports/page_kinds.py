@@ -87,8 +87,10 @@ def _domains(items: Sequence[Item], measure: Measure, least: int) -> RowChart | 
     for item in items:
         for domain in item.evaluation.domains:
             by_domain.setdefault(domain, []).append(item)
-    found = {name: estimate(item_scores(members), measure) for name, members in by_domain.items()}
-    large = [(name, one) for name, one in found.items() if one.value is not None and one.scenarios >= least]
+    estimates = {name: estimate(item_scores(members), measure) for name, members in by_domain.items()}
+    large = [
+        (name, one) for name, one in estimates.items() if one.value is not None and one.scenarios >= least
+    ]
     if not large:
         return None
     large.sort(key=lambda pair: (measure.sign * (pair[1].value or 0.0), pair[0]))

@@ -5,17 +5,14 @@ from __future__ import annotations
 import re
 from collections import Counter
 from html.parser import HTMLParser
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from pytest_personalens.reports.html import html_page
-from tests.support.browser import Page, axe_source, start
+from tests.support.browser import Page, axe_source
 from tests.support.repository import Repository
 from tests.support.rich_results import rich_results
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 RUN = (
     "--personalens-suite",
@@ -98,11 +95,6 @@ class Tables(HTMLParser):
 def threads(empty_repo: Repository) -> Repository:
     empty_repo.write(conftest=CONFTEST)
     return empty_repo
-
-
-@pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
-    yield from start(tmp_path_factory.mktemp("browser"))
 
 
 def made(repo: Repository, *more: str) -> tuple[str, dict[str, Any]]:

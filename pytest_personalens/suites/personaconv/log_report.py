@@ -97,8 +97,8 @@ def data(scores: Scores) -> str:
         "logs": [_log(figured) for figured in scores.logs],
         "differences": [
             {"first": first, "second": second}
-            | ({"problem": found} if isinstance(found, str) else found._asdict())
-            for first, second, found in scores.differences
+            | ({"problem": difference} if isinstance(difference, str) else difference._asdict())
+            for first, second, difference in scores.differences
         ],
         "gates": [
             {"gate": d.gate.text, "log": d.log, "value": d.value, "rows": d.rows, "passed": d.passed}
@@ -158,13 +158,13 @@ def _remarks(scores: Scores, figured: Figured) -> Iterator[str]:
 
 
 def _lines(scores: Scores) -> Iterator[str]:
-    for first, second, found in scores.differences:
-        if isinstance(found, str):
-            yield f"{first} against {second}: {found}"
+    for first, second, difference in scores.differences:
+        if isinstance(difference, str):
+            yield f"{first} against {second}: {difference}"
         else:
             yield (
-                f"{first} against {second}: {found.metric} better by {found.better:+.6g} over {found.pairs}"
-                f" pairs (one-sided p of a drop {found.p:.3f})"
+                f"{first} against {second}: {difference.metric} better by {difference.better:+.6g}"
+                f" over {difference.pairs} pairs (one-sided p of a drop {difference.p:.3f})"
             )
     if scores.scorer:
         yield f"scored by {scores.scorer}"

@@ -51,10 +51,10 @@ def _given(context: str, arm: str) -> str:
 
 
 def _read_context(text: str) -> str:
-    found = _ARMS.get(text.strip().lower())
-    if found is None:
+    setting = _ARMS.get(text.strip().lower())
+    if setting is None:
         raise ValueError(f"expected one of: {', '.join(SETTINGS)}")
-    return found
+    return setting
 
 
 def _kinds(settings: Mapping[str, Any]) -> tuple[Kind, ...]:
@@ -80,9 +80,9 @@ def _open_dataset(spec: str, base: Path, settings: Mapping[str, Any]) -> Any:
     from pytest_personalens.suites.personaconv.open import open_posts
 
     embedded = spec == "embedded"
-    asked = dict.fromkeys(_given(settings["context"], arm) for arm in ("", *settings["control"]))
+    of_run = dict.fromkeys(_given(settings["context"], arm) for arm in ("", *settings["control"]))
     # A mark may ask for a setting that the run does not have, and these cost nothing more.
-    wanted = (*asked, *(_FIXED if settings["protocol"] == "fixed" else ()))
+    wanted = (*of_run, *(_FIXED if settings["protocol"] == "fixed" else ()))
     return open_posts(
         data_folder() / "personaconv" if embedded else _path(base, spec),
         protocol=settings["protocol"],
