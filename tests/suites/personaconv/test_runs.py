@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from pytest_personalens.suites.personaconv.texts import TextScorer
 from tests.suites.personaconv.trees import people, talk, written
 from tests.support.repository import Repository
 
@@ -73,6 +74,13 @@ def test_an_item_is_one_request_one_reply_and_a_verdict_of_each_measure(threads:
     for context, messages in asked(threads):
         assert [message["role"] for message in messages] == ["user"]
         assert not context["interactions"]
+
+
+def test_a_replay_scores_no_text_again(threads: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = (*SUITE, "3", KIND, "next-text")
+    threads.inline(*run, "--personalens-record", "new").assert_outcomes(passed=3)
+    monkeypatch.setattr(TextScorer, "values", None)
+    threads.inline(*run).assert_outcomes(passed=3)
 
 
 def test_a_control_differs_from_the_run_in_its_request_and_its_user(threads: Repository) -> None:
@@ -187,7 +195,7 @@ def test_a_threshold_asks_for_more(threads: Repository) -> None:
         ((GATE, "sbert >= 0.1"), "--personalens-gate: sbert: no embedding named; set personalens_embedding, or use chars"),
         (("--personalens-threshold", "p=3"), "--personalens-threshold: unknown dimension 'p'; known: correct, log-error, *"),
         (("--personalens-history", "context"), "--personalens-history: now a key of the configuration; write personalens_history = request|context there, *"),
-        (("-o", "personalens_nltk_data=nowhere"), "*nowhere: has no *; put that package of NLTK's data there*"),
+        (("-o", "personalens_nltk_data=nowhere"), "*nowhere: has no corpora/wordnet in it*; put NLTK's package wordnet there*"),
         (("--personalens-data", "~nobody-at-all/x"), "personalens: '~nobody-at-all/x': Could not determine home directory*"),
         (("--personalens-data", "x" * 300), "personalens: *xxx*: *"),
         (("--personalens-assistant", "outputs:~nobody-at-all/x"), "personalens: '~nobody-at-all/x': Could not determine *"),
